@@ -1,0 +1,21 @@
+# One static library per folder of src/. Sources are globbed; x_test.cpp beside x.cpp goes into the
+# module's test program (tests/CMakeLists.txt). tests/tidy checks what may include what.
+add_library(schedmate_options INTERFACE)
+target_compile_options(schedmate_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+target_include_directories(schedmate_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(schedmate_options INTERFACE tl::expected Threads::Threads)
+if(SCHEDMATE_SANITIZE)
+  target_compile_options(schedmate_options INTERFACE
+    -fsanitize=${SCHEDMATE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(schedmate_options INTERFACE -fsanitize=${SCHEDMATE_SANITIZE})
+endif()
+
+function(schedmate_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "LINK")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  add_library(schedmate_${name} STATIC ${sources})
+  target_link_libraries(schedmate_${name} PUBLIC schedmate_options ${module_LINK})
+  set_target_properties(schedmate_${name} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The cluster. `ClusterSpec` is what a file says; `Cluster` is the live state of one virtual
+/// cluster (VC): which GPU holds which job. VCs never share nodes, so each has its own Cluster.
+/// Every operation costs the same however many nodes there are (free-GPU buckets, lucid.md 2).
+/// Not thread-safe; a copy is independent.
+
+#include <array>
+#include <cstdint>
+#include <schedmate/result.hpp>
+#include <schedmate/time.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+/// A virtual cluster, partition or queue with GPUs of its own.
+struct PartitionSpec {
+  std::string name;
+  int nodes = 0;
+  int gpus_per_node = 8;    ///< 1 to 64
+  Seconds round{1};         ///< decisions only at multiples of this on the trace's clock
+  std::string gpu_type;     ///< free text, "" when unknown
+  std::int64_t gpu_memory_mib = 24'576;  ///< per GPU (24 GiB: the RTX 3090 of Lucid's tables)
+};
+
+struct ClusterSpec {
+  std::vector<PartitionSpec> partitions;
+};
+
+/// A job of one VC: its index there, in order of entry.
+enum class JobId : std::uint32_t {};
+[[nodiscard]] constexpr std::uint32_t index_of(JobId id) { return static_cast<std::uint32_t>(id); }
+
+/// GPUs of one node; bit g of `gpus` is GPU g.
+struct Slice {
+  std::uint32_t node = 0;
+  std::uint64_t gpus = 0;
+  bool operator==(const Slice&) const = default;
+};
+using Placement = std::vector<Slice>;  ///< in placement order
+
+enum class Placer : std::uint8_t {
+  consolidate,  ///< best fit on one node, else wholly free nodes (lucid.md 2); waits otherwise
+  first_fit,    ///< lowest nodes first, taking whatever is free
+  spread,       ///< emptiest nodes first, taking whatever is free
+};
+
+/// Set of small integers with ordered look-up in O(log64 n).
+class IndexSet {
+ public:
+  void resize(std::uint32_t capacity);
+  void insert(std::uint32_t i);
+  void erase(std::uint32_t i);
+  /// Smallest member >= `from`, or UINT32_MAX.
+  [[nodiscard]] std::uint32_t next(std::uint32_t from) const;
+
+ private:
+  std::vector<std::vector<std::uint64_t>> levels_;  // [0] = members, [k] = non-empty words below
+};
+
+class Cluster {
+ public:
+  static constexpr int max_sharing = 4;
+  Cluster(const PartitionSpec& spec, Placer placer);
+
+  [[nodiscard]] int gpus_per_node() const { return gpus_per_node_; }
+  [[nodiscard]] int total_gpus() const { return total_gpus_; }
+  [[nodiscard]] int free_gpus() const { return free_gpus_; }
+  /// Free GPUs on nodes that also have busy ones.
+  [[nodiscard]] int stranded_gpus() const;
+  [[nodiscard]] int node_count() const { return active_nodes_; }
+
+  /// Where a gang of `gpus` would go now; false when it cannot be placed. `out` is overwritten.
+  [[nodiscard]] bool find(int gpus, Placement& out) const;
+  [[nodiscard]] bool fits(int gpus) const;
+  /// Whether the gang could be placed if nothing else ran.
+  [[nodiscard]] bool could_ever_fit(int gpus) const;
+
+  /// Gives `job` those GPUs (free or shared with at most max_sharing - 1 others each).
+  void claim(JobId job, Placement where);
+  /// Takes its GPUs back and returns them.
+  Placement release(JobId job);
+  /// The GPUs `job` holds; empty when it holds none.
+  [[nodiscard]] const Placement& allocation(JobId job) const;
+  /// Jobs on one GPU, in order of their claims.
+  [[nodiscard]] std::span<const JobId> residents(std::uint32_t node, int gpu) const;
+  [[nodiscard]] std::uint64_t free_mask(std::uint32_t node) const { return nodes_[node].free; }
+  /// One past the highest node index in use; some below may have been removed.
+  [[nodiscard]] std::uint32_t node_end() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  [[nodiscard]] bool active(std::uint32_t node) const { return nodes_[node].active; }
+
+  /// Nodes may come and go (Lucid's elastic profiler, drained nodes). A label is what outputs print.
+  std::uint32_t add_node(std::uint32_t label);
+  void remove_node(std::uint32_t node);  ///< must be idle
+  [[nodiscard]] std::uint32_t label(std::uint32_t node) const { return nodes_[node].label; }
+  void relabel(std::uint32_t node, std::uint32_t label) { nodes_[node].label = label; }
+
+ private:
+  struct Node {
+    std::uint64_t free = 0;  // bit set = free GPU
+    std::uint32_t label = 0;
+    bool active = false;
+  };
+  struct Residents {
+    std::array<JobId, max_sharing> jobs{};
+    std::uint8_t count = 0;
+  };
+  [[nodiscard]] bool find_consolidated(int gpus, Placement& out) const;
+  [[nodiscard]] bool find_anywhere(int gpus, Placement& out) const;
+  void set_free(std::uint32_t node, std::uint64_t mask);
+  Residents& gpu(std::uint32_t node, int g);
+
+  int gpus_per_node_;
+  Placer placer_;
+  int total_gpus_ = 0;
+  int free_gpus_ = 0;
+  int active_nodes_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Residents> residents_;      // node * gpus_per_node + gpu
+  std::vector<IndexSet> by_free_;         // [k] = nodes with k free GPUs
+  std::vector<int> nodes_with_free_;      // [k] = how many of them
+  std::vector<Placement> allocations_;    // by JobId
+};
+
+}  // namespace schedmate

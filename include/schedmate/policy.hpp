@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The seam every scheduling policy stands behind. A driver (simulator or live service) calls a
+/// `Policy` whenever something happened in one virtual cluster; the policy looks at the `View` and
+/// writes its decisions into the `Plan`. It never learns which driver calls it, does no I/O, reads
+/// no clock and no true duration. State lives inside the function object: copying a policy copies
+/// its state, and equal inputs give equal plans. Calls are cheap when little changed: the view says
+/// what is new, so a policy keeps its own order of the queue and never scans all jobs.
+
+#include <functional>
+#include <optional>
+#include <schedmate/cluster.hpp>
+#include <schedmate/job.hpp>
+#include <schedmate/time.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+/// What a scheduler may know about a job. The true duration is not in here.
+struct JobInfo {
+  std::string_view id;
+  std::uint32_t user = 0;              ///< index into Trace::users
+  std::int32_t gpus = 0;
+  SimTime submit;                      ///< as the user sees it
+  SimTime entered;                     ///< joined this VC's queue (later than submit after profiling)
+  FractionalSeconds estimate{0};       ///< predicted exclusive run time, fixed on entry (estimator.hpp)
+  const Profile* profile = nullptr;    ///< measured or predicted GPU use, or null
+  SimTime run_since;                   ///< start of the present run, when running
+  Seconds attained{0};                 ///< run time of earlier runs
+  Seconds overhead{0};                 ///< run time added by preemptions so far
+  bool running = false;
+  bool sharing = false;                ///< shares GPUs now (or is still treated so)
+
+  /// Run time so far, in all runs.
+  [[nodiscard]] Seconds run_time(SimTime now) const {
+    return attained + (running ? now - run_since : Seconds(0));
+  }
+  /// Estimated run time still needed, preemption overhead included; negative when overdue.
+  [[nodiscard]] FractionalSeconds remaining(SimTime now) const {
+    return estimate + FractionalSeconds(overhead) - FractionalSeconds(run_time(now));
+  }
+};
+
+/// The state of one virtual cluster at one instant. Spans are valid during the call only.
+struct View {
+  SimTime now;
+  std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
+  std::span<const JobId> ended;    ///< finished since the last call, in order of their starts
+  std::span<const JobInfo> jobs;   ///< by JobId: all that have entered so far, ended ones too
+  const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
+
+  [[nodiscard]] const JobInfo& job(JobId id) const { return jobs[index_of(id)]; }
+};
+
+/// Decisions, each carried out on the View's cluster as it is written, so that the next question
+/// ("does this one still fit?") sees it. A job's state in View::jobs changes after the call.
+class Plan {
+ public:
+  struct Decision {
+    enum class Kind : std::uint8_t { start, preempt } kind;
+    JobId job;
+    bool shares = false;  ///< started on GPUs that others hold
+  };
+
+  Plan(Cluster& cluster, SimTime now) : cluster_(cluster), now_(now) {}
+
+  /// Starts a queued job if its whole gang can be placed now. False: nothing changed.
+  bool start(JobId job, int gpus);
+  /// Starts a queued job on exactly these GPUs, which may hold others.
+  void start_on(JobId job, Placement where);
+  /// Starts a queued job on all the GPUs of a running one.
+  void start_with(JobId job, JobId resident);
+  /// Takes a running job off its GPUs; it goes back to the queue with its progress.
+  void preempt(JobId job);
+  /// Asks to be called at `when` even if nothing happens; the earliest wish counts, until the next call.
+  void wake_at(SimTime when);
+  /// Adds an empty node, or removes an idle one (elastic partitions).
+  std::uint32_t add_node(std::uint32_t label);
+  void remove_node(std::uint32_t node);
+
+  [[nodiscard]] std::span<const Decision> decisions() const { return decisions_; }
+  [[nodiscard]] std::span<const std::pair<SimTime, int>> node_changes() const { return node_changes_; }
+  [[nodiscard]] SimTime wake() const { return wake_; }
+  void clear(SimTime now);
+
+ private:
+  Cluster& cluster_;
+  SimTime now_;
+  SimTime wake_ = never;
+  std::vector<Decision> decisions_;
+  std::vector<std::pair<SimTime, int>> node_changes_;
+  Placement scratch_;
+};
+
+using Policy = std::function<void(const View&, Plan&)>;
+
+}  // namespace schedmate

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a row of src/policy/policies.def makes: a policy and what it needs around it. A policy
+/// that needs nothing but decisions sets `decide` alone.
+
+#include <map>
+#include <optional>
+#include <schedmate/policy.hpp>
+#include <schedmate/result.hpp>
+#include <schedmate/time.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+/// Defects of the released Lucid simulator (lucid.md 5.4), one switch each. Mode `reference` has
+/// all on and reproduces it exactly; `repaired` (default) has all off. docs/decisions/0002.
+struct Defects {
+  bool survivor_keeps_rate = false;   ///< the older of a pair ends first: the younger stays slowed
+  bool double_counted_queue = false;  ///< Lucid's queue_s counts the profiler's wait twice
+  bool util_unit_slip = false;        ///< utilisation of a heavy pair capped at 1 instead of 100 %
+  bool late_end = false;              ///< srtf, tiresias, lucid: every run ends one second late
+  bool node_echo = false;             ///< vcYVn loses a node while the profiler has an extra one
+  bool entry_at_submission = false;   ///< profiled jobs run in their VC while they are profiled
+  bool unranked_arrivals = false;     ///< qssf: jobs that meet an empty queue are ranked a second late
+  [[nodiscard]] static constexpr Defects reference() {
+    return {true, true, true, true, true, true, true};
+  }
+};
+
+/// key=value settings of one --policy; `take` marks a key as known.
+class PolicyOptions {
+ public:
+  PolicyOptions() = default;
+  explicit PolicyOptions(std::map<std::string, std::string, std::less<>> values);
+  [[nodiscard]] Result<std::int64_t> take_integer(std::string_view key, std::int64_t fallback);
+  [[nodiscard]] Result<double> take_number(std::string_view key, double fallback);
+  [[nodiscard]] Result<bool> take_flag(std::string_view key, bool fallback);
+  [[nodiscard]] std::string take_text(std::string_view key, std::string_view fallback);
+  /// Error not_found naming the nearest known key when a given key was never taken.
+  [[nodiscard]] Result<void> check_all_taken(std::string_view policy) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+  std::vector<std::string> known_;
+};
+
+/// What a factory may look at.
+struct PolicyInput {
+  const Trace& trace;
+  const ClusterSpec& cluster;
+  Defects defects;
+  std::uint64_t seed = 1;
+};
+
+/// A stage in front of the virtual clusters that runs each small job for a short time to measure
+/// it (Lucid 3.2). Jobs that finish within `time` are done; others go on to their VC.
+struct ProfilerStage {
+  Policy decide;
+  Seconds time{200};                 ///< T_prof
+  int max_gpus = 8;                  ///< larger jobs are not profiled
+  PartitionSpec nodes;               ///< the profiler's own nodes
+  std::vector<std::string> lenders;  ///< VCs that give one node each, in turn
+  std::string echo_vc;               ///< VC that follows its scaling (Defects::node_echo), or ""
+};
+
+struct Scheduler {
+  Policy decide;                    ///< copied for each VC
+  std::string estimator = "oracle"; ///< when --policy gives no estimate=
+  bool counts_down = false;         ///< preempts or shares: Defects::late_end applies
+  std::optional<ProfilerStage> profiler;
+};
+
+/// One row of policies.def.
+struct PolicyRow {
+  std::string_view name;
+  std::string_view summary;
+  Result<Scheduler> (*make)(const PolicyInput& input, PolicyOptions& options);
+};
+[[nodiscard]] std::span<const PolicyRow> policy_rows();
+/// Error not_found names the nearest row.
+[[nodiscard]] Result<Scheduler> make_scheduler(std::string_view name, const PolicyInput& input,
+                                               PolicyOptions options);
+
+}  // namespace schedmate

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The simulator: a trace, a cluster and a scheduler give the start and end of every job. It is
+/// event-driven on integer seconds with a total order of events (time; ends before arrivals before
+/// decisions; then sequence number), so equal inputs give equal results to the last bit. Virtual
+/// clusters are independent of each other and may run on several threads with the same result.
+
+#include <functional>
+#include <schedmate/estimator.hpp>
+#include <schedmate/job.hpp>
+#include <schedmate/scheduler.hpp>
+#include <schedmate/time.hpp>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+enum class JobStatus : std::uint8_t {
+  finished,
+  infeasible,  ///< larger than its VC (or its VC is not in the cluster): never queued
+  stalled,     ///< still queued or running when nothing could happen any more
+};
+
+struct JobOutcome {
+  JobStatus status = JobStatus::stalled;
+  bool profiled = false;
+  bool finished_in_profiler = false;
+  bool exclusive = true;       ///< not treated as sharing at its end
+  bool started = false;
+  std::int32_t preemptions = 0;
+  SimTime start;               ///< first start (in the VC, or in the profiler when it finished there)
+  SimTime end;
+  Seconds queue{0};            ///< waiting in all queues
+  Seconds profiler_queue{0};   ///< of it, in front of the profiler
+  double rate = 1.0;           ///< last speed relative to running alone
+  double remaining = 0.0;      ///< work left at its end, seconds (<= 0 by rounding to whole seconds)
+  SimTime packed_at;           ///< last joined another job's GPUs; zero = never
+  SimTime unpacked_at;         ///< last had its GPUs to itself again; zero = never
+  Placement nodes;             ///< of its last run; Slice::node is the printed node number
+};
+
+/// One bin of the timeline, means over the bin, summed over VCs.
+struct TimelineBin {
+  double busy_gpus = 0;
+  double stranded_gpus = 0;    ///< free GPUs on partly used nodes
+  double queued_jobs = 0;
+  double queued_gpus = 0;
+  double running_jobs = 0;
+  double used_gpus = 0;        ///< busy GPUs weighted with their jobs' utilisation (0 when unknown)
+};
+
+struct Timeline {
+  SimTime first;
+  Seconds step{600};
+  std::vector<TimelineBin> bins;
+  std::int64_t peak_queue = 0;  ///< largest number of queued jobs at one instant, all VCs together
+};
+
+struct SimOptions {
+  Defects defects;
+  Placer placer = Placer::consolidate;
+  Seconds overhead_small{40};   ///< added run time per preemption, up to 8 GPUs (lucid.md 1.2)
+  Seconds overhead_large{60};   ///< more than 8 GPUs
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::function<void(double done)> progress;  ///< share of jobs finished, from any thread
+
+  /// Called after every decision point of every VC, from its thread (for --explain).
+  struct Moment {
+    SimTime now;
+    const std::string& vc;
+    const Cluster& cluster;
+    std::span<const JobInfo> jobs;               ///< by JobId
+    std::span<const std::uint32_t> trace_rows;   ///< by JobId: index into Trace::jobs
+    std::span<const std::uint8_t> state;         ///< by JobId: 0 queued, 1 running, 2 ended
+  };
+  std::function<void(const Moment&)> observer;
+};
+
+struct SimResult {
+  std::vector<JobOutcome> outcomes;  ///< parallel to Trace::jobs
+  Timeline timeline;
+  std::vector<std::pair<SimTime, int>> profiler_scaling;  ///< node added (+1) or removed (-1)
+  std::uint64_t decision_points = 0;
+  int total_gpus = 0;
+};
+
+/// Replays the trace. Errors: invalid when the cluster has no partition for any job; nothing else:
+/// jobs that cannot run are outcomes, not errors.
+[[nodiscard]] Result<SimResult> simulate(const Trace& trace, const ClusterSpec& cluster,
+                                         const Scheduler& scheduler, const SimOptions& options);
+
+}  // namespace schedmate

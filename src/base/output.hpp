@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Files that are whole or absent: written beside their place, renamed when complete. A kill at any
+/// moment leaves the old file (or none) and at worst a ".NAME.PID.part" that the next run removes.
+
+#include <schedmate/result.hpp>
+#include <string>
+#include <string_view>
+
+namespace schedmate {
+
+class OutputFile {
+ public:
+  /// Opens a part file beside `path`. Errors: unavailable (folder absent, no rights, disk full).
+  static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) noexcept;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();  ///< removes the part file unless committed
+
+  void append(std::string_view text);  ///< buffered; an error shows in commit()
+  /// Flushes and renames. Errors: unavailable with the system's reason.
+  Result<void> commit();
+
+ private:
+  OutputFile() = default;
+  void flush();
+  void discard();
+  std::string path_, part_, buffer_;
+  int descriptor_ = -1;
+  int error_ = 0;
+};
+
+/// Whole file in one go.
+Result<void> write_file(const std::string& path, std::string_view text);
+
+/// Removes the part files that exist now; for a signal handler (async-signal-safe).
+void remove_part_files() noexcept;
+
+}  // namespace schedmate

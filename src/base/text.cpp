@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace schedmate {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above + 1, row[j - 1] + 1, change});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest(std::string_view wanted, std::span<const std::string_view> names) {
+  const auto closest = std::ranges::min_element(
+      names, {}, [&](std::string_view name) { return edit_distance(wanted.substr(0, 64), name); });
+  return closest == names.end() ? std::string_view{} : *closest;
+}
+
+std::string unknown_name(std::string_view kind, std::string_view wanted,
+                         std::span<const std::string_view> names) {
+  if (names.empty()) return fmt::format("unknown {} '{}' (there are none)", kind, wanted);
+  return fmt::format("unknown {} '{}' (nearest: {}; all: {})", kind, wanted, nearest(wanted, names),
+                     fmt::join(names, ", "));
+}
+
+}  // namespace schedmate
