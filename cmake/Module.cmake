@@ -2,7 +2,8 @@
 # module's test program (tests/CMakeLists.txt). tests/tidy checks what may include what.
 add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  -Wno-restrict)  # false alarms on string + string in g++ 12 (its bug 105651)
 target_include_directories(schedmate_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(schedmate_options INTERFACE tl::expected Threads::Threads)
 if(SCHEDMATE_SANITIZE)
@@ -15,7 +16,11 @@ function(schedmate_module name)
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "LINK")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  if(NOT sources)
+    add_library(schedmate_${name} INTERFACE)
+    target_link_libraries(schedmate_${name} INTERFACE schedmate_options ${module_LINK})
+    return()
+  endif()
   add_library(schedmate_${name} STATIC ${sources})
   target_link_libraries(schedmate_${name} PUBLIC schedmate_options ${module_LINK})
-  set_target_properties(schedmate_${name} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()

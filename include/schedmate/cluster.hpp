@@ -20,9 +20,9 @@ namespace schedmate {
 struct PartitionSpec {
   std::string name;
   int nodes = 0;
-  int gpus_per_node = 8;    ///< 1 to 64
-  Seconds round{1};         ///< decisions only at multiples of this on the trace's clock
-  std::string gpu_type;     ///< free text, "" when unknown
+  int gpus_per_node = 8;  ///< 1 to 64
+  Seconds round{1};       ///< decisions only at multiples of this on the trace's clock
+  std::string gpu_type;   ///< free text, "" when unknown
   std::int64_t gpu_memory_mib = 24'576;  ///< per GPU (24 GiB: the RTX 3090 of Lucid's tables)
 };
 
@@ -92,7 +92,8 @@ class Cluster {
   [[nodiscard]] std::uint32_t node_end() const { return static_cast<std::uint32_t>(nodes_.size()); }
   [[nodiscard]] bool active(std::uint32_t node) const { return nodes_[node].active; }
 
-  /// Nodes may come and go (Lucid's elastic profiler, drained nodes). A label is what outputs print.
+  /// Nodes may come and go (Lucid's elastic profiler, drained nodes). A label is what outputs
+  /// print.
   std::uint32_t add_node(std::uint32_t label);
   void remove_node(std::uint32_t node);  ///< must be idle
   [[nodiscard]] std::uint32_t label(std::uint32_t node) const { return nodes_[node].label; }
@@ -119,10 +120,10 @@ class Cluster {
   int free_gpus_ = 0;
   int active_nodes_ = 0;
   std::vector<Node> nodes_;
-  std::vector<Residents> residents_;      // node * gpus_per_node + gpu
-  std::vector<IndexSet> by_free_;         // [k] = nodes with k free GPUs
-  std::vector<int> nodes_with_free_;      // [k] = how many of them
-  std::vector<Placement> allocations_;    // by JobId
+  std::vector<Residents> residents_;    // node * gpus_per_node + gpu
+  std::vector<IndexSet> by_free_;       // [k] = nodes with k free GPUs
+  std::vector<int> nodes_with_free_;    // [k] = how many of them
+  std::vector<Placement> allocations_;  // by JobId
 };
 
 }  // namespace schedmate

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <schedmate/job.hpp>
+#include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <string_view>
@@ -42,8 +43,16 @@ class History {
 using Estimator =
     std::function<FractionalSeconds(const Job& job, std::size_t row, const History& history)>;
 
-/// Makes an estimator from "oracle", "column:NAME", "user_mean", "last_k", "last_k:K", "limit".
-/// Errors: not_found with the nearest name; invalid when the trace has no such column.
+/// One row of estimators.def.
+struct EstimatorRow {
+  std::string_view name;
+  std::string_view summary;
+};
+[[nodiscard]] std::span<const EstimatorRow> estimator_rows();
+
+/// Makes an estimator from "oracle", "column:NAME", "user_mean", "last_k", "last_k:K",
+/// "limit[:FACTOR]". It refers to the trace, which must outlive it. Errors: not_found with the
+/// nearest name; invalid when the trace has no such column.
 [[nodiscard]] Result<Estimator> make_estimator(std::string_view spec, const Trace& trace,
                                                std::uint64_t seed);
 

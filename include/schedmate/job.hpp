@@ -26,13 +26,13 @@ inline constexpr std::uint32_t no_index = UINT32_MAX;
 
 /// One job as it was submitted, and how long it ran alone on its GPUs.
 struct Job {
-  std::string_view id;                ///< as printed in the trace; owned by the Trace
-  std::uint32_t user = 0;             ///< index into Trace::users
-  std::uint32_t vc = 0;               ///< index into Trace::vcs (virtual cluster, partition)
-  std::int32_t gpus = 0;              ///< total over all nodes, >= 1
-  std::uint32_t profile = no_index;   ///< index into PackingTables::profiles, or no_index
-  SimTime submit;                     ///< when it was submitted
-  Seconds duration{0};                ///< exclusive run time, >= 0
+  std::string_view id;               ///< as printed in the trace; owned by the Trace
+  std::uint32_t user = 0;            ///< index into Trace::users
+  std::uint32_t vc = 0;              ///< index into Trace::vcs (virtual cluster, partition)
+  std::int32_t gpus = 0;             ///< total over all nodes, >= 1
+  std::uint32_t profile = no_index;  ///< index into PackingTables::profiles, or no_index
+  SimTime submit;                    ///< when it was submitted
+  Seconds duration{0};               ///< exclusive run time, >= 0
   EndState state = EndState::unknown;
 };
 
@@ -74,11 +74,11 @@ struct ForecastTable {
 
 /// What a reader did with the rows of its file.
 struct ReadReport {
-  std::uint64_t rows = 0;                            ///< data rows seen
-  std::uint64_t kept = 0;                            ///< rows that became jobs
-  std::map<std::string, std::uint64_t> dropped;      ///< reason -> rows, e.g. "no GPUs requested"
-  std::vector<std::string> messages;                 ///< first 20: "file:line:column: reason"
-  std::uint64_t out_of_order = 0;                    ///< rows submitted before their predecessor
+  std::uint64_t rows = 0;                        ///< data rows seen
+  std::uint64_t kept = 0;                        ///< rows that became jobs
+  std::map<std::string, std::uint64_t> dropped;  ///< reason -> rows, e.g. "no GPUs requested"
+  std::vector<std::string> messages;             ///< first 20: "file:line:column: reason"
+  std::uint64_t out_of_order = 0;                ///< rows submitted before their predecessor
 };
 
 struct Trace {
@@ -86,11 +86,11 @@ struct Trace {
   std::vector<std::string> users;  ///< users[0] is "" when the trace names none
   std::vector<std::string> vcs;
   std::map<std::string, std::vector<double>, std::less<>> columns;  ///< extra columns asked for
-  std::optional<ClusterSpec> cluster;                 ///< from the trace's own VC file
-  std::shared_ptr<const PackingTables> packing;       ///< from the trace's own tables, or null
-  std::shared_ptr<const ForecastTable> forecast;      ///< likewise
+  std::optional<ClusterSpec> cluster;             ///< from the trace's own VC file
+  std::shared_ptr<const PackingTables> packing;   ///< from the trace's own tables, or null
+  std::shared_ptr<const ForecastTable> forecast;  ///< likewise
   ReadReport report;
-  std::vector<std::unique_ptr<char[]>> text;          ///< what Job::id points into
+  std::vector<std::unique_ptr<char[]>> text;  ///< what Job::id points into
 };
 
 }  // namespace schedmate

@@ -22,17 +22,17 @@ namespace schedmate {
 /// What a scheduler may know about a job. The true duration is not in here.
 struct JobInfo {
   std::string_view id;
-  std::uint32_t user = 0;              ///< index into Trace::users
+  std::uint32_t user = 0;  ///< index into Trace::users
   std::int32_t gpus = 0;
-  SimTime submit;                      ///< as the user sees it
-  SimTime entered;                     ///< joined this VC's queue (later than submit after profiling)
-  FractionalSeconds estimate{0};       ///< predicted exclusive run time, fixed on entry (estimator.hpp)
-  const Profile* profile = nullptr;    ///< measured or predicted GPU use, or null
-  SimTime run_since;                   ///< start of the present run, when running
-  Seconds attained{0};                 ///< run time of earlier runs
-  Seconds overhead{0};                 ///< run time added by preemptions so far
+  SimTime submit;                 ///< as the user sees it
+  SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
+  FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
+  const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null
+  SimTime run_since;                 ///< start of the present run, when running
+  Seconds attained{0};               ///< run time of earlier runs
+  Seconds overhead{0};               ///< run time added by preemptions so far
   bool running = false;
-  bool sharing = false;                ///< shares GPUs now (or is still treated so)
+  bool sharing = false;  ///< shares GPUs now (or is still treated so)
 
   /// Run time so far, in all runs.
   [[nodiscard]] Seconds run_time(SimTime now) const {
@@ -44,6 +44,13 @@ struct JobInfo {
   }
 };
 
+/// Run time that a preemption adds to a job (checkpoint, restart), lucid.md 1.2.
+struct PreemptionCost {
+  Seconds small{40};  ///< up to 8 GPUs
+  Seconds large{60};
+  [[nodiscard]] Seconds of(int gpus) const { return gpus <= 8 ? small : large; }
+};
+
 /// The state of one virtual cluster at one instant. Spans are valid during the call only.
 struct View {
   SimTime now;
@@ -51,6 +58,7 @@ struct View {
   std::span<const JobId> ended;    ///< finished since the last call, in order of their starts
   std::span<const JobInfo> jobs;   ///< by JobId: all that have entered so far, ended ones too
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
+  PreemptionCost preemption;
 
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs[index_of(id)]; }
 };
@@ -75,14 +83,17 @@ class Plan {
   void start_with(JobId job, JobId resident);
   /// Takes a running job off its GPUs; it goes back to the queue with its progress.
   void preempt(JobId job);
-  /// Asks to be called at `when` even if nothing happens; the earliest wish counts, until the next call.
+  /// Asks to be called at `when` even if nothing happens; the earliest wish counts, until the next
+  /// call.
   void wake_at(SimTime when);
   /// Adds an empty node, or removes an idle one (elastic partitions).
   std::uint32_t add_node(std::uint32_t label);
   void remove_node(std::uint32_t node);
 
   [[nodiscard]] std::span<const Decision> decisions() const { return decisions_; }
-  [[nodiscard]] std::span<const std::pair<SimTime, int>> node_changes() const { return node_changes_; }
+  [[nodiscard]] std::span<const std::pair<SimTime, int>> node_changes() const {
+    return node_changes_;
+  }
   [[nodiscard]] SimTime wake() const { return wake_; }
   void clear(SimTime now);
 

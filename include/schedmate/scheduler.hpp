@@ -24,7 +24,7 @@ struct Defects {
   bool late_end = false;              ///< srtf, tiresias, lucid: every run ends one second late
   bool node_echo = false;             ///< vcYVn loses a node while the profiler has an extra one
   bool entry_at_submission = false;   ///< profiled jobs run in their VC while they are profiled
-  bool unranked_arrivals = false;     ///< qssf: jobs that meet an empty queue are ranked a second late
+  bool unranked_arrivals = false;  ///< qssf: jobs that meet an empty queue are ranked a second late
   [[nodiscard]] static constexpr Defects reference() {
     return {true, true, true, true, true, true, true};
   }
@@ -67,9 +67,9 @@ struct ProfilerStage {
 };
 
 struct Scheduler {
-  Policy decide;                    ///< copied for each VC
-  std::string estimator = "oracle"; ///< when --policy gives no estimate=
-  bool counts_down = false;         ///< preempts or shares: Defects::late_end applies
+  Policy decide;                     ///< copied for each VC
+  std::string estimator = "oracle";  ///< when --policy gives no estimate=
+  bool counts_down = false;          ///< preempts or shares: Defects::late_end applies
   std::optional<ProfilerStage> profiler;
 };
 

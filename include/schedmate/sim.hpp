@@ -26,28 +26,28 @@ struct JobOutcome {
   JobStatus status = JobStatus::stalled;
   bool profiled = false;
   bool finished_in_profiler = false;
-  bool exclusive = true;       ///< not treated as sharing at its end
+  bool exclusive = true;  ///< not treated as sharing at its end
   bool started = false;
   std::int32_t preemptions = 0;
-  SimTime start;               ///< first start (in the VC, or in the profiler when it finished there)
+  SimTime start;  ///< first start (in the VC, or in the profiler when it finished there)
   SimTime end;
-  Seconds queue{0};            ///< waiting in all queues
-  Seconds profiler_queue{0};   ///< of it, in front of the profiler
-  double rate = 1.0;           ///< last speed relative to running alone
-  double remaining = 0.0;      ///< work left at its end, seconds (<= 0 by rounding to whole seconds)
-  SimTime packed_at;           ///< last joined another job's GPUs; zero = never
-  SimTime unpacked_at;         ///< last had its GPUs to itself again; zero = never
-  Placement nodes;             ///< of its last run; Slice::node is the printed node number
+  Seconds queue{0};           ///< waiting in all queues
+  Seconds profiler_queue{0};  ///< of it, in front of the profiler
+  double rate = 1.0;          ///< last speed relative to running alone
+  double remaining = 0.0;     ///< work left at its end, seconds (<= 0 by rounding to whole seconds)
+  SimTime packed_at;          ///< last joined another job's GPUs; zero = never
+  SimTime unpacked_at;        ///< last had its GPUs to itself again; zero = never
+  Placement nodes;            ///< of its last run; Slice::node is the printed node number
 };
 
 /// One bin of the timeline, means over the bin, summed over VCs.
 struct TimelineBin {
   double busy_gpus = 0;
-  double stranded_gpus = 0;    ///< free GPUs on partly used nodes
+  double stranded_gpus = 0;  ///< free GPUs on partly used nodes
   double queued_jobs = 0;
   double queued_gpus = 0;
   double running_jobs = 0;
-  double used_gpus = 0;        ///< busy GPUs weighted with their jobs' utilisation (0 when unknown)
+  double used_gpus = 0;  ///< busy GPUs weighted with their jobs' utilisation (0 when unknown)
 };
 
 struct Timeline {
@@ -60,8 +60,8 @@ struct Timeline {
 struct SimOptions {
   Defects defects;
   Placer placer = Placer::consolidate;
-  Seconds overhead_small{40};   ///< added run time per preemption, up to 8 GPUs (lucid.md 1.2)
-  Seconds overhead_large{60};   ///< more than 8 GPUs
+  PreemptionCost preemption;
+  Estimator estimator;  ///< make_estimator(); empty = true durations
   std::uint64_t seed = 1;
   int threads = 1;
   std::function<void(double done)> progress;  ///< share of jobs finished, from any thread
@@ -71,9 +71,9 @@ struct SimOptions {
     SimTime now;
     const std::string& vc;
     const Cluster& cluster;
-    std::span<const JobInfo> jobs;               ///< by JobId
-    std::span<const std::uint32_t> trace_rows;   ///< by JobId: index into Trace::jobs
-    std::span<const std::uint8_t> state;         ///< by JobId: 0 queued, 1 running, 2 ended
+    std::span<const JobInfo> jobs;              ///< by JobId
+    std::span<const std::uint32_t> trace_rows;  ///< by JobId: index into Trace::jobs
+    std::span<const std::uint8_t> state;        ///< by JobId: 0 queued, 1 running, 2 ended
   };
   std::function<void(const Moment&)> observer;
 };

@@ -29,7 +29,8 @@ std::array<Slot, 64> open_parts;
 void remember(const std::string& part) {
   for (Slot& slot : open_parts) {
     bool expected = false;
-    if (part.size() >= slot.path.size() || !slot.used.compare_exchange_strong(expected, true)) continue;
+    if (part.size() >= slot.path.size() || !slot.used.compare_exchange_strong(expected, true))
+      continue;
     std::memcpy(slot.path.data(), part.c_str(), part.size() + 1);
     slot.ready = true;
     return;
@@ -73,13 +74,16 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   remove_stale(target);
   OutputFile file;
   file.path_ = path;
-  file.part_ = (target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), getpid())).string();
+  file.part_ =
+      (target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), getpid()))
+          .string();
   remember(file.part_);
   file.descriptor_ = ::open(file.part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file.descriptor_ < 0) {
     const int error = errno;
     file.discard();
-    return fail(ErrorCode::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(error)));
+    return fail(ErrorCode::unavailable,
+                fmt::format("cannot write {}: {}", path, std::strerror(error)));
   }
   file.buffer_.reserve(buffer_size);
   return file;
@@ -133,7 +137,8 @@ Result<void> OutputFile::commit() {
   const int error = error_;
   if (error != 0) {
     discard();
-    return fail(ErrorCode::unavailable, fmt::format("cannot write {}: {}", path_, std::strerror(error)));
+    return fail(ErrorCode::unavailable,
+                fmt::format("cannot write {}: {}", path_, std::strerror(error)));
   }
   forget(part_);
   part_.clear();

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everything a run leaves behind: CSVs per label, one summary.json, one report.html. A record
+/// holds a whole replay; `summarise` keeps of it only what the summary and the report need, so the
+/// caller may drop the record before the next replay. Equal inputs give byte-equal files; nothing
+/// here depends on the clock or on cpu_ms. Definitions: docs/formats/summary-json.md.
+
+#include <array>
+#include <schedmate/sim.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace schedmate {
+
+/// How one label was made.
+struct RunLabel {
+  std::string label;      ///< names the files: "sjf", or what follows "@"
+  std::string policy;     ///< as given: "sjf:estimate=last_k"
+  std::string estimator;  ///< in effect, "last_k"
+  std::string mode;       ///< "repaired" or "reference"
+  std::vector<std::pair<std::string, std::string>> settings;  ///< in effect, in print order
+  std::uint64_t seed = 1;
+  Seconds overhead_small{40};  ///< as in SimOptions
+  Seconds overhead_large{60};
+  double cpu_ms = 0;              ///< for the terminal's table only
+  bool profiler_columns = false;  ///< the policy profiles or packs: nine more columns per job
+};
+
+/// One finished replay. The trace and the cluster outlive it.
+struct RunRecord {
+  RunLabel run;
+  const Trace& trace;
+  const ClusterSpec& cluster;
+  SimResult result;
+};
+
+/// What all labels share.
+struct Experiment {
+  std::string trace_spec;    ///< "helios:data/jobs.csv"
+  std::string cluster_spec;  ///< file name, or "" when the trace brought its own
+  std::string commit;        ///< of the program
+  const Trace& trace;
+  const ClusterSpec& cluster;
+};
+
+/// Mean and nearest-rank quantiles; NaN (JSON null) when there is no value.
+struct Distribution {
+  double average = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double p95 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double max = 0;
+};
+
+/// The finished jobs of one VC, size class or user. Values are NaN when there are none.
+struct GroupSummary {
+  std::string name;
+  std::uint64_t jobs = 0;
+  FractionalSeconds average_jct{0};
+  FractionalSeconds p99_jct{0};
+  FractionalSeconds average_queue{0};
+  double average_slowdown = 0;
+};
+
+/// One label's row of every table and line of every figure.
+struct RunSummary {
+  RunLabel run;
+  std::uint64_t jobs = 0;
+  std::uint64_t finished = 0;
+  std::uint64_t infeasible = 0;
+  std::uint64_t stalled = 0;
+  Distribution jct_s;
+  Distribution queue_s;
+  Distribution slowdown;             ///< bounded, threshold 10 s
+  Distribution finish_fairness;      ///< Themis' rho: JCT over JCT on an equal share; 1 = fair
+  double share_worse_than_fair = 0;  ///< finished jobs with rho > 1
+  double jain_index = 0;             ///< of the users' mean slowdowns; 1 = equal
+  Seconds makespan{0};               ///< last end - first submission
+  double utilisation = 0;            ///< busy GPUs / all, first to last submission
+  double fragmentation = 0;          ///< stranded GPUs / all, likewise
+  double offered_load = 0;           ///< GPU seconds submitted / GPU seconds there, likewise
+  std::int64_t peak_queue = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t wasted_gpu_s = 0;  ///< preemptions x overhead x GPUs
+  int total_gpus = 0;
+  std::vector<GroupSummary> by_vc;
+  std::vector<GroupSummary> by_size;
+  std::vector<GroupSummary> by_user;
+  static constexpr std::size_t cdf_points = 300;
+  using Cdf = std::array<double, cdf_points>;
+  Cdf jct_cdf{};  ///< [k] = share of finished jobs with at most cdf_grid(k) seconds
+  Cdf queue_cdf{};
+  Timeline timeline;
+};
+/// 36 points a decade from one second on.
+[[nodiscard]] double cdf_grid(std::size_t k);
+
+/// Writes FOLDER/LABEL.jobs.csv, LABEL.timeline.csv and, when its profiler scaled,
+/// LABEL.scaling.csv. Errors: invalid for a label that cannot name a file; unavailable.
+[[nodiscard]] Result<void> write_run(const std::string& folder, const RunRecord& record);
+
+/// One pass and one sort per distribution.
+[[nodiscard]] RunSummary summarise(const RunRecord& record);
+
+[[nodiscard]] std::string summary_json(const Experiment& experiment,
+                                       std::span<const RunSummary> runs);
+[[nodiscard]] std::string report_html(const Experiment& experiment,
+                                      std::span<const RunSummary> runs);
+/// For the terminal: one line per label, with cpu_ms.
+[[nodiscard]] std::string results_table(std::span<const RunSummary> runs);
+
+}  // namespace schedmate

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <schedmate/cluster.hpp>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace schedmate {
+namespace {
+
+std::uint64_t low_bits(int count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+/// The `count` lowest set bits of `mask`.
+std::uint64_t lowest(std::uint64_t mask, int count) {
+  std::uint64_t rest = mask;
+  for (int i = 0; i < count; ++i) rest &= rest - 1;
+  return mask & ~rest;
+}
+
+template <class Action>
+void for_each_bit(std::uint64_t mask, Action action) {
+  for (; mask != 0; mask &= mask - 1) action(std::countr_zero(mask));
+}
+
+}  // namespace
+
+Cluster::Cluster(const PartitionSpec& spec, Placer placer)
+    : gpus_per_node_(spec.gpus_per_node), placer_(placer) {
+  SCHEDMATE_CHECK(gpus_per_node_ >= 1 && gpus_per_node_ <= 64, "1 to 64 GPUs per node");
+  by_free_.resize(static_cast<std::size_t>(gpus_per_node_) + 1);
+  nodes_with_free_.resize(by_free_.size());
+  for (int i = 0; i < spec.nodes; ++i) add_node(static_cast<std::uint32_t>(i));
+}
+
+std::uint32_t Cluster::add_node(std::uint32_t label) {
+  const auto node = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back({low_bits(gpus_per_node_), label, true});
+  residents_.resize(nodes_.size() * static_cast<std::size_t>(gpus_per_node_));
+  for (IndexSet& set : by_free_) set.resize(node + 1);
+  by_free_.back().insert(node);
+  ++nodes_with_free_.back();
+  ++active_nodes_;
+  total_gpus_ += gpus_per_node_;
+  free_gpus_ += gpus_per_node_;
+  return node;
+}
+
+void Cluster::remove_node(std::uint32_t node) {
+  SCHEDMATE_CHECK(active(node) && nodes_[node].free == low_bits(gpus_per_node_), "node is idle");
+  nodes_[node].active = false;
+  by_free_.back().erase(node);
+  --nodes_with_free_.back();
+  --active_nodes_;
+  total_gpus_ -= gpus_per_node_;
+  free_gpus_ -= gpus_per_node_;
+}
+
+int Cluster::stranded_gpus() const { return free_gpus_ - nodes_with_free_.back() * gpus_per_node_; }
+
+bool Cluster::find(int gpus, Placement& out) const {
+  out.clear();
+  if (gpus > free_gpus_) return false;
+  return placer_ == Placer::consolidate ? find_consolidated(gpus, out) : find_anywhere(gpus, out);
+}
+
+bool Cluster::fits(int gpus) const {
+  if (gpus > free_gpus_) return false;
+  if (placer_ != Placer::consolidate) return true;
+  if (gpus <= gpus_per_node_) {
+    for (int k = gpus; k <= gpus_per_node_; ++k) {
+      if (nodes_with_free_[static_cast<std::size_t>(k)] > 0) return true;
+    }
+    return false;
+  }
+  const int whole = gpus / gpus_per_node_;
+  const int rest = gpus % gpus_per_node_;
+  if (nodes_with_free_.back() < whole) return false;
+  if (rest == 0 || nodes_with_free_.back() > whole) return true;
+  for (int k = gpus_per_node_ - 1; k >= rest; --k) {
+    if (nodes_with_free_[static_cast<std::size_t>(k)] > 0) return true;
+  }
+  return false;
+}
+
+bool Cluster::could_ever_fit(int gpus) const {
+  if (gpus > total_gpus_) return false;
+  return placer_ != Placer::consolidate ||
+         (gpus + gpus_per_node_ - 1) / gpus_per_node_ <= active_nodes_;
+}
+
+bool Cluster::find_consolidated(int gpus, Placement& out) const {
+  if (!fits(gpus)) return false;
+  if (gpus <= gpus_per_node_) {
+    std::size_t k = static_cast<std::size_t>(gpus);
+    while (nodes_with_free_[k] == 0) ++k;
+    const std::uint32_t node = by_free_[k].next(0);
+    out.push_back({node, lowest(nodes_[node].free, gpus)});
+    return true;
+  }
+  std::uint32_t node = by_free_.back().next(0);
+  for (int left = gpus / gpus_per_node_; left > 0; --left) {
+    out.push_back({node, nodes_[node].free});
+    node = by_free_.back().next(node + 1);
+  }
+  const int rest = gpus % gpus_per_node_;
+  if (rest == 0) return true;
+  for (std::size_t k = by_free_.size() - 2; node == UINT32_MAX; --k) node = by_free_[k].next(0);
+  out.push_back({node, lowest(nodes_[node].free, rest)});
+  return true;
+}
+
+bool Cluster::find_anywhere(int gpus, Placement& out) const {
+  const auto take = [&](std::uint32_t node) {
+    const int count = std::min(gpus, std::popcount(nodes_[node].free));
+    out.push_back({node, lowest(nodes_[node].free, count)});
+    gpus -= count;
+  };
+  if (placer_ == Placer::spread) {
+    for (std::size_t k = by_free_.size() - 1; k > 0 && gpus > 0; --k) {
+      for (std::uint32_t n = by_free_[k].next(0); n != UINT32_MAX && gpus > 0;
+           n = by_free_[k].next(n + 1))
+        take(n);
+    }
+    return true;
+  }
+  // First fit: the lowest node with anything free, bucket by bucket.
+  for (std::uint32_t from = 0; gpus > 0;) {
+    std::uint32_t node = UINT32_MAX;
+    for (std::size_t k = 1; k < by_free_.size(); ++k) node = std::min(node, by_free_[k].next(from));
+    take(node);
+    from = node + 1;
+  }
+  return true;
+}
+
+void Cluster::set_free(std::uint32_t node, std::uint64_t mask) {
+  const auto before = static_cast<std::size_t>(std::popcount(nodes_[node].free));
+  const auto after = static_cast<std::size_t>(std::popcount(mask));
+  nodes_[node].free = mask;
+  if (before == after) return;
+  by_free_[before].erase(node);
+  by_free_[after].insert(node);
+  --nodes_with_free_[before];
+  ++nodes_with_free_[after];
+  free_gpus_ += static_cast<int>(after) - static_cast<int>(before);
+}
+
+Cluster::Residents& Cluster::gpu(std::uint32_t node, int g) {
+  return residents_[node * static_cast<std::size_t>(gpus_per_node_) + static_cast<std::size_t>(g)];
+}
+
+void Cluster::claim(JobId job, Placement where) {
+  for (const Slice& slice : where) {
+    for_each_bit(slice.gpus, [&](int g) {
+      Residents& here = gpu(slice.node, g);
+      SCHEDMATE_CHECK(here.count < max_sharing, "room on the GPU");
+      here.jobs[here.count++] = job;
+    });
+    set_free(slice.node, nodes_[slice.node].free & ~slice.gpus);
+  }
+  if (allocations_.size() <= index_of(job)) allocations_.resize(index_of(job) + 1);
+  SCHEDMATE_CHECK(allocations_[index_of(job)].empty(), "a job holds one placement");
+  allocations_[index_of(job)] = std::move(where);
+}
+
+Placement Cluster::release(JobId job) {
+  SCHEDMATE_CHECK(!allocation(job).empty(), "the job holds GPUs");
+  Placement where = std::exchange(allocations_[index_of(job)], {});
+  for (const Slice& slice : where) {
+    std::uint64_t freed = 0;
+    for_each_bit(slice.gpus, [&](int g) {
+      Residents& here = gpu(slice.node, g);
+      const auto end = std::remove(here.jobs.begin(), here.jobs.begin() + here.count, job);
+      here.count = static_cast<std::uint8_t>(end - here.jobs.begin());
+      if (here.count == 0) freed |= std::uint64_t{1} << g;
+    });
+    set_free(slice.node, nodes_[slice.node].free | freed);
+  }
+  return where;
+}
+
+const Placement& Cluster::allocation(JobId job) const {
+  static const Placement none;
+  return index_of(job) < allocations_.size() ? allocations_[index_of(job)] : none;
+}
+
+std::span<const JobId> Cluster::residents(std::uint32_t node, int g) const {
+  const Residents& here =
+      residents_[node * static_cast<std::size_t>(gpus_per_node_) + static_cast<std::size_t>(g)];
+  return {here.jobs.data(), here.count};
+}
+
+}  // namespace schedmate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <schedmate/job.hpp>
+
+#include "base/check.hpp"
+
+namespace schedmate {
+
+std::string_view to_string(EndState state) {
+  switch (state) {
+    case EndState::completed:
+      return "COMPLETED";
+    case EndState::cancelled:
+      return "CANCELLED";
+    case EndState::failed:
+      return "FAILED";
+    case EndState::timeout:
+      return "TIMEOUT";
+    case EndState::node_fail:
+      return "NODE_FAIL";
+    case EndState::unknown:
+      break;
+  }
+  return "UNKNOWN";
+}
+
+PairRate PackingTables::rate(std::uint32_t newcomer, std::uint32_t resident) const {
+  if (newcomer == no_index || resident == no_index) return {};
+  SCHEDMATE_CHECK(newcomer < profiles.size() && resident < profiles.size(), "profile in table");
+  if (profiles[newcomer].interference_free || profiles[resident].interference_free) return {};
+  return pairs[newcomer * profiles.size() + resident];
+}
+
+}  // namespace schedmate

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <schedmate/scheduler.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+
+PolicyOptions::PolicyOptions(std::map<std::string, std::string, std::less<>> values)
+    : values_(std::move(values)) {}
+
+std::string PolicyOptions::take_text(std::string_view key, std::string_view fallback) {
+  known_.emplace_back(key);
+  const auto found = values_.find(key);
+  return std::string(found == values_.end() ? fallback : std::string_view(found->second));
+}
+
+namespace {
+template <class Number>
+Result<Number> number_or(std::string_view key, const std::string& text, Number fallback) {
+  if (text.empty()) return fallback;
+  if (const auto value = parse_number<Number>(text)) return *value;
+  return fail(ErrorCode::unsupported, fmt::format("{}={}: a number is needed", key, text));
+}
+}  // namespace
+
+Result<std::int64_t> PolicyOptions::take_integer(std::string_view key, std::int64_t fallback) {
+  return number_or(key, take_text(key, ""), fallback);
+}
+
+Result<double> PolicyOptions::take_number(std::string_view key, double fallback) {
+  return number_or(key, take_text(key, ""), fallback);
+}
+
+Result<bool> PolicyOptions::take_flag(std::string_view key, bool fallback) {
+  const std::string text = take_text(key, fallback ? "true" : "false");
+  if (text == "true" || text == "1" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "off") return false;
+  return fail(ErrorCode::unsupported, fmt::format("{}={}: true or false is needed", key, text));
+}
+
+Result<void> PolicyOptions::check_all_taken(std::string_view policy) const {
+  for (const auto& [key, value] : values_) {
+    if (std::ranges::find(known_, key) != known_.end()) continue;
+    std::vector<std::string_view> names(known_.begin(), known_.end());
+    names.emplace_back("estimate");
+    return fail(ErrorCode::not_found,
+                unknown_name(fmt::format("setting of policy/{}", policy), key, names));
+  }
+  return {};
+}
+
+}  // namespace schedmate

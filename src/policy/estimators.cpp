@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <schedmate/estimator.hpp>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+// Without any finished job in the VC: an hour, in the middle of the two traces' typical durations
+// on a log scale (medians 193 s and 1,002 s, means 11,769 s and 38,716 s; traces.md 2).
+constexpr FractionalSeconds unknown_duration{3600};
+
+struct EstimatorSpec {
+  std::string_view argument;  // after the first ':', "" when absent
+  const Trace& trace;
+  std::uint64_t seed;
+};
+
+Result<Estimator> make_oracle(const EstimatorSpec&) {
+  return
+      [](const Job& job, std::size_t, const History&) { return FractionalSeconds(job.duration); };
+}
+
+Result<Estimator> make_column(const EstimatorSpec& spec) {
+  const auto column = spec.trace.columns.find(spec.argument);
+  if (column == spec.trace.columns.end()) {
+    return fail(ErrorCode::invalid,
+                fmt::format("estimate=column:{}: the trace has no numeric column of that name",
+                            spec.argument));
+  }
+  return [&values = column->second](const Job&, std::size_t row, const History&) {
+    return FractionalSeconds(values[row]);
+  };
+}
+
+FractionalSeconds mean_or_unknown(History::Mean mean) {
+  return mean.count > 0 ? mean.value() : unknown_duration;
+}
+
+FractionalSeconds of_user(const Job& job, std::size_t, const History& history) {
+  const History::Mean own = history.of_user(job.user);
+  return own.count > 0 ? own.value() : mean_or_unknown(history.of_all());
+}
+
+Result<Estimator> make_user_mean(const EstimatorSpec&) { return of_user; }
+
+Result<Estimator> make_last_k(const EstimatorSpec& spec) {
+  const auto k = spec.argument.empty() ? 3 : parse_number<std::size_t>(spec.argument).value_or(0);
+  if (k == 0) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("estimate=last_k:{}: a count of 1 or more is needed", spec.argument));
+  }
+  return [k](const Job& job, std::size_t row, const History& history) {
+    const auto past = history.of(job.user, job.gpus);
+    if (past.empty()) return of_user(job, row, history);
+    History::Mean mean;
+    for (const Seconds duration : past.last(std::min(k, past.size()))) {
+      mean.sum_s += duration.count();
+      ++mean.count;
+    }
+    return mean.value();
+  };
+}
+
+/// The next limit up that a person would type: quarter hours to two hours, hours to a day, then
+/// days.
+double as_typed(double seconds) {
+  constexpr double quarter = 900;
+  constexpr double hour = 3600;
+  constexpr double day = 86400;
+  const double step = seconds <= 2 * hour ? quarter : seconds <= day ? hour : day;
+  return std::ceil(seconds / step) * step;
+}
+
+/// syn_limit: duration x (1 + exponential with mean FACTOR - 1), rounded up as typed. Never below
+/// the duration, so no plan that trusts it is ever too short. docs/decisions/0006.
+Result<Estimator> make_limit(const EstimatorSpec& spec) {
+  const double factor =
+      spec.argument.empty() ? 3.0 : parse_number<double>(spec.argument).value_or(0);
+  if (!(factor >= 1) || factor > 1000) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("estimate=limit:{}: a mean over-estimate from 1 to 1000 is needed",
+                            spec.argument));
+  }
+  return [factor, seed = spec.seed](const Job& job, std::size_t row, const History&) {
+    Random random(mix(seed) ^ row);
+    const double over = 1 - (factor - 1) * std::log(1 - random.uniform());
+    const double wanted = std::max<double>(1, static_cast<double>(job.duration.count())) * over;
+    return FractionalSeconds(factor == 1 ? wanted : as_typed(wanted));
+  };
+}
+
+struct EstimatorEntry {
+  EstimatorRow row;
+  Result<Estimator> (*make)(const EstimatorSpec&);
+};
+constexpr std::array entries{
+#define ESTIMATOR(name, summary) EstimatorEntry{{#name, summary}, make_##name},
+#include "policy/estimators.def"
+#undef ESTIMATOR
+};
+
+constexpr auto rows = [] {
+  std::array<EstimatorRow, entries.size()> table;
+  std::ranges::transform(entries, table.begin(), &EstimatorEntry::row);
+  return table;
+}();
+
+}  // namespace
+
+std::span<const EstimatorRow> estimator_rows() { return rows; }
+
+Result<Estimator> make_estimator(std::string_view spec, const Trace& trace, std::uint64_t seed) {
+  const std::size_t colon = spec.find(':');
+  const std::string_view name = spec.substr(0, colon);
+  const std::string_view argument = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
+  for (const EstimatorEntry& entry : entries) {
+    if (entry.row.name == name) return entry.make({argument, trace, seed});
+  }
+  std::vector<std::string_view> names;
+  for (const EstimatorRow& row : rows) names.push_back(row.name);
+  return fail(ErrorCode::not_found, unknown_name("estimator", name, names));
+}
+
+}  // namespace schedmate

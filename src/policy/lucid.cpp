@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/// lucid: Lucid (ASPLOS'23) as released (lucid.md 5): non-intrusive profiling in front, packing of
+/// two jobs onto one GPU set by sharing score, order by estimated GPU time.
+///
+/// Order: estimate x GPUs (a negative estimate counts as 1000 s), then order of entry. While
+/// packing is on every waiting job is tried, none blocks the next: up to 8 GPUs it first looks for
+/// a partner, even if GPUs are free; partner = the running job that started first among those with
+/// the same GPU count that share with nobody, whose memory fits beside, whose sharing score and
+/// ours add up to at most 2, and whose priority is at least half of ours (no long job onto a short
+/// one). While few submissions are expected packing is off: exclusive placement, strict head of
+/// line. Jobs without a profile are never packed. Settings: t_prof_s, profiler_nodes, profiler
+/// (on/off), elastic, packing (auto, on, off), score_limit, lenders (VCs that give a node, joined
+/// by +).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <schedmate/scheduler.hpp>
+#include <set>
+
+#include "base/text.hpp"
+#include "policy/defaults.hpp"
+#include "policy/forecast.hpp"
+#include "policy/lucid_profiler.hpp"
+
+namespace schedmate {
+namespace {
+
+enum class Packing : std::uint8_t { automatic, on, off };
+
+struct LucidOptions {
+  Packing packing = Packing::automatic;
+  int score_limit = lucid::score_limit;
+};
+
+class Lucid {
+ public:
+  Lucid(LucidOptions options, SharingSwitch sharing)
+      : options_(options), sharing_(std::move(sharing)) {}
+
+  void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.ended) forget(view, id);
+    for (const JobId id : view.arrived) enter(view, id);
+    if (packing(view.now)) {
+      serve_all(view, plan);
+    } else {
+      serve_in_order(view, plan);
+    }
+    if (!queue_.empty() && options_.packing == Packing::automatic) {
+      plan.wake_at(sharing_.next_change(view.now));
+    }
+  }
+
+ private:
+  struct Place {
+    double priority = 0;
+    std::uint64_t order = 0;  // of its start
+    std::optional<JobId> partner;
+  };
+
+  [[nodiscard]] bool packing(SimTime now) const {
+    return options_.packing == Packing::automatic ? sharing_.on(now)
+                                                  : options_.packing == Packing::on;
+  }
+
+  void enter(const View& view, JobId id) {
+    const JobInfo& job = view.job(id);
+    const double estimate = job.estimate.count();
+    places_.resize(std::max<std::size_t>(places_.size(), index_of(id) + 1));
+    Place& place = places_[index_of(id)];
+    place.priority = (estimate < 0 ? lucid::negative_estimate_s : estimate) * job.gpus;
+    queue_.emplace(place.priority, id);
+  }
+
+  // Its partner may be shared again if the driver says that it has its GPUs to itself.
+  void forget(const View& view, JobId id) {
+    Place& place = places_[index_of(id)];
+    partners_[view.job(id).gpus].erase(place.order);
+    if (!place.partner) return;
+    const JobId other = *place.partner;
+    Place& theirs = places_[index_of(other)];
+    if (view.job(other).running && !view.job(other).sharing && theirs.partner == id) {
+      theirs.partner.reset();
+      partners_[view.job(other).gpus].emplace(theirs.order, other);
+    }
+  }
+
+  void started(const View& view, JobId id, bool alone) {
+    places_[index_of(id)].order = ++order_;
+    if (alone) partners_[view.job(id).gpus].emplace(order_, id);
+  }
+
+  void serve_in_order(const View& view, Plan& plan) {
+    while (!queue_.empty() &&
+           plan.start(queue_.begin()->second, view.job(queue_.begin()->second).gpus)) {
+      started(view, queue_.begin()->second, true);
+      queue_.erase(queue_.begin());
+    }
+  }
+
+  void serve_all(const View& view, Plan& plan) {
+    for (auto next = queue_.begin(); next != queue_.end();) {
+      const JobId id = next->second;
+      const bool served = pack(view, plan, id) || start_alone(view, plan, id);
+      next = served ? queue_.erase(next) : std::next(next);
+    }
+  }
+
+  bool start_alone(const View& view, Plan& plan, JobId id) {
+    if (!plan.start(id, view.job(id).gpus)) return false;
+    started(view, id, true);
+    return true;
+  }
+
+  bool pack(const View& view, Plan& plan, JobId id) {
+    const JobInfo& job = view.job(id);
+    if (job.gpus > lucid::packed_gpus || job.profile == nullptr) return false;
+    const auto candidates = partners_.find(job.gpus);
+    if (candidates == partners_.end()) return false;
+    for (const auto& [order, other] : candidates->second) {
+      if (!may_share(view, id, other)) continue;
+      plan.start_with(id, other);
+      places_[index_of(id)].partner = other;
+      places_[index_of(other)].partner = id;
+      started(view, id, false);
+      candidates->second.erase(order);
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool may_share(const View& view, JobId newcomer, JobId resident) const {
+    const Profile& ours = *view.job(newcomer).profile;
+    const Profile* theirs = view.job(resident).profile;
+    return theirs != nullptr && theirs->memory_mib < lucid::memory_mib - ours.memory_mib &&
+           theirs->sharing_score + ours.sharing_score <= options_.score_limit &&
+           places_[index_of(newcomer)].priority <=
+               lucid::time_awareness * places_[index_of(resident)].priority;
+  }
+
+  LucidOptions options_;
+  SharingSwitch sharing_;
+  std::set<std::pair<double, JobId>> queue_;
+  std::map<int, std::map<std::uint64_t, JobId>>
+      partners_;               // by GPUs: unshared running jobs by start
+  std::vector<Place> places_;  // by JobId
+  std::uint64_t order_ = 0;
+};
+
+/// The VCs that lend a node each: those named that exist, else the largest ones, first listed
+/// first.
+std::vector<std::string> choose_lenders(const ClusterSpec& cluster, std::string_view wanted,
+                                        int count) {
+  std::vector<std::string> lenders;
+  for (const std::string_view name : split(wanted, '+')) {
+    if (std::ranges::find(cluster.partitions, name, &PartitionSpec::name) !=
+        cluster.partitions.end()) {
+      lenders.emplace_back(name);
+    }
+  }
+  if (!lenders.empty()) return lenders;
+  std::vector<PartitionSpec> by_size = cluster.partitions;
+  std::ranges::stable_sort(by_size, std::greater{}, &PartitionSpec::nodes);
+  for (std::size_t i = 0; i < by_size.size() && i < static_cast<std::size_t>(count); ++i) {
+    if (by_size[i].nodes > 1) lenders.push_back(by_size[i].name);
+  }
+  return lenders;
+}
+
+Result<std::optional<ProfilerStage>> make_profiler(
+    const PolicyInput& input, PolicyOptions& settings,
+    const std::shared_ptr<const ForecastTable>& forecast) {
+  const auto wanted = settings.take_flag("profiler", true);
+  if (!wanted) return tl::unexpected(wanted.error());
+  const auto time = settings.take_integer("t_prof_s", lucid::profiling_time.count());
+  if (!time) return tl::unexpected(time.error());
+  const auto nodes = settings.take_integer("profiler_nodes", lucid::profiler_nodes);
+  if (!nodes) return tl::unexpected(nodes.error());
+  const auto elastic = settings.take_flag("elastic", true);
+  if (!elastic) return tl::unexpected(elastic.error());
+  if (*time < 1 || *nodes < 1 || *nodes > 1000) {
+    return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: at least 1 is needed");
+  }
+  const int count = static_cast<int>(*nodes);
+  const auto lenders =
+      choose_lenders(input.cluster, settings.take_text("lenders", "vc8Gr+vcefl"), count);
+  if (!*wanted) return std::optional<ProfilerStage>();
+  ProfilerStage stage;
+  stage.time = Seconds(*time);
+  stage.max_gpus = count * lucid::profiled_gpus_per_node;
+  stage.nodes = input.cluster.partitions.front();
+  stage.nodes.name = "profiler";
+  stage.nodes.nodes = count;
+  stage.nodes.round = Seconds(1);
+  stage.lenders = lenders;
+  if (input.defects.node_echo) stage.echo_vc = "vcYVn";
+  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, forecast});
+  return std::optional<ProfilerStage>(std::move(stage));
+}
+
+Result<LucidOptions> parse(PolicyOptions& settings) {
+  LucidOptions options;
+  const std::string packing = settings.take_text("packing", "auto");
+  if (packing != "auto" && packing != "on" && packing != "off") {
+    return fail(ErrorCode::unsupported,
+                fmt::format("packing={}: auto, on or off is needed", packing));
+  }
+  if (packing != "auto") options.packing = packing == "on" ? Packing::on : Packing::off;
+  const auto limit = settings.take_integer("score_limit", lucid::score_limit);
+  if (!limit) return tl::unexpected(limit.error());
+  options.score_limit = static_cast<int>(*limit);
+  return options;
+}
+
+}  // namespace
+
+Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) {
+  if (input.cluster.partitions.empty()) return fail(ErrorCode::invalid, "the cluster has no VC");
+  const auto options = parse(settings);
+  if (!options) return tl::unexpected(options.error());
+  const auto forecast =
+      input.trace.forecast != nullptr
+          ? input.trace.forecast
+          : std::make_shared<const ForecastTable>(forecast_from_past(input.trace));
+  auto profiler = make_profiler(input, settings, forecast);
+  if (!profiler) return tl::unexpected(profiler.error());
+  Scheduler scheduler;
+  scheduler.decide =
+      Lucid(*options, SharingSwitch(forecast, lucid::quiet_jobs, lucid::switch_interval));
+  scheduler.profiler = std::move(*profiler);
+  scheduler.estimator = "last_k";
+  scheduler.counts_down = true;
+  return scheduler;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/lucid_profiler.hpp"
+
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "policy/defaults.hpp"
+#include "policy/forecast.hpp"
+
+namespace schedmate {
+namespace {
+
+class LeastGpusFirst {
+ public:
+  explicit LeastGpusFirst(ProfilerOptions options) : options_(std::move(options)) {}
+
+  void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.arrived) queue_.emplace(view.job(id).gpus, id);
+    while (!queue_.empty() && plan.start(queue_.begin()->second, queue_.begin()->first)) {
+      queue_.erase(queue_.begin());
+    }
+    if (options_.elastic) scale(view, plan);
+  }
+
+ private:
+  void scale(const View& view, Plan& plan) {
+    const bool base = view.cluster.node_count() == options_.nodes;
+    const Seconds interval = base ? lucid::grow_interval : lucid::shrink_interval;
+    const bool crowded = queue_.size() > lucid::crowded_queue;
+    if (round_up(view.now, interval) == view.now) {
+      if (base && crowded) {
+        extra_ = plan.add_node(lucid::extra_node);
+        plan.wake_at(view.now + Seconds(1));  // it serves from the next second on
+        return;
+      }
+      if (!base && may_shrink(view)) {
+        plan.remove_node(extra_);
+        return;
+      }
+    }
+    if (!base || crowded) plan.wake_at(round_up(view.now + Seconds(1), interval));
+  }
+
+  [[nodiscard]] bool may_shrink(const View& view) const {
+    if (queue_.size() >= lucid::calm_queue) return false;
+    if (std::popcount(view.cluster.free_mask(extra_)) != view.cluster.gpus_per_node()) return false;
+    const ForecastTable& forecast = *options_.forecast;
+    const double load = mean_of_next(forecast, forecast.gpus, view.now);
+    return view.now >= forecast.first +
+                           forecast.step * static_cast<std::int64_t>(forecast.gpus.size() - 1) ||
+           load <= options_.calm_gpus;
+  }
+
+  ProfilerOptions options_;
+  std::set<std::pair<int, JobId>> queue_;
+  std::uint32_t extra_ = 0;
+};
+
+}  // namespace
+
+Policy least_gpus_first(ProfilerOptions options) { return LeastGpusFirst(std::move(options)); }
+
+}  // namespace schedmate

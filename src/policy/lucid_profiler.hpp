@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Lucid's profiler queue (lucid.md 5.1): least GPUs first, strict head of line, on a few nodes of
+/// its own, with one node more while it is crowded.
+
+#include <memory>
+#include <schedmate/job.hpp>
+#include <schedmate/policy.hpp>
+
+namespace schedmate {
+
+struct ProfilerOptions {
+  bool elastic = true;
+  int nodes = 0;         ///< base number of nodes
+  double calm_gpus = 0;  ///< predicted GPUs per ten minutes up to which a node may go back
+  std::shared_ptr<const ForecastTable> forecast;
+};
+
+/// Grows by node 9999 at a multiple of 10 s when more than 10 jobs wait; gives it back, when idle,
+/// at a multiple of 100 s when fewer than 5 wait and little is predicted.
+[[nodiscard]] Policy least_gpus_first(ProfilerOptions options);
+
+}  // namespace schedmate

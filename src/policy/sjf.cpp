@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/// sjf: shortest job first.
+///
+/// Order: estimated run time, then order of entry. Strict head of line, no preemption. With the
+/// default estimator `oracle` this is the released baseline, which reads true durations (lucid.md
+/// 3); give estimate=last_k for one that could be built.
+#include <schedmate/scheduler.hpp>
+
+#include "policy/head_of_line.hpp"
+
+namespace schedmate {
+
+Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
+  Scheduler scheduler;
+  scheduler.decide = HeadOfLine([](const JobInfo& job) { return job.estimate.count(); });
+  return scheduler;
+}
+
+}  // namespace schedmate

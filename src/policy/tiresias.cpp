@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// tiresias: discretised two-dimensional least attained service (NSDI'19), preemptive (lucid.md 4).
+///
+/// Attained service = GPUs x run time. A job is in the highest queue until its service exceeds the
+/// first threshold, in the next until it exceeds the second, and so on. Order: queue, then
+/// submission time; on equality running before waiting, then order of start or of queueing. Quota
+/// walk and fragmentation as in srtf. Decides only at multiples of `interval_s` on the trace's
+/// clock; run times are never looked at. Settings: thresholds=18000[+72000...] GPU-seconds,
+/// interval_s=60, promote=0: a waiting job that has waited for more than `promote` times its run
+/// time goes back to the highest queue (the paper's starvation knob; 0 = never, as released).
+#include <fmt/format.h>
+
+#include <cmath>
+#include <queue>
+#include <schedmate/scheduler.hpp>
+
+#include "base/text.hpp"
+#include "policy/quota_queue.hpp"
+
+namespace schedmate {
+namespace {
+
+struct TiresiasOptions {
+  std::vector<std::int64_t> thresholds;
+  Seconds interval{60};
+  double promote = 0;
+};
+
+// A change of queue that time alone brings; stale when the job has changed state since.
+struct Due {
+  SimTime at;
+  JobId id;
+  std::uint32_t version;
+  bool operator<(const Due& other) const { return std::tie(at, id) > std::tie(other.at, other.id); }
+};
+
+class Tiresias {
+ public:
+  explicit Tiresias(TiresiasOptions options) : options_(std::move(options)) {}
+
+  void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.ended) {
+      queue_.remove(id);
+      ++version_[index_of(id)];
+    }
+    for (const JobId id : view.arrived) {
+      version_.resize(view.jobs.size());
+      forgiven_.resize(view.jobs.size());
+      queue_.wait(id, view.job(id).gpus, key(view, id));
+    }
+    pending_ = pending_ || !view.ended.empty() || !view.arrived.empty();
+    if (round_up(view.now, options_.interval) == view.now) decide(view, plan);
+    if (pending_) plan.wake_at(round_up(view.now + Seconds(1), options_.interval));
+    drop_stale(demotions_);
+    drop_stale(promotions_);
+    for (const auto* due : {&demotions_, &promotions_}) {
+      if (!due->empty()) plan.wake_at(round_up(due->top().at, options_.interval));
+    }
+  }
+
+ private:
+  using Dues = std::priority_queue<Due>;
+
+  [[nodiscard]] std::int64_t service(const View& view, JobId id) const {
+    const JobInfo& job = view.job(id);
+    return job.gpus * (job.run_time(view.now) - forgiven_[index_of(id)]).count();
+  }
+  [[nodiscard]] std::size_t level(const View& view, JobId id) const {
+    std::size_t level = 0;
+    while (level < options_.thresholds.size() && service(view, id) > options_.thresholds[level])
+      ++level;
+    return level;
+  }
+  // Queue and submission time in one number: exact, as both are whole and below 2^53 together.
+  [[nodiscard]] double key(const View& view, JobId id) const {
+    return static_cast<double>(level(view, id)) * 1e13 +
+           static_cast<double>(seconds_of(view.job(id).submit));
+  }
+
+  void drop_stale(Dues& dues) const {
+    while (!dues.empty() && dues.top().version != version_[index_of(dues.top().id)]) dues.pop();
+  }
+
+  template <class Action>
+  void take_due(Dues& dues, SimTime now, Action action) {
+    for (drop_stale(dues); !dues.empty() && dues.top().at <= now; drop_stale(dues)) {
+      const JobId id = dues.top().id;
+      dues.pop();
+      action(id);
+    }
+  }
+
+  // When the running job's service will exceed its next threshold.
+  void expect_demotion(const View& view, JobId id, SimTime run_since) {
+    const std::size_t queue = level(view, id);
+    if (queue == options_.thresholds.size()) return;
+    const std::int64_t missing = options_.thresholds[queue] - service(view, id);
+    const std::int64_t run = missing / view.job(id).gpus + 1;
+    demotions_.push({run_since + Seconds(run), id, version_[index_of(id)]});
+  }
+
+  void expect_promotion(const View& view, JobId id) {
+    const double patience =
+        options_.promote * FractionalSeconds(view.job(id).run_time(view.now)).count();
+    if (options_.promote <= 0 || level(view, id) == 0) return;
+    const auto wait = Seconds(static_cast<std::int64_t>(std::floor(patience)) + 1);
+    promotions_.push({view.now + wait, id, version_[index_of(id)]});
+  }
+
+  void decide(const View& view, Plan& plan) {
+    pending_ = false;
+    take_due(demotions_, view.now, [&](JobId id) {
+      queue_.rekey(id, key(view, id));
+      expect_demotion(view, id, view.now);
+    });
+    take_due(promotions_, view.now, [&](JobId id) {
+      forgiven_[index_of(id)] = view.job(id).run_time(view.now);
+      queue_.rekey(id, key(view, id));
+    });
+    const auto& choice = queue_.choose(view.cluster.total_gpus(), {});
+    for (const JobId id : choice.preempt) {
+      plan.preempt(id);
+      move(id, [&](JobId job) { queue_.wait(job, view.job(job).gpus, key(view, job)); });
+      expect_promotion(view, id);
+    }
+    for (const JobId id : choice.start) {
+      if (!plan.start(id, view.job(id).gpus)) continue;
+      pending_ = true;
+      move(id, [&](JobId job) { queue_.run(job, view.job(job).gpus, key(view, job)); });
+      expect_demotion(view, id, view.now);
+    }
+    pending_ = pending_ || !choice.preempt.empty();
+  }
+
+  template <class Put>
+  void move(JobId id, Put put) {
+    queue_.remove(id);
+    put(id);
+    ++version_[index_of(id)];
+  }
+
+  TiresiasOptions options_;
+  QuotaQueue queue_;
+  bool pending_ = false;                // something changed since the last decision
+  std::vector<std::uint32_t> version_;  // by JobId: counts starts, stops and ends
+  std::vector<Seconds> forgiven_;       // by JobId: run time before the last promotion
+  Dues demotions_, promotions_;
+};
+
+Result<std::vector<std::int64_t>> parse_thresholds(const std::string& text) {
+  std::vector<std::int64_t> thresholds;
+  for (const std::string_view part : split(text, '+')) {
+    const auto value = parse_number<std::int64_t>(part);
+    if (!value || *value <= (thresholds.empty() ? 0 : thresholds.back())) {
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("thresholds={}: rising whole GPU-seconds joined by + are needed", text));
+    }
+    thresholds.push_back(*value);
+  }
+  return thresholds;
+}
+
+}  // namespace
+
+Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
+  auto thresholds = parse_thresholds(settings.take_text("thresholds", "18000"));
+  if (!thresholds) return tl::unexpected(thresholds.error());
+  const auto interval = settings.take_integer("interval_s", 60);
+  if (!interval) return tl::unexpected(interval.error());
+  if (*interval < 1) return fail(ErrorCode::unsupported, "interval_s: at least 1 is needed");
+  const auto promote = settings.take_number("promote", 0);
+  if (!promote) return tl::unexpected(promote.error());
+  Scheduler scheduler;
+  scheduler.decide = Tiresias({std::move(*thresholds), Seconds(*interval), *promote});
+  scheduler.counts_down = true;
+  return scheduler;
+}
+
+}  // namespace schedmate
