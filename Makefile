@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make help` lists the targets. Each is one script, so that it also works without make.
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test test-san bench format tidy install clean
+
+help: ## this list
+	@echo "SchedMate: make TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+
+deps: ## install the Debian packages for building and testing that are missing
+	scripts/deps.sh build test
+
+build: ## build/release/schedmate
+	scripts/deps.sh build
+	scripts/build.sh release -DSCHEDMATE_TESTS=OFF
+
+demo: build ## replay 13 days of a real 1,080-GPU cluster under every policy
+	scripts/demo.sh
+
+test: ## every test: the fast ones under address + undefined first, then all in release
+	scripts/deps.sh build test
+	scripts/test.sh
+
+test-san: ## every test under the address + undefined and the thread sanitizer
+	scripts/deps.sh build test
+	scripts/test_san.sh
+
+bench: build ## speed and memory beside the published figures (minutes)
+	scripts/deps.sh test
+	bench/run.sh
+
+format: ## clang-format over all C++ files
+	scripts/deps.sh test
+	scripts/format.sh
+
+tidy: ## the project's own rules, clang-format and clang-tidy
+	scripts/deps.sh build test
+	scripts/build.sh release
+	ctest --test-dir build/release --output-on-failure -R '^tidy$$|^format$$|^clang-tidy$$'
+
+install: build ## into DESTDIR/PREFIX (default /usr/local)
+	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+clean: ## remove build/ and demo-out/
+	rm -rf build demo-out

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# deps.sh [build] [test]: installs the Debian packages of these sets that are missing. Touches
+# nothing, and needs no network, when all are there.
+set -euo pipefail
+
+build_set=(
+  g++ cmake ninja-build pkg-config # compiler and build
+  libfmt-dev                       # text
+  libexpected-dev                  # tl::expected, the result type
+  libcli11-dev                     # command line
+  libtomlplusplus-dev              # cluster files
+  nlohmann-json3-dev               # summary.json
+  libsimdjson-dev                  # large JSON traces
+  zlib1g-dev libzstd-dev           # .gz and .zst traces
+)
+test_set=(
+  doctest-dev                           # unit tests
+  clang-format-19 clang-tidy-19         # style and static checks
+  clang-19 libclang-rt-19-dev           # fuzz targets
+  chromium fonts-dejavu-core            # opens report.html
+  python3 time                          # comparison and measuring scripts
+)
+
+say() { printf 'deps: %s\n' "$*" >&2; }
+
+missing() { # prints those of its arguments that are not installed
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      echo "$package"
+  done
+}
+
+retry() { # mirrors and locks fail now and then
+  local delay
+  for delay in 5 15 45 0; do
+    "$@" && return 0
+    [[ $delay == 0 ]] || { say "failed, trying again in $delay s: $*"; sleep "$delay"; }
+  done
+  return 1
+}
+
+install_set() { # PURPOSE PACKAGE...
+  local purpose=$1 as_root=() wanted
+  mapfile -t wanted < <(missing "${@:2}")
+  ((${#wanted[@]})) || return 0
+  say "installing what $purpose needs: ${wanted[*]}"
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || {
+      say "neither root nor sudo: as root, run: apt-get install ${wanted[*]}"
+      return 1
+    }
+    as_root=(sudo)
+  fi
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q
+    -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3)
+  retry "${apt[@]}" update >&2 || say "the package lists could not be renewed; trying as they are"
+  retry "${apt[@]}" install -y --no-install-recommends "${wanted[@]}" >&2 || {
+    say "could not install: ${wanted[*]} (see above; are the package mirrors reachable?)"
+    return 1
+  }
+}
+
+command -v dpkg-query >/dev/null || {
+  say "not a Debian system: install yourself what CMake asks for (this script lists it)"
+  exit 0
+}
+for name in "$@"; do
+  case $name in
+    build) install_set "the build" "${build_set[@]}" ;;
+    test) install_set "the tests" "${test_set[@]}" ;;
+    *) say "unknown set '$name'; use: deps.sh [build] [test]"; exit 2 ;;
+  esac
+done

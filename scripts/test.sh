@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh: the fast tests under address + undefined, then every test in release. The last thing
+# printed is the summary of the full run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\ntest: %s\n' "$*"; }
+ctest=(ctest --output-on-failure --no-tests=error --parallel "$(nproc)")
+
+say "build with sanitizers (address, undefined)"
+scripts/build.sh debug
+say "fast tests with sanitizers"
+"${ctest[@]}" --test-dir build/debug -L fast
+say "release build"
+scripts/build.sh release
+say "all tests"
+"${ctest[@]}" --test-dir build/release
