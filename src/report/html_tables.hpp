@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The tables of report.html, one per function, as HTML.
+
+#include <schedmate/report.hpp>
+#include <span>
+#include <string>
+
+namespace schedmate {
+
+/// One row per label, the best value of each column marked.
+[[nodiscard]] std::string results_html(std::span<const RunSummary> runs);
+/// Average waiting by job size: labels down, size classes across, with bars.
+[[nodiscard]] std::string waiting_html(std::span<const RunSummary> runs);
+/// Policy text, estimator, seed and settings of each label.
+[[nodiscard]] std::string settings_html(std::span<const RunSummary> runs);
+
+}  // namespace schedmate

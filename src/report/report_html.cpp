@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iterator>
+#include <schedmate/report.hpp>
+#include <set>
+
+#include "report/chart_data.hpp"
+#include "report/columns.hpp"
+#include "report/html_tables.hpp"
+#include "report/text_safety.hpp"
+
+namespace schedmate {
+
+// Files of third_party/uplot and src/report/page, compiled in by cmake/Embed.cmake.
+namespace embedded {
+extern const std::string_view uplot_js;
+extern const std::string_view uplot_css;
+extern const std::string_view report_js;
+extern const std::string_view report_css;
+}  // namespace embedded
+
+namespace {
+
+std::string whole(std::uint64_t value) { return number(static_cast<double>(value), {1, "", 0}); }
+
+std::string fact(std::string_view name, const std::string& value, const std::string& note) {
+  return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, note);
+}
+
+std::string cluster_fact(const Experiment& experiment) {
+  std::int64_t gpus = 0;
+  std::int64_t nodes = 0;
+  for (const PartitionSpec& part : experiment.cluster.partitions) {
+    nodes += part.nodes;
+    gpus += std::int64_t{part.nodes} * part.gpus_per_node;
+  }
+  return fact(
+      "Cluster", whole(static_cast<std::uint64_t>(gpus)) + " GPUs",
+      fmt::format("{} nodes in {} virtual clusters, {}", whole(static_cast<std::uint64_t>(nodes)),
+                  experiment.cluster.partitions.size(),
+                  experiment.cluster_spec.empty() ? "as the trace says"
+                                                  : html_escape(experiment.cluster_spec)));
+}
+
+std::string facts(const Experiment& experiment, std::span<const RunSummary> runs) {
+  const std::vector<Job>& jobs = experiment.trace.jobs;
+  const double days =
+      jobs.empty()
+          ? 0
+          : static_cast<double>((jobs.back().submit - jobs.front().submit).count()) / 86400;
+  std::set<std::string> modes;
+  std::set<std::uint64_t> seeds;
+  for (const RunSummary& run : runs) {
+    modes.insert(html_escape(run.run.mode));
+    seeds.insert(run.run.seed);
+  }
+  std::string html = "<dl class=\"facts\">\n";
+  html += fact("Trace", whole(jobs.size()) + " jobs",
+               fmt::format("{} users, {:.1f} days, {}", whole(experiment.trace.users.size()), days,
+                           html_escape(experiment.trace_spec)));
+  html += cluster_fact(experiment);
+  if (!runs.empty()) {
+    html += fact("Offered load", number(runs[0].offered_load, {0.01, "%", 1}) + " %",
+                 "of the GPU time between first and last submission");
+  }
+  html += fact(
+      "Mode", fmt::format("{}", fmt::join(modes, ", ")),
+      fmt::format("seed {}, program {}", fmt::join(seeds, ", "), html_escape(experiment.commit)));
+  return html + "</dl>\n";
+}
+
+// Whatever is not in the averages.
+std::string omissions(const Experiment& experiment, std::span<const RunSummary> runs) {
+  std::string items;
+  const auto item = std::back_inserter(items);
+  for (const auto& [reason, rows] : experiment.trace.report.dropped) {
+    fmt::format_to(item, "<li>{} of {} rows of the trace were dropped: {}.</li>\n", whole(rows),
+                   whole(experiment.trace.report.rows), html_escape(reason));
+  }
+  for (const RunSummary& run : runs) {
+    if (run.finished == run.jobs) continue;
+    fmt::format_to(item,
+                   "<li>{}: {} jobs could never fit their virtual cluster, {} never ended; the "
+                   "figures are those of the other {}.</li>\n",
+                   html_escape(run.run.label), whole(run.infeasible), whole(run.stalled),
+                   whole(run.finished));
+  }
+  if (items.empty()) return "<p>Nothing: every row became a job and every job finished.</p>\n";
+  return "<ul>\n" + items + "</ul>\n";
+}
+
+std::string figure(std::string_view name, std::string_view title, std::string_view note) {
+  return fmt::format(
+      "<figure><figcaption>{1}<span>{2}</span></figcaption>"
+      "<div class=\"plot\" data-figure=\"{0}\" role=\"img\" aria-label=\"{1}: {2}\"></div>"
+      "</figure>\n",
+      name, title, note);
+}
+
+std::string figures() {
+  return "<div id=\"legend\" role=\"group\" aria-label=\"Policies shown\"></div>\n"
+         "<div class=\"figures\">\n" +
+         figure("jct", "Job completion time", "share of jobs done within the time, log axis") +
+         figure("queue", "Queueing delay", "share of jobs that waited at most the time, log axis") +
+         figure("utilisation", "GPUs in use", "share of all GPUs, over days since the start") +
+         figure("queued", "Queue length", "waiting jobs, over days since the start") + "</div>\n";
+}
+
+// No network, whatever the page holds.
+constexpr std::string_view page_head =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
+
+}  // namespace
+
+std::string report_html(const Experiment& experiment, std::span<const RunSummary> runs) {
+  const std::string title =
+      fmt::format("{} {} on {}", runs.size(), runs.size() == 1 ? "policy" : "policies",
+                  html_escape(experiment.trace_spec));
+  std::string html(page_head);
+  html += "<title>SchedMate: " + title + "</title>\n<style>";
+  html += embedded::uplot_css;
+  html += embedded::report_css;
+  html += "</style>\n</head>\n<body>\n<header><h1>" + title +
+          "</h1><button id=\"theme\" hidden></button></header>\n";
+  html += facts(experiment, runs);
+  html +=
+      "<h2>Results</h2>\n<p class=\"soft\">Means and quantiles over finished jobs; the best value "
+      "of a column stands out. JCT is end minus submission, slowdown is JCT over run time.</p>\n";
+  html += results_html(runs);
+  html +=
+      "<h2>Distributions and time</h2>\n<p class=\"soft\">A click on a name hides or shows its "
+      "line. Drag across a figure to zoom, double-click to return.</p>\n"
+      "<noscript><p>The figures need JavaScript; the tables do not.</p></noscript>\n";
+  html += figures();
+  html +=
+      "<h2>Average queueing delay by job size</h2>\n<p class=\"soft\">Bars compare the policies "
+      "within a column.</p>\n";
+  html += waiting_html(runs);
+  html += "<h2>Left out</h2>\n" + omissions(experiment, runs);
+  html += "<h2>Settings</h2>\n" + settings_html(runs);
+  html +=
+      "<footer>Written by schedmate simulate. Definitions: "
+      "docs/formats/summary-json.md.</footer>\n";
+  html +=
+      "<script type=\"application/json\" id=\"data\">" + chart_data(runs) + "</script>\n<script>";
+  html += embedded::uplot_js;
+  html += "</script>\n<script>";
+  html += embedded::report_js;
+  return html + "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace schedmate

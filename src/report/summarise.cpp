@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <schedmate/report.hpp>
+
+#include "report/distribution.hpp"
+#include "report/fairness.hpp"
+#include "report/groups.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+struct Finished {
+  std::int64_t jct_s = 0;
+  std::uint32_t row = 0;
+  auto operator<=>(const Finished&) const = default;
+};
+
+void count_outcomes(const RunRecord& record, RunSummary& summary) {
+  const std::vector<Job>& jobs = record.trace.jobs;
+  SimTime last_end = SimTime::min();
+  for (std::size_t row = 0; row < jobs.size(); ++row) {
+    const JobOutcome& outcome = record.result.outcomes[row];
+    ++(outcome.status == JobStatus::finished     ? summary.finished
+       : outcome.status == JobStatus::infeasible ? summary.infeasible
+                                                 : summary.stalled);
+    if (outcome.status == JobStatus::finished) last_end = std::max(last_end, outcome.end);
+    const Seconds overhead =
+        jobs[row].gpus <= 8 ? record.run.overhead_small : record.run.overhead_large;
+    summary.preemptions += outcome.preemptions;
+    summary.wasted_gpu_s += outcome.preemptions * overhead.count() * jobs[row].gpus;
+  }
+  summary.jobs = jobs.size();
+  if (summary.finished > 0) summary.makespan = last_end - jobs.front().submit;
+}
+
+// Shares of capacity between the first and the last submission. A bin of the timeline that reaches
+// beyond counts in proportion.
+void measure_use(const RunRecord& record, RunSummary& summary) {
+  const std::vector<Job>& jobs = record.trace.jobs;
+  const SimTime first = jobs.empty() ? SimTime() : jobs.front().submit;
+  const SimTime last = jobs.empty() ? SimTime() : jobs.back().submit;
+  const double capacity_gpu_s =
+      static_cast<double>((last - first).count()) * record.result.total_gpus;
+  double busy_gpu_s = 0;
+  double stranded_gpu_s = 0;
+  SimTime from = record.result.timeline.first;
+  for (const TimelineBin& bin : record.result.timeline.bins) {
+    const SimTime to = from + record.result.timeline.step;
+    const Seconds inside = std::max(Seconds(0), std::min(to, last) - std::max(from, first));
+    busy_gpu_s += bin.busy_gpus * static_cast<double>(inside.count());
+    stranded_gpu_s += bin.stranded_gpus * static_cast<double>(inside.count());
+    from = to;
+  }
+  double offered_gpu_s = 0;
+  for (std::size_t row = 0; row < jobs.size(); ++row) {
+    if (record.result.outcomes[row].status == JobStatus::infeasible) continue;
+    offered_gpu_s += static_cast<double>(jobs[row].duration.count()) * jobs[row].gpus;
+  }
+  const double scale = capacity_gpu_s > 0 ? 1 / capacity_gpu_s : no_value;
+  summary.utilisation = busy_gpu_s * scale;
+  summary.fragmentation = stranded_gpu_s * scale;
+  summary.offered_load = offered_gpu_s * scale;
+}
+
+std::vector<Finished> finished_by_jct(const RunRecord& record) {
+  std::vector<Finished> finished;
+  for (std::uint32_t row = 0; row < record.trace.jobs.size(); ++row) {
+    const JobOutcome& outcome = record.result.outcomes[row];
+    if (outcome.status != JobStatus::finished) continue;
+    finished.push_back({(outcome.end - record.trace.jobs[row].submit).count(), row});
+  }
+  std::ranges::sort(finished);
+  return finished;
+}
+
+void measure_groups(const RunRecord& record, std::span<const Finished> finished,
+                    RunSummary& summary) {
+  const Trace& trace = record.trace;
+  Groups vcs(trace.vcs);
+  Groups sizes(size_classes());
+  Groups users(trace.users);
+  for (const Finished& each : finished) {
+    const Job& job = trace.jobs[each.row];
+    vcs.expect(job.vc);
+    sizes.expect(size_class(job.gpus));
+    users.expect(job.user);
+  }
+  for (const Finished& each : finished) {
+    const Job& job = trace.jobs[each.row];
+    const JobOutcome& outcome = record.result.outcomes[each.row];
+    vcs.add(job.vc, job, outcome);
+    sizes.add(size_class(job.gpus), job, outcome);
+    users.add(job.user, job, outcome);
+  }
+  summary.by_vc = vcs.summaries();
+  summary.by_size = sizes.summaries();
+  summary.by_user = users.summaries();
+  std::erase_if(summary.by_user, [](const GroupSummary& user) { return user.jobs == 0; });
+  summary.jain_index = jain_index(users.slowdowns());
+}
+
+void measure_distributions(const RunRecord& record, std::span<const Finished> finished,
+                           RunSummary& summary) {
+  std::vector<double> values(finished.size());
+  std::ranges::transform(finished, values.begin(),
+                         [](const Finished& each) { return static_cast<double>(each.jct_s); });
+  summary.jct_s = distribution(values);
+  summary.jct_cdf = cumulative(values);
+
+  std::ranges::transform(finished, values.begin(), [&](const Finished& each) {
+    return static_cast<double>(record.result.outcomes[each.row].queue.count());
+  });
+  std::ranges::sort(values);
+  summary.queue_s = distribution(values);
+  summary.queue_cdf = cumulative(values);
+
+  std::ranges::transform(finished, values.begin(), [&](const Finished& each) {
+    return bounded_slowdown(Seconds(each.jct_s), record.trace.jobs[each.row].duration);
+  });
+  std::ranges::sort(values);
+  summary.slowdown = distribution(values);
+
+  values = finish_fairness(record);
+  std::ranges::sort(values);
+  summary.finish_fairness = distribution(values);
+  const auto fair = std::ranges::upper_bound(values, 1.0);
+  summary.share_worse_than_fair =
+      static_cast<double>(values.end() - fair) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+RunSummary summarise(const RunRecord& record) {
+  RunSummary summary;
+  summary.run = record.run;
+  summary.total_gpus = record.result.total_gpus;
+  summary.timeline = record.result.timeline;
+  summary.peak_queue = record.result.timeline.peak_queue;
+  const std::vector<Finished> finished = finished_by_jct(record);
+  count_outcomes(record, summary);
+  measure_use(record, summary);
+  measure_groups(record, finished, summary);
+  measure_distributions(record, finished, summary);
+  return summary;
+}
+
+}  // namespace schedmate
