@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every speed figure of the project, measured now: bench/run.sh [reference|scale|year|readers]...
+# BIN and OUT may be set; without arguments everything runs (some minutes).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-build/release/schedmate}
+out=${OUT:-build/bench-out}
+shared=${SHARED:-../shared}
+build=build/release
+mkdir -p "$out"
+
+prepare() {
+  [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+}
+
+# Whole process, reading and writing included, against the Python figures of the same input.
+reference() {
+  echo "== 13 days of Venus (11,534 jobs, 1,080 GPUs), mode reference, CPU time of the whole process"
+  if ! [ -d "$shared/data/lucid/input" ]; then echo "skipped: $shared/data/lucid/input is not here"; return; fi
+  printf '%-10s %12s %12s %12s %10s %10s\n' policy 'Python s' 'ours s' 'median s' ratio 'peak MB'
+  grep '^lucid13,' bench/published.csv | while IFS=, read -r _ policy estimate theirs _; do
+    spec=$policy${estimate:+:estimate=$estimate}
+    read -r least median _ peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" simulate \
+      --trace "lucid:$shared/data/lucid/input" --mode reference --policy "$spec" --report none --out "$out/reference")
+    awk -v p="$policy" -v t="$theirs" -v l="$least" -v m="$median" -v k="$peak" \
+      'BEGIN { printf "%-10s %12d %12.3f %12.3f %9dx %10.1f\n", p, t, l, m, t / m, k }'
+  done
+}
+
+figure() { grep -o "\"$2\": *[0-9.eE+-]*" "$1/summary.json" | head -1 | sed 's/.*: *//'; }
+
+# generate --from venus, then simulate: one row per policy and number of jobs.
+sized() { # GPUS JOBS... -- POLICY...
+  local gpus=$1; shift
+  local sizes=()
+  while [ "$1" != -- ]; do sizes+=("$1"); shift; done; shift
+  printf '%-14s %9s %9s %9s %9s %8s %11s %10s\n' policy jobs 'wall s' 'CPU s' 'peak MB' load 'peak queue' 'per first'
+  for jobs in "${sizes[@]}"; do
+    local dir=$out/venus-$gpus-$jobs
+    [ -s "$dir/cluster.toml" ] || "$bin" generate --from venus --jobs "$jobs" --gpus "$gpus" --load 0.9 --seed 1 --out "$dir" > /dev/null
+  done
+  for policy in "$@"; do
+    local first=
+    for jobs in "${sizes[@]}"; do
+      local dir=$out/venus-$gpus-$jobs
+      read -r _ cpu wall peak < <("$build/bench/measure" 1 "$bin" simulate --trace "helios:$dir/jobs.csv" \
+        --cluster "$dir/cluster.toml" --policy "$policy" --report none --out "$out/scale")
+      : "${first:=$wall}"
+      awk -v p="$policy" -v j="$jobs" -v w="$wall" -v c="$cpu" -v m="$peak" -v f="$first" \
+        -v l="$(figure "$out/scale" offered_load)" -v q="$(figure "$out/scale" peak_queue)" \
+        'BEGIN { printf "%-14s %9d %9.2f %9.2f %9.0f %8.3f %11d %9.2fx\n", p, j, w, c, m, l, q, w / f }'
+    done
+  done
+}
+
+scale() {
+  echo "== resampled Venus jobs on 100,000 GPUs, load 0.9"
+  sized 100000 125000 250000 500000 1000000 -- fifo sjf backfill_easy tiresias
+}
+
+year() {
+  echo "== 1,000,000 resampled Venus jobs on 3,400 GPUs (about a year), load 0.9"
+  sized 3400 1000000 -- fifo sjf srtf qssf tiresias lucid backfill_easy
+}
+
+readers() {
+  echo "== readers, 1,000,000 rows"
+  "$build/bench/read_bench"
+}
+
+prepare
+for part in "${@:-reference scale year readers}"; do
+  for each in $part; do "$each"; echo; done
+done
