@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "released.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+namespace oracle {
+namespace {
+
+const std::string data = SCHEDMATE_SOURCE_DIR "/../shared/data/lucid";
+
+bool data_is_there() {
+  if (std::filesystem::exists(data + "/input/jobs.csv.gz")) return true;
+  MESSAGE("skipped: no released results beside the source tree");
+  return false;
+}
+
+std::string describe(const TickOutcome& out) {
+  std::string text = fmt::format(
+      "start {} end {} queue {} preemptions {} profiled {} finished there {} profiler queue {} "
+      "exclusive {} rate {} remaining {} packed {} unpacked {} nodes",
+      out.start, out.end, out.queue, out.preemptions, out.profiled, out.finished_in_profiler,
+      out.profiler_queue, out.exclusive, out.rate, out.remaining, out.packed_at, out.unpacked_at);
+  for (const auto& [label, gpus] : out.nodes) {
+    text += fmt::format(" {}:{}", label, fmt::join(gpus, ","));
+  }
+  return text;
+}
+
+struct Case {
+  TickPolicy policy;
+  std::string file;
+  std::string estimate = "est_lgb";
+};
+
+TickResult check_case(const Case& c) {
+  const TickInput input = read_released_input(data + "/input", c.estimate);
+  const TickResult got = run_tick_model(input, c.policy, Mode::reference);
+  const std::vector<TickOutcome> want =
+      read_released_outcomes(data + "/expected/" + c.file + ".csv.gz");
+  REQUIRE(got.outcomes.size() == want.size());
+  int different = 0;
+  for (std::size_t id = 0; id < want.size(); ++id) {
+    if (got.outcomes[id] == want[id]) continue;
+    if (++different > 5) continue;
+    MESSAGE(c.file << " row " << id << "\n ours   " << describe(got.outcomes[id]) << "\n theirs "
+                   << describe(want[id]));
+  }
+  CHECK(different == 0);
+  return got;
+}
+
+}  // namespace
+
+TEST_SUITE("released results") {
+  TEST_CASE("the tick model starts every job when the released policies do") {
+    if (!data_is_there()) return;
+    check_case({TickPolicy::fifo, "fifo"});
+    check_case({TickPolicy::sjf, "sjf"});
+    check_case({TickPolicy::qssf, "qssf-lightgbm"});
+  }
+
+  TEST_CASE("the tick model preempts as the released policies do") {
+    if (!data_is_there()) return;
+    check_case({TickPolicy::srtf, "srtf"});
+    check_case({TickPolicy::tiresias, "tiresias"});
+  }
+
+  TEST_CASE("the tick model profiles and packs as released Lucid does") {
+    if (!data_is_there()) return;
+    const TickResult got = check_case({TickPolicy::lucid, "lucid", "est_ebm_raw"});
+    CHECK(got.scaling == read_released_scaling(data + "/expected/profiler_scaling.csv"));
+  }
+}
+
+}  // namespace oracle
