@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The rules of the house. Each is a function from values to findings; `check_all` is their sum.
+/// Every rule has a case in tidy_test.cpp that breaks it.
+
+#include "tests/tidy/tree.hpp"
+
+namespace schedmate::tidy {
+
+/// Hard limits; they may be lowered, never raised.
+struct Limits {
+  int header_lines = 200;
+  int source_lines = 400;
+  int function_lines = 60;
+  int switch_function_lines = 70;  ///< when the function is mainly a switch
+  int parameters = 4;
+  int columns = 100;
+  std::uintmax_t file_bytes = 200'000;
+  std::uintmax_t foreign_file_bytes = 2'000'000;  ///< in data/ and third_party/
+};
+
+// Of one C++ file (rules_code.cpp).
+Findings check_includes(const File& file);
+Findings check_sizes(const File& file, const Limits& limits);
+Findings check_banned_words(const File& file);
+
+// Of one text file (rules_text.cpp).
+Findings check_licence_line(const File& file);
+Findings check_leftovers(const File& file);
+Findings check_places(const File& file);  ///< machine paths and registry hosts
+
+// Of the tree (rules_tree.cpp).
+Findings check_file_bytes(const Tree& tree, const Limits& limits);
+Findings check_links(const Tree& tree);
+Findings check_table_rows(const Tree& tree);  ///< each .def row documented and tested
+Findings check_in_build(const Tree& tree);    ///< nothing is left out of the build
+
+[[nodiscard]] Findings check_all(const Tree& tree);
+
+}  // namespace schedmate::tidy

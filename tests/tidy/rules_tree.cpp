@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <regex>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "tests/tidy/rules.hpp"
+
+namespace schedmate::tidy {
+namespace {
+
+bool is_markdown(const File& file) { return file.path.ends_with(".md"); }
+
+bool is_elsewhere(std::string_view target) {
+  return target.empty() || target.starts_with('#') || target.contains("://") ||
+         target.starts_with("mailto:");
+}
+
+/// The path in the tree that a link in `file` means; starts with ".." when it leaves the tree.
+std::string resolve(const File& file, std::string target) {
+  target = target.substr(0, target.find('#'));
+  const auto folder = std::filesystem::path(file.path).parent_path();
+  const auto path =
+      target.starts_with('/') ? std::filesystem::path(target.substr(1)) : folder / target;
+  auto normal = path.lexically_normal().generic_string();
+  if (normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
+
+Findings check_links_of(const Tree& tree, const File& file) {
+  static const std::regex link(R"(\]\(<?([^()\s>]+)>?(?:\s+"[^"]*")?\))");
+  Findings found;
+  int line = 0;
+  bool in_block = false;
+  for (const auto text : split(file.text, '\n')) {
+    ++line;
+    if (trim(text).starts_with("```")) in_block = !in_block;
+    if (in_block) continue;
+    for (std::cregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
+      const auto target = (*match)[1].str();
+      if (is_elsewhere(target)) continue;
+      const auto path = resolve(file, target);
+      if (path == "." || tree.find(path) != nullptr || tree.has_folder(path)) continue;
+      found.push_back({file.path, line, "the link leads nowhere: " + target,
+                       "link to a file of the tree, relative to this one"});
+    }
+  }
+  return found;
+}
+
+struct Row {
+  std::string kind;  ///< "POLICY"
+  std::string name;  ///< "sjf"
+  int line = 0;
+};
+
+std::vector<Row> rows_of(const File& table) {
+  static const std::regex row(R"(^([A-Z_]+)\(\s*"?([\w-]+))");
+  std::vector<Row> rows;
+  int line = 0;
+  for (const auto text : split(table.text, '\n')) {
+    ++line;
+    std::cmatch match;
+    if (std::regex_search(text.begin(), text.end(), match, row)) {
+      rows.push_back({match[1].str(), match[2].str(), line});
+    }
+  }
+  return rows;
+}
+
+bool is_word_at(std::string_view text, std::size_t at, std::size_t size) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return (at == 0 || !is_word(text[at - 1])) &&
+         (at + size >= text.size() || !is_word(text[at + size]));
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (is_word_at(text, at, word.size())) return true;
+  }
+  return false;
+}
+
+/// Rows have common words as names ("limit"), so that a mention counts only as code: `limit`.
+bool is_documented(const Tree& tree, const std::string& name) {
+  return std::ranges::any_of(tree.files, [&](const File& file) {
+    return is_markdown(file) && file.path.starts_with("docs/") && has_word(file.text, "`" + name);
+  });
+}
+
+/// A policy needs a scenario, a format a fixture; anything else a test that names it.
+bool is_tested(const Tree& tree, const Row& row) {
+  return std::ranges::any_of(tree.files, [&](const File& file) {
+    if (row.kind == "POLICY") return file.path.ends_with(".scn") && has_word(file.text, row.name);
+    if (row.kind == "FORMAT" || row.kind == "TRACE") {
+      return file.path.starts_with("tests/fixtures/") && file.path.contains(row.name);
+    }
+    return is_test(file) && !file.path.ends_with(".md") && has_word(file.text, row.name);
+  });
+}
+
+std::string_view wanted_test(const Row& row) {
+  if (row.kind == "POLICY") return "add tests/scenarios/NAME.scn with `policy NAME`";
+  if (row.kind == "FORMAT" || row.kind == "TRACE")
+    return "add tests/fixtures/NAME and a broken one";
+  return "name it in a test";
+}
+
+}  // namespace
+
+Findings check_file_bytes(const Tree& tree, const Limits& limits) {
+  Findings found;
+  for (const auto& file : tree.files) {
+    const auto limit = is_foreign(file) ? limits.foreign_file_bytes : limits.file_bytes;
+    if (file.size_bytes <= limit) continue;
+    found.push_back({file.path, 0, fmt::format("{} bytes, limit {}", file.size_bytes, limit),
+                     "make it smaller, generate it, or (up to 2 MB) put it into data/"});
+  }
+  return found;
+}
+
+Findings check_links(const Tree& tree) {
+  Findings found;
+  for (const auto& file : tree.files) {
+    if (!is_markdown(file)) continue;
+    const auto more = check_links_of(tree, file);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
+}
+
+Findings check_table_rows(const Tree& tree) {
+  Findings found;
+  for (const auto& file : tree.files) {
+    if (!file.path.ends_with(".def")) continue;
+    for (const auto& row : rows_of(file)) {
+      if (!is_documented(tree, row.name)) {
+        found.push_back({file.path, row.line, row.name + " is not documented",
+                         "describe it as `" + row.name + "` in a page of docs/"});
+      }
+      if (!is_tested(tree, row)) {
+        found.push_back(
+            {file.path, row.line, row.name + " is not tested", std::string(wanted_test(row))});
+      }
+    }
+  }
+  return found;
+}
+
+Findings check_in_build(const Tree& tree) {
+  Findings found;
+  const auto named_in_cmake = [&](const File& source) {
+    const auto name = source.path.substr(source.path.rfind('/') + 1);
+    return std::ranges::any_of(tree.files, [&](const File& file) {
+      return file.path.ends_with("CMakeLists.txt") && has_word(file.text, name);
+    });
+  };
+  for (const auto& file : tree.files) {
+    if (is_foreign(file)) continue;
+    if (file.path.ends_with(".scn") && !file.path.starts_with("tests/scenarios/")) {
+      found.push_back(
+          {file.path, 0, "a scenario that nothing runs", "move it to tests/scenarios/"});
+    }
+    if (!file.path.ends_with(".cpp") || tree.compile_commands.empty()) continue;
+    if (tree.compile_commands.contains("/" + file.path + "\"") || named_in_cmake(file)) continue;
+    found.push_back({file.path, 0, "not part of the build",
+                     "put it where CMake's globs find it, or configure again"});
+  }
+  return found;
+}
+
+Findings check_all(const Tree& tree) {
+  const Limits limits;
+  Findings all;
+  const auto add = [&](const Findings& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (const auto& file : tree.files) {
+    if (is_foreign(file)) continue;
+    add(check_licence_line(file));
+    add(check_leftovers(file));
+    add(check_places(file));
+    if (!is_cpp(file)) continue;
+    add(check_includes(file));
+    add(check_sizes(file, limits));
+    add(check_banned_words(file));
+  }
+  add(check_file_bytes(tree, limits));
+  add(check_links(tree));
+  add(check_table_rows(tree));
+  add(check_in_build(tree));
+  std::ranges::sort(all, {}, [](const Finding& f) { return std::tie(f.path, f.line, f.what); });
+  return all;
+}
+
+}  // namespace schedmate::tidy

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/tidy/code.hpp"
+#include "tests/tidy/rules.hpp"
+
+namespace schedmate::tidy {
+namespace {
+
+File file(std::string path, std::string text) {
+  const auto size = text.size();
+  return {std::move(path), std::move(text), size};
+}
+
+std::string repeat(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// "line: what" of each finding, one a line.
+std::string told(const Findings& findings) {
+  std::string all;
+  for (const auto& finding : findings) {
+    all += std::to_string(finding.line) + ": " + finding.what + "\n";
+  }
+  return all;
+}
+
+std::string function_of(int lines) { return "int f() {\n" + repeat("  g();\n", lines - 2) + "}\n"; }
+
+std::string banned_in(const std::string& code) {
+  return told(check_banned_words(file("src/core/a.cpp", code)));
+}
+
+}  // namespace
+
+TEST_CASE("comments, strings and directives are blanked and keep their place") {
+  CHECK(blank_non_code("a; // b\nc;") == "a;     \nc;");
+  CHECK(blank_non_code("a /* b\n */ c") == "a     \n    c");
+  CHECK(blank_non_code("f(\"new\\\" x\", 'n')") == "f(         ,    )");
+  CHECK(blank_non_code("x = 1'000; y = 'a';") == "x = 1'000; y =    ;");
+  CHECK(blank_non_code("#define A \\\n  new\nb;") == "           \n     \nb;");
+  CHECK(blank_non_code("R\"(new )\" + a").ends_with(" + a"));
+  CHECK(!blank_non_code("R\"x(new )\" new)x\" + a").contains("new"));
+}
+
+TEST_CASE("functions are found with their length and parameters") {
+  const auto found = find_functions(
+      "namespace n {\n"
+      "template <class T, int N>\n"
+      "std::map<int, T> first(const std::map<int, T>& a, int (&b)[N]) {\n"
+      "  if (a) {\n"
+      "    return a;\n"
+      "  }\n"
+      "}\n"
+      "class C : public D {\n"
+      " public:\n"
+      "  explicit C(int a) : a_{a}, b_(f(1, 2, 3, 4, 5)) {\n"
+      "  }\n"
+      "  bool operator<=(const C& other) const;\n"
+      "  int operator()(int a, int b, int c);\n"
+      "  int a_ = g(1, 2);\n"
+      "  std::function<int(int, int)> f_;\n"
+      "};\n"
+      "}\n");
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].name == "first");
+  CHECK(found[0].line == 3);
+  CHECK(found[0].lines == 5);
+  CHECK(found[0].parameters == 2);
+  CHECK(found[1].name == "C");
+  CHECK(found[1].parameters == 1);
+  CHECK(found[1].lines == 2);
+  CHECK(found[2].name == "operator");
+  CHECK(found[2].parameters == 1);
+  CHECK(found[2].lines == 0);
+  CHECK(found[3].parameters == 3);
+}
+
+TEST_CASE("a module may include itself, base, core and the public headers, nothing else") {
+  const auto includes = [](const std::string& path, const std::string& target) {
+    return told(check_includes(file(path, "#include " + target + "\n")));
+  };
+  CHECK(includes("src/policy/a.cpp", "\"policy/b.hpp\"").empty());
+  CHECK(includes("src/policy/a.cpp", "\"core/b.hpp\"").empty());
+  CHECK(includes("src/policy/a.cpp", "<schedmate/sim.hpp>").empty());
+  CHECK(includes("src/policy/a.cpp", "<vector>").empty());
+  CHECK(includes("src/policy/a.cpp", "\"sim/b.hpp\"") == "1: policy includes sim/b.hpp\n");
+  CHECK(includes("src/core/a.cpp", "\"policy/b.hpp\"") == "1: core includes policy/b.hpp\n");
+  CHECK(includes("src/base/a.cpp", "\"core/b.hpp\"") == "1: base includes core/b.hpp\n");
+  CHECK(includes("include/schedmate/a.hpp", "\"base/b.hpp\"") == "1: public includes base/b.hpp\n");
+  CHECK(includes("apps/a.cpp", "\"sim/b.hpp\"").empty());
+  CHECK(includes("src/policy/a_test.cpp", "\"sim/b.hpp\"").empty());
+}
+
+TEST_CASE("a header may not include a large library") {
+  const auto header = file("src/report/a.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n");
+  CHECK(told(check_includes(header)) == "2: a header includes the library <nlohmann/json.hpp>\n");
+  CHECK(check_includes(file("src/report/a.cpp", header.text)).empty());
+}
+
+TEST_CASE("sizes over the limits are found, at the limits not") {
+  const auto sizes = [](const std::string& path, const std::string& text) {
+    return told(check_sizes(file(path, text), Limits{}));
+  };
+  CHECK(sizes("a.hpp", repeat("\n", 200)).empty());
+  CHECK(sizes("a.hpp", repeat("\n", 201)) == "0: lines: 201, limit 200\n");
+  CHECK(sizes("a.cpp", repeat("\n", 400)).empty());
+  CHECK(sizes("a.cpp", repeat("\n", 401)) == "0: lines: 401, limit 400\n");
+  CHECK(sizes("a.cpp", "\n" + std::string(101, 'x') + "\n") == "2: columns: 101, limit 100\n");
+  CHECK(sizes("a.cpp", repeat("é", 100) + "\n").empty());
+  CHECK(sizes("a.cpp", function_of(60)).empty());
+  CHECK(sizes("a.cpp", function_of(61)) == "1: lines of function f: 61, limit 60\n");
+  CHECK(sizes("a.hpp", "int f(int, int, int, A<1, 2>);").empty());
+  CHECK(sizes("a.hpp", "int f(int, int, int, int, int);") == "1: parameters of f: 5, limit 4\n");
+}
+
+TEST_CASE("a function that is mainly a switch may have ten lines more") {
+  const auto with_switch = [](int cases) {
+    return "int f(int a) {\n  switch (a) {\n" + repeat("  case 1: return 2;\n", cases) + "  }\n}\n";
+  };
+  CHECK(check_sizes(file("a.cpp", with_switch(66)), Limits{}).empty());
+  CHECK(check_sizes(file("a.cpp", with_switch(67)), Limits{}).size() == 1);
+}
+
+TEST_CASE("banned words are found in code only, each with its replacement") {
+  CHECK(banned_in("auto t = std::chrono::system_clock::now();") == "1: reads a clock\n");
+  CHECK(banned_in("int a = rand();") == "1: unseeded random numbers\n");
+  CHECK(banned_in("std::random_device d;") == "1: unrepeatable random numbers\n");
+  CHECK(banned_in("\nauto p = std::getenv(\"HOME\");") == "2: reads the environment\n");
+  CHECK(banned_in("std::cout << 1;") == "1: std::cout\n");
+  CHECK(banned_in("using namespace std;") == "1: using namespace\n");
+  CHECK(banned_in("auto p = new Job();") == "1: naked new\n");
+  CHECK(banned_in("double wait_time = 0;") == "1: a time as a bare number\n");
+  CHECK(banned_in("double time_awareness = 2; Random random(1);").empty());
+  CHECK(banned_in("// a new Job\nauto text = \"rand()\"; brand(1);\n#include <new>\n").empty());
+}
+
+TEST_CASE("only programs and tests may measure how long they take") {
+  const std::string code = "auto t = std::chrono::steady_clock::now();";
+  CHECK(check_banned_words(file("src/sim/a.cpp", code)).size() == 1);
+  CHECK(check_banned_words(file("apps/a.cpp", code)).empty());
+  CHECK(check_banned_words(file("bench/a.cpp", code)).empty());
+}
+
+TEST_CASE("C++ files and scripts begin with their licence") {
+  const std::string name = "SPDX-License-Identifier: Apache-2.0\n";
+  CHECK(check_licence_line(file("a.cpp", "// " + name)).empty());
+  CHECK(check_licence_line(file("a.sh", "#!/bin/sh\n# " + name)).empty());
+  CHECK(check_licence_line(file("a.md", "text\n")).empty());
+  CHECK(told(check_licence_line(file("a.hpp", "#pragma once\n"))) == "1: no licence line\n");
+  CHECK(told(check_licence_line(file("a", "#!/bin/sh\n"))) == "2: no licence line\n");
+}
+
+TEST_CASE("leftover notes are found in every text") {
+  const std::string note = std::string("TO") + "DO";
+  CHECK(told(check_leftovers(file("a.md", "a\n" + note + ": b\n"))) ==
+        "2: leftover note: " + note + "\n");
+  CHECK(check_leftovers(file("a.sh", "mktemp x." + std::string(6, 'X') + "\n")).empty());
+}
+
+TEST_CASE("paths of one machine and registry hosts are found") {
+  const auto path = std::string("/ho") + "me/ann/data";
+  CHECK(told(check_places(file("a.md", "see `" + path + "`"))) ==
+        "1: a path of one machine: " + path + "\n");
+  CHECK(check_places(file("a.md", "src" + path + " is relative")).empty());
+  const auto host = std::string("files.py") + "pi.org";
+  CHECK(told(check_places(file("a.sh", "curl https://" + host + "/x"))) ==
+        "1: the host name of a package registry: " + host + "\n");
+}
+
+TEST_CASE("large files are found, with more room in data and third_party") {
+  const auto bytes = [](const std::string& path, std::uintmax_t size) {
+    return check_file_bytes({{{path, "", size}}, ""}, Limits{}).size();
+  };
+  CHECK(bytes("docs/a.png", 200'000) == 0);
+  CHECK(bytes("docs/a.png", 200'001) == 1);
+  CHECK(bytes("data/a.gz", 2'000'000) == 0);
+  CHECK(bytes("third_party/a.js", 2'000'001) == 1);
+}
+
+TEST_CASE("a link to a file that is not there is found") {
+  const Tree tree{
+      {file("README.md", "[a](docs/a.md#x) [b](https://b) [c](docs) [d](#d)\n[e](e.md)\n"),
+       file("docs/a.md", "[up](../README.md)\n```\n[no](no.md)\n```\n[out](../../x)\n")},
+      ""};
+  CHECK(told(check_links(tree)) ==
+        "2: the link leads nowhere: e.md\n5: the link leads nowhere: ../../x\n");
+}
+
+TEST_CASE("each row of a table is documented and tested") {
+  Tree tree{{file("src/policy/policies.def", "// POLICY(name)\nPOLICY(sjf, \"x\")\n"),
+             file("src/trace/formats.def", "FORMAT(swf, \"x\")\n"),
+             file("src/policy/estimators.def", "ESTIMATOR(limit, \"x\")\n")},
+            ""};
+  CHECK(told(check_table_rows(tree)) ==
+        "2: sjf is not documented\n2: sjf is not tested\n1: swf is not documented\n"
+        "1: swf is not tested\n1: limit is not documented\n1: limit is not tested\n");
+  tree.files.push_back(file("docs/a.md", "`sjf`, `swf:PATH`, `limit`"));
+  tree.files.push_back(file("tests/scenarios/a.scn", "policy sjf\n"));
+  tree.files.push_back(file("tests/fixtures/swf/a.swf", "1\n"));
+  tree.files.push_back(file("src/policy/a_test.cpp", "make(\"limit:2\")\n"));
+  CHECK(check_table_rows(tree).empty());
+}
+
+TEST_CASE("a word in running text does not document a row") {
+  const Tree tree{
+      {file("src/policy/estimators.def", "ESTIMATOR(limit, \"x\")\n"),
+       file("docs/a.md", "the limit of `limits`"), file("src/policy/a_test.cpp", "limit\n")},
+      ""};
+  CHECK(told(check_table_rows(tree)) == "1: limit is not documented\n");
+}
+
+TEST_CASE("sources and scenarios outside the build are found") {
+  const Tree tree{{file("src/core/a.cpp", ""), file("src/core/deep/b_test.cpp", ""),
+                   file("tests/fuzz/CMakeLists.txt", "add_executable(f fuzz_f.cpp)"),
+                   file("tests/fuzz/fuzz_f.cpp", ""), file("tests/more/c.scn", "")},
+                  R"([{"file": "/x/src/core/a.cpp"}])"};
+  const auto found = check_in_build(tree);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].path == "src/core/deep/b_test.cpp");
+  CHECK(found[1].path == "tests/more/c.scn");
+}
+
+TEST_CASE("the tree of this project can be read and holds this file") {
+  const auto tree = read_tree(SCHEDMATE_SOURCE_DIR, "");
+  REQUIRE(tree);
+  const auto* const self = tree->find("tests/tidy/tidy_test.cpp");
+  REQUIRE(self != nullptr);
+  CHECK(self->text.contains("holds this file"));
+  CHECK(tree->has_folder("src/base"));
+  CHECK(!tree->has_folder("build"));
+}
+
+}  // namespace schedmate::tidy
