@@ -17,16 +17,16 @@ namespace schedmate {
 
 /// How one label was made.
 struct RunLabel {
-  std::string label;      ///< names the files: "sjf", or what follows "@"
-  std::string policy;     ///< as given: "sjf:estimate=last_k"
-  std::string estimator;  ///< in effect, "last_k"
-  std::string mode;       ///< "repaired" or "reference"
-  std::vector<std::pair<std::string, std::string>> settings;  ///< in effect, in print order
+  std::string label{};      ///< names the files: "sjf", or what follows "@"
+  std::string policy{};     ///< as given: "sjf:estimate=last_k"
+  std::string estimator{};  ///< in effect, "last_k"
+  std::string mode{};       ///< "repaired" or "reference"
+  std::vector<std::pair<std::string, std::string>> settings{};  ///< in effect, in print order
   std::uint64_t seed = 1;
   Seconds overhead_small{40};  ///< as in SimOptions
   Seconds overhead_large{60};
   double cpu_ms = 0;              ///< for the terminal's table only
-  bool profiler_columns = false;  ///< the policy profiles or packs: nine more columns per job
+  bool profiler_columns = false;  ///< the policy profiles or packs: eight more columns per job
 };
 
 /// One finished replay. The trace and the cluster outlive it.

@@ -22,6 +22,14 @@ struct Cells {
   std::vector<bool> best;
 };
 
+// Values that look equal are equally good.
+std::vector<double> as_printed(const Cells& cells) {
+  const double step = cells.scale.divisor / std::pow(10, cells.scale.digits);
+  std::vector<double> steps;
+  for (const double value : cells.values) steps.push_back(std::round(value / step));
+  return steps;
+}
+
 std::string row_head(const RunSummary& run, std::size_t index) {
   return fmt::format(
       "<tr><th scope=\"row\"><span class=\"swatch{}\" style=\"color:var(--s{})\"></span>{}</th>",
@@ -77,7 +85,7 @@ std::string results_html(std::span<const RunSummary> runs) {
     Cells cells{.title = std::string(column.title), .values = {}, .scale = {}, .best = {}};
     for (const RunSummary& run : runs) cells.values.push_back(column.value(run));
     cells.scale = scale_of(column.quantity, cells.values);
-    cells.best = best_of(cells.values, column.better);
+    cells.best = best_of(as_printed(cells), column.better);
     columns.push_back(std::move(cells));
   }
   return table(runs, columns, cell);

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <map>
 #include <schedmate/report.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "report/chart_data.hpp"
 #include "report/columns.hpp"
@@ -55,10 +58,11 @@ std::string facts(const Experiment& experiment, std::span<const RunSummary> runs
     modes.insert(html_escape(run.run.mode));
     seeds.insert(run.run.seed);
   }
+  const std::size_t known = experiment.trace.users.size();
+  const std::string users = known > 1 ? whole(known) + " users" : "users not told apart";
   std::string html = "<dl class=\"facts\">\n";
   html += fact("Trace", whole(jobs.size()) + " jobs",
-               fmt::format("{} users, {:.1f} days, {}", whole(experiment.trace.users.size()), days,
-                           html_escape(experiment.trace_spec)));
+               fmt::format("{}, {:.1f} days, {}", users, days, html_escape(experiment.trace_spec)));
   html += cluster_fact(experiment);
   if (!runs.empty()) {
     html += fact("Offered load", number(runs[0].offered_load, {0.01, "%", 1}) + " %",
@@ -70,22 +74,34 @@ std::string facts(const Experiment& experiment, std::span<const RunSummary> runs
   return html + "</dl>\n";
 }
 
+// Labels that left out equally many jobs share a line: most often all of them.
+std::string unfinished(std::span<const RunSummary> runs) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> labels;
+  for (const RunSummary& run : runs) {
+    if (run.finished != run.jobs) {
+      labels[{run.infeasible, run.stalled}].push_back(html_escape(run.run.label));
+    }
+  }
+  std::string items;
+  for (const auto& [counts, names] : labels) {
+    fmt::format_to(
+        std::back_inserter(items),
+        "<li>{}: jobs larger than their virtual cluster: {}; jobs that never ended: "
+        "{}.</li>\n",
+        names.size() == runs.size() ? "every policy" : fmt::format("{}", fmt::join(names, ", ")),
+        whole(counts.first), whole(counts.second));
+  }
+  return items;
+}
+
 // Whatever is not in the averages.
 std::string omissions(const Experiment& experiment, std::span<const RunSummary> runs) {
   std::string items;
-  const auto item = std::back_inserter(items);
   for (const auto& [reason, rows] : experiment.trace.report.dropped) {
-    fmt::format_to(item, "<li>{} of {} rows of the trace were dropped: {}.</li>\n", whole(rows),
-                   whole(experiment.trace.report.rows), html_escape(reason));
+    fmt::format_to(std::back_inserter(items), "<li>trace: {} of {} rows were dropped: {}.</li>\n",
+                   whole(rows), whole(experiment.trace.report.rows), html_escape(reason));
   }
-  for (const RunSummary& run : runs) {
-    if (run.finished == run.jobs) continue;
-    fmt::format_to(item,
-                   "<li>{}: {} jobs could never fit their virtual cluster, {} never ended; the "
-                   "figures are those of the other {}.</li>\n",
-                   html_escape(run.run.label), whole(run.infeasible), whole(run.stalled),
-                   whole(run.finished));
-  }
+  items += unfinished(runs);
   if (items.empty()) return "<p>Nothing: every row became a job and every job finished.</p>\n";
   return "<ul>\n" + items + "</ul>\n";
 }
@@ -129,7 +145,10 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
   html += facts(experiment, runs);
   html +=
       "<h2>Results</h2>\n<p class=\"soft\">Means and quantiles over finished jobs; the best value "
-      "of a column stands out. JCT is end minus submission, slowdown is JCT over run time.</p>\n";
+      "of a column stands out. JCT is end minus submission, slowdown is JCT over run time (at "
+      "least "
+      "10 s); worse than fair are jobs slower than alone on a user's equal share of their virtual "
+      "cluster.</p>\n";
   html += results_html(runs);
   html +=
       "<h2>Distributions and time</h2>\n<p class=\"soft\">A click on a name hides or shows its "

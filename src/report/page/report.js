@@ -28,6 +28,7 @@
     queued: { log: false, x: day, y: count },
   };
   const ticks = [1, 10, 60, 600, 3600, 6 * 3600, 86400, 10 * 86400, 100 * 86400, 1000 * 86400];
+  const days = [1 / 24, 1 / 12, 1 / 4, 1 / 2, 1, 2, 5, 10, 20, 50, 100, 200, 500];
 
   // --- colours: the page's own custom properties, resolved by the browser -------------------
   const probe = document.createElement("i");
@@ -91,7 +92,7 @@
     const top = (u, low, high) => [0, share ? 1 : Math.max(1, high * 1.05)];
     const across = spec.log
       ? { splits: () => ticks, filter: (u, all) => all, values: (u, all) => all.map(duration) }
-      : { values: (u, all) => all.map((v) => `${short(v)} d`) };
+      : { incrs: days, values: (u, all) => all.map((v) => `${short(v)} d`) };
     const options = {
       width: element.clientWidth,
       height: element.clientHeight,
@@ -102,14 +103,17 @@
         focus: { prox: 24 }, points: { size: 7 }, sync: { key: spec.log ? "cdf" : "time" },
         drag: { x: true, y: false },
       },
-      scales: { x: { time: false, distr: spec.log ? 3 : 1 }, y: { range: top } },
+      scales: {
+        x: { time: false, distr: spec.log ? 3 : 1, range: (u, low, high) => [low, high] },
+        y: { range: top },
+      },
       axes: [
         { ...axis, ...across, size: 34 },
         { ...axis, size: 52, values: (u, all) => all.map(share ? (v) => `${Math.round(100 * v)} %`
                                                                : count) },
       ],
       series: [{}, ...data.labels.map((label, i) => ({
-        label, ...line(i), width: 1.8, points: { show: false }, show: !hidden.has(i),
+        label, ...line(i), width: spec.log ? 1.8 : 1.4, points: { show: false }, show: !hidden.has(i),
       }))],
       plugins: [tooltip(spec)],
     };
