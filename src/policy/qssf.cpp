@@ -6,6 +6,7 @@
 /// `estimate=` names (lucid.md 3, 6.3).
 /// Defects::unranked_arrivals: in the released code jobs that meet an empty queue are served by GPU
 /// count in that second and by priority only from the next second on.
+#include <algorithm>
 #include <schedmate/scheduler.hpp>
 
 #include "policy/head_of_line.hpp"
@@ -20,7 +21,9 @@ struct ReleasedQssf {
   HeadOfLine ranked{service, true};
 
   void operator()(const View& view, Plan& plan) {
-    if (!ranked.empty() || view.arrived.empty()) return ranked(view, plan);
+    const bool all_new = std::ranges::all_of(
+        view.arrived, [&](JobId id) { return view.job(id).entered == view.now; });
+    if (!ranked.empty() || view.arrived.empty() || !all_new) return ranked(view, plan);
     HeadOfLine fresh(unranked, true);
     fresh(view, plan);
     if (fresh.empty()) return;

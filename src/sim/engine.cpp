@@ -45,6 +45,8 @@ void Engine::run() {
       echo_.follow(cluster_);
       next_call_ = std::min(next_call_, round_up(now_ + Seconds(1), input_.partition.round));
     }
+    level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
+    level_.stranded_gpus = cluster_.stranded_gpus();
     timeline_.queue_length(now_, static_cast<std::int32_t>(level_.queued_jobs));
     if (idle_calls_ > most_idle_calls) return;
   }
@@ -52,7 +54,9 @@ void Engine::run() {
 
 SimTime Engine::next_instant() {
   while (!ends_.empty() && ends_.top().version != at(ends_.top().job).version) ends_.pop();
-  SimTime next = next_call_;
+  // With nothing left to do a policy may still ask to be woken: for ever, for all we know.
+  const bool over = unfinished_ == 0 && next_job_ == input_.jobs.size();
+  SimTime next = over && next_call_ > input_.open_until && next_call_ > now_ ? never : next_call_;
   if (!ends_.empty()) next = std::min(next, ends_.top().at);
   if (next_job_ < input_.jobs.size()) next = std::min(next, input_.jobs[next_job_].enters);
   // Node changes matter only while something else can still happen.
@@ -101,6 +105,7 @@ void Engine::enter(const EngineJob& entry) {
   run.waiting_since = now_;
   runs_.push_back(run);
   arrived_.push_back(id);
+  ++unfinished_;
   queue_changed(1, job.gpus);
 }
 
@@ -119,8 +124,6 @@ void Engine::call_policy() {
   if (plan_.wake() != never) {
     next_call_ = round_up(std::max(plan_.wake(), now_ + Seconds(1)), input_.partition.round);
   }
-  level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
-  level_.stranded_gpus = cluster_.stranded_gpus();
   if (input_.options.observer) observe();
 }
 
@@ -151,6 +154,7 @@ void Engine::start(JobId id, bool shares) {
     update_sharing(id);
     for (const JobId other : neighbours(id)) update_sharing(other);
   } else {
+    result.rate = 1;
     set_used(id, share_of(id).used_gpus);
   }
   plan_end(id);
@@ -158,7 +162,6 @@ void Engine::start(JobId id, bool shares) {
 
 void Engine::stop(JobId id) {
   JobInfo& job = info(id);
-  const auto others = job.sharing ? neighbours(id) : std::vector<JobId>();
   sync(id);
   const Seconds cost = input_.options.preemption.of(job.gpus);
   at(id).work += static_cast<double>(cost.count());
@@ -172,7 +175,8 @@ void Engine::stop(JobId id) {
   queue_changed(1, job.gpus);
   level_.running_jobs -= 1;
   set_used(id, 0);
-  part(id, others);
+  // The plan has taken the job off its GPUs already, so who shared with it can no longer be seen.
+  if (std::exchange(job.sharing, false)) update_all_sharing();
 }
 
 void Engine::sync(JobId id) {
@@ -209,6 +213,7 @@ void Engine::finish(JobId id) {
   part(id, others);
   history_.add(input_.trace.jobs[rows_[index_of(id)]]);
   ended_.push_back(id);
+  --unfinished_;
   if (input_.on_end) input_.on_end();
 }
 

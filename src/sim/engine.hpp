@@ -33,7 +33,8 @@ struct EngineInput {
   Seconds lag{0};                          ///< every run ends this much later (Defects::late_end)
   std::span<const NodeEcho::Change> echo;  ///< node exchange with the profiler, or empty
   SimTime clock_start;                     ///< first instant of the timeline
-  std::function<void()> on_end;            ///< called once for each finished job
+  SimTime open_until;            ///< the policy is still woken up to here when all have ended
+  std::function<void()> on_end;  ///< called once for each finished job
 };
 
 class Engine {
@@ -85,6 +86,7 @@ class Engine {
   // sharing.cpp: speed and utilisation of jobs that share GPUs
   [[nodiscard]] std::vector<JobId> neighbours(JobId id) const;
   void update_sharing(JobId id);
+  void update_all_sharing();
   void part(JobId id, const std::vector<JobId>& others);
   struct Share {
     double rate = 1;
@@ -116,6 +118,7 @@ class Engine {
   std::priority_queue<End> ends_;
   std::uint64_t order_ = 0;
   std::uint64_t calls_ = 0;
+  std::size_t unfinished_ = 0;    // entered and not ended
   std::uint64_t idle_calls_ = 0;  // since the last end or arrival
   std::vector<JobInfo> infos_;
   std::vector<Run> runs_;

@@ -93,6 +93,8 @@ void Simulation::profile(const ProfilerStage& stage) {
   }
   SimOptions options = options_;
   options.estimator = [](const Job&, std::size_t, const History&) { return FractionalSeconds(0); };
+  std::vector<Cluster> vcs;  // after lending: what can never run is not profiled either
+  for (const PartitionSpec& vc : partitions_) vcs.emplace_back(vc, options_.placer);
   EngineInput input{.trace = trace_,
                     .partition = stage.nodes,
                     .options = options,
@@ -101,10 +103,13 @@ void Simulation::profile(const ProfilerStage& stage) {
                     .prior = {},
                     .echo = {},
                     .clock_start = clock_start_,
+                    .open_until = clock_start_,
                     .on_end = {}};
   for (const EngineJob& entry : entries_) {
     const Job& job = trace_.jobs[entry.row];
-    if (job.gpus > stage.max_gpus || !vc_of_[job.vc]) continue;
+    if (!vc_of_[job.vc] || !vcs[*vc_of_[job.vc]].could_ever_fit(job.gpus)) continue;
+    input.open_until = entry.enters;
+    if (job.gpus > stage.max_gpus) continue;
     input.jobs.push_back({entry.row, entry.enters, std::min(entry.work, stage.time)});
   }
   std::vector<JobOutcome> profiled(trace_.jobs.size());
@@ -191,6 +196,7 @@ void Simulation::run_vc(std::size_t vc, Partitioned& jobs) {
                     .prior = std::move(jobs.prior[vc]),
                     .echo = {},
                     .clock_start = clock_start_,
+                    .open_until = clock_start_,
                     .on_end = [this] { note_end(); }};
   if (scheduler_.counts_down && options_.defects.late_end) input.lag = Seconds(1);
   if (echoes) input.echo = result_.profiler_scaling;
