@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `sacct --json` of Slurm 21.08 to 25.11, one job at a time. Between these releases the state
+/// became an array, numbers became {set, infinite, number} objects and times gained siblings; the
+/// places of what is read here stayed.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "trace/builder.hpp"
+#include "trace/json_value.hpp"
+#include "trace/readers.hpp"
+#include "trace/values.hpp"
+
+namespace schedmate {
+namespace {
+
+/// The state that matters: {"current": "FAILED"} or {"current": ["CANCELLED", "COMPLETING"]}.
+std::string_view state_of(JsonElement job) {
+  auto state = member(job, "state");
+  if (state && state->is_object()) state = member(*state, "current");
+  if (!state || !state->is_array()) return text_of(state);
+  simdjson::dom::array names;
+  if (state->get(names) != simdjson::SUCCESS) return {};
+  for (const JsonElement name : names) return text_of(name);
+  return {};
+}
+
+/// Sum of the GPUs in tres.allocated or tres.requested; nothing when the list has none. As in
+/// values.hpp a total ("gpu") wins over its typed parts ("gpu:a100").
+std::optional<std::int64_t> gpus_in(JsonElement job, std::string_view which) {
+  const auto tres = member(job, "tres");
+  const auto list = tres ? member(*tres, which) : std::nullopt;
+  simdjson::dom::array items;
+  if (!list || list->get(items) != simdjson::SUCCESS) return std::nullopt;
+  std::optional<std::int64_t> total;
+  std::optional<std::int64_t> typed;
+  for (const JsonElement item : items) {
+    if (text_of(member(item, "type")) != "gres") continue;
+    const std::string_view name = text_of(member(item, "name"));
+    const auto count = whole_of(member(item, "count"));
+    if (!count || *count < 0 || *count > most_gpus) continue;
+    if (name == "gpu") total = count;
+    if (name.starts_with("gpu:")) typed = typed.value_or(0) + *count;
+  }
+  return total ? total : typed;
+}
+
+/// "123", or "120_3" for a task of an array, as the text form of sacct prints it.
+std::string_view print_id(JsonElement job, std::array<char, 64>& out) {
+  const auto id = whole_of(member(job, "job_id"));
+  if (!id) return {};
+  const auto array = member(job, "array");
+  const auto whole = array ? whole_of(member(*array, "job_id")) : std::nullopt;
+  auto task = array ? whole_of(member(*array, "task_id")) : std::nullopt;
+  if (array && !task) task = whole_of(member(*array, "task"));  // 21.08 to 22.05
+  const auto end = whole.value_or(0) > 0 && task
+                       ? fmt::format_to_n(out.begin(), out.size(), "{}_{}", *whole, *task)
+                       : fmt::format_to_n(out.begin(), out.size(), "{}", *id);
+  return {out.data(), end.size};
+}
+
+void add_job(JsonElement element, std::uint64_t line, TraceBuilder& builder) {
+  std::array<char, 64> id{};
+  Draft job;
+  job.id = print_id(element, id);
+  job.user = text_of(member(element, "user"));
+  const auto association = member(element, "association");
+  if (job.user.empty() && association) job.user = text_of(member(*association, "user"));
+  job.vc = text_of(member(element, "partition"));
+  const std::string_view state = state_of(element);
+  job.state = parse_state(state);
+  const auto time = member(element, "time");
+  if (!time) return builder.reject("the job has no object \"time\"", line, 0);
+  const auto submit = whole_of(member(*time, "submission"));
+  if (!submit) return builder.reject("time.submission is not a whole number", line, 0);
+  const auto start = whole_of(member(*time, "start"));
+  if (liveness(state) == Liveness::waiting || start.value_or(0) == 0) {
+    return builder.skip("never ran");
+  }
+  if (liveness(state) == Liveness::running) {
+    return builder.skip("still running at the end of the log");
+  }
+  const auto elapsed = whole_of(member(*time, "elapsed"));
+  const auto end = whole_of(member(*time, "end"));
+  if (!elapsed && !end) return builder.reject("neither time.elapsed nor time.end is set", line, 0);
+  job.submit_s = *submit;
+  job.duration_s = elapsed ? *elapsed : *end - *start;
+  const auto allocated = gpus_in(element, "allocated");
+  job.gpus = allocated ? *allocated : gpus_in(element, "requested").value_or(0);
+  builder.add(job, {line, {}});
+}
+
+}  // namespace
+
+Result<Trace> parse_sacct_json(std::string start, const ReadBytes& rest, const std::string& name,
+                               const ReadOptions& options) {
+  if (!options.columns.empty()) {
+    return fail(ErrorCode::invalid, name + ": extra columns can only be read from sacct text");
+  }
+  JsonArray jobs(std::move(start), rest, name, "jobs");
+  TraceBuilder builder(name, options);
+  simdjson::dom::parser parser;
+  while (!builder.stopped()) {
+    const auto object = jobs.next();
+    if (!object) return tl::unexpected(object.error());
+    if (!object->has_value()) break;
+    if (const auto element = parse_object(parser, **object)) {
+      add_job(*element, jobs.line(), builder);
+    } else {
+      builder.reject("not valid JSON", jobs.line(), 0);
+    }
+  }
+  return std::move(builder).finish();
+}
+
+}  // namespace schedmate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What stands in the fields of a trace: numbers, dates, run times, end states. Nothing here is
+/// tied to one format. An empty optional means "not such a value".
+
+#include <cstdint>
+#include <optional>
+#include <schedmate/job.hpp>
+#include <string_view>
+
+namespace schedmate {
+
+/// The longest run time that is believed: ten years of 365 days.
+inline constexpr std::int64_t longest_run_s = 10LL * 365 * 86'400;
+/// The latest submission that is believed, before or after the clock's zero: about year 2223.
+inline constexpr std::int64_t latest_submit_s = 8'000'000'000;
+inline constexpr std::int64_t most_gpus = 1'000'000;
+
+/// "12", "-3", "12.0" (whole numbers that pandas wrote as floats).
+[[nodiscard]] std::optional<std::int64_t> parse_whole(std::string_view text);
+
+/// Seconds, a fraction is cut off: "12", "12.75".
+[[nodiscard]] std::optional<std::int64_t> parse_seconds(std::string_view text);
+
+/// "2020-09-01 00:10:00", "2020-09-01T00:10:00.5+08:00", "...Z"; without a zone as UTC. Seconds
+/// since 1970.
+[[nodiscard]] std::optional<std::int64_t> parse_date(std::string_view text);
+
+/// Seconds or a date.
+[[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);
+
+/// Slurm's run times: "1-02:03:04", "02:03:04", "03:04.567", or plain seconds.
+[[nodiscard]] std::optional<std::int64_t> parse_elapsed(std::string_view text);
+
+/// True for what stands where nothing is known: "", "Unknown", "None", "null", "N/A", "nan".
+[[nodiscard]] bool is_unknown(std::string_view text);
+
+/// Helios, Slurm and Philly spellings; "CANCELLED by 1000" is `cancelled`.
+[[nodiscard]] EndState parse_state(std::string_view text);
+
+enum class Liveness : std::uint8_t { ended, running, waiting };
+/// Whether a Slurm state is one of a job that has not ended.
+[[nodiscard]] Liveness liveness(std::string_view state);
+
+/// GPUs in a Slurm resource list: "cpu=8,gres/gpu=4,mem=64G", "gres/gpu:a100=2", "gpu:2". Nothing
+/// when it names none.
+[[nodiscard]] std::optional<std::int64_t> gpus_of_tres(std::string_view text);
+
+}  // namespace schedmate
