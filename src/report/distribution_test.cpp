@@ -4,15 +4,21 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <numeric>
 
 namespace schedmate {
+namespace {
+
+std::vector<double> one_to(int last) {
+  std::vector<double> values;
+  for (int i = 1; i <= last; ++i) values.push_back(i);
+  return values;
+}
+
+}  // namespace
 
 TEST_CASE("quantiles are values that occurred, at the rank rounded up") {
   // 1..10: p50 is the 5th, p90 the 9th, p95 (rank 9.5) and above the 10th.
-  std::vector<double> ten(10);
-  std::iota(ten.begin(), ten.end(), 1.0);
-  const Distribution d = distribution(ten);
+  const Distribution d = distribution(one_to(10));
   CHECK(d.average == 5.5);
   CHECK(d.p50 == 5);
   CHECK(d.p90 == 9);
@@ -20,11 +26,9 @@ TEST_CASE("quantiles are values that occurred, at the rank rounded up") {
   CHECK(d.p99 == 10);
   CHECK(d.max == 10);
   // 1..1000: the ranks are whole, so 0.95 * 1000 must not slip to 951 by rounding.
-  std::vector<double> thousand(1000);
-  std::iota(thousand.begin(), thousand.end(), 1.0);
-  CHECK(distribution(thousand).p95 == 950);
-  CHECK(distribution(thousand).p99 == 990);
-  CHECK(distribution(thousand).p999 == 999);
+  CHECK(distribution(one_to(1000)).p95 == 950);
+  CHECK(distribution(one_to(1000)).p99 == 990);
+  CHECK(distribution(one_to(1000)).p999 == 999);
 }
 
 TEST_CASE("a distribution of nothing has no values") {

@@ -176,7 +176,8 @@ Result<void> write_scaling_csv(const std::string& path, const SimResult& result)
 
 Result<void> write_run(const std::string& folder, const RunRecord& record) {
   const std::string& label = record.run.label;
-  if (label.empty() || label.front() == '.' || label.find_first_of("/\0", 0, 2) != label.npos) {
+  if (label.empty() || label.front() == '.' ||
+      label.find_first_of("/\0", 0, 2) != std::string::npos) {
     return fail(ErrorCode::invalid,
                 fmt::format("label '{}' cannot name a file: choose one after '@' that has no '/' "
                             "and does not start with '.'",

@@ -34,7 +34,8 @@ std::string page_of(const std::vector<RunSummary>& runs) {
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++found;
   return found;
 }
 
