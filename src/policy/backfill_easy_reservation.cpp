@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/backfill_easy_reservation.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+namespace schedmate {
+namespace {
+
+/// Whether the placer lets a gang wait for whole nodes although enough GPUs are free somewhere. A
+/// cluster does not say which placer it has, so a copy is tried: one busy GPU on each of two nodes
+/// leaves no place for a gang of all the others. (With one node, or one GPU per node, both kinds
+/// place the same gangs.)
+bool keeps_together(Cluster trial) {
+  if (trial.node_end() < 2 || trial.gpus_per_node() < 2) return false;
+  trial.claim(JobId{0}, {{0, 1}, {1, 1}});
+  return !trial.fits(trial.free_gpus());
+}
+
+}  // namespace
+
+FreeTimes::FreeTimes(const Cluster& idle)
+    : together_(keeps_together(idle)),
+      gpus_per_node_(idle.gpus_per_node()),
+      free_gpus_(idle.free_gpus()) {
+  if (!together_) return;
+  holds_.resize(idle.node_end());
+  ready_.resize(idle.node_end() * static_cast<std::size_t>(gpus_per_node_), SimTime::min());
+  order_.resize(static_cast<std::size_t>(gpus_per_node_) + 1);
+  for (std::size_t gpus = 1; gpus < order_.size(); ++gpus) {
+    for (std::uint32_t node = 0; node < idle.node_end(); ++node) {
+      order_[gpus].emplace_hint(order_[gpus].end(), SimTime::min(), node);
+    }
+  }
+}
+
+SimTime& FreeTimes::ready(std::uint32_t node, int gpus) {
+  return ready_[node * static_cast<std::size_t>(gpus_per_node_) +
+                static_cast<std::size_t>(gpus - 1)];
+}
+
+SimTime FreeTimes::ready(std::uint32_t node, int gpus) const {
+  return ready_[node * static_cast<std::size_t>(gpus_per_node_) +
+                static_cast<std::size_t>(gpus - 1)];
+}
+
+void FreeTimes::hold(JobId job, Placement where, SimTime until) {
+  Run run{std::move(where), until};
+  for (const Slice& slice : run.where) {
+    const int gpus = std::popcount(slice.gpus);
+    run.gpus += gpus;
+    if (!together_) continue;
+    auto& holds = holds_[slice.node];
+    const End end{until, job, gpus};
+    holds.insert(std::ranges::upper_bound(holds, end, std::less<>()), end);
+    update(slice.node);
+  }
+  free_gpus_ -= run.gpus;
+  ends_.insert({until, job, run.gpus});
+  runs_.emplace(job, std::move(run));
+}
+
+void FreeTimes::free(JobId job) { forget(job); }
+
+void FreeTimes::expect(JobId job, SimTime until) { hold(job, forget(job), until); }
+
+Placement FreeTimes::forget(JobId job) {
+  Run run = std::move(runs_.extract(job).mapped());
+  ends_.erase({run.until, job, run.gpus});
+  free_gpus_ += run.gpus;
+  if (!together_) return std::move(run.where);
+  for (const Slice& slice : run.where) {
+    auto& holds = holds_[slice.node];
+    holds.erase(std::ranges::find(holds, job, &End::job));
+    update(slice.node);
+  }
+  return std::move(run.where);
+}
+
+void FreeTimes::update(std::uint32_t node) {
+  int busy = 0;
+  for (const End& end : holds_[node]) busy += end.gpus;
+  int gpus = 0;
+  const auto from_here = [&](int count, SimTime when) {
+    for (; count > 0; --count) {
+      SimTime& known = ready(node, ++gpus);
+      if (known == when) continue;
+      auto& order = order_[static_cast<std::size_t>(gpus)];
+      auto entry = order.extract({known, node});
+      entry.value().first = known = when;
+      order.insert(std::move(entry));
+    }
+  };
+  from_here(gpus_per_node_ - busy, SimTime::min());
+  for (const End& end : holds_[node]) from_here(end.gpus, end.at);
+}
+
+/// A gang on several nodes needs whole ones and one more for its remainder; the whole ones have
+/// that many free GPUs too, hence one more node than whole ones.
+std::array<FreeTimes::Need, 2> FreeTimes::needs(int gang) const {
+  if (gang <= gpus_per_node_) return {{{1, gang}, {1, gang}}};
+  const Need whole{gang / gpus_per_node_, gpus_per_node_};
+  const int rest = gang % gpus_per_node_;
+  return {{whole, rest == 0 ? whole : Need{whole.nodes + 1, rest}}};
+}
+
+SimTime FreeTimes::nth_node(int nodes, int gpus) const {
+  const auto& order = order_[static_cast<std::size_t>(gpus)];
+  if (static_cast<std::size_t>(nodes) > order.size()) return never;
+  return std::next(order.begin(), nodes - 1)->first;
+}
+
+SimTime FreeTimes::earliest(int gang) const {
+  if (together_) {
+    const auto [one, other] = needs(gang);
+    return std::max(nth_node(one.nodes, one.gpus), nth_node(other.nodes, other.gpus));
+  }
+  int available = free_gpus_;
+  if (available >= gang) return SimTime::min();
+  for (const End& end : ends_) {
+    available += end.gpus;
+    if (available >= gang) return end.at;
+  }
+  return never;
+}
+
+/// Whether this node would have that many free GPUs by then, but not without the taken ones.
+bool FreeTimes::loses(const Slice& taken, int gpus, SimTime by) const {
+  if (ready(taken.node, gpus) > by) return false;
+  const int left = gpus + std::popcount(taken.gpus);
+  return left > gpus_per_node_ || ready(taken.node, left) > by;
+}
+
+bool FreeTimes::possible(int gang, SimTime by, std::span<const Slice> taken) const {
+  if (together_) {
+    return std::ranges::all_of(needs(gang), [&](const Need& need) {
+      const auto lost = std::ranges::count_if(
+          taken, [&](const Slice& slice) { return loses(slice, need.gpus, by); });
+      return nth_node(need.nodes + static_cast<int>(lost), need.gpus) <= by;
+    });
+  }
+  int available = free_gpus_;
+  for (const Slice& slice : taken) available -= std::popcount(slice.gpus);
+  for (const End& end : ends_) {
+    if (available >= gang || end.at > by) break;
+    available += end.gpus;
+  }
+  return available >= gang;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When GPUs will be free if every running job ends as predicted, and so the earliest instant at
+/// which a gang could be placed. A placer that keeps gangs together needs GPUs on the right nodes,
+/// so there the answer is counted in nodes: "so many nodes with so many free GPUs each". Costs the
+/// nodes of the gang x log(nodes), never all nodes or all running jobs.
+
+#include <array>
+#include <cstdint>
+#include <schedmate/cluster.hpp>
+#include <schedmate/time.hpp>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace schedmate {
+
+class FreeTimes {
+ public:
+  /// Of a cluster on which nothing runs yet, and whose nodes stay.
+  explicit FreeTimes(const Cluster& idle);
+
+  void hold(JobId job, Placement where, SimTime until);
+  void free(JobId job);
+  /// Another prediction for a job that holds GPUs.
+  void expect(JobId job, SimTime until);
+  /// The job that is expected to end first, if any runs.
+  struct End {
+    SimTime at;
+    JobId job;
+    int gpus;
+    bool operator<(const End& other) const {
+      return std::tie(at, job) < std::tie(other.at, other.job);
+    }
+  };
+  [[nodiscard]] const End* next_end() const { return ends_.empty() ? nullptr : &*ends_.begin(); }
+
+  /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now.
+  [[nodiscard]] SimTime earliest(int gang) const;
+  /// Whether it could still be placed by `by` if the free GPUs `taken` were held beyond that.
+  [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken) const;
+
+ private:
+  struct Run {
+    Placement where;
+    SimTime until;
+    int gpus = 0;
+  };
+  struct Need {
+    int nodes;  // so many nodes
+    int gpus;   // with so many free GPUs each
+  };
+  [[nodiscard]] std::array<Need, 2> needs(int gang) const;
+  [[nodiscard]] bool loses(const Slice& taken, int gpus, SimTime by) const;
+  [[nodiscard]] SimTime nth_node(int nodes, int gpus) const;
+  [[nodiscard]] SimTime& ready(std::uint32_t node, int gpus);
+  [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
+  void update(std::uint32_t node);
+  Placement forget(JobId job);
+
+  bool together_;  // else any free GPUs will do
+  int gpus_per_node_;
+  int free_gpus_;
+  std::unordered_map<JobId, Run> runs_;
+  std::set<End> ends_;
+
+  // together_ only
+  std::vector<std::vector<End>> holds_;                             // by node, ends in order
+  std::vector<SimTime> ready_;                                      // node x GPUs: when it has them
+  std::vector<std::set<std::pair<SimTime, std::uint32_t>>> order_;  // [k]: nodes by ready(, k)
+};
+
+}  // namespace schedmate
