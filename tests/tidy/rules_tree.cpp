@@ -87,29 +87,48 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Rows have common words as names ("limit"), so that a mention counts only as code: `limit`.
-bool is_documented(const Tree& tree, const std::string& name) {
+bool any_path_starts(const Tree& tree, const std::string& prefix) {
+  return std::ranges::any_of(tree.files,
+                             [&](const File& file) { return file.path.starts_with(prefix); });
+}
+
+/// Rows have common words as names ("limit"), so that a mention counts only as code: `limit`. A
+/// format has a page of its own.
+bool is_documented(const Tree& tree, const Row& row) {
+  if (row.kind == "FORMAT") return tree.find("docs/formats/" + row.name + ".md") != nullptr;
   return std::ranges::any_of(tree.files, [&](const File& file) {
-    return is_markdown(file) && file.path.starts_with("docs/") && has_word(file.text, "`" + name);
+    return is_markdown(file) && file.path.starts_with("docs/") &&
+           has_word(file.text, "`" + row.name);
   });
 }
 
-/// A policy needs a scenario, a format a fixture; anything else a test that names it.
+/// A policy needs a scenario, a format a good and a broken fixture; anything else a test that
+/// names it.
 bool is_tested(const Tree& tree, const Row& row) {
+  if (row.kind == "FORMAT") {
+    const std::string fixture = "tests/fixtures/traces/" + row.name;
+    return any_path_starts(tree, fixture + "_broken") &&
+           std::ranges::any_of(tree.files, [&](const File& file) {
+             return file.path.starts_with(fixture) && !file.path.starts_with(fixture + "_broken");
+           });
+  }
   return std::ranges::any_of(tree.files, [&](const File& file) {
-    if (row.kind == "POLICY") return file.path.ends_with(".scn") && has_word(file.text, row.name);
-    if (row.kind == "FORMAT" || row.kind == "TRACE") {
-      return file.path.starts_with("tests/fixtures/") && file.path.contains(row.name);
-    }
-    return is_test(file) && !file.path.ends_with(".md") && has_word(file.text, row.name);
+    const bool counts =
+        row.kind == "POLICY" ? file.path.ends_with(".scn") : is_test(file) && !is_markdown(file);
+    return counts && has_word(file.text, row.name);
   });
 }
 
-std::string_view wanted_test(const Row& row) {
-  if (row.kind == "POLICY") return "add tests/scenarios/NAME.scn with `policy NAME`";
-  if (row.kind == "FORMAT" || row.kind == "TRACE")
-    return "add tests/fixtures/NAME and a broken one";
-  return "name it in a test";
+std::string wanted_page(const Row& row) {
+  return row.kind == "FORMAT" ? "write docs/formats/" + row.name + ".md"
+                              : "describe it as `" + row.name + "` in a page of docs/";
+}
+
+std::string wanted_test(const Row& row) {
+  if (row.kind == "POLICY") return "add a scenario of it to tests/scenarios/";
+  if (row.kind != "FORMAT") return "name it in a test";
+  const std::string fixture = "tests/fixtures/traces/" + row.name;
+  return "add " + fixture + ".EXT and " + fixture + "_broken.EXT";
 }
 
 }  // namespace
@@ -140,13 +159,11 @@ Findings check_table_rows(const Tree& tree) {
   for (const auto& file : tree.files) {
     if (!file.path.ends_with(".def")) continue;
     for (const auto& row : rows_of(file)) {
-      if (!is_documented(tree, row.name)) {
-        found.push_back({file.path, row.line, row.name + " is not documented",
-                         "describe it as `" + row.name + "` in a page of docs/"});
+      if (!is_documented(tree, row)) {
+        found.push_back({file.path, row.line, row.name + " is not documented", wanted_page(row)});
       }
       if (!is_tested(tree, row)) {
-        found.push_back(
-            {file.path, row.line, row.name + " is not tested", std::string(wanted_test(row))});
+        found.push_back({file.path, row.line, row.name + " is not tested", wanted_test(row)});
       }
     }
   }
