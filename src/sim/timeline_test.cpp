@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/timeline.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "base/random.hpp"
+
+namespace schedmate {
+namespace {
+
+double gpu_seconds(const Timeline& timeline) {
+  double sum = 0;
+  for (const TimelineBin& bin : timeline.bins) sum += bin.busy_gpus;
+  return sum * static_cast<double>(timeline.step.count());
+}
+
+Timeline merged(TimelineRecorder recorder) {
+  std::vector<TimelineRecorder> recorders{std::move(recorder)};
+  return TimelineRecorder::merge(recorders);
+}
+
+TEST_CASE("a bin is the mean over its width") {
+  TimelineRecorder recorder(at(1000));
+  recorder.advance({}, at(1030));
+  recorder.advance({.busy_gpus = 8, .queued_jobs = 2}, at(1090));
+  const Timeline timeline = merged(recorder);
+  // Bins of 60 s: 30 s of 8 GPUs in each of the first two.
+  REQUIRE(timeline.bins.size() == 2);
+  CHECK(timeline.first == at(1000));
+  CHECK(timeline.step == Seconds(60));
+  CHECK(timeline.bins[0].busy_gpus == 4);
+  CHECK(timeline.bins[1].busy_gpus == 4);
+  CHECK(timeline.bins[1].queued_jobs == 1);
+}
+
+TEST_CASE("widening the bins keeps every GPU second, and their number stays bounded") {
+  Random random(3);
+  TimelineRecorder recorder(at(0));
+  std::int64_t now = 0;
+  double expected = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::int64_t step = random.between(1, 2000);
+    const auto level = static_cast<double>(random.below(100));
+    now += step;
+    expected += level * static_cast<double>(step);
+    recorder.advance({.busy_gpus = level}, at(now));
+  }
+  const Timeline timeline = merged(recorder);
+  CHECK(gpu_seconds(timeline) == doctest::Approx(expected).epsilon(1e-12));
+  CHECK(timeline.bins.size() <= 4096);
+  CHECK(timeline.bins.size() > 1024);
+  CHECK(timeline.step.count() % 60 == 0);
+}
+
+TEST_CASE("recorders of different widths add up on the widest") {
+  TimelineRecorder near(at(0));
+  near.advance({.busy_gpus = 3}, at(600));
+  TimelineRecorder far(at(0));
+  far.advance({.busy_gpus = 1}, at(60 * 5000));
+  std::vector<TimelineRecorder> recorders{near, far};
+  const Timeline timeline = TimelineRecorder::merge(recorders);
+  CHECK(timeline.step == Seconds(120));
+  CHECK(timeline.bins[0].busy_gpus == 4);
+  CHECK(timeline.bins[4].busy_gpus == 4);
+  CHECK(timeline.bins[5].busy_gpus == 1);
+  CHECK(gpu_seconds(timeline) == doctest::Approx(3 * 600 + 60 * 5000));
+}
+
+TEST_CASE("the peak queue is that of all VCs at one instant, not the sum of their peaks") {
+  TimelineRecorder one(at(0));
+  one.queue_length(at(0), 5);
+  one.queue_length(at(10), 1);
+  TimelineRecorder two(at(0));
+  two.queue_length(at(5), 2);
+  two.queue_length(at(10), 4);
+  std::vector<TimelineRecorder> recorders{one, two};
+  // 5 from 0, 5 + 2 from 5, 1 + 4 from 10.
+  CHECK(TimelineRecorder::merge(recorders).peak_queue == 7);
+}
+
+TEST_CASE("only the last queue length of an instant counts, and equal ones are not kept") {
+  TimelineRecorder recorder(at(0));
+  recorder.queue_length(at(1), 9);
+  recorder.queue_length(at(1), 2);
+  recorder.queue_length(at(2), 2);
+  CHECK(recorder.queue_steps().size() == 1);
+  CHECK(merged(recorder).peak_queue == 2);
+}
+
+}  // namespace
+}  // namespace schedmate
