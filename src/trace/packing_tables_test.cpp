@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/packing_tables.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+namespace schedmate {
+namespace {
+
+const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/lucid/";
+const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/lucid/input/";
+constexpr std::string_view header = "model,dataset,batchsize,amp,gpu_util,gmem_util,gmem,label";
+
+std::string complaint(const std::string& row) {
+  const auto profiles = parse_profiles(std::string(header) + "\n" + row + "\n", "p");
+  return profiles ? "" : profiles.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("pair speeds are found in both orders and only those of one GPU count") {
+  const PackingTables tables =
+      read_packing_tables(fixtures + "single_data.csv", fixtures + "colocate_info.csv").value();
+  REQUIRE(tables.profiles.size() == 2);
+  CHECK(tables.pairs[0 * 2 + 1].newcomer == 0.9);
+  CHECK(tables.pairs[0 * 2 + 1].resident == 0.8);
+  CHECK(tables.pairs[1 * 2 + 0].newcomer == 0.8);
+  CHECK(tables.pairs[1 * 2 + 0].resident == 0.9);
+  CHECK(tables.pairs[0].newcomer == 0.6);
+  CHECK(tables.pairs[0].resident == 0.7);
+  CHECK(tables.pairs[3].newcomer == 1.0);    // not in the table
+  CHECK(tables.rate(0, 1).newcomer == 1.0);  // NeuMF is interference-free
+}
+
+TEST_CASE("a column can say which workloads are free of interference") {
+  const auto profiles =
+      parse_profiles(
+          std::string(header) + ",interference_free\nBERT,d,1,0,1,1,1,0,0\nx,d,1,0,1,1,1,0,1\n",
+          "p")
+          .value();
+  CHECK(!profiles[0].interference_free);
+  CHECK(profiles[1].interference_free);
+}
+
+TEST_CASE("impossible profiles are errors with their place") {
+  CHECK(complaint("m,d,32,0,50,20,2000,1").empty());
+  CHECK(complaint("m,d,32,0,101,20,2000,1") == "p:2:10: gpu_util is not a number from 0 to 100");
+  CHECK(complaint("m,d,32,2,50,20,2000,1").starts_with("p:2:8: amp"));
+  CHECK(complaint("m,d,32,0,50,20,nan,1").starts_with("p:2:16: gmem"));
+  CHECK(complaint("m,d,32,0,50,20,2000,3").starts_with("p:2:21: label"));
+  CHECK(complaint("m,d,32,0,50,20,2000,1\nm,d,32,0,50,20,2000,1").starts_with("p:3: this"));
+  CHECK(complaint("m,d").starts_with("p:2: fewer fields"));
+  CHECK(parse_profiles("model,dataset\n", "p").error().message.find("batchsize") !=
+        std::string::npos);
+}
+
+TEST_CASE("impossible pair speeds are errors with their place") {
+  PackingTables tables;
+  const std::string pairs =
+      "model1,dataset1,gpu_num1,batchsize1,amp1,speed1,model2,dataset2,gpu_num2,batchsize2,amp2,"
+      "speed2\n";
+  CHECK(parse_pairs(pairs + "a,b,1,1,0,0.5,c,d,1,1,0,0.5\n", "p", tables));
+  const auto zero = parse_pairs(pairs + "a,b,1,1,0,0,c,d,1,1,0,0.5\n", "p", tables);
+  REQUIRE(!zero);
+  CHECK(zero.error().message.starts_with("p:2:11: speed1"));
+  CHECK(!parse_pairs("model1\n", "p", tables));
+}
+
+TEST_CASE("the released tables have 66 profiles and 1,388 pairs") {
+  if (!std::filesystem::exists(shared)) {
+    MESSAGE("skipped: ../shared is absent");
+    return;
+  }
+  const PackingTables tables =
+      read_packing_tables(shared + "single_data.csv", shared + "colocate_info.csv").value();
+  CHECK(tables.profiles.size() == 66);
+  std::size_t measured = 0;
+  for (const PairRate& pair : tables.pairs) {
+    measured += pair.newcomer != 1.0 || pair.resident != 1.0 ? 1U : 0U;
+  }
+  // 1,388 pairs in both orders, less 56 of a kind and those that are exactly 1 (counted apart).
+  CHECK(measured == 2'674);
+}
+
+}  // namespace schedmate
