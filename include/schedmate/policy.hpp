@@ -71,6 +71,7 @@ class Plan {
     enum class Kind : std::uint8_t { start, preempt } kind;
     JobId job;
     bool shares = false;  ///< started on GPUs that others hold
+    Placement left{};     ///< preempted from these GPUs
   };
 
   Plan(Cluster& cluster, SimTime now) : cluster_(cluster), now_(now) {}

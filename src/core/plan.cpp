@@ -23,8 +23,7 @@ void Plan::start_on(JobId job, Placement where) {
 void Plan::start_with(JobId job, JobId resident) { start_on(job, cluster_.allocation(resident)); }
 
 void Plan::preempt(JobId job) {
-  cluster_.release(job);
-  decisions_.push_back({Decision::Kind::preempt, job, false});
+  decisions_.push_back({Decision::Kind::preempt, job, false, cluster_.release(job)});
 }
 
 void Plan::wake_at(SimTime when) { wake_ = std::min(wake_, when); }

@@ -129,7 +129,7 @@ void Engine::call_policy() {
 
 void Engine::apply(const Plan::Decision& decision) {
   if (decision.kind == Plan::Decision::Kind::preempt) {
-    stop(decision.job);
+    stop(decision.job, decision.left);
   } else {
     start(decision.job, decision.shares);
   }
@@ -152,7 +152,7 @@ void Engine::start(JobId id, bool shares) {
   if (shares) {
     result.packed_at = now_;
     update_sharing(id);
-    for (const JobId other : neighbours(id)) update_sharing(other);
+    for (const JobId other : running_on(cluster_.allocation(id), id)) update_sharing(other);
   } else {
     result.rate = 1;
     set_used(id, share_of(id).used_gpus);
@@ -160,7 +160,7 @@ void Engine::start(JobId id, bool shares) {
   plan_end(id);
 }
 
-void Engine::stop(JobId id) {
+void Engine::stop(JobId id, const Placement& left) {
   JobInfo& job = info(id);
   sync(id);
   const Seconds cost = input_.options.preemption.of(job.gpus);
@@ -175,8 +175,9 @@ void Engine::stop(JobId id) {
   queue_changed(1, job.gpus);
   level_.running_jobs -= 1;
   set_used(id, 0);
-  // The plan has taken the job off its GPUs already, so who shared with it can no longer be seen.
-  if (std::exchange(job.sharing, false)) update_all_sharing();
+  if (std::exchange(job.sharing, false)) {
+    for (const JobId other : running_on(left, id)) update_sharing(other);
+  }
 }
 
 void Engine::sync(JobId id) {
@@ -197,7 +198,7 @@ void Engine::finish(JobId id) {
   JobOutcome& result = outcome(id);
   run.synced += input_.lag;
   sync(id);
-  const auto others = job.sharing ? neighbours(id) : std::vector<JobId>();
+  const auto others = job.sharing ? running_on(cluster_.allocation(id), id) : std::vector<JobId>();
   result.status = JobStatus::finished;
   result.end = now_;
   result.remaining = run.work;

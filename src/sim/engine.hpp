@@ -78,15 +78,14 @@ class Engine {
 
   void enter(const EngineJob& job);
   void start(JobId id, bool shares);
-  void stop(JobId id);
+  void stop(JobId id, const Placement& left);
   void finish(JobId id);
   void sync(JobId id);
   void plan_end(JobId id);
 
   // sharing.cpp: speed and utilisation of jobs that share GPUs
-  [[nodiscard]] std::vector<JobId> neighbours(JobId id) const;
+  [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
   void update_sharing(JobId id);
-  void update_all_sharing();
   void part(JobId id, const std::vector<JobId>& others);
   struct Share {
     double rate = 1;

@@ -25,12 +25,12 @@ double utilisation(const JobInfo& job) {
 
 }  // namespace
 
-/// Running jobs on the GPUs of `id`; those that the same plan is about to start are left out.
-std::vector<JobId> Engine::neighbours(JobId id) const {
+/// Running jobs on these GPUs; those that the same plan is about to start are left out.
+std::vector<JobId> Engine::running_on(const Placement& where, JobId except) const {
   std::vector<JobId> others;
-  for_each_gpu(cluster_.allocation(id), [&](std::uint32_t node, int gpu) {
+  for_each_gpu(where, [&](std::uint32_t node, int gpu) {
     for (const JobId other : cluster_.residents(node, gpu)) {
-      if (other == id || !info(other).running) continue;
+      if (other == except || !info(other).running) continue;
       if (std::ranges::find(others, other) == others.end()) others.push_back(other);
     }
   });
@@ -79,12 +79,6 @@ void Engine::update_sharing(JobId id) {
   info(id).sharing = !share.alone;
   set_used(id, share.used_gpus);
   plan_end(id);
-}
-
-void Engine::update_all_sharing() {
-  for (std::uint32_t i = 0; i < infos_.size(); ++i) {
-    if (infos_[i].running && infos_[i].sharing) update_sharing(static_cast<JobId>(i));
-  }
 }
 
 /// `id` has left the GPUs that it shared with `others`.
