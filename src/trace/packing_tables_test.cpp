@@ -79,7 +79,7 @@ TEST_CASE("the released tables have 66 profiles and 1,388 pairs") {
   for (const PairRate& pair : tables.pairs) {
     measured += pair.newcomer != 1.0 || pair.resident != 1.0 ? 1U : 0U;
   }
-  // 1,388 pairs in both orders, less 56 of a kind and those that are exactly 1 (counted apart).
+  // Both orders, less pairs of one kind with itself and those at exactly 1: counted with awk.
   CHECK(measured == 2'674);
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/targets.hpp"
+#include "trace/readers.hpp"
+
+namespace schedmate::fuzz {
+
+void fuzz_acme(std::string_view input) {
+  check_trace(parse_acme(input, "input", {}));
+  check_trace(parse_acme(input, "input", {.strict = true, .columns = {}}));
+}
+
+}  // namespace schedmate::fuzz

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Fuzz targets: one function for each kind of text that comes from outside. libFuzzer drives them
+/// through entry.cpp, the ordinary tests through seeded_test.cpp. A target aborts when a reader
+/// breaks a promise; that it neither crashes nor hangs is the driver's business.
+
+#include <schedmate/job.hpp>
+#include <schedmate/result.hpp>
+#include <string_view>
+
+namespace schedmate::fuzz {
+
+#define FORMAT(name, summary) void fuzz_##name(std::string_view input);
+#include "trace/formats.def"
+#undef FORMAT
+void fuzz_cluster(std::string_view input);
+void fuzz_tables(std::string_view input);
+
+/// What every reader promises of its result, good or bad.
+void check_trace(const Result<Trace>& trace);
+
+}  // namespace schedmate::fuzz
