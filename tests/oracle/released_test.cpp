@@ -2,9 +2,10 @@
 #include "released.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
+
+#include "simulated.hpp"
 
 namespace oracle {
 namespace {
@@ -15,18 +16,6 @@ bool data_is_there() {
   if (std::filesystem::exists(data + "/input/jobs.csv.gz")) return true;
   MESSAGE("skipped: no released results beside the source tree");
   return false;
-}
-
-std::string describe(const TickOutcome& out) {
-  std::string text = fmt::format(
-      "start {} end {} queue {} preemptions {} profiled {} finished there {} profiler queue {} "
-      "exclusive {} rate {} remaining {} packed {} unpacked {} nodes",
-      out.start, out.end, out.queue, out.preemptions, out.profiled, out.finished_in_profiler,
-      out.profiler_queue, out.exclusive, out.rate, out.remaining, out.packed_at, out.unpacked_at);
-  for (const auto& [label, gpus] : out.nodes) {
-    text += fmt::format(" {}:{}", label, fmt::join(gpus, ","));
-  }
-  return text;
 }
 
 struct Case {

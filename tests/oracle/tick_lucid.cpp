@@ -22,7 +22,7 @@ class LucidModel {
   }
 
   void run() {
-    for (Tick now = clock_start(vc_.input); !vc_.done(); ++now) {
+    for (Tick now = clock_start(vc_.input); !vc_.done() && !stuck(now); ++now) {
       if (mode_ == Mode::repaired) count_down();
       vc_.for_each_running([&](std::size_t id) { end_if_over(id, now); });
       vc_.enter(now);
@@ -32,9 +32,21 @@ class LucidModel {
         if (time == now) echo(change);
       }
     }
+    for (const std::size_t id : vc_.queue) vc_.outcomes[id].status = TickStatus::stalled;
   }
 
  private:
+  /// With one node less a job may wait for ever. Nothing can change any more once nobody runs or is
+  /// to come, the node does not come back, and the forecast (the sharing switch) has passed.
+  [[nodiscard]] bool stuck(Tick now) const {
+    if (!vc_.running.empty() || vc_.entered < vc_.entries.size()) return false;
+    const Forecast& forecast = vc_.input.forecast;
+    Tick last_change = forecast.first + 600 * std::ssize(forecast.jobs);
+    if (!vc_.entries.empty()) last_change = std::max(last_change, vc_.entries.back().first);
+    if (!echoed_.empty()) last_change = std::max(last_change, echoed_.back().first);
+    return now > last_change + 100 + vc_.spec.round && now > last_end_ + vc_.spec.round;
+  }
+
   void count_down() {
     for (const std::size_t id : vc_.running) vc_.outcomes[id].remaining -= vc_.outcomes[id].rate;
   }
@@ -52,6 +64,7 @@ class LucidModel {
       vc_.outcomes[*restored].unpacked_at = now;
     }
     vc_.finish(id, now);
+    last_end_ = now;
   }
 
   /// The job to restore when `id` ends. The release takes the first it finds on the GPUs, which is
@@ -152,6 +165,7 @@ class LucidModel {
   Mode mode_;
   const Scaling& echoed_;
   std::vector<Tick> entered_at_;  // by job
+  Tick last_end_ = 0;
   bool sharing_ = false;
   bool gave_before_ = false;
 };

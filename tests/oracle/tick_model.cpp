@@ -40,7 +40,8 @@ TickResult run_tick_model(const TickInput& input, TickPolicy policy, Mode mode) 
   TickResult result;
   result.outcomes.resize(input.jobs.size());
   for (std::size_t id = 0; id < input.jobs.size(); ++id) {
-    result.outcomes[id].infeasible = !could_ever_fit(input.jobs[id], vcs[input.jobs[id].vc]);
+    if (could_ever_fit(input.jobs[id], vcs[input.jobs[id].vc])) continue;
+    result.outcomes[id].status = TickStatus::infeasible;
   }
   if (lucid) result.scaling = run_profiler(input, result.outcomes);
 
@@ -48,7 +49,7 @@ TickResult run_tick_model(const TickInput& input, TickPolicy policy, Mode mode) 
   for (const TickVc& spec : vcs) live.push_back({input, spec, result.outcomes});
   for (std::size_t id = 0; id < input.jobs.size(); ++id) {
     TickOutcome& out = result.outcomes[id];
-    if (out.infeasible || out.finished_in_profiler) continue;
+    if (out.status == TickStatus::infeasible || out.finished_in_profiler) continue;
     const bool waits = mode == Mode::repaired;
     live[input.jobs[id].vc].entries.emplace_back(
         waits ? entry(input, out, id) : input.jobs[id].submit, id);

@@ -74,8 +74,14 @@ struct TickInput {
   ProfilerSettings profiler;
 };
 
-struct TickOutcome {
-  bool infeasible = false;  ///< can never fit: never queued, all else unset
+enum class TickStatus : std::uint8_t {
+  finished,
+  infeasible,  ///< can never fit: never queued
+  stalled,     ///< waits for a node that is gone for good
+};
+
+struct TickOutcome {  ///< of a job that has not finished only the status is meant
+  TickStatus status = TickStatus::finished;
   bool profiled = false;
   bool finished_in_profiler = false;
   bool exclusive = true;

@@ -28,7 +28,8 @@ class Profiler {
         spec_{"profiler", settings_.nodes, settings_.gpus_per_node, 1},
         vc_{input, spec_, outcomes} {
     for (std::size_t id = 0; id < input.jobs.size(); ++id) {
-      if (!outcomes[id].infeasible) vc_.entries.emplace_back(input.jobs[id].submit, id);
+      if (outcomes[id].status == TickStatus::infeasible) continue;
+      vc_.entries.emplace_back(input.jobs[id].submit, id);
     }
   }
 
