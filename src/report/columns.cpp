@@ -26,8 +26,7 @@ constexpr std::array columns = {
            [](const RunSummary& r) { return static_cast<double>(r.makespan.count()); }},
     Column{"utilisation", percent, higher, [](const RunSummary& r) { return r.utilisation; }},
     Column{"Jain index", ratio, higher, [](const RunSummary& r) { return r.jain_index; }},
-    Column{"worse than fair", percent, lower,
-           [](const RunSummary& r) { return r.share_worse_than_fair; }},
+    Column{"p99 fairness", ratio, lower, [](const RunSummary& r) { return r.finish_fairness.p99; }},
     Column{"preemptions", count, neither,
            [](const RunSummary& r) { return static_cast<double>(r.preemptions); }},
 };
@@ -58,7 +57,7 @@ Scale scale_of(Quantity quantity, std::span<const double> values) {
     case percent:
       return {0.01, "%", 1};
     case ratio:
-      return {1, "", digits_for(top)};
+      return {1, "", top < 10 ? 2 : 1};
     case count:
       return {1, "", 0};
     case seconds:

@@ -145,13 +145,14 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
   html += facts(experiment, runs);
   html +=
       "<h2>Results</h2>\n<p class=\"soft\">Means and quantiles over finished jobs; the best value "
-      "of a column stands out. JCT is end minus submission, slowdown is JCT over run time (at "
+      "of a column stands out. JCT is end minus submission; slowdown is JCT over run time (at "
       "least "
-      "10 s); worse than fair are jobs slower than alone on a user's equal share of their virtual "
-      "cluster.</p>\n";
+      "10 s); fairness is JCT over that on a user's equal share of the virtual cluster, 1 being "
+      "fair.</p>\n";
   html += results_html(runs);
   html +=
-      "<h2>Distributions and time</h2>\n<p class=\"soft\">A click on a name hides or shows its "
+      "<h2>Distributions and time</h2>\n<p class=\"soft screen\">A click on a name hides or shows "
+      "its "
       "line. Drag across a figure to zoom, double-click to return.</p>\n"
       "<noscript><p>The figures need JavaScript; the tables do not.</p></noscript>\n";
   html += figures();

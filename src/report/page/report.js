@@ -157,8 +157,17 @@
   toggle.hidden = false;
   name();
 
-  addEventListener("beforeprint", redraw);
-  addEventListener("afterprint", redraw);
+  // Paper is light, whatever the screen is.
+  let onScreen = "";
+  addEventListener("beforeprint", () => {
+    onScreen = root.style.colorScheme;
+    root.style.colorScheme = "light";
+    redraw();
+  });
+  addEventListener("afterprint", () => {
+    root.style.colorScheme = onScreen;
+    redraw();
+  });
   redraw();
   new ResizeObserver(() => charts.forEach((chart) => {
     const box = chart.root.parentElement;
