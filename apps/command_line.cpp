@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace schedmate {
+namespace {
+
+Result<void> read_config(const CommandLine& line, const Environment& environment,
+                         Settings& settings) {
+  if (!line.config.empty()) return settings.read_file(line.config);
+  if (environment.config_home.empty()) return {};
+  const std::string usual = environment.config_home + "/schedmate/config.toml";
+  std::error_code error;
+  return std::filesystem::exists(usual, error) ? settings.read_file(usual) : Result<void>();
+}
+
+Result<void> take_pairs(const CommandLine& line, Settings& settings) {
+  for (const std::string& pair : line.settings) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos) {
+      return fail(ErrorCode::unsupported, fmt::format("--set {}: key=value is needed", pair));
+    }
+    const std::string_view text(pair);
+    if (auto done = settings.set(text.substr(0, equals), text.substr(equals + 1), "--set"); !done)
+      return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_complete(const CommandLine& line) {
+  const auto need = [&](bool given, std::string_view what) -> Result<void> {
+    if (given) return {};
+    return fail(ErrorCode::unsupported,
+                fmt::format("{0}: {1} is missing (schedmate {0} --help)", line.command, what));
+  };
+  if (line.command == "simulate") {
+    return need(!line.simulate.trace.empty(), "--trace FORMAT:PATH")
+        .and_then([&] { return need(!line.simulate.policies.empty(), "--policy NAME"); })
+        .and_then([&] { return need(!line.simulate.out.empty(), "--out DIR"); });
+  }
+  if (line.command == "generate") {
+    return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH")
+        .and_then([&] { return need(line.generate.jobs != 0, "--jobs N"); })
+        .and_then([&] { return need(line.generate.gpus != 0, "--gpus G"); })
+        .and_then([&] { return need(line.generate.load != 0, "--load L"); })
+        .and_then([&] { return need(!line.generate.out.empty(), "--out DIR"); });
+  }
+  return need(line.command != "completion" || !line.shell.empty(), "bash, zsh or fish");
+}
+
+Result<Settings> settle(const CommandLine& line, const Environment& environment) {
+  Settings settings;
+  if (auto done = read_config(line, environment, settings); !done)
+    return tl::unexpected(done.error());
+  if (auto done = take_pairs(line, settings); !done) return tl::unexpected(done.error());
+  struct Flag {
+    std::string_view key, flag;
+    const std::string& value;
+  };
+  const std::string strict = line.strict ? "true" : "";
+  for (const Flag& each : {Flag{"mode", "--mode", line.mode},
+                           {"report", "--report", line.report},
+                           {"seed", "--seed", line.seed},
+                           {"threads", "--threads", line.threads},
+                           {"state_dir", "--state-dir", line.state_dir},
+                           {"strict", "--strict", strict}}) {
+    if (each.value.empty()) continue;
+    if (auto done = settings.set(each.key, each.value, each.flag); !done)
+      return tl::unexpected(done.error());
+  }
+  return settings;
+}
+
+}  // namespace schedmate

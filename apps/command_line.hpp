@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What stands on the command line, as values.
+
+#include <string>
+#include <vector>
+
+#include "apps/generate_command.hpp"
+#include "apps/simulate_command.hpp"
+
+namespace schedmate {
+
+struct CommandLine {
+  std::string command;
+  bool json = false;
+  std::string config;                 ///< settings file, "" = the usual one
+  std::vector<std::string> settings;  ///< "key=value" of --set
+  std::string state_dir, mode, report, seed, threads;
+  bool strict = false;
+  SimulateRequest simulate;
+  GenerateRequest generate;
+  std::string table;  ///< of list
+  std::string shell;  ///< of completion
+};
+
+/// Whether all is there that the command cannot do without. Errors: unsupported.
+[[nodiscard]] Result<void> check_complete(const CommandLine& line);
+
+/// The settings in effect: the settings file, then --set, then the flags. Errors: as Settings.
+[[nodiscard]] Result<Settings> settle(const CommandLine& line, const Environment& environment);
+
+}  // namespace schedmate

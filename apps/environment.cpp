@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/environment.hpp"
+
+#include <unistd.h>
+
+#include <string_view>
+
+namespace schedmate {
+namespace {
+
+std::string_view value_of(std::string_view name, const char* const* variables) {
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view entry(*variables);
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('='))
+      return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Environment read_environment(const char* const* variables) {
+  const auto folder = [&](std::string_view name, std::string_view below_home) {
+    const std::string_view own = value_of(name, variables);
+    const std::string_view home = value_of("HOME", variables);
+    if (own.starts_with('/')) return std::string(own);  // XDG: relative paths are ignored
+    return home.empty() ? std::string() : std::string(home).append(below_home);
+  };
+  return {.config_home = folder("XDG_CONFIG_HOME", "/.config"),
+          .state_home = folder("XDG_STATE_HOME", "/.local/state"),
+          .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
+          .progress = ::isatty(STDERR_FILENO) == 1};
+}
+
+}  // namespace schedmate

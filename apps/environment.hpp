@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the process finds around it. main() hands the environment in, so nothing else reads it.
+
+#include <string>
+
+namespace schedmate {
+
+struct Environment {
+  std::string config_home;  ///< $XDG_CONFIG_HOME, else ~/.config; "" when neither is known
+  std::string state_home;   ///< $XDG_STATE_HOME, else ~/.local/state
+  bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
+  bool progress = false;    ///< standard error is a terminal
+};
+
+/// `variables` as main() gets them: "NAME=value", the last one null.
+[[nodiscard]] Environment read_environment(const char* const* variables);
+
+}  // namespace schedmate

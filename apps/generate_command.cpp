@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/generate_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <schedmate/trace.hpp>
+#include <system_error>
+
+#include "apps/data_files.hpp"
+#include "apps/progress.hpp"
+#include "apps/resample.hpp"
+#include "apps/words.hpp"
+#include "base/output.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view bundled = "venus/venus_sept2020_days0-12.csv.gz";
+
+struct Source {
+  std::string spec;
+  Trace trace;
+  ClusterSpec cluster;
+};
+
+Result<Source> read_source(const Session& session, const GenerateRequest& request) {
+  Source source{request.from, {}, {}};
+  if (request.from == "venus") {
+    auto path = data_file(bundled);
+    if (!path) return tl::unexpected(path.error());
+    source.spec = "helios:" + *path;
+  }
+  ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
+  if (request.from == "venus") options.columns = {"cpu_num", "node_num"};
+  auto trace = read_trace(source.spec, options);
+  if (!trace) return tl::unexpected(trace.error());
+  source.trace = std::move(*trace);
+  if (!request.cluster.empty()) {
+    auto cluster = read_cluster(request.cluster);
+    if (!cluster) return tl::unexpected(cluster.error());
+    source.cluster = std::move(*cluster);
+  } else if (source.trace.cluster) {
+    source.cluster = std::move(*source.trace.cluster);
+  } else {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} says nothing about its cluster: give it with --cluster FILE",
+                            request.from));
+  }
+  return source;
+}
+
+Result<void> check(const GenerateRequest& request) {
+  constexpr std::int64_t most_jobs = 100'000'000;
+  if (request.jobs < 1 || request.jobs > most_jobs) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("--jobs {}: 1 to {} are possible", request.jobs, most_jobs));
+  }
+  if (request.gpus < 1) {
+    return fail(ErrorCode::unsupported, fmt::format("--gpus {}: at least 1", request.gpus));
+  }
+  if (!(request.load > 0) || !std::isfinite(request.load)) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("--load {}: a number above 0 is needed, such as 0.9", request.load));
+  }
+  return {};
+}
+
+std::string quoted_csv(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+/// The states of the Helios files.
+std::string state_name(EndState state) {
+  std::string name(to_string(state));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
+std::vector<std::string> quoted_all(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  std::ranges::transform(names, std::back_inserter(quoted), quoted_csv);
+  return quoted;
+}
+
+Result<void> write_jobs(const std::string& path, const Trace& source, const Resampled& drawn,
+                        Progress& progress) {
+  auto file = OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  const auto users = quoted_all(source.users);
+  const auto vcs = quoted_all(source.vcs);
+  file->append("job_id,user,vc,gpu_num");
+  for (const auto& [name, values] : source.columns) file->append("," + name);
+  file->append(",state,submit_s,duration_s,syn_source_job\n");
+  fmt::memory_buffer line;
+  for (std::size_t i = 0; i < drawn.rows.size(); ++i) {
+    const Job& job = source.jobs[drawn.rows[i]];
+    line.clear();
+    const auto end = std::back_inserter(line);
+    fmt::format_to(end, "{},{},{},{}", i + 1, users[job.user], vcs[job.vc], job.gpus);
+    for (const auto& [name, values] : source.columns)
+      fmt::format_to(end, ",{}", values[drawn.rows[i]]);
+    fmt::format_to(end, ",{},{},{},{}\n", state_name(job.state), seconds_of(drawn.submits[i]),
+                   job.duration.count(), quoted_csv(job.id));
+    file->append({line.data(), line.size()});
+    if (i % 65'536 == 0)
+      progress.show(static_cast<double>(i) / static_cast<double>(drawn.rows.size()));
+  }
+  return file->commit();
+}
+
+std::string quoted_toml(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted.append({'\\', c});
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      quoted += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string cluster_toml(const ClusterSpec& cluster) {
+  std::string text;
+  for (const PartitionSpec& vc : cluster.partitions) {
+    text += fmt::format("[[vc]]\nname = {}\nnodes = {}\ngpus_per_node = {}\n", quoted_toml(vc.name),
+                        vc.nodes, vc.gpus_per_node);
+    text += fmt::format("gpu_memory_mib = {}\n", vc.gpu_memory_mib);
+    if (!vc.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", quoted_toml(vc.gpu_type));
+    if (vc.round > Seconds(1)) text += fmt::format("round_s = {}\n", vc.round.count());
+    text += "\n";
+  }
+  return text;
+}
+
+void print_answer(const Session& session, const GenerateRequest& request, const Resampled& drawn) {
+  if (!session.json) {
+    fmt::print("{} jobs for {} GPUs in {} VCs, load {} over {}, written to {}\n", request.jobs,
+               drawn.gpus, drawn.cluster.partitions.size(), request.load, in_words(drawn.span),
+               printable(request.out));
+    return;
+  }
+  const nlohmann::ordered_json document = {{"schema", "schedmate.generate.v1"},
+                                           {"from", request.from},
+                                           {"jobs", request.jobs},
+                                           {"gpus", drawn.gpus},
+                                           {"vcs", drawn.cluster.partitions.size()},
+                                           {"load", request.load},
+                                           {"span_s", drawn.span.count()},
+                                           {"seed", session.settings.whole("seed")},
+                                           {"out", request.out}};
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+Result<void> generate_command(const Session& session, const GenerateRequest& request) {
+  if (auto ok = check(request); !ok) return ok;
+  const auto source = read_source(session, request);
+  if (!source) return tl::unexpected(source.error());
+  const auto drawn = resample(source->trace, source->cluster,
+                              {.jobs = request.jobs,
+                               .gpus = request.gpus,
+                               .load = request.load,
+                               .seed = static_cast<std::uint64_t>(session.settings.whole("seed"))});
+  if (!drawn) return tl::unexpected(drawn.error());
+  std::error_code error;
+  const std::filesystem::path folder(request.out);
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("cannot make the folder {}: {}", request.out, error.message()));
+  }
+  Progress progress("writing", session.environment.progress);
+  const auto jobs = (folder / "jobs.csv").string();
+  if (auto done = write_jobs(jobs, source->trace, *drawn, progress); !done) return done;
+  const auto cluster = (folder / "cluster.toml").string();
+  if (auto done = write_file(cluster, cluster_toml(drawn->cluster)); !done) return done;
+  print_answer(session, request, *drawn);
+  return {};
+}
+
+}  // namespace schedmate

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// `schedmate generate`: docs/formats/generate.md.
+
+#include <cstdint>
+#include <schedmate/result.hpp>
+#include <string>
+
+#include "apps/session.hpp"
+
+namespace schedmate {
+
+struct GenerateRequest {
+  std::string from;  ///< "venus" or "FORMAT:PATH"
+  std::int64_t jobs = 0;
+  std::int64_t gpus = 0;
+  double load = 0;
+  std::string cluster;  ///< of the source: TOML file, "" = the trace's own
+  std::string out;
+};
+
+/// Writes OUT/jobs.csv and OUT/cluster.toml. Errors: for the exit code.
+[[nodiscard]] Result<void> generate_command(const Session& session, const GenerateRequest& request);
+
+}  // namespace schedmate

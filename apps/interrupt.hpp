@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace schedmate {
+
+/// Ctrl-C, a kill or a closed terminal ends the process with 128 + the signal's number and leaves
+/// no half-written file.
+void clean_up_when_interrupted();
+
+}  // namespace schedmate

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/list_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <schedmate/estimator.hpp>
+#include <schedmate/scheduler.hpp>
+#include <schedmate/trace.hpp>
+
+#include "apps/settings.hpp"
+#include "apps/words.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+std::string text_of(const std::vector<ListTable>& tables) {
+  std::string text;
+  for (const ListTable& table : tables) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", table.name);
+    std::vector<std::vector<std::string>> rows;
+    for (const ListRow& row : table.rows)
+      rows.push_back({fmt::format("  {}", row.name), std::string(row.summary)});
+    text += aligned(rows);
+  }
+  return text;
+}
+
+std::string json_of(const std::vector<ListTable>& tables) {
+  nlohmann::ordered_json document = {{"schema", "schedmate.list.v1"}};
+  for (const ListTable& table : tables) {
+    auto& list = document[std::string(table.name)] = nlohmann::ordered_json::array();
+    for (const ListRow& row : table.rows)
+      list.push_back({{"name", row.name}, {"summary", row.summary}});
+  }
+  return document.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::vector<ListTable> list_tables() {
+  std::vector<ListTable> tables{{"policies", {}}, {"estimators", {}}, {"formats", {}}};
+  for (const PolicyRow& row : policy_rows()) tables[0].rows.push_back({row.name, row.summary});
+  for (const EstimatorRow& row : estimator_rows())
+    tables[1].rows.push_back({row.name, row.summary});
+  for (const FormatRow& row : format_rows()) tables[2].rows.push_back({row.name, row.summary});
+  tables.push_back({"placers",
+                    {{"consolidate", "fullest node that fits, else wholly free nodes; or waits"},
+                     {"first_fit", "lowest nodes first, whatever is free there"},
+                     {"spread", "emptiest nodes first, whatever is free there"}}});
+  tables.push_back({"settings", {}});
+  for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
+  return tables;
+}
+
+std::vector<std::string> table_names(std::string_view table, std::string_view suffix) {
+  const auto tables = list_tables();
+  std::vector<std::string> names;
+  for (const ListRow& row : std::ranges::find(tables, table, &ListTable::name)->rows)
+    names.push_back(std::string(row.name).append(suffix));
+  return names;
+}
+
+Result<void> list_command(std::string_view table, bool json) {
+  std::vector<ListTable> tables = list_tables();
+  if (!table.empty()) {
+    const auto wanted = std::ranges::find(tables, table, &ListTable::name);
+    if (wanted == tables.end()) {
+      std::vector<std::string_view> names;
+      for (const ListTable& each : tables) names.push_back(each.name);
+      return fail(ErrorCode::not_found, unknown_name("table", table, names));
+    }
+    tables = std::vector{std::move(*wanted)};
+  }
+  fmt::print("{}", json ? json_of(tables) : text_of(tables));
+  return {};
+}
+
+}  // namespace schedmate

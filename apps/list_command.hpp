@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/result.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+struct ListRow {
+  std::string_view name;
+  std::string_view summary;
+};
+struct ListTable {
+  std::string_view name;  ///< "policies"
+  std::vector<ListRow> rows;
+};
+
+/// Every table a user can choose from.
+[[nodiscard]] std::vector<ListTable> list_tables();
+
+/// The names in one of them, each with `suffix`.
+[[nodiscard]] std::vector<std::string> table_names(std::string_view table, std::string_view suffix);
+
+/// `schedmate list [TABLE]`; "" = all. Errors: not_found for an unknown table.
+[[nodiscard]] Result<void> list_command(std::string_view table, bool json);
+
+}  // namespace schedmate

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// --policy NAME[:key=value,...][@LABEL]
+
+#include <map>
+#include <schedmate/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+struct PolicySpec {
+  std::string text;  ///< as given
+  std::string name;
+  std::string label;      ///< names the output files; NAME when none was given
+  std::string estimator;  ///< of estimate=; "" = the policy's own
+  std::map<std::string, std::string, std::less<>> options;
+
+  /// Whether jobs of this policy are profiled or packed, so that it needs to know what they do.
+  [[nodiscard]] bool packs() const { return name == "lucid" || name == "horus"; }
+};
+
+/// Errors: not_found for an unknown policy; unsupported for a text of another form.
+[[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text);
+
+/// All of a command line. Errors: as above; unsupported when two have the same label.
+[[nodiscard]] Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts);
+
+/// Columns of the trace that their estimators read.
+[[nodiscard]] std::vector<std::string> estimate_columns(std::span<const PolicySpec> policies);
+
+}  // namespace schedmate

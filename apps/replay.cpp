@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/replay.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <schedmate/trace.hpp>
+#include <utility>
+
+#include "apps/data_files.hpp"
+#include "apps/progress.hpp"
+#include "core/workload.hpp"
+
+namespace schedmate {
+namespace {
+
+/// The bundled tables for a trace without any. Policies that do not pack replay the trace as it is,
+/// so that a label's files never depend on the other labels of the command.
+class MadeUpProfiles {
+ public:
+  static Result<MadeUpProfiles> lend(const ReplayInput& input, const PolicySpec& policy) {
+    if (!policy.packs() || input.trace.packing != nullptr) return MadeUpProfiles(nullptr);
+    const auto profiles = data_file("packing/syn_profiles.csv");
+    const auto pairs = data_file("packing/syn_pairs.csv");
+    if (!profiles || !pairs) return tl::unexpected((profiles ? pairs : profiles).error());
+    auto tables = read_packing_tables(*profiles, *pairs);
+    if (!tables) return tl::unexpected(tables.error());
+    assign_profiles(input.trace, std::make_shared<const PackingTables>(std::move(*tables)),
+                    static_cast<std::uint64_t>(input.session.settings.whole("seed")));
+    return MadeUpProfiles(&input.trace);
+  }
+  MadeUpProfiles(MadeUpProfiles&& other) noexcept : trace_(std::exchange(other.trace_, nullptr)) {}
+  MadeUpProfiles& operator=(MadeUpProfiles&&) = delete;
+  MadeUpProfiles(const MadeUpProfiles&) = delete;
+  MadeUpProfiles& operator=(const MadeUpProfiles&) = delete;
+  ~MadeUpProfiles() {
+    if (trace_ == nullptr) return;
+    trace_->packing = nullptr;
+    for (Job& job : trace_->jobs) job.profile = no_index;
+  }
+  [[nodiscard]] bool lent() const { return trace_ != nullptr; }
+
+ private:
+  explicit MadeUpProfiles(Trace* trace) : trace_(trace) {}
+  Trace* trace_;
+};
+
+Placer placer_of(std::string_view name) {
+  if (name == "first_fit") return Placer::first_fit;
+  return name == "spread" ? Placer::spread : Placer::consolidate;
+}
+
+RunLabel describe(const Settings& settings, const PolicySpec& policy) {
+  RunLabel run;
+  run.label = policy.label;
+  run.policy = policy.text;
+  run.mode = settings.text("mode");
+  run.seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  run.overhead_small = Seconds(settings.whole("overhead_small_s"));
+  run.overhead_large = Seconds(settings.whole("overhead_large_s"));
+  run.profiler_columns = policy.packs();
+  constexpr std::array plain{"placement", "overhead_small_s", "overhead_large_s"};
+  for (const char* key : plain) run.settings.emplace_back(key, settings.text(key));
+  for (const SettingRow& row : setting_rows()) {
+    if (row.defect != nullptr) run.settings.emplace_back(row.key, settings.text(row.key));
+  }
+  return run;
+}
+
+SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator estimator) {
+  SimOptions options;
+  options.defects = settings.defects();
+  options.placer = placer_of(settings.text("placement"));
+  options.preemption = {run.overhead_small, run.overhead_large};
+  options.estimator = std::move(estimator);
+  options.seed = run.seed;
+  options.threads = static_cast<int>(settings.whole("threads"));
+  return options;
+}
+
+/// CPU time of all threads of the process so far.
+double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// The replay proper, in front of it a first look at the other VCs when a job is to be explained.
+Result<SimResult> run(const ReplayInput& input, const Scheduler& scheduler, SimOptions& options,
+                      std::optional<Explainer>& explainer) {
+  if (explainer) {
+    options.threads = 1;  // observers are called from the threads of the VCs
+    options.observer = [&](const SimOptions::Moment& moment) { explainer->look_around(moment); };
+    if (auto first = simulate(input.trace, input.cluster, scheduler, options); !first) return first;
+    options.observer = [&](const SimOptions::Moment& moment) { explainer->follow(moment); };
+  }
+  return simulate(input.trace, input.cluster, scheduler, options);
+}
+
+}  // namespace
+
+Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
+  const Settings& settings = input.session.settings;
+  RunLabel label = describe(settings, policy);
+  const auto profiles = MadeUpProfiles::lend(input, policy);
+  if (!profiles) return tl::unexpected(profiles.error());
+  if (policy.packs()) label.settings.emplace_back("profiles", profiles->lent() ? "syn" : "trace");
+
+  const auto scheduler =
+      make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), label.seed},
+                     PolicyOptions(policy.options));
+  if (!scheduler) return tl::unexpected(scheduler.error());
+  label.estimator = policy.estimator.empty() ? scheduler->estimator : policy.estimator;
+  auto estimator = make_estimator(label.estimator, input.trace, label.seed);
+  if (!estimator) return tl::unexpected(estimator.error());
+
+  SimOptions options = options_of(settings, label, std::move(*estimator));
+  Progress progress(policy.label, input.session.environment.progress);
+  options.progress = [&](double done) { progress.show(done); };
+  std::optional<Explainer> explainer;
+  if (input.explained_row) {
+    explainer.emplace(
+        Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row});
+  }
+  const double before_ms = cpu_ms();
+  auto result = run(input, *scheduler, options, explainer);
+  if (!result) return tl::unexpected(result.error());
+  label.cpu_ms = cpu_ms() - before_ms;
+
+  Replay done{{std::move(label), input.trace, input.cluster, std::move(*result)}, std::nullopt};
+  if (explainer) done.explanation = std::move(*explainer).finish(done.record);
+  return done;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One policy over one trace: what --policy and the settings ask for, carried out.
+
+#include <optional>
+#include <schedmate/report.hpp>
+
+#include "apps/explain.hpp"
+#include "apps/policy_spec.hpp"
+#include "apps/session.hpp"
+
+namespace schedmate {
+
+struct ReplayInput {
+  const Session& session;
+  Trace& trace;  ///< gets made-up profiles for the policies that pack, when it has none
+  const ClusterSpec& cluster;
+  std::optional<std::uint32_t> explained_row;  ///< of --explain, index into Trace::jobs
+};
+
+struct Replay {
+  RunRecord record;
+  std::optional<Explanation> explanation;
+};
+
+/// Errors: what is wrong with the policy's settings or its estimator; invalid when the cluster does
+/// not go with the trace.
+[[nodiscard]] Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy);
+
+}  // namespace schedmate

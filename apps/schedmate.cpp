@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The program: the parser of its command line and the way to each command.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+
+#include "apps/command_line.hpp"
+#include "apps/completion.hpp"
+#include "apps/config_command.hpp"
+#include "apps/doctor_command.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/list_command.hpp"
+#include "apps/version.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr int usage_error = 2;
+
+void add_common(CLI::App& app, CommandLine& line) {
+  app.add_flag("--json", line.json, "print one JSON document instead of text");
+  app.add_option("--config", line.config, "settings file (TOML)")->type_name("FILE");
+  app.add_option("--state-dir", line.state_dir, "where SchedMate keeps its state")
+      ->type_name("DIR");
+  app.add_option("--set", line.settings, "one setting, repeatable; `schedmate config` lists them")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.allow_extras();  // reported by us, with the nearest name
+}
+
+CLI::App& add_command(CLI::App& program, CommandLine& line, const std::string& name,
+                      const std::string& help) {
+  CLI::App& command = *program.add_subcommand(name, help);
+  command.callback([&line, name] { line.command = name; });
+  add_common(command, line);
+  return command;
+}
+
+void add_simulate(CLI::App& program, CommandLine& line) {
+  CLI::App& command =
+      add_command(program, line, "simulate", "replay a trace under one or more policies");
+  SimulateRequest& request = line.simulate;
+  command.add_option("--trace", request.trace, "what to replay")->type_name("FORMAT:PATH");
+  command.add_option("--policy", request.policies, "NAME[:key=value,...][@LABEL], repeatable")
+      ->type_name("POLICY")
+      ->allow_extra_args(false);
+  command.add_option("--out", request.out, "folder for the files")->type_name("DIR");
+  command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
+      ->type_name("FILE");
+  command.add_option("--mode", line.mode, "repaired or reference")->type_name("MODE");
+  command.add_option("--report", line.report, "html or none")->type_name("REPORT");
+  command.add_option("--seed", line.seed, "of everything drawn by lot")->type_name("N");
+  command.add_option("--threads", line.threads, "VCs at the same time")->type_name("N");
+  command.add_flag("--strict", line.strict, "a bad row of the trace is an error");
+  command.add_option("--explain", request.explain, "print why this job waited")->type_name("JOB");
+  command.footer(
+      "Examples:\n"
+      "  schedmate simulate --trace helios:data/venus/venus_sept2020_days0-12.csv.gz \\\n"
+      "      --policy fifo --policy sjf:estimate=last_k --policy srtf@best --out out\n"
+      "  schedmate simulate --trace sacct:jobs.txt --cluster cluster.toml --policy backfill_easy "
+      "\\\n"
+      "      --set placement=spread --report none --out out --json\n"
+      "  schedmate simulate --trace helios:jobs.csv --policy fifo --explain 765472 --out out");
+}
+
+void add_generate(CLI::App& program, CommandLine& line) {
+  CLI::App& command = add_command(program, line, "generate", "resample a real trace to any size");
+  GenerateRequest& request = line.generate;
+  command.add_option("--from", request.from, "venus (bundled) or FORMAT:PATH")->type_name("SOURCE");
+  command.add_option("--jobs", request.jobs, "how many jobs")->type_name("N");
+  command.add_option("--gpus", request.gpus, "size of the cluster")->type_name("G");
+  command.add_option("--load", request.load, "GPU time asked for over GPU time there is")
+      ->type_name("L");
+  command.add_option("--cluster", request.cluster, "of the source; default: the trace's own")
+      ->type_name("FILE");
+  command.add_option("--seed", line.seed, "of the draw")->type_name("N");
+  command.add_flag("--strict", line.strict, "a bad row of the source is an error");
+  command.add_option("--out", request.out, "folder for jobs.csv and cluster.toml")
+      ->type_name("DIR");
+  command.footer(
+      "Example:\n"
+      "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --seed 1 --out "
+      "big");
+}
+
+void add_others(CLI::App& program, CommandLine& line) {
+  add_command(program, line, "list", "policies, estimators, formats, placers, settings")
+      .footer("Example:\n  schedmate list policies")
+      ->add_option("table", line.table, "one of them; default: all")
+      ->type_name("TABLE");
+  add_command(program, line, "config", "every setting: value, default, unit, origin, effect")
+      .footer("Example:\n  schedmate config --set placement=spread --json");
+  add_command(program, line, "doctor", "what works on this machine and what does not")
+      .footer("Example:\n  schedmate doctor");
+  add_command(program, line, "version", "version, commit, compiler, build type")
+      .footer("Example:\n  schedmate version --json");
+  add_command(program, line, "completion", "completions for bash, zsh or fish")
+      .footer("Example:\n  source <(schedmate completion bash)")
+      ->add_option("shell", line.shell, "bash, zsh or fish")
+      ->type_name("SHELL");
+}
+
+FlagDescription describe(const CLI::Option& option) {
+  FlagDescription flag{"", option.get_description(), Values::none, {}};
+  if (!option.get_lnames().empty()) flag.name = "--" + option.get_lnames().front();
+  if (option.get_items_expected_max() == 0) return flag;
+  const std::string type = option.get_type_name();
+  const auto choose = [&](std::vector<std::string> choices) {
+    flag.values = Values::choices;
+    flag.choices = std::move(choices);
+  };
+  flag.values = type == "FILE" || type == "DIR" ? Values::path : Values::text;
+  if (type == "POLICY") choose(table_names("policies", ""));
+  if (type == "KEY=VALUE") choose(table_names("settings", "="));
+  if (type == "MODE") choose({"repaired", "reference"});
+  if (type == "REPORT") choose({"html", "none"});
+  if (type == "SHELL") choose({"bash", "zsh", "fish"});
+  if (type == "TABLE") choose({"policies", "estimators", "formats", "placers", "settings"});
+  if (type == "FORMAT:PATH" || type == "SOURCE") {
+    choose(table_names("formats", ""));
+    flag.values = Values::trace;
+  }
+  return flag;
+}
+
+std::vector<CommandDescription> describe(const CLI::App& program) {
+  std::vector<CommandDescription> commands;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    CommandDescription described{command->get_name(), command->get_description(), {}};
+    for (const CLI::Option* option : command->get_options())
+      described.flags.push_back(describe(*option));
+    commands.push_back(std::move(described));
+  }
+  return commands;
+}
+
+/// What CLI11 did not know, as an error with the nearest name.
+Result<void> check_known(const CLI::App& program) {
+  const auto chosen = program.get_subcommands();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const auto unknown = command.remaining();
+  if (unknown.empty()) return {};
+  std::vector<std::string> names;
+  const bool is_flag = unknown.front().starts_with("-");
+  const auto commands = describe(program);
+  for (const CommandDescription& each : commands) {
+    if (chosen.empty() && !is_flag) names.push_back(each.name);
+    if (!is_flag || each.name != command.get_name()) continue;
+    for (const FlagDescription& flag : each.flags) {
+      if (!flag.name.empty()) names.push_back(flag.name);
+    }
+  }
+  if (chosen.empty() && is_flag)
+    names = {"--help", "--version", "--json", "--config", "--state-dir", "--set"};
+  const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
+  return fail(ErrorCode::not_found,
+              unknown_name(is_flag          ? "flag"
+                           : chosen.empty() ? "command"
+                                            : "argument",
+                           wanted, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Session& session) {
+  const auto done = [](const Result<void>& result) { return result.map([] { return 0; }); };
+  if (line.command == "simulate") return done(simulate_command(session, line.simulate));
+  if (line.command == "generate") return done(generate_command(session, line.generate));
+  if (line.command == "list") return done(list_command(line.table, session.json));
+  if (line.command == "doctor") return doctor_command(session) ? 0 : 1;
+  if (line.command == "config") config_command(session);
+  if (line.command == "version") print_version(session.json);
+  if (line.command != "completion") return 0;
+  const auto script = completion(line.shell, describe(program));
+  if (script) fmt::print("{}", *script);
+  return script.map([](const std::string&) { return 0; });
+}
+
+Result<int> run(const CLI::App& program, const CommandLine& line, Environment environment) {
+  if (auto ok = check_known(program); !ok) return tl::unexpected(ok.error());
+  if (line.command.empty()) {
+    fmt::print(stderr, "{}", program.help());
+    return usage_error;
+  }
+  if (auto ok = check_complete(line); !ok) return tl::unexpected(ok.error());
+  auto settings = settle(line, environment);
+  if (!settings) return tl::unexpected(settings.error());
+  return dispatch(program, line, {std::move(environment), std::move(*settings), line.json});
+}
+
+int complain(const Error& error) {
+  fmt::print(stderr, "schedmate: {}\n", error.message);
+  return exit_code(error.code);
+}
+
+}  // namespace
+}  // namespace schedmate
+
+int main(int argc, char** argv, char** environment) {
+  namespace sm = schedmate;
+  sm::clean_up_when_interrupted();
+  sm::CommandLine line;
+  CLI::App program("GPU-cluster scheduling: replay, compare and explain", "schedmate");
+  program.set_version_flag("--version", fmt::format("schedmate {}", sm::version().version));
+  sm::add_common(program, line);
+  program.require_subcommand(0, 1);
+  sm::add_simulate(program, line);
+  sm::add_generate(program, line);
+  sm::add_others(program, line);
+  try {
+    program.parse(argc, argv);
+    const auto done = sm::run(program, line, sm::read_environment(environment));
+    return done ? *done : sm::complain(done.error());
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return program.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return sm::complain({sm::ErrorCode::unsupported, error.what()});
+  } catch (const std::bad_alloc&) {
+    return sm::complain({sm::ErrorCode::unavailable, "out of memory"});
+  }
+}

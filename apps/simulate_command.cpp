@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/simulate_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <schedmate/trace.hpp>
+#include <system_error>
+
+#include "apps/replay.hpp"
+#include "apps/simulate_text.hpp"
+#include "apps/version.hpp"
+#include "base/output.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+Result<ClusterSpec> choose_cluster(const SimulateRequest& request, Trace& trace) {
+  if (!request.cluster.empty()) return read_cluster(request.cluster);
+  if (trace.cluster) return std::move(*trace.cluster);
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} says nothing about its cluster: give one with --cluster FILE (TOML; "
+                          "docs/formats/cluster.md), or put vc_config.csv beside the trace",
+                          request.trace));
+}
+
+Result<std::optional<std::uint32_t>> find_job(const Trace& trace, const std::string& id) {
+  if (id.empty()) return std::nullopt;
+  const auto found = std::ranges::find(trace.jobs, id, &Job::id);
+  if (found != trace.jobs.end()) return static_cast<std::uint32_t>(found - trace.jobs.begin());
+  std::vector<std::string_view> ids;
+  for (const Job& job : trace.jobs) ids.push_back(job.id);
+  return fail(ErrorCode::not_found, fmt::format("--explain {}: no such job in the trace (nearest "
+                                                "id: {})",
+                                                id, nearest(id, ids)));
+}
+
+Result<void> make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("cannot make the folder {}: {}", path, error.message()));
+}
+
+/// Replays one policy after the other and keeps of each only its summary.
+Result<void> replay_all(const ReplayInput& input, const std::vector<PolicySpec>& policies,
+                        SimulateAnswer& answer) {
+  for (const PolicySpec& policy : policies) {
+    auto done = replay(input, policy);
+    if (!done) return tl::unexpected(done.error());
+    if (auto written = write_run(answer.out, done->record); !written) return written;
+    answer.runs.push_back(summarise(done->record));
+    for (Leftovers& left : find_leftovers(done->record))
+      answer.leftovers.push_back(std::move(left));
+    if (done->explanation) answer.explanations.push_back(std::move(*done->explanation));
+  }
+  return {};
+}
+
+Result<void> write_documents(const Settings& settings, const std::string& summary,
+                             SimulateAnswer& answer) {
+  const std::filesystem::path folder(answer.out);
+  if (auto written = write_file((folder / "summary.json").string(), summary); !written)
+    return written;
+  if (settings.text("report") == "none") return {};
+  answer.report = (folder / "report.html").string();
+  return write_file(answer.report, report_html(answer.experiment, answer.runs));
+}
+
+}  // namespace
+
+Result<void> simulate_command(const Session& session, const SimulateRequest& request) {
+  const auto policies = parse_policies(request.policies);
+  if (!policies) return tl::unexpected(policies.error());
+  auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),
+                                          .columns = estimate_columns(*policies)});
+  if (!trace) return tl::unexpected(trace.error());
+  const auto cluster = choose_cluster(request, *trace);
+  if (!cluster) return tl::unexpected(cluster.error());
+  const auto explained = find_job(*trace, request.explain);
+  if (!explained) return tl::unexpected(explained.error());
+  if (auto made = make_folder(request.out); !made) return made;
+
+  const Experiment experiment{request.trace, request.cluster, std::string(version().commit), *trace,
+                              *cluster};
+  if (!session.json) fmt::print("{}", reading_text(experiment));
+  SimulateAnswer answer{experiment, {}, {}, {}, request.out, ""};
+  const ReplayInput input{session, *trace, *cluster, *explained};
+  if (auto done = replay_all(input, *policies, answer); !done) return done;
+  const std::string summary = summary_json(experiment, answer.runs);
+  if (auto done = write_documents(session.settings, summary, answer); !done) return done;
+  fmt::print("{}", session.json ? answer_json(answer, summary)
+                                : answer_text(answer, session.environment.colour));
+  return {};
+}
+
+}  // namespace schedmate
