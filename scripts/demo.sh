@@ -17,5 +17,3 @@ build/release/schedmate simulate \
   --policy backfill_easy \
   --out demo-out
 [[ -s demo-out/report.html ]] || { echo "demo: no demo-out/report.html was written" >&2; exit 1; }
-echo
-echo "Figures and table, no network needed: $PWD/demo-out/report.html"
