@@ -80,8 +80,9 @@ void Explainer::judge(const SimOptions::Moment& moment, Queue& queue) {
   queue.checked = moment.now;
   queue.holders.clear();
   for (const auto& [job, gpus] : running(moment.cluster)) {
+    const SimTime since = moment.jobs[index_of(job)].run_since;
     queue.holders.push_back(
-        {moment.trace_rows[index_of(job)], gpus, moment.jobs[index_of(job)].run_since, 0});
+        {moment.trace_rows[index_of(job)], gpus, since, 0, since >= queue.since});
   }
   queue.reason = reason(moment, queue);
 }
@@ -92,7 +93,7 @@ WaitReason Explainer::reason(const SimOptions::Moment& moment, const Queue& queu
   // Would it fit if those that were started since it waits had not been?
   int overtaken_gpus = moment.cluster.free_gpus();
   for (const Holder& holder : queue.holders) {
-    if (holder.since >= queue.since) overtaken_gpus += holder.gpus;
+    if (holder.overtook) overtaken_gpus += holder.gpus;
   }
   if (overtaken_gpus >= gpus_) {
     Cluster without = moment.cluster;
@@ -141,7 +142,9 @@ void Explainer::settle() {
   if (waits_.empty()) return;
   auto& holders = waits_.back().holders;
   for (const auto& [run, holder] : held_) holders.push_back(holder);
-  std::ranges::stable_sort(holders, std::greater(), &Holder::gpu_s);
+  std::ranges::stable_sort(holders, std::greater(), [](const Holder& holder) {
+    return std::pair(holder.overtook, holder.gpu_s);
+  });
   held_.clear();
 }
 

@@ -34,13 +34,14 @@ struct Holder {
   int gpus = 0;
   SimTime since;           ///< start of its run
   std::int64_t gpu_s = 0;  ///< GPUs x seconds within the interval
+  bool overtook = false;   ///< started while the explained job waited
 };
 
 struct Wait {
   SimTime from;
   SimTime to;
   WaitReason reason = WaitReason::gpus_busy;
-  std::vector<Holder> holders;         ///< largest gpu_s first
+  std::vector<Holder> holders;         ///< those that overtook first, then largest gpu_s
   std::vector<std::string> elsewhere;  ///< VCs with room, for vc_limit
 };
 

@@ -30,9 +30,9 @@ std::string holders_text(const Wait& wait, const Trace& trace) {
   for (std::size_t i = 0; i < std::min(most_holders_shown, wait.holders.size()); ++i) {
     const Holder& holder = wait.holders[i];
     const Job& job = trace.jobs[holder.row];
-    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPUs since {})", i == 0 ? "" : ", ",
+    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPUs {} {})", i == 0 ? "" : ", ",
                    printable(job.id), printable(trace.users[job.user]), holder.gpus,
-                   seconds_of(holder.since));
+                   holder.overtook ? "started" : "since", seconds_of(holder.since));
   }
   if (wait.holders.size() > most_holders_shown)
     text += fmt::format(" and {} more", wait.holders.size() - most_holders_shown);
@@ -114,7 +114,8 @@ std::string explanation_json(const Explanation& explanation, const Trace& trace)
                          {"user", trace.users[other.user]},
                          {"gpus", holder.gpus},
                          {"since_s", seconds_of(holder.since)},
-                         {"gpu_s", holder.gpu_s}});
+                         {"gpu_s", holder.gpu_s},
+                         {"overtook", holder.overtook}});
     }
     waits.push_back({{"from_s", seconds_of(wait.from)},
                      {"to_s", seconds_of(wait.to)},

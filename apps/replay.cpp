@@ -81,6 +81,24 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
 /// CPU time of all threads of the process so far.
 double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+struct Parts {
+  Scheduler scheduler;
+  std::string estimator_spec;
+  Estimator estimator;
+};
+Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
+  const Settings& settings = input.session.settings;
+  const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  auto scheduler =
+      make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},
+                     PolicyOptions(policy.options));
+  if (!scheduler) return tl::unexpected(scheduler.error());
+  std::string spec = policy.estimator.empty() ? scheduler->estimator : policy.estimator;
+  auto estimator = make_estimator(spec, input.trace, seed);
+  if (!estimator) return tl::unexpected(estimator.error());
+  return Parts{std::move(*scheduler), std::move(spec), std::move(*estimator)};
+}
+
 /// The replay proper, in front of it a first look at the other VCs when a job is to be explained.
 Result<SimResult> run(const ReplayInput& input, const Scheduler& scheduler, SimOptions& options,
                       std::optional<Explainer>& explainer) {
@@ -95,6 +113,10 @@ Result<SimResult> run(const ReplayInput& input, const Scheduler& scheduler, SimO
 
 }  // namespace
 
+Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy) {
+  return make_parts(input, policy).map([](const Parts&) {});
+}
+
 Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
   RunLabel label = describe(settings, policy);
@@ -102,15 +124,11 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   if (!profiles) return tl::unexpected(profiles.error());
   if (policy.packs()) label.settings.emplace_back("profiles", profiles->lent() ? "syn" : "trace");
 
-  const auto scheduler =
-      make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), label.seed},
-                     PolicyOptions(policy.options));
-  if (!scheduler) return tl::unexpected(scheduler.error());
-  label.estimator = policy.estimator.empty() ? scheduler->estimator : policy.estimator;
-  auto estimator = make_estimator(label.estimator, input.trace, label.seed);
-  if (!estimator) return tl::unexpected(estimator.error());
+  auto parts = make_parts(input, policy);
+  if (!parts) return tl::unexpected(parts.error());
+  label.estimator = parts->estimator_spec;
 
-  SimOptions options = options_of(settings, label, std::move(*estimator));
+  SimOptions options = options_of(settings, label, std::move(parts->estimator));
   Progress progress(policy.label, input.session.environment.progress);
   options.progress = [&](double done) { progress.show(done); };
   std::optional<Explainer> explainer;
@@ -119,7 +137,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
         Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row});
   }
   const double before_ms = cpu_ms();
-  auto result = run(input, *scheduler, options, explainer);
+  auto result = run(input, parts->scheduler, options, explainer);
   if (!result) return tl::unexpected(result.error());
   label.cpu_ms = cpu_ms() - before_ms;
 

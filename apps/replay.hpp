@@ -24,6 +24,9 @@ struct Replay {
   std::optional<Explanation> explanation;
 };
 
+/// Whether the policy's settings and its estimator are in order, before hours go into another one.
+[[nodiscard]] Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy);
+
 /// Errors: what is wrong with the policy's settings or its estimator; invalid when the cluster does
 /// not go with the trace.
 [[nodiscard]] Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy);

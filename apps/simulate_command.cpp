@@ -50,6 +50,10 @@ Result<void> make_folder(const std::string& path) {
 Result<void> replay_all(const ReplayInput& input, const std::vector<PolicySpec>& policies,
                         SimulateAnswer& answer) {
   for (const PolicySpec& policy : policies) {
+    if (auto sound = check_policy(input, policy); !sound) return sound;
+  }
+  if (auto made = make_folder(answer.out); !made) return made;
+  for (const PolicySpec& policy : policies) {
     auto done = replay(input, policy);
     if (!done) return tl::unexpected(done.error());
     if (auto written = write_run(answer.out, done->record); !written) return written;
@@ -83,8 +87,6 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   if (!cluster) return tl::unexpected(cluster.error());
   const auto explained = find_job(*trace, request.explain);
   if (!explained) return tl::unexpected(explained.error());
-  if (auto made = make_folder(request.out); !made) return made;
-
   const Experiment experiment{request.trace, request.cluster, std::string(version().commit), *trace,
                               *cluster};
   if (!session.json) fmt::print("{}", reading_text(experiment));
