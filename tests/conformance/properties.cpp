@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/properties.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <tuple>
+
+namespace schedmate::conformance {
+namespace {
+
+/// Nodes of the job's VC, less those lent to the profiler.
+int nodes_left(const Replay& replay, const PartitionSpec& vc) {
+  if (!replay.scheduler.profiler) return vc.nodes;
+  return vc.nodes -
+         static_cast<int>(std::ranges::count(replay.scheduler.profiler->lenders, vc.name));
+}
+
+bool is_too_large(const Replay& replay, const Job& job) {
+  const PartitionSpec& vc = replay.world.cluster.partitions[job.vc];
+  return job.gpus > nodes_left(replay, vc) * vc.gpus_per_node;
+}
+
+std::string wrong_gang(const Job& job, const JobOutcome& outcome) {
+  int held = 0;
+  for (const Slice& slice : outcome.nodes) {
+    held += std::popcount(slice.gpus);
+    if (std::ranges::count(outcome.nodes, slice.node, &Slice::node) != 1) return "a node twice";
+  }
+  return held == job.gpus ? "" : fmt::format("{} of {} GPUs", held, job.gpus);
+}
+
+/// Slowest and fastest speed a pair of this trace may have, powers of it for more residents.
+std::pair<double, double> speed_range(const World& world) {
+  double slowest = 1;
+  double fastest = 1;
+  if (world.trace.packing == nullptr) return {slowest, fastest};
+  for (const PairRate& rate : world.trace.packing->pairs) {
+    slowest = std::min({slowest, rate.newcomer, rate.resident});
+    fastest = std::max({fastest, rate.newcomer, rate.resident});
+  }
+  constexpr int neighbours = Cluster::max_sharing - 1;
+  return {std::pow(slowest, neighbours), std::pow(fastest, neighbours)};
+}
+
+/// submission -> end = waits + runs (+ the profile): whole seconds, so exact at full speed.
+std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions& exceptions) {
+  const Job& job = replay.world.trace.jobs[row];
+  const JobOutcome& outcome = replay.result.outcomes[row];
+  if (outcome.start < job.submit) return "it starts before its submission";
+  if (outcome.queue < Seconds(0)) return "it waits for less than no time";
+  if (exceptions.loose_queue && outcome.profiled) return {};
+  Seconds run = outcome.end - job.submit - outcome.queue;
+  if (outcome.profiled && !outcome.finished_in_profiler) run -= replay.scheduler.profiler->time;
+  Seconds work = job.duration + outcome.preemptions * replay.options.preemption.of(job.gpus);
+  const Seconds lag = outcome.finished_in_profiler ? Seconds(0) : exceptions.lag;
+  const bool never_shared = outcome.packed_at == SimTime() && outcome.unpacked_at == SimTime() &&
+                            outcome.rate == 1 && outcome.exclusive;
+  if (never_shared) {
+    return run == work + lag
+               ? ""
+               : fmt::format("it runs {} s for {} s of work", run.count(), work.count());
+  }
+  const auto [slowest, fastest] = speed_range(replay.world);
+  const auto work_s = static_cast<double>(work.count());
+  const double shortest_s = work_s / fastest;
+  const double longest_s = work_s / slowest + 2 + static_cast<double>(lag.count());
+  const auto run_s = static_cast<double>(run.count());
+  if (run_s >= shortest_s && run_s <= longest_s) return {};
+  return fmt::format("it runs {} s, between {} and {} are possible", run_s, shortest_s, longest_s);
+}
+
+}  // namespace
+
+Exceptions exceptions_of(const Scheduler& scheduler, const Defects& defects) {
+  Exceptions exceptions;
+  if (scheduler.counts_down && defects.late_end) exceptions.lag = Seconds(1);
+  exceptions.loose_queue = defects.double_counted_queue || defects.entry_at_submission;
+  if (scheduler.profiler) exceptions.echo_vc = scheduler.profiler->echo_vc;
+  return exceptions;
+}
+
+Complaints check_jobs(const Replay& replay, const Exceptions& exceptions) {
+  Complaints complaints;
+  const auto& jobs = replay.world.trace.jobs;
+  for (std::size_t row = 0; row < jobs.size(); ++row) {
+    const JobOutcome& outcome = replay.result.outcomes[row];
+    const auto complain = [&](const std::string& what) {
+      if (!what.empty()) complaints.push_back(fmt::format("{}: {}", jobs[row].id, what));
+    };
+    const bool echoes = replay.world.cluster.partitions[jobs[row].vc].name == exceptions.echo_vc;
+    if (echoes && outcome.status != JobStatus::finished) continue;
+    const bool too_large = is_too_large(replay, jobs[row]) && !echoes;
+    if (too_large != (outcome.status == JobStatus::infeasible)) complain("infeasible or not?");
+    if (too_large) continue;
+    if (outcome.status != JobStatus::finished) {
+      complain("it never ends");
+      continue;
+    }
+    complain(wrong_gang(jobs[row], outcome));
+    complain(wrong_times(replay, row, exceptions));
+  }
+  return complaints;
+}
+
+Complaints check_capacity(const Replay& replay, const Exceptions& exceptions, std::size_t most) {
+  struct Change {
+    std::int64_t at_s;
+    int by;  // ends before starts at the same instant
+    auto operator<=>(const Change&) const = default;
+  };
+  constexpr std::uint32_t profiler = no_index;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, int>, std::vector<Change>> changes;
+  for (std::size_t row = 0; row < replay.result.outcomes.size(); ++row) {
+    const JobOutcome& outcome = replay.result.outcomes[row];
+    if (outcome.status != JobStatus::finished || outcome.preemptions > 0) continue;
+    const PartitionSpec& home = replay.world.cluster.partitions[replay.world.trace.jobs[row].vc];
+    if (home.name == exceptions.echo_vc) continue;
+    const std::uint32_t vc =
+        outcome.finished_in_profiler ? profiler : replay.world.trace.jobs[row].vc;
+    for (const Slice& slice : outcome.nodes) {
+      for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
+        auto& of_gpu = changes[{vc, slice.node, std::countr_zero(rest)}];
+        if (outcome.start == outcome.end) continue;
+        of_gpu.push_back({seconds_of(outcome.start), 1});
+        of_gpu.push_back({seconds_of(outcome.end), -1});
+      }
+    }
+  }
+  Complaints complaints;
+  for (auto& [gpu, of_gpu] : changes) {
+    std::ranges::sort(of_gpu);
+    std::ptrdiff_t load = 0;
+    for (const Change& change : of_gpu) {
+      load += change.by;
+      if (load > static_cast<std::ptrdiff_t>(most)) {
+        complaints.push_back(fmt::format("{} jobs on GPU {}:{} at {}", load, std::get<1>(gpu),
+                                         std::get<2>(gpu), change.at_s));
+      }
+    }
+  }
+  return complaints;
+}
+
+std::string text_of(const SimResult& result) {
+  std::string text;
+  for (const JobOutcome& job : result.outcomes) {
+    text += fmt::format("{} {} {} {} {} {} ", static_cast<int>(job.status), job.profiled,
+                        job.finished_in_profiler, job.exclusive, job.started, job.preemptions);
+    text += fmt::format("{} {} {} {} {:a} {:a} ", seconds_of(job.start), seconds_of(job.end),
+                        job.queue.count(), job.profiler_queue.count(), job.rate, job.remaining);
+    text += fmt::format("{} {}", seconds_of(job.packed_at), seconds_of(job.unpacked_at));
+    for (const Slice& slice : job.nodes) text += fmt::format(" {}:{:x}", slice.node, slice.gpus);
+    text += '\n';
+  }
+  for (const auto& [when, by] : result.profiler_scaling) {
+    text += fmt::format("{} {:+}\n", seconds_of(when), by);
+  }
+  for (const TimelineBin& bin : result.timeline.bins) {
+    text += fmt::format("{:a} {:a} {:a} {:a} {:a} {:a}\n", bin.busy_gpus, bin.stranded_gpus,
+                        bin.queued_jobs, bin.queued_gpus, bin.running_jobs, bin.used_gpus);
+  }
+  return text + fmt::format("{} {} {}\n", result.timeline.peak_queue, result.decision_points,
+                            result.total_gpus);
+}
+
+}  // namespace schedmate::conformance
