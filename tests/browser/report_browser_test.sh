@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# report_browser_test.sh SAMPLE_REPORT PNG_COLOURS FOLDER: opens a report in headless Chromium, light
-# and dark. Fails on a blank screenshot, a console message, a wrong number of canvases. Screenshots
+# report_browser_test.sh SAMPLE_REPORT PNG_COLOURS FOLDER: opens a report in headless Chromium,
+# light and dark. Fails on a blank screenshot, a console message, a wrong number of canvases. Screenshots
 # stay in FOLDER to be looked at. Exit 77 = skipped.
 set -u
 sample=$1 colours=$2 folder=$3
@@ -58,7 +58,8 @@ look dark "$page" dark --blink-settings=preferredColorScheme=0
 look chosen "$page?theme=dark" dark
 look narrow "$page" light --window-size=500,3600
 
-browse "$folder/dom.log" --dump-dom "$page" > "$folder/dom.html" || fail "dump: chromium ended with $?"
+browse "$folder/dom.log" --dump-dom "$page" > "$folder/dom.html" ||
+  fail "dump: chromium ended with $?"
 canvases=$(grep -o '<canvas' "$folder/dom.html" | wc -l)
 [ "$canvases" -eq 4 ] || fail "expected 4 canvases, found $canvases"
 buttons=$(grep -o 'aria-pressed="true"' "$folder/dom.html" | wc -l)

@@ -113,7 +113,8 @@
                                                                : count) },
       ],
       series: [{}, ...data.labels.map((label, i) => ({
-        label, ...line(i), width: spec.log ? 1.8 : 1.4, points: { show: false }, show: !hidden.has(i),
+        label, ...line(i), width: spec.log ? 1.8 : 1.4, points: { show: false },
+        show: !hidden.has(i),
       }))],
       plugins: [tooltip(spec)],
     };
