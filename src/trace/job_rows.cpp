@@ -27,7 +27,7 @@ double JobRow::real(Column column) {
 
 void JobRow::blame(Column column, std::string_view kind) {
   if (!fault_.empty()) return;
-  const std::string_view name = column == absent ? "a needed column" : rows_.header()[column];
+  const std::string name = column == absent ? "a needed column" : rows_.header()[column];
   fault_ =
       fmt::format("{} is {} {}", name, rows_.field(column).empty() ? "empty, not" : "not", kind);
   fault_at_ = rows_.position(column);
