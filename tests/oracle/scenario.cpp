@@ -42,7 +42,10 @@ void fill_tables(Dice& dice, TickInput& input) {
                               dice.pick({2'000.0, 8'000.0, 12'287.5, 12'288.0, 16'000.0}),
                               dice.chance(0.15)});
   }
-  const auto speed = [&] { return dice.pick({1.0, 0.5, 0.3 + 1.2 * dice.uniform(), 0.97}); };
+  // The last one makes subtractions that lie exactly between two doubles.
+  const auto speed = [&] {
+    return dice.pick({1.0, 0.5, 0.97, 0.3 + 1.2 * dice.uniform(), 0.75 + 0x1p-44});
+  };
   input.pairs.resize(input.profiles.size() * input.profiles.size());
   for (PairSpeed& pair : input.pairs) pair = {speed(), speed()};
 }
@@ -61,10 +64,11 @@ struct Kind {
   double long_share = 0;   // of the jobs that outlast their profile
   double large_share = 0;  // of the jobs of any size, which may exceed a node or the VC
   int usual_gpus = 8;
+  Tick longest = 1'200;  // 6,000 s on 8 GPUs is enough for Tiresias' low queue
 };
 
 Tick random_duration(Dice& dice, const Kind& kind) {
-  if (dice.chance(kind.long_share)) return dice.between(201, 1'200);
+  if (dice.chance(kind.long_share)) return dice.between(201, kind.longest);
   switch (dice.below(4)) {
     case 0:
       return dice.between(1, 5);
@@ -98,23 +102,33 @@ double random_estimate(Dice& dice, Tick duration) {
   }
 }
 
+TickJob random_job(Dice& dice, const Kind& kind, const TickInput& input) {
+  TickJob job;
+  job.vc = static_cast<std::size_t>(dice.below(std::ssize(input.vcs)));
+  const bool twin = !input.jobs.empty() && dice.chance(0.25);
+  job.duration = twin ? input.jobs.back().duration : random_duration(dice, kind);
+  job.gpus =
+      twin ? input.jobs.back().gpus : random_gpus(dice, kind, input.vcs.front().gpus_per_node);
+  job.estimate = random_estimate(dice, job.duration);
+  job.profile = static_cast<std::size_t>(dice.below(std::ssize(input.profiles)));
+  return job;
+}
+
 void fill_jobs(Dice& dice, TickInput& input) {
-  Tick submit = dice.pick<Tick>({1'000, 1'234, 13'219'200, 13'219'203});
-  const Kind kind{dice.pick({0.1, 0.5, 0.9}), dice.pick({0.0, 0.1, 0.3}), dice.pick({2, 4, 8})};
+  const Kind kind{dice.pick({0.1, 0.5, 0.9}), dice.pick({0.0, 0.1, 0.3}), dice.pick({2, 4, 8}),
+                  dice.pick<Tick>({1'200, 1'200, 6'000})};
   const double burst = dice.pick({0.5, 0.8, 0.95});
   const Tick gap = dice.pick<Tick>({5, 60, 400});
-  for (std::int64_t left = dice.between(5, 40); left > 0; --left) {
-    TickJob job;
-    job.submit = submit;
-    job.vc = static_cast<std::size_t>(dice.below(std::ssize(input.vcs)));
-    const bool twin = !input.jobs.empty() && dice.chance(0.25);
-    job.duration = twin ? input.jobs.back().duration : random_duration(dice, kind);
-    job.gpus =
-        twin ? input.jobs.back().gpus : random_gpus(dice, kind, input.vcs.front().gpus_per_node);
-    job.estimate = random_estimate(dice, job.duration);
-    job.profile = static_cast<std::size_t>(dice.below(std::ssize(input.profiles)));
-    input.jobs.push_back(job);
-    if (!dice.chance(burst)) submit += dice.between(1, gap);
+  Tick submit = dice.pick<Tick>({1'000, 1'234, 13'219'200, 13'219'203});
+  // Later waves make the profiler's extra node come and go more than once.
+  for (int waves = dice.pick({1, 1, 1, 1, 1, 3}); waves > 0; --waves) {
+    for (std::int64_t left = dice.between(5, 40); left > 0; --left) {
+      TickJob job = random_job(dice, kind, input);
+      job.submit = submit;
+      input.jobs.push_back(job);
+      if (!dice.chance(burst)) submit += dice.between(1, gap);
+    }
+    submit += dice.between(200, 1'500);
   }
 }
 
