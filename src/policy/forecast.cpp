@@ -53,7 +53,9 @@ ForecastTable forecast_from_past(const Trace& trace) {
   const auto row_of = [&](SimTime t) {
     return static_cast<std::size_t>((t - table.first) / row_step);
   };
-  std::vector<double> jobs(row_of(trace.jobs.back().submit) + 1);
+  // The table goes on after the last submission: that it was the last is only learnt later.
+  const std::size_t rows = row_of(trace.jobs.back().submit) + 1;
+  std::vector<double> jobs(rows + days_back * rows_per_day + rows_ahead);
   std::vector<double> gpus(jobs.size());
   for (const Job& job : trace.jobs) {
     jobs[row_of(job.submit)] += 1;

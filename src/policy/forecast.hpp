@@ -2,8 +2,8 @@
 #pragma once
 
 /// What Lucid expects to be submitted soon (lucid.md 5.1, 5.2). The table is either the trace's own
-/// or made from the trace's past: a row is the mean of the same ten minutes on earlier days, so at
-/// any instant only arrivals of at least an hour before are looked at.
+/// or made from the trace's past: a row is the mean of the same ten minutes on earlier days (on the
+/// first day of an earlier hour), so at any instant only arrivals before it are looked at.
 
 #include <memory>
 #include <schedmate/job.hpp>
@@ -11,7 +11,7 @@
 
 namespace schedmate {
 
-/// Rows from the first submission to the last; NaN where nothing is known yet.
+/// Rows from the first submission to a week after the last; NaN where nothing is known yet.
 [[nodiscard]] ForecastTable forecast_from_past(const Trace& trace);
 
 /// Mean of column `values` over the next five rows after `now` (fewer near the end of the table);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/lucid_profiler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <schedmate/sim.hpp>
+
+#include "tests/support/small.hpp"
+
+namespace schedmate {
+namespace {
+
+using testing::small_cluster;
+using testing::small_trace;
+using testing::SmallJob;
+
+struct Setup {
+  bool elastic = true;
+  double expected_gpus = 0;
+  std::int64_t horizon_rows = 100;
+};
+
+SimResult profile(const std::vector<SmallJob>& jobs, Setup setup) {
+  ForecastTable table;
+  table.first = at(0);
+  table.gpus.assign(static_cast<std::size_t>(setup.horizon_rows), setup.expected_gpus);
+  table.jobs = table.gpus;
+  Scheduler scheduler;
+  scheduler.decide = [](const View&, Plan&) {};
+  ProfilerStage stage;
+  stage.decide = least_gpus_first(
+      {setup.elastic, 1, 40, std::make_shared<const ForecastTable>(std::move(table))});
+  stage.nodes = small_cluster({1}).partitions.front();
+  scheduler.profiler = stage;
+  return simulate(small_trace(jobs), small_cluster({2}), scheduler, {}).value();
+}
+
+TEST_CASE("jobs with fewer GPUs go first, equal ones by order of entry, strictly") {
+  // One node: j0 runs 0-100. Then j2 (1 GPU) and j3 (4) start, j1 (8) waits for both.
+  const SimResult result =
+      profile({{0, 8, 100}, {1, 8, 50}, {2, 1, 30}, {3, 4, 40}, {4, 4, 10}}, {});
+  CHECK(result.outcomes[2].start == at(100));
+  CHECK(result.outcomes[3].start == at(100));
+  CHECK(result.outcomes[4].start == at(130));
+  CHECK(result.outcomes[1].start == at(140));
+}
+
+/// Twelve whole-node jobs of 100 s: one runs, eleven wait.
+const std::vector<SmallJob> crowd(12, SmallJob{.submit_s = 3, .gpus = 8, .duration_s = 100});
+
+TEST_CASE("more than ten waiting jobs add a node at the next ten seconds, for the second after") {
+  const SimResult result = profile(crowd, {});
+  REQUIRE_FALSE(result.profiler_scaling.empty());
+  CHECK(result.profiler_scaling.front() == std::pair(at(10), 1));
+  CHECK(result.outcomes[0].start == at(3));
+  CHECK(result.outcomes[1].start == at(11));
+  CHECK(result.outcomes[1].nodes.front().node == 9999);
+}
+
+TEST_CASE("ten waiting jobs add none, nor does a profiler that is not elastic") {
+  const std::vector<SmallJob> eleven(crowd.begin(), crowd.end() - 1);
+  CHECK(profile(eleven, {}).profiler_scaling.empty());
+  CHECK(profile(crowd, {.elastic = false}).profiler_scaling.empty());
+}
+
+TEST_CASE("the node goes back when it is idle, few wait and little is expected") {
+  // Two a hundred seconds from 11 on: all have ended at 611 (six on 9999, the last from 511).
+  std::vector<SmallJob> jobs = crowd;
+  jobs.push_back({.submit_s = 5000, .gpus = 8, .duration_s = 100});
+  const SimResult result = profile(jobs, {.expected_gpus = 40});
+  REQUIRE(result.profiler_scaling.size() == 2);
+  CHECK(result.profiler_scaling[1] == std::pair(at(700), -1));
+}
+
+TEST_CASE("the node stays while more is expected, and goes when the forecast is over") {
+  std::vector<SmallJob> jobs = crowd;
+  jobs.push_back({.submit_s = 9000, .gpus = 8, .duration_s = 100});
+  CHECK(profile(jobs, {.expected_gpus = 41}).profiler_scaling.size() == 1);
+  // The table's last row begins at 4 x 600.
+  const SimResult result = profile(jobs, {.expected_gpus = 41, .horizon_rows = 5});
+  REQUIRE(result.profiler_scaling.size() == 2);
+  CHECK(result.profiler_scaling[1].first == at(2400));
+}
+
+}  // namespace
+}  // namespace schedmate
