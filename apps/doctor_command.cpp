@@ -35,7 +35,7 @@ Finding bundled(std::string what, std::string_view name) {
 
 Finding state_folder(const std::string& path) {
   std::error_code error;
-  fs::path place(path);
+  fs::path place = fs::absolute(path, error);
   while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
   const bool writable = ::access(place.c_str(), W_OK) == 0 && fs::is_directory(place, error);
   return {"state folder", writable, true,

@@ -130,40 +130,40 @@ FlagDescription describe(const CLI::Option& option) {
   return flag;
 }
 
-std::vector<CommandDescription> describe(const CLI::App& program) {
-  std::vector<CommandDescription> commands;
+using Flags = std::vector<FlagDescription>;
+using Commands = std::vector<CommandDescription>;
+
+Flags describe_flags(const CLI::App& command) {
+  Flags flags;
+  for (const CLI::Option* option : command.get_options()) flags.push_back(describe(*option));
+  return flags;
+}
+
+Commands describe(const CLI::App& program) {
+  Commands commands;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    CommandDescription described{command->get_name(), command->get_description(), {}};
-    for (const CLI::Option* option : command->get_options())
-      described.flags.push_back(describe(*option));
-    commands.push_back(std::move(described));
+    commands.push_back({command->get_name(), command->get_description(), describe_flags(*command)});
   }
   return commands;
 }
 
 /// What CLI11 did not know, as an error with the nearest name.
-Result<void> check_known(const CLI::App& program) {
-  const auto chosen = program.get_subcommands();
-  const CLI::App& command = chosen.empty() ? program : *chosen.front();
-  const auto unknown = command.remaining();
+Result<void> check_known(const CLI::App& program, const CLI::App& where) {
+  const auto unknown = where.remaining();
   if (unknown.empty()) return {};
-  std::vector<std::string> names;
-  const bool is_flag = unknown.front().starts_with("-");
-  const auto commands = describe(program);
-  for (const CommandDescription& each : commands) {
-    if (chosen.empty() && !is_flag) names.push_back(each.name);
-    if (!is_flag || each.name != command.get_name()) continue;
-    for (const FlagDescription& flag : each.flags) {
-      if (!flag.name.empty()) names.push_back(flag.name);
-    }
-  }
-  if (chosen.empty() && is_flag)
-    names = {"--help", "--version", "--json", "--config", "--state-dir", "--set"};
   const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
+  const bool is_flag = wanted.starts_with("-");
+  std::vector<std::string> names;
+  for (const FlagDescription& flag : is_flag ? describe_flags(where) : Flags()) {
+    if (!flag.name.empty()) names.push_back(flag.name);
+  }
+  const bool is_command = &where == &program && !is_flag;
+  for (const CommandDescription& command : is_command ? describe(program) : Commands())
+    names.push_back(command.name);
   return fail(ErrorCode::not_found,
-              unknown_name(is_flag          ? "flag"
-                           : chosen.empty() ? "command"
-                                            : "argument",
+              unknown_name(is_flag      ? "flag"
+                           : is_command ? "command"
+                                        : "argument",
                            wanted, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
@@ -182,7 +182,10 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
 }
 
 Result<int> run(const CLI::App& program, const CommandLine& line, Environment environment) {
-  if (auto ok = check_known(program); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_known(program, program); !ok) return tl::unexpected(ok.error());
+  for (const CLI::App* command : program.get_subcommands()) {
+    if (auto ok = check_known(program, *command); !ok) return tl::unexpected(ok.error());
+  }
   if (line.command.empty()) {
     fmt::print(stderr, "{}", program.help());
     return usage_error;

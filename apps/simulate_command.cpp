@@ -50,10 +50,6 @@ Result<void> make_folder(const std::string& path) {
 Result<void> replay_all(const ReplayInput& input, const std::vector<PolicySpec>& policies,
                         SimulateAnswer& answer) {
   for (const PolicySpec& policy : policies) {
-    if (auto sound = check_policy(input, policy); !sound) return sound;
-  }
-  if (auto made = make_folder(answer.out); !made) return made;
-  for (const PolicySpec& policy : policies) {
     auto done = replay(input, policy);
     if (!done) return tl::unexpected(done.error());
     if (auto written = write_run(answer.out, done->record); !written) return written;
@@ -89,9 +85,13 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   if (!explained) return tl::unexpected(explained.error());
   const Experiment experiment{request.trace, request.cluster, std::string(version().commit), *trace,
                               *cluster};
-  if (!session.json) fmt::print("{}", reading_text(experiment));
   SimulateAnswer answer{experiment, {}, {}, {}, request.out, ""};
   const ReplayInput input{session, *trace, *cluster, *explained};
+  for (const PolicySpec& policy : *policies) {
+    if (auto sound = check_policy(input, policy); !sound) return sound;
+  }
+  if (auto made = make_folder(request.out); !made) return made;
+  if (!session.json) fmt::print("{}", reading_text(experiment));
   if (auto done = replay_all(input, *policies, answer); !done) return done;
   const std::string summary = summary_json(experiment, answer.runs);
   if (auto done = write_documents(session.settings, summary, answer); !done) return done;

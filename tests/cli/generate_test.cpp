@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace schedmate {
+namespace {
+
+std::vector<std::string> generate(const std::string& seed, const std::string& out) {
+  return {"generate", "--from", "venus",  "--jobs", "20000", "--gpus", "2160",
+          "--load",   "0.8",    "--seed", seed,     "--out", out};
+}
+
+}  // namespace
+
+TEST_CASE("generate writes real rows with new times that simulate reads at the load asked for") {
+  const Scratch here;
+  REQUIRE(here.run(generate("3", "made")).status == 0);
+  CHECK(here.files("made") == std::vector<std::string>{"cluster.toml", "jobs.csv"});
+  const std::string text = here.read("made/jobs.csv");
+  const auto lines = split(text, '\n');
+  REQUIRE(lines.size() == 20'002);  // header, rows, the end of the last line
+  CHECK(lines[0] ==
+        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_s,duration_s,syn_source_job");
+
+  const Ran ran =
+      here.run({"simulate", "--trace", "helios:made/jobs.csv", "--cluster", "made/cluster.toml",
+                "--policy", "fifo", "--report", "none", "--json", "--out", "out"});
+  REQUIRE(ran.status == 0);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["trace"]["kept"] == 20'000);
+  CHECK(document["trace"]["out_of_order"] == 0);
+  CHECK(document["cluster"]["gpus"] == 2160);
+  CHECK(document["labels"]["fifo"]["infeasible"] == 0);
+  CHECK(document["labels"]["fifo"]["offered_load"].get<double>() ==
+        doctest::Approx(0.8).epsilon(0.01));
+}
+
+TEST_CASE("the same seed gives the same bytes, another seed other ones") {
+  const Scratch here;
+  REQUIRE(here.run(generate("3", "a")).status == 0);
+  REQUIRE(here.run(generate("3", "b")).status == 0);
+  REQUIRE(here.run(generate("4", "c")).status == 0);
+  CHECK(here.read("a/jobs.csv") == here.read("b/jobs.csv"));
+  CHECK(here.read("a/jobs.csv") != here.read("c/jobs.csv"));
+  CHECK(here.read("a/cluster.toml") == here.read("b/cluster.toml"));
+}
+
+TEST_CASE("names that mean something in CSV or TOML come back as they were") {
+  const Scratch here;
+  here.write("source.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s\n"
+             "\"a,1\",\"o\"\"neill\",\"v \\ 1\",2,FAILED,5,100\n");
+  here.write("source.toml",
+             "[[vc]]\nname = 'v \\ 1'\nnodes = 2\ngpus_per_node = 4\nround_s = 60\n");
+  REQUIRE(here.run({"generate", "--from", "helios:source.csv", "--cluster", "source.toml", "--jobs",
+                    "3", "--gpus", "16", "--load", "0.5", "--out", "made"})
+              .status == 0);
+  const Ran ran =
+      here.run({"simulate", "--trace", "helios:made/jobs.csv", "--cluster", "made/cluster.toml",
+                "--policy", "fifo", "--report", "none", "--json", "--out", "out"});
+  REQUIRE(ran.status == 0);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["cluster"]["vcs"]["v \\ 1"]["nodes"] == 4);
+  CHECK(document["cluster"]["vcs"]["v \\ 1"]["round_s"] == 60);
+  CHECK(document["labels"]["fifo"]["by_user"].contains("o\"neill"));
+  CHECK(here.read("made/jobs.csv").contains("\"a,1\""));
+}
+
+}  // namespace schedmate

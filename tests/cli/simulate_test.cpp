@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/cli/program.hpp"
+
+namespace schedmate {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::string_view jobs =
+    "job_id,user,vc,gpu_num,state,submit_s,duration_s\n"
+    "1,ann,a,4,COMPLETED,0,100\n"
+    "2,bob,a,2,FAILED,10,50\n"
+    "3,bob,a,9,COMPLETED,20,50\n"
+    "4,bob,a,none,COMPLETED,30,50\n";
+constexpr std::string_view cluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus_per_node = 4\n";
+
+Ran simulate(const Scratch& here, Names more) {
+  here.write("jobs.csv", jobs);
+  here.write("cluster.toml", cluster);
+  Names words{"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml"};
+  words.insert(words.end(), more.begin(), more.end());
+  return here.run(words);
+}
+
+}  // namespace
+
+TEST_CASE("simulate writes a label's files and says what it read and what could not run") {
+  const Scratch here;
+  const Ran ran = simulate(here, {"--policy", "fifo@first", "--out", "new/out"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(here.files("new/out") ==
+        Names{"first.jobs.csv", "first.timeline.csv", "report.html", "summary.json"});
+  CHECK(ran.out.contains("3 of 4 rows are jobs"));
+  CHECK(ran.out.contains("jobs.csv:5:9"));
+  CHECK(ran.out.contains("warning: first: 1 job: larger than their VC"));
+  CHECK(ran.out.contains("new/out/report.html"));
+  CHECK(ran.err.empty());
+  // Job 2 waits for job 1 until 100.
+  CHECK(here.read("new/out/first.jobs.csv").contains("2,bob,a,2,10,50,100,150,90,140,"));
+}
+
+TEST_CASE("an output folder is used again: same names are replaced, others are left") {
+  const Scratch here;
+  here.write("out/fifo.jobs.csv", "old");
+  here.write("out/notes.txt", "mine");
+  REQUIRE(simulate(here, {"--policy", "fifo", "--report", "none", "--out", "out"}).status == 0);
+  CHECK(here.read("out/fifo.jobs.csv").starts_with("job_id,"));
+  CHECK(here.read("out/notes.txt") == "mine");
+  CHECK(here.files("out") ==
+        Names{"fifo.jobs.csv", "fifo.timeline.csv", "notes.txt", "summary.json"});
+}
+
+TEST_CASE("--json prints one document: the summary and what only this run can tell") {
+  const Scratch here;
+  const Ran ran = simulate(
+      here, {"--policy", "fifo", "--explain", "2", "--json", "--report", "none", "--out", "out"});
+  REQUIRE(ran.status == 0);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["schema"] == "schedmate.simulation.v1");
+  CHECK(document["labels"]["fifo"]["finished"] == 2);
+  CHECK(document["report"].is_null());
+  CHECK(document["warnings"][0]["first"][0] == "3");
+  CHECK(document["explain"]["fifo"]["waits"][0]["to_s"] == 100);
+  CHECK(document["cpu_ms"].contains("fifo"));
+}
+
+TEST_CASE("--strict makes the bad row an error") {
+  const Scratch here;
+  const Ran ran = simulate(here, {"--policy", "fifo", "--strict", "--out", "out"});
+  CHECK(ran.status == 3);
+  CHECK(ran.err.contains("jobs.csv:5:9"));
+  CHECK(here.files("out").empty());
+}
+
+TEST_CASE("same seed, same bytes, with one thread or several; another seed, other draws") {
+  const Scratch here;
+  const auto run = [&](const char* out, const char* seed, const char* threads) {
+    return here
+        .run({"simulate", "--trace", venus(), "--policy", "fifo", "--policy", "lucid", "--policy",
+              "backfill_easy", "--seed", seed, "--threads", threads, "--out", out})
+        .status;
+  };
+  REQUIRE(run("a", "7", "1") == 0);
+  REQUIRE(run("b", "7", "1") == 0);
+  REQUIRE(run("c", "7", "3") == 0);
+  REQUIRE(run("d", "8", "1") == 0);
+  for (const std::string& name : here.files("a")) {
+    CAPTURE(name);
+    CHECK(contents(here.path("a/" + name)) == contents(here.path("b/" + name)));
+    CHECK(contents(here.path("a/" + name)) == contents(here.path("c/" + name)));
+  }
+  CHECK(here.read("a/fifo.jobs.csv") == here.read("d/fifo.jobs.csv"));
+  CHECK(here.read("a/backfill_easy.jobs.csv") != here.read("d/backfill_easy.jobs.csv"));
+}
+
+TEST_CASE("a label's files do not depend on the other labels of the command") {
+  const Scratch here;
+  REQUIRE(here.run({"simulate", "--trace", venus(), "--policy", "lucid", "--policy", "fifo",
+                    "--report", "none", "--out", "both"})
+              .status == 0);
+  REQUIRE(here.run({"simulate", "--trace", venus(), "--policy", "fifo", "--report", "none", "--out",
+                    "one"})
+              .status == 0);
+  CHECK(here.read("both/fifo.jobs.csv") == here.read("one/fifo.jobs.csv"));
+  CHECK(here.read("both/fifo.timeline.csv") == here.read("one/fifo.timeline.csv"));
+}
+
+TEST_CASE("Ctrl-C or a kill in the middle of a file leaves the old one and no part") {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    CAPTURE(signal_number);
+    const Scratch here;
+    here.write("out/jobs.csv", "old");
+    const pid_t process = here.start({"generate", "--from", "venus", "--jobs", "4000000", "--gpus",
+                                      "100000", "--load", "0.9", "--out", "out"});
+    const auto writes = [&] {
+      const Names names = here.files("out");
+      return std::ranges::any_of(names, [](const auto& name) { return name.ends_with(".part"); });
+    };
+    for (int i = 0; i < 20'000 && !writes(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(writes());
+    CHECK(Scratch::end(process, signal_number) == 128 + signal_number);
+    CHECK(here.files("out") == Names{"jobs.csv"});
+    CHECK(here.read("out/jobs.csv") == "old");
+  }
+}
+
+}  // namespace schedmate
