@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 bin=${BIN:-build/release/schedmate}
 out=${OUT:-build/bench-out}
 shared=${SHARED:-../shared}
-build=build/release
+build=${BUILD:-build/release}
 mkdir -p "$out"
 
 prepare() {

@@ -66,6 +66,8 @@ class Cluster {
   static constexpr int max_sharing = 4;
   Cluster(const PartitionSpec& spec, Placer placer);
 
+  [[nodiscard]] Placer placer() const { return placer_; }
+  [[nodiscard]] double gpu_memory_mib() const { return gpu_memory_mib_; }
   [[nodiscard]] int gpus_per_node() const { return gpus_per_node_; }
   [[nodiscard]] int total_gpus() const { return total_gpus_; }
   [[nodiscard]] int free_gpus() const { return free_gpus_; }
@@ -115,6 +117,7 @@ class Cluster {
   Residents& gpu(std::uint32_t node, int g);
 
   int gpus_per_node_;
+  double gpu_memory_mib_;
   Placer placer_;
   int total_gpus_ = 0;
   int free_gpus_ = 0;

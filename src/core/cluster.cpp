@@ -28,7 +28,9 @@ void for_each_bit(std::uint64_t mask, Action action) {
 }  // namespace
 
 Cluster::Cluster(const PartitionSpec& spec, Placer placer)
-    : gpus_per_node_(spec.gpus_per_node), placer_(placer) {
+    : gpus_per_node_(spec.gpus_per_node),
+      gpu_memory_mib_(static_cast<double>(spec.gpu_memory_mib)),
+      placer_(placer) {
   SCHEDMATE_CHECK(gpus_per_node_ >= 1 && gpus_per_node_ <= 64, "1 to 64 GPUs per node");
   by_free_.resize(static_cast<std::size_t>(gpus_per_node_) + 1);
   nodes_with_free_.resize(by_free_.size());

@@ -8,22 +8,8 @@
 #include <utility>
 
 namespace schedmate {
-namespace {
-
-/// Whether the placer lets a gang wait for whole nodes although enough GPUs are free somewhere. A
-/// cluster does not say which placer it has, so a copy is tried: one busy GPU on each of two nodes
-/// leaves no place for a gang of all the others. (With one node, or one GPU per node, both kinds
-/// place the same gangs.)
-bool keeps_together(Cluster trial) {
-  if (trial.node_end() < 2 || trial.gpus_per_node() < 2) return false;
-  trial.claim(JobId{0}, {{0, 1}, {1, 1}});
-  return !trial.fits(trial.free_gpus());
-}
-
-}  // namespace
-
 FreeTimes::FreeTimes(const Cluster& idle)
-    : together_(keeps_together(idle)),
+    : together_(idle.placer() == Placer::consolidate),
       gpus_per_node_(idle.gpus_per_node()),
       free_gpus_(idle.free_gpus()) {
   if (!together_) return;

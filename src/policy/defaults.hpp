@@ -10,7 +10,6 @@ namespace schedmate::lucid {
 inline constexpr Seconds profiling_time{200};     ///< T_prof on Venus
 inline constexpr int profiler_nodes = 2;          ///< N_prof
 inline constexpr int profiled_gpus_per_node = 4;  ///< scale factor: jobs up to nodes x 4 GPUs
-inline constexpr double memory_mib = 24'576;      ///< of one RTX 3090
 inline constexpr int score_limit = 2;             ///< sum of the sharing scores of a pair
 inline constexpr double time_awareness = 2;       ///< newcomer's priority / resident's, at most
 inline constexpr int packed_gpus = 8;             ///< larger jobs are never packed

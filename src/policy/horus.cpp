@@ -44,10 +44,10 @@ constexpr double overload_weight = 1.6;
 constexpr double full_pct = 100;
 
 struct HorusOptions {
-  int tries = 5;  ///< waiting jobs looked at in one tick
-  int tasks = 3;  ///< jobs on one GPU
-  double memory_mib = lucid::memory_mib;
-  double peak = 1.2;  ///< highest / average utilisation of a job; ours
+  int tries = 5;          ///< waiting jobs looked at in one tick
+  int tasks = 3;          ///< jobs on one GPU
+  double memory_mib = 0;  ///< of a GPU; 0 = as the cluster file says
+  double peak = 1.2;      ///< highest / average utilisation of a job; ours
   Seconds tick{60};
 };
 
@@ -68,6 +68,7 @@ class Horus {
   Horus(const HorusOptions& options, std::uint64_t seed) : options_(options), random_(seed) {}
 
   void operator()(const View& view, Plan& plan) {
+    if (options_.memory_mib == 0) options_.memory_mib = view.cluster.gpu_memory_mib();
     for (const JobId id : view.arrived) waiting_.emplace(average_pct(view.job(id)), id);
     // What fits does not depend on what is drawn, so a tick without news cannot start anything.
     news_ = news_ || !view.arrived.empty() || !view.ended.empty();
@@ -210,10 +211,10 @@ Result<HorusOptions> parse(PolicyOptions& settings) {
     if (!*number) return tl::unexpected(number->error());
   }
   if (*tries < 1 || *tries > 1'000'000 || *tasks < 1 || *tasks > Cluster::max_sharing ||
-      *tick < 1 || *tick > 86'400 || !(*memory > 0) || !(*peak >= 1 && *peak <= 100)) {
+      *tick < 1 || *tick > 86'400 || !(*memory >= 0) || !(*peak >= 1 && *peak <= 100)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("policy/horus: needed are tries=1 to 1000000, tasks=1 to {}, tick_s=1 "
-                            "to 86400, memory_mib above 0 and peak=1 to 100",
+                            "to 86400, memory_mib of 0 (the cluster's) or more and peak=1 to 100",
                             Cluster::max_sharing));
   }
   return HorusOptions{static_cast<int>(*tries), static_cast<int>(*tasks), *memory, *peak,

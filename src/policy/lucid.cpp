@@ -132,7 +132,8 @@ class Lucid {
   [[nodiscard]] bool may_share(const View& view, JobId newcomer, JobId resident) const {
     const Profile& ours = *view.job(newcomer).profile;
     const Profile* theirs = view.job(resident).profile;
-    return theirs != nullptr && theirs->memory_mib < lucid::memory_mib - ours.memory_mib &&
+    return theirs != nullptr &&
+           theirs->memory_mib < view.cluster.gpu_memory_mib() - ours.memory_mib &&
            theirs->sharing_score + ours.sharing_score <= options_.score_limit &&
            places_[index_of(newcomer)].priority <=
                lucid::time_awareness * places_[index_of(resident)].priority;

@@ -40,7 +40,7 @@ echo "== FIFO on the real rows: start and end"
 traces=$shared/data/traces
 run --trace "helios:$traces/venus_sept2020_jobs.csv.gz" --policy fifo@venus --out "$out"
 compare "$out/venus.jobs.csv" "$traces/venus_sept2020_fifo_reference.csv.gz" --only start_s,end_s
-run --trace "philly:$traces/philly_jobs_10vc.csv.gz" --cluster "$source/tests/fixtures/clusters/philly_fifo.toml" \
+run --trace "philly:$traces/philly_jobs_10vc.csv.gz" --cluster "$source/tests/fixtures/clusters/philly.toml" \
   --policy fifo@philly --out "$out"
 compare "$out/philly.jobs.csv" "$traces/philly_fifo_reference.csv.gz" --only start_s,end_s
 exit $failed
