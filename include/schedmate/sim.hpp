@@ -54,6 +54,7 @@ struct Timeline {
   SimTime first;
   Seconds step{600};
   std::vector<TimelineBin> bins;
+  TimelineBin submitting;       ///< means between first and last submission, exact
   std::int64_t peak_queue = 0;  ///< largest number of queued jobs at one instant, all VCs together
 };
 

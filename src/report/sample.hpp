@@ -69,6 +69,7 @@ inline SimResult result(const Trace& trace) {
   made.timeline.bins = {{.busy_gpus = 2.5, .stranded_gpus = 1, .queued_jobs = 0.5},
                         {.busy_gpus = 2.4, .stranded_gpus = 3},
                         {.busy_gpus = 2}};
+  made.timeline.submitting = {.busy_gpus = 2.45, .stranded_gpus = 2};  // means of the first two
   made.timeline.peak_queue = 1;
   return made;
 }

@@ -36,33 +36,21 @@ void count_outcomes(const RunRecord& record, RunSummary& summary) {
   if (summary.finished > 0) summary.makespan = last_end - jobs.front().submit;
 }
 
-// Shares of capacity between the first and the last submission. A bin of the timeline that reaches
-// beyond counts in proportion.
+// Shares of capacity between the first and the last submission.
 void measure_use(const RunRecord& record, RunSummary& summary) {
   const std::vector<Job>& jobs = record.trace.jobs;
-  const SimTime first = jobs.empty() ? SimTime() : jobs.front().submit;
-  const SimTime last = jobs.empty() ? SimTime() : jobs.back().submit;
-  const double capacity_gpu_s =
-      static_cast<double>((last - first).count()) * record.result.total_gpus;
-  double busy_gpu_s = 0;
-  double stranded_gpu_s = 0;
-  SimTime from = record.result.timeline.first;
-  for (const TimelineBin& bin : record.result.timeline.bins) {
-    const SimTime to = from + record.result.timeline.step;
-    const Seconds inside = std::max(Seconds(0), std::min(to, last) - std::max(from, first));
-    busy_gpu_s += bin.busy_gpus * static_cast<double>(inside.count());
-    stranded_gpu_s += bin.stranded_gpus * static_cast<double>(inside.count());
-    from = to;
-  }
+  const Seconds window = jobs.empty() ? Seconds(0) : jobs.back().submit - jobs.front().submit;
+  const double gpus = record.result.total_gpus;
   double offered_gpu_s = 0;
   for (std::size_t row = 0; row < jobs.size(); ++row) {
     if (record.result.outcomes[row].status == JobStatus::infeasible) continue;
     offered_gpu_s += static_cast<double>(jobs[row].duration.count()) * jobs[row].gpus;
   }
-  const double scale = capacity_gpu_s > 0 ? 1 / capacity_gpu_s : no_value;
-  summary.utilisation = busy_gpu_s * scale;
-  summary.fragmentation = stranded_gpu_s * scale;
-  summary.offered_load = offered_gpu_s * scale;
+  summary.utilisation = summary.fragmentation = summary.offered_load = no_value;
+  if (window == Seconds(0) || gpus == 0) return;
+  summary.utilisation = record.result.timeline.submitting.busy_gpus / gpus;
+  summary.fragmentation = record.result.timeline.submitting.stranded_gpus / gpus;
+  summary.offered_load = offered_gpu_s / (gpus * static_cast<double>(window.count()));
 }
 
 std::vector<Finished> finished_by_jct(const RunRecord& record) {

@@ -22,7 +22,7 @@ Engine::Engine(EngineInput input, std::vector<JobOutcome>& outcomes)
       cluster_(input_.partition, input_.options.placer),
       plan_(cluster_, SimTime()),
       echo_(input_.echo),
-      timeline_(input_.clock_start) {
+      timeline_(input_.first_submit, input_.last_submit) {
   const std::size_t count = input_.jobs.size();
   infos_.reserve(count);
   runs_.reserve(count);

@@ -32,7 +32,7 @@ struct EngineInput {
   std::vector<EngineJob> prior;            ///< ended elsewhere at `enters`: known to the estimator
   Seconds lag{0};                          ///< every run ends this much later (Defects::late_end)
   std::span<const NodeEcho::Change> echo;  ///< node exchange with the profiler, or empty
-  SimTime clock_start;                     ///< first instant of the timeline
+  SimTime first_submit, last_submit;       ///< of the whole trace
   SimTime open_until;            ///< the policy is still woken up to here when all have ended
   std::function<void()> on_end;  ///< called once for each finished job
 };

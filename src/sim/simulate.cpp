@@ -27,7 +27,9 @@ class Simulation {
     for (const PartitionSpec& partition : partitions_) {
       result_.total_gpus += partition.nodes * partition.gpus_per_node;
     }
-    if (!trace.jobs.empty()) clock_start_ = trace.jobs.front().submit;
+    if (trace.jobs.empty()) return;
+    first_submit_ = trace.jobs.front().submit;
+    last_submit_ = trace.jobs.back().submit;
   }
 
   Result<SimResult> run() {
@@ -55,7 +57,7 @@ class Simulation {
   std::vector<PartitionSpec> partitions_;
   const Scheduler& scheduler_;
   const SimOptions& options_;
-  SimTime clock_start_;
+  SimTime first_submit_, last_submit_;
   SimResult result_;
   std::vector<std::optional<std::size_t>> vc_of_;  // Trace::vcs -> index into partitions_
   std::vector<EngineJob> entries_;                 // by row
@@ -102,8 +104,9 @@ void Simulation::profile(const ProfilerStage& stage) {
                     .jobs = {},
                     .prior = {},
                     .echo = {},
-                    .clock_start = clock_start_,
-                    .open_until = clock_start_,
+                    .first_submit = first_submit_,
+                    .last_submit = last_submit_,
+                    .open_until = first_submit_,
                     .on_end = {}};
   for (const EngineJob& entry : entries_) {
     const Job& job = trace_.jobs[entry.row];
@@ -195,8 +198,9 @@ void Simulation::run_vc(std::size_t vc, Partitioned& jobs) {
                     .jobs = std::move(jobs.entering[vc]),
                     .prior = std::move(jobs.prior[vc]),
                     .echo = {},
-                    .clock_start = clock_start_,
-                    .open_until = clock_start_,
+                    .first_submit = first_submit_,
+                    .last_submit = last_submit_,
+                    .open_until = first_submit_,
                     .on_end = [this] { note_end(); }};
   if (scheduler_.counts_down && options_.defects.late_end) input.lag = Seconds(1);
   if (echoes) input.echo = result_.profiler_scaling;

@@ -43,19 +43,22 @@ std::int64_t peak_of(const std::vector<TimelineRecorder>& recorders) {
 
 }  // namespace
 
-TimelineRecorder::TimelineRecorder(SimTime first) : first_(first), last_(first) {}
+TimelineRecorder::TimelineRecorder(SimTime first, SimTime last)
+    : first_(first), last_submit_(last), now_(first) {}
 
 void TimelineRecorder::advance(const TimelineBin& level, SimTime now) {
-  while (last_ < now) {
-    auto bin = static_cast<std::size_t>((last_ - first_) / step_);
+  const Seconds inside = std::min(now, last_submit_) - now_;
+  if (inside > Seconds(0)) add(window_, level, static_cast<double>(inside.count()));
+  while (now_ < now) {
+    auto bin = static_cast<std::size_t>((now_ - first_) / step_);
     while (bin >= most_bins) {
       widen();
-      bin = static_cast<std::size_t>((last_ - first_) / step_);
+      bin = static_cast<std::size_t>((now_ - first_) / step_);
     }
     if (bin >= integrals_.size()) integrals_.resize(bin + 1);
     const SimTime end = std::min(now, first_ + step_ * static_cast<std::int64_t>(bin + 1));
-    add(integrals_[bin], level, static_cast<double>((end - last_).count()));
-    last_ = end;
+    add(integrals_[bin], level, static_cast<double>((end - now_).count()));
+    now_ = end;
   }
 }
 
@@ -85,7 +88,11 @@ Timeline TimelineRecorder::merge(std::vector<TimelineRecorder>& recorders) {
   const Seconds step = std::ranges::max_element(recorders, {}, &TimelineRecorder::step_)->step_;
   timeline.first = recorders.front().first_;
   timeline.step = step;
+  const Seconds window = recorders.front().last_submit_ - recorders.front().first_;
   for (TimelineRecorder& recorder : recorders) {
+    if (window > Seconds(0)) {
+      add(timeline.submitting, recorder.window_, 1 / static_cast<double>(window.count()));
+    }
     while (recorder.step_ < step) recorder.widen();
     timeline.bins.resize(std::max(timeline.bins.size(), recorder.integrals_.size()));
     for (std::size_t i = 0; i < recorder.integrals_.size(); ++i) {

@@ -12,7 +12,8 @@ namespace schedmate {
 
 class TimelineRecorder {
  public:
-  explicit TimelineRecorder(SimTime first);
+  /// The clock starts at `first`; `last` is the end of the window of Timeline::submitting.
+  TimelineRecorder(SimTime first, SimTime last);
   /// The state was `level` from the end of the last call until `now`.
   void advance(const TimelineBin& level, SimTime now);
   /// Number of queued jobs from `now` on.
@@ -30,7 +31,8 @@ class TimelineRecorder {
 
  private:
   void widen();
-  SimTime first_, last_;
+  SimTime first_, last_submit_, now_;
+  TimelineBin window_;  // level x seconds up to the last submission
   Seconds step_{60};
   std::vector<TimelineBin> integrals_;  // level x seconds
   std::vector<QueueStep> queue_steps_;

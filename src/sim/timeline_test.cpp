@@ -22,7 +22,7 @@ Timeline merged(TimelineRecorder recorder) {
 }
 
 TEST_CASE("a bin is the mean over its width") {
-  TimelineRecorder recorder(at(1000));
+  TimelineRecorder recorder(at(1000), at(1000));
   recorder.advance({}, at(1030));
   recorder.advance({.busy_gpus = 8, .queued_jobs = 2}, at(1090));
   const Timeline timeline = merged(recorder);
@@ -35,9 +35,17 @@ TEST_CASE("a bin is the mean over its width") {
   CHECK(timeline.bins[1].queued_jobs == 1);
 }
 
+TEST_CASE("the window from first to last submission is measured to the second") {
+  // 4 GPUs until 90, then 2 until 500; the last submission is at 100: (90 * 4 + 10 * 2) / 100 = 3.8
+  TimelineRecorder recorder(at(0), at(100));
+  recorder.advance({.busy_gpus = 4}, at(90));
+  recorder.advance({.busy_gpus = 2}, at(500));
+  CHECK(merged(std::move(recorder)).submitting.busy_gpus == doctest::Approx(3.8));
+}
+
 TEST_CASE("widening the bins keeps every GPU second, and their number stays bounded") {
   Random random(3);
-  TimelineRecorder recorder(at(0));
+  TimelineRecorder recorder(at(0), at(0));
   std::int64_t now = 0;
   double expected = 0;
   for (int i = 0; i < 3000; ++i) {
@@ -55,9 +63,9 @@ TEST_CASE("widening the bins keeps every GPU second, and their number stays boun
 }
 
 TEST_CASE("recorders of different widths add up on the widest") {
-  TimelineRecorder near(at(0));
+  TimelineRecorder near(at(0), at(0));
   near.advance({.busy_gpus = 3}, at(600));
-  TimelineRecorder far(at(0));
+  TimelineRecorder far(at(0), at(0));
   far.advance({.busy_gpus = 1}, at(60 * 5000));
   std::vector<TimelineRecorder> recorders{near, far};
   const Timeline timeline = TimelineRecorder::merge(recorders);
@@ -69,10 +77,10 @@ TEST_CASE("recorders of different widths add up on the widest") {
 }
 
 TEST_CASE("the peak queue is that of all VCs at one instant, not the sum of their peaks") {
-  TimelineRecorder one(at(0));
+  TimelineRecorder one(at(0), at(0));
   one.queue_length(at(0), 5);
   one.queue_length(at(10), 1);
-  TimelineRecorder two(at(0));
+  TimelineRecorder two(at(0), at(0));
   two.queue_length(at(5), 2);
   two.queue_length(at(10), 4);
   std::vector<TimelineRecorder> recorders{one, two};
@@ -81,7 +89,7 @@ TEST_CASE("the peak queue is that of all VCs at one instant, not the sum of thei
 }
 
 TEST_CASE("only the last queue length of an instant counts, and equal ones are not kept") {
-  TimelineRecorder recorder(at(0));
+  TimelineRecorder recorder(at(0), at(0));
   recorder.queue_length(at(1), 9);
   recorder.queue_length(at(1), 2);
   recorder.queue_length(at(2), 2);

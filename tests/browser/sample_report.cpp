@@ -68,6 +68,13 @@ JobOutcome draw(const Job& job, const Sketch& sketch, Random& random) {
   return outcome;
 }
 
+// The sample's jobs are submitted over nearly the whole timeline: its mean stands for the window's.
+void timeline_means(Timeline& timeline) {
+  for (const TimelineBin& bin : timeline.bins) {
+    timeline.submitting.busy_gpus += bin.busy_gpus / static_cast<double>(timeline.bins.size());
+  }
+}
+
 // Adds [from, to) to the means of the bins it touches.
 void spread(Timeline& timeline, std::pair<SimTime, SimTime> span, double TimelineBin::* member,
             double amount) {
@@ -104,6 +111,7 @@ RunSummary run(const Trace& trace, const ClusterSpec& cluster, const Sketch& ske
   for (TimelineBin& bin : record.result.timeline.bins) {
     bin.busy_gpus = std::min(bin.busy_gpus, 512.0);
   }
+  timeline_means(record.result.timeline);
   return summarise(record);
 }
 
