@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18U;
+constexpr std::uint64_t largest_guess = std::uint64_t{1} << 28U;  // a sparse file may claim more
 
 tl::unexpected<Error> invalid(const std::string& path, std::string_view what) {
   return fail(ErrorCode::invalid, fmt::format("{}: {}", path, what));
@@ -263,13 +266,17 @@ Result<std::size_t> InputFile::read(std::span<char> out) { return stream_->read(
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   auto file = InputFile::open(path, limit);
   if (!file) return tl::unexpected(file.error());
-  return read_rest("", [&](std::span<char> out) { return file->read(out); });
+  std::string text;
+  std::error_code gone;  // the size is only a guess at how long the text will be
+  const std::uint64_t size = std::filesystem::file_size(path, gone);
+  if (!gone) text.reserve(std::min({size, limit, largest_guess}) + 4 * chunk_bytes);
+  return read_rest(std::move(text), [&](std::span<char> out) { return file->read(out); });
 }
 
 Result<std::string> read_rest(std::string start, const ReadBytes& read) {
   std::size_t size = start.size();
   while (true) {
-    if (start.size() - size < chunk_bytes) start.resize(std::max(2 * size, size + 2 * chunk_bytes));
+    if (start.size() - size < chunk_bytes) start.resize(size + 4 * chunk_bytes);
     const auto got = read(std::span(start).subspan(size));
     if (!got) return tl::unexpected(got.error());
     if (*got == 0) break;
