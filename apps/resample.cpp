@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "apps/arrivals.hpp"
 
 namespace schedmate {
 namespace {
+
+constexpr double most_nodes = 1e6;  // as a cluster file may have
 
 std::int64_t gpus_of(const PartitionSpec& vc) { return std::int64_t{vc.nodes} * vc.gpus_per_node; }
 
@@ -41,7 +42,7 @@ Result<ClusterSpec> scale_cluster(const ClusterSpec& cluster, std::int64_t gpus)
   const double factor = static_cast<double>(gpus) / static_cast<double>(gpus_of(cluster));
   for (PartitionSpec& vc : scaled.partitions) {
     const double nodes = std::max(1.0, vc.nodes * factor * (1 + 1e-12));
-    if (nodes > std::numeric_limits<int>::max() / 64) {
+    if (nodes > most_nodes) {
       return fail(ErrorCode::unsupported, fmt::format("--gpus {}: too many", gpus));
     }
     vc.nodes = static_cast<int>(nodes);
