@@ -131,6 +131,18 @@ std::string wanted_test(const Row& row) {
   return "add " + fixture + ".EXT and " + fixture + "_broken.EXT";
 }
 
+/// Is this CMakeLists.txt read by that of a folder above it?
+bool is_added(const Tree& tree, const File& cmake) {
+  const auto folder = std::filesystem::path(cmake.path).parent_path();
+  for (auto above = folder; !above.empty();) {
+    above = above.parent_path();
+    const auto* const upper = tree.find((above / "CMakeLists.txt").generic_string());
+    const auto name = folder.lexically_relative(above.empty() ? "." : above).generic_string();
+    if (upper != nullptr && upper->text.contains("add_subdirectory(" + name + ")")) return true;
+  }
+  return folder.empty();
+}
+
 }  // namespace
 
 Findings check_file_bytes(const Tree& tree, const Limits& limits) {
@@ -183,6 +195,9 @@ Findings check_in_build(const Tree& tree) {
     if (file.path.ends_with(".scn") && !file.path.starts_with("tests/scenarios/")) {
       found.push_back(
           {file.path, 0, "a scenario that nothing runs", "move it to tests/scenarios/"});
+    }
+    if (file.path.ends_with("CMakeLists.txt") && !is_added(tree, file)) {
+      found.push_back({file.path, 0, "not part of the build", "add_subdirectory() its folder"});
     }
     if (!file.path.ends_with(".cpp") || tree.compile_commands.empty()) continue;
     if (tree.compile_commands.contains("/" + file.path + "\"") || named_in_cmake(file)) continue;

@@ -223,13 +223,23 @@ TEST_CASE("a word in running text does not document a row") {
 
 TEST_CASE("sources and scenarios outside the build are found") {
   const Tree tree{{file("src/core/a.cpp", ""), file("src/core/deep/b_test.cpp", ""),
-                   file("tests/fuzz/CMakeLists.txt", "add_executable(f fuzz_f.cpp)"),
+                   file("CMakeLists.txt", "add_executable(f tests/fuzz/fuzz_f.cpp)"),
                    file("tests/fuzz/fuzz_f.cpp", ""), file("tests/more/c.scn", "")},
                   R"([{"file": "/x/src/core/a.cpp"}])"};
   const auto found = check_in_build(tree);
   REQUIRE(found.size() == 2);
   CHECK(found[0].path == "src/core/deep/b_test.cpp");
   CHECK(found[1].path == "tests/more/c.scn");
+}
+
+TEST_CASE("a folder whose CMakeLists.txt nobody reads is found") {
+  Tree tree{{file("CMakeLists.txt", "add_subdirectory(tests)\nadd_subdirectory(a/b)\n"),
+             file("tests/CMakeLists.txt", "add_subdirectory(fuzz)\n"),
+             file("tests/fuzz/CMakeLists.txt", ""), file("a/b/CMakeLists.txt", "")},
+            ""};
+  CHECK(check_in_build(tree).empty());
+  tree.files.push_back(file("tests/lost/CMakeLists.txt", ""));
+  CHECK(check_in_build(tree).size() == 1);
 }
 
 TEST_CASE("the tree of this project can be read and holds this file") {
