@@ -142,7 +142,8 @@ void TraceBuilder::sort() {
   if (trace_.report.out_of_order == 0) return;
   std::vector<std::uint32_t> order(trace_.jobs.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return trace_.jobs[i].submit; });
+  std::ranges::sort(order, {},
+                    [&](std::uint32_t i) { return std::pair(trace_.jobs[i].submit, i); });
   const auto reorder = [&](auto& values) {
     auto sorted = values;
     std::ranges::transform(order, sorted.begin(), [&](std::uint32_t i) { return values[i]; });

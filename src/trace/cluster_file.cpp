@@ -79,7 +79,7 @@ class ClusterReader {
                              PartitionSpec& spec) const {
     for (const auto& [key, value] : table) {
       if (key.str() == other) continue;
-      const auto done = read_setting(key, value, spec);
+      auto done = read_setting(key, value, spec);
       if (done) continue;
       if (done.error().code != ErrorCode::not_found) return done;
       std::vector<std::string_view> names(settings.begin(), settings.end());

@@ -100,7 +100,8 @@ std::optional<std::int64_t> parse_date(std::string_view text) {
   if (*hour > 23 || *minute > 59 || *second > 60 || !take_fraction(text)) return std::nullopt;
   const auto zone = parse_zone(text);
   if (!zone) return std::nullopt;
-  return midnight + *hour * 3600 + *minute * 60 + *second - *zone;
+  const int of_day_s = *hour * 3600 + *minute * 60 + *second;
+  return midnight + of_day_s - *zone;
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text) {
@@ -185,7 +186,7 @@ std::optional<std::int64_t> gpus_of_tres(std::string_view text) {
     const auto count = parse_number<std::int64_t>(item.substr(sign + 1));
     if (!count || *count < 0 || *count > most_gpus) continue;
     if (sign == 3) {
-      total = *count;
+      total = count;
     } else if (item[3] == ':') {
       typed = typed.value_or(0) + *count;
     }
