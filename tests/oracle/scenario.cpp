@@ -86,7 +86,7 @@ int random_gpus(Dice& dice, const Kind& kind, int gpus_per_node) {
     return std::min(kind.usual_gpus, dice.pick({1, 1, 1, 2, 2, 3, 4, 4, 6, 8}));
   }
   if (dice.chance(0.5)) return static_cast<int>(dice.between(1, 3)) * gpus_per_node;
-  return static_cast<int>(dice.between(1, 3 * gpus_per_node));
+  return static_cast<int>(dice.between(1, std::int64_t{3} * gpus_per_node));
 }
 
 double random_estimate(Dice& dice, Tick duration) {

@@ -65,7 +65,11 @@ struct Vc {
   /// Visits the running jobs in order of their starts; `visit` may finish the one it is given.
   template <class Visit>
   void for_each_running(Visit visit) {
-    for (const std::size_t id : Jobs(running)) visit(id);
+    for (std::size_t i = 0; i < running.size();) {
+      const std::size_t id = running[i];
+      visit(id);
+      if (i < running.size() && running[i] == id) ++i;
+    }
   }
 
   /// With nobody here nothing happens until the next one joins: the tick before that.
