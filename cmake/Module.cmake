@@ -3,6 +3,7 @@
 add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
   -Wno-restrict)  # false alarms on string + string in g++ 12 (its bug 105651)
 target_include_directories(schedmate_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(schedmate_options INTERFACE tl::expected Threads::Threads)

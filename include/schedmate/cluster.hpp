@@ -78,8 +78,6 @@ class Cluster {
   /// Where a gang of `gpus` would go now; false when it cannot be placed. `out` is overwritten.
   [[nodiscard]] bool find(int gpus, Placement& out) const;
   [[nodiscard]] bool fits(int gpus) const;
-  /// Whether the gang could be placed if nothing else ran.
-  [[nodiscard]] bool could_ever_fit(int gpus) const;
 
   /// Gives `job` those GPUs (free or shared with at most max_sharing - 1 others each).
   void claim(JobId job, Placement where);

@@ -87,12 +87,6 @@ bool Cluster::fits(int gpus) const {
   return false;
 }
 
-bool Cluster::could_ever_fit(int gpus) const {
-  if (gpus > total_gpus_) return false;
-  return placer_ != Placer::consolidate ||
-         (gpus + gpus_per_node_ - 1) / gpus_per_node_ <= active_nodes_;
-}
-
 bool Cluster::find_consolidated(int gpus, Placement& out) const {
   if (!fits(gpus)) return false;
   if (gpus <= gpus_per_node_) {

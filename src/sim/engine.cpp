@@ -59,8 +59,8 @@ SimTime Engine::next_instant() {
   SimTime next = over && next_call_ > input_.open_until && next_call_ > now_ ? never : next_call_;
   if (!ends_.empty()) next = std::min(next, ends_.top().at);
   if (next_job_ < input_.jobs.size()) next = std::min(next, input_.jobs[next_job_].enters);
-  // Node changes matter only while something else can still happen.
-  return next == never ? never : std::min(next, std::max(echo_.next(), now_));
+  // A node that comes or goes matters only while jobs are left.
+  return over ? next : std::min(next, std::max(echo_.next(), now_));
 }
 
 void Engine::finish_due() {
@@ -83,7 +83,7 @@ void Engine::admit_due() {
 void Engine::enter(const EngineJob& entry) {
   const Job& job = input_.trace.jobs[entry.row];
   JobOutcome& result = outcomes_[entry.row];
-  if (!cluster_.could_ever_fit(job.gpus)) {
+  if (job.gpus > input_.partition.nodes * input_.partition.gpus_per_node) {
     result.status = JobStatus::infeasible;
     return;
   }

@@ -95,8 +95,6 @@ void Simulation::profile(const ProfilerStage& stage) {
   }
   SimOptions options = options_;
   options.estimator = [](const Job&, std::size_t, const History&) { return FractionalSeconds(0); };
-  std::vector<Cluster> vcs;  // after lending: what can never run is not profiled either
-  for (const PartitionSpec& vc : partitions_) vcs.emplace_back(vc, options_.placer);
   EngineInput input{.trace = trace_,
                     .partition = stage.nodes,
                     .options = options,
@@ -110,7 +108,9 @@ void Simulation::profile(const ProfilerStage& stage) {
                     .on_end = {}};
   for (const EngineJob& entry : entries_) {
     const Job& job = trace_.jobs[entry.row];
-    if (!vc_of_[job.vc] || !vcs[*vc_of_[job.vc]].could_ever_fit(job.gpus)) continue;
+    if (!vc_of_[job.vc]) continue;
+    const PartitionSpec& vc = partitions_[*vc_of_[job.vc]];
+    if (job.gpus > vc.nodes * vc.gpus_per_node) continue;  // what can never run is not profiled
     input.open_until = entry.enters;
     if (job.gpus > stage.max_gpus) continue;
     input.jobs.push_back({entry.row, entry.enters, std::min(entry.work, stage.time)});
