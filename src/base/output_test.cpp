@@ -2,11 +2,11 @@
 #include "base/output.hpp"
 
 #include <doctest/doctest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -90,7 +90,7 @@ TEST_CASE("a hard kill leaves the old file, and the next run removes the part fi
   const int status = in_child([&] {
     auto file = OutputFile::create(folder.file("a"));
     file->append(std::string(100'000, 'n'));
-    ::raise(SIGKILL);
+    std::raise(SIGKILL);
   });
   CHECK(WIFSIGNALED(status));
   CHECK(text_of(folder.file("a")) == "old");

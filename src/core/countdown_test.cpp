@@ -66,9 +66,10 @@ TEST_CASE("the closed form equals the loop for rates far below and above one") {
 }
 
 TEST_CASE("at full speed whole seconds of work take as many seconds and leave nothing") {
-  for (const double work : {1.0, 2.0, 63.0, 64.0, 65.0, 3'354'075.0}) {
-    CHECK(steps_to_zero(work, 1) == static_cast<std::int64_t>(work));
-    CHECK(after_steps(work, 1, static_cast<std::int64_t>(work)) == 0);
+  for (const std::int64_t seconds : {1, 2, 63, 64, 65, 3'354'075}) {
+    const auto work = static_cast<double>(seconds);
+    CHECK(steps_to_zero(work, 1.0) == seconds);
+    CHECK(after_steps(work, 1.0, seconds) == 0);
   }
   CHECK(steps_to_zero(2.5, 1) == 3);
   CHECK(after_steps(2.5, 1, 3) == -0.5);

@@ -125,7 +125,7 @@ std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>
 TEST_CASE("none but oracle and limit looks at the job's own duration, none at later jobs") {
   Random random(3);
   std::vector<SmallJob> jobs;
-  for (int i = 0; i < 60; ++i) {
+  for (std::int64_t i = 0; i < 60; ++i) {
     jobs.push_back({.submit_s = 20 * i,
                     .gpus = static_cast<std::int32_t>(random.between(1, 8)),
                     .duration_s = random.between(1, 100),

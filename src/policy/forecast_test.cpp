@@ -30,8 +30,8 @@ TEST_CASE("a row is the mean of the same ten minutes on earlier days") {
   CHECK(table.first == at(0));
   CHECK(table.step == Seconds(600));
   CHECK(table.jobs[144] == 4);
-  CHECK(table.jobs[2 * 144] == 6);  // (4 + 8) / 2
-  CHECK(table.gpus[2 * 144] == 12);
+  CHECK(table.jobs[288] == 6);  // (4 + 8) / 2
+  CHECK(table.gpus[288] == 12);
   CHECK(table.jobs[145] == 0);
 }
 
@@ -112,8 +112,8 @@ TEST_CASE("the switch is set at multiples of its interval, and on when nothing i
   // Rows 3-7: (1 + 1 + 1 + 9 + 0) / 5 = 2.4, rows 4-8: 2.2, rows 5-9: 2.0, which is quiet.
   CHECK(sharing.next_change(at(650)) == at(2400));
   CHECK_FALSE(sharing.on(at(2400)));
-  CHECK(sharing.on(at(14 * 600)));
-  CHECK(sharing.next_change(at(14 * 600)) == never);
+  CHECK(sharing.on(at(8400)));
+  CHECK(sharing.next_change(at(8400)) == never);
 }
 
 TEST_CASE("the next change is where the switch really changes") {

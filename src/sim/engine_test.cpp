@@ -17,7 +17,7 @@ using testing::SmallJob;
 constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
 
 SimResult replay(const Trace& trace, const ClusterSpec& cluster, Policy policy,
-                 SimOptions options = {}) {
+                 const SimOptions& options = {}) {
   Scheduler scheduler;
   scheduler.decide = std::move(policy);
   scheduler.counts_down = true;

@@ -25,7 +25,7 @@ Trace with_tables(Trace trace) {
   return trace;
 }
 
-SimResult replay(const Trace& trace, Policy policy, SimOptions options = {}) {
+SimResult replay(const Trace& trace, Policy policy, const SimOptions& options = {}) {
   Scheduler scheduler;
   scheduler.decide = std::move(policy);
   return simulate(trace, small_cluster({2}), scheduler, options).value();

@@ -43,6 +43,17 @@ TEST_CASE("the window from first to last submission is measured to the second") 
   CHECK(merged(std::move(recorder)).submitting.busy_gpus == doctest::Approx(3.8));
 }
 
+TEST_CASE("the means over the submissions end with the last one, whatever the bins") {
+  TimelineRecorder recorder(at(0), at(100));
+  recorder.advance({.busy_gpus = 4}, at(50));
+  recorder.advance({.busy_gpus = 8, .queued_jobs = 3}, at(150));
+  recorder.advance({.busy_gpus = 80}, at(1000));
+  const Timeline timeline = merged(recorder);
+  CHECK(timeline.submitting.busy_gpus == doctest::Approx(6));  // (4 x 50 + 8 x 50) / 100
+  CHECK(timeline.submitting.queued_jobs == doctest::Approx(1.5));
+  CHECK(merged(TimelineRecorder(at(5), at(5))).submitting.busy_gpus == 0);
+}
+
 TEST_CASE("widening the bins keeps every GPU second, and their number stays bounded") {
   Random random(3);
   TimelineRecorder recorder(at(0), at(0));
@@ -66,14 +77,14 @@ TEST_CASE("recorders of different widths add up on the widest") {
   TimelineRecorder near(at(0), at(0));
   near.advance({.busy_gpus = 3}, at(600));
   TimelineRecorder far(at(0), at(0));
-  far.advance({.busy_gpus = 1}, at(60 * 5000));
+  far.advance({.busy_gpus = 1}, at(300'000));
   std::vector<TimelineRecorder> recorders{near, far};
   const Timeline timeline = TimelineRecorder::merge(recorders);
   CHECK(timeline.step == Seconds(120));
   CHECK(timeline.bins[0].busy_gpus == 4);
   CHECK(timeline.bins[4].busy_gpus == 4);
   CHECK(timeline.bins[5].busy_gpus == 1);
-  CHECK(gpu_seconds(timeline) == doctest::Approx(3 * 600 + 60 * 5000));
+  CHECK(gpu_seconds(timeline) == doctest::Approx(3 * 600 + 300'000));
 }
 
 TEST_CASE("the peak queue is that of all VCs at one instant, not the sum of their peaks") {

@@ -163,7 +163,8 @@ class Reader {
     job.submit = at(words.number<std::int64_t>("submit_s", 0));
     job.duration = Seconds(words.number<std::int64_t>("duration_s", 0));
     job.gpus = words.number("gpus", 1);
-    const std::string_view vc = words.text("vc", trace.vcs.empty() ? "" : trace.vcs.front());
+    const std::string_view first = trace.vcs.empty() ? std::string_view() : trace.vcs.front();
+    const std::string_view vc = words.text("vc", first);
     job.vc = static_cast<std::uint32_t>(std::ranges::find(trace.vcs, vc) - trace.vcs.begin());
     if (job.vc == trace.vcs.size()) words.complain(fmt::format("no cluster line of VC '{}'", vc));
     const std::string user(words.text("user", ""));

@@ -21,7 +21,7 @@ Result<std::string> run_file(const std::string& path, bool update) {
   const std::string text(std::istreambuf_iterator<char>(in), {});
   return schedmate::scenario::read_scenario(path, text)
       .and_then([&](const schedmate::scenario::Scenario& scenario) -> Result<std::string> {
-        const auto got = play(scenario);
+        auto got = play(scenario);
         if (!got) return got;
         if (!update) return schedmate::scenario::difference(scenario.expected, *got);
         return schedmate::write_file(path, scenario.situation + *got).map([] {
