@@ -20,7 +20,6 @@ struct PolicySpec {
   std::map<std::string, std::string, std::less<>> options;
 
   /// Whether jobs of this policy are profiled or packed, so that it needs to know what they do.
-  [[nodiscard]] bool packs() const { return name == "lucid" || name == "horus"; }
 };
 
 /// Errors: not_found for an unknown policy; unsupported for a text of another form.

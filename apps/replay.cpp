@@ -18,8 +18,8 @@ namespace {
 /// so that a label's files never depend on the other labels of the command.
 class MadeUpProfiles {
  public:
-  static Result<MadeUpProfiles> lend(const ReplayInput& input, const PolicySpec& policy) {
-    if (!policy.packs() || input.trace.packing != nullptr) return MadeUpProfiles(nullptr);
+  static Result<MadeUpProfiles> lend(const ReplayInput& input, const Scheduler& scheduler) {
+    if (!scheduler.packs || input.trace.packing != nullptr) return MadeUpProfiles(nullptr);
     const auto profiles = data_file("packing/syn_profiles.csv");
     const auto pairs = data_file("packing/syn_pairs.csv");
     if (!profiles || !pairs) return tl::unexpected((profiles ? pairs : profiles).error());
@@ -58,7 +58,6 @@ RunLabel describe(const Settings& settings, const PolicySpec& policy) {
   run.seed = static_cast<std::uint64_t>(settings.whole("seed"));
   run.overhead_small = Seconds(settings.whole("overhead_small_s"));
   run.overhead_large = Seconds(settings.whole("overhead_large_s"));
-  run.profiler_columns = policy.packs();
   constexpr std::array plain{"placement", "overhead_small_s", "overhead_large_s"};
   for (const char* key : plain) run.settings.emplace_back(key, settings.text(key));
   for (const SettingRow& row : setting_rows()) {
@@ -120,13 +119,15 @@ Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy) {
 Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
   RunLabel label = describe(settings, policy);
-  const auto profiles = MadeUpProfiles::lend(input, policy);
-  if (!profiles) return tl::unexpected(profiles.error());
-  if (policy.packs()) label.settings.emplace_back("profiles", profiles->lent() ? "syn" : "trace");
-
   auto parts = make_parts(input, policy);
   if (!parts) return tl::unexpected(parts.error());
   label.estimator = parts->estimator_spec;
+  label.profiler_columns = parts->scheduler.packs;
+  const auto profiles = MadeUpProfiles::lend(input, parts->scheduler);
+  if (!profiles) return tl::unexpected(profiles.error());
+  if (parts->scheduler.packs) {
+    label.settings.emplace_back("profiles", profiles->lent() ? "syn" : "trace");
+  }
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
   Progress progress(policy.label, input.session.environment.progress);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// measure RUNS COMMAND [ARG...]: runs a command RUNS times and prints one line,
-/// "CPU_S_MIN CPU_S_MEDIAN WALL_S_MEDIAN PEAK_MB": user + system time and the largest resident size of
-/// the whole process as the kernel accounts for them. Its output goes to /dev/null; a run that fails
-/// ends the measurement with its exit code.
+/// "CPU_S_MIN CPU_S_MEDIAN WALL_S_MEDIAN PEAK_MB": user + system time and the largest resident
+/// size of the whole process as the kernel accounts for them. Its output goes to /dev/null; a run
+/// that fails ends the measurement with its exit code.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

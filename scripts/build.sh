@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # build.sh PRESET [CMAKE-OPTION...]: configures and builds build/PRESET, with as many jobs as cores
-# and memory allow. Uses ccache when it is there.
+# and memory allow. Uses ccache when it is there. TARGETS="A B" builds only these.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,4 +10,6 @@ options=(-DSCHEDMATE_TESTS=ON "${@:2}")
 command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 
 cmake --preset "$preset" "${options[@]}"
-cmake --build "build/$preset" --parallel "$(scripts/jobs.sh)"
+targets=()
+[[ -n ${TARGETS:-} ]] && read -ra targets <<< "--target $TARGETS"
+cmake --build "build/$preset" --parallel "$(scripts/jobs.sh)" "${targets[@]}"

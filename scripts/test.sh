@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test.sh: the fast tests under address + undefined, then every test in release. The last thing
-# printed is the summary of the full run.
+# test.sh: the fast tests under address + undefined, those that start threads under the thread
+# sanitizer, then every test in release. The last thing printed is the summary of the full run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +12,10 @@ say "build with sanitizers (address, undefined)"
 scripts/build.sh debug
 say "fast tests with sanitizers"
 "${ctest[@]}" --test-dir build/debug -L fast
+say "build with the thread sanitizer"
+TARGETS="sim_test conformance_test" scripts/build.sh tsan
+say "tests that start threads"
+"${ctest[@]}" --test-dir build/tsan -R '^(unit_sim|conformance)$'
 say "release build"
 scripts/build.sh release
 say "all tests"

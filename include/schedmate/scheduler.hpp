@@ -70,6 +70,7 @@ struct Scheduler {
   Policy decide;                     ///< copied for each VC
   std::string estimator = "oracle";  ///< when --policy gives no estimate=
   bool counts_down = false;          ///< preempts or shares: Defects::late_end applies
+  bool packs = false;                ///< lets jobs share GPUs: needs profiles, has their columns
   std::optional<ProfilerStage> profiler;
 };
 

@@ -123,7 +123,8 @@ bool Cluster::find_anywhere(int gpus, Placement& out) const {
     return true;
   }
   // First fit: the lowest node with anything free, bucket by bucket.
-  for (std::uint32_t from = 0; gpus > 0;) {
+  std::uint32_t from = 0;
+  while (gpus > 0) {
     std::uint32_t node = UINT32_MAX;
     for (std::size_t k = 1; k < by_free_.size(); ++k) node = std::min(node, by_free_[k].next(from));
     take(node);

@@ -229,6 +229,7 @@ Result<Scheduler> make_horus(const PolicyInput& input, PolicyOptions& settings) 
   Scheduler scheduler;
   scheduler.decide = Horus(*options, mix(input.seed));
   scheduler.estimator = "last_k";
+  scheduler.packs = true;
   return scheduler;
 }
 

@@ -231,6 +231,7 @@ Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) 
   scheduler.profiler = std::move(*profiler);
   scheduler.estimator = "last_k";
   scheduler.counts_down = true;
+  scheduler.packs = true;
   return scheduler;
 }
 

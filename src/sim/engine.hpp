@@ -76,7 +76,7 @@ class Engine {
   void apply(const Plan::Decision& decision);
   void observe();
 
-  void enter(const EngineJob& job);
+  void enter(const EngineJob& entry);
   void start(JobId id, bool shares);
   void stop(JobId id, const Placement& left);
   void finish(JobId id);
