@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/quota_queue.hpp"
 
+#include <algorithm>
+
 namespace schedmate {
 
 void QuotaQueue::put(JobId id, const Place& place) {
   if (places_.size() <= index_of(id)) places_.resize(index_of(id) + 1);
   places_[index_of(id)] = place;
-  Line& line = place.running ? running_ : waiting_[place.gpus];
-  line.insert({place.key, place.order, id, place.gpus});
+  const Entry entry{place.key, place.order, id, place.gpus};
+  if (place.running) {
+    running_.insert(std::lower_bound(running_.begin(), running_.end(), entry), entry);
+  } else {
+    waiting_[place.gpus].insert(entry);
+  }
 }
 
 void QuotaQueue::wait(JobId id, int gpus, double key) { put(id, {key, order_++, gpus, false}); }
@@ -16,8 +22,12 @@ void QuotaQueue::run(JobId id, int gpus, double key) { put(id, {key, order_++, g
 
 void QuotaQueue::remove(JobId id) {
   const Place& place = places_[index_of(id)];
-  Line& line = place.running ? running_ : waiting_[place.gpus];
-  line.erase({place.key, place.order, id, place.gpus});
+  const Entry entry{place.key, place.order, id, place.gpus};
+  if (place.running) {
+    running_.erase(std::lower_bound(running_.begin(), running_.end(), entry));
+  } else {
+    waiting_[place.gpus].erase(entry);
+  }
 }
 
 void QuotaQueue::rekey(JobId id, double key) {

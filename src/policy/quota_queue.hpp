@@ -63,7 +63,7 @@ class QuotaQueue {
   void put(JobId id, const Place& place);
   Head* best_head(int quota);
 
-  Line running_;
+  std::vector<Entry> running_;  // sorted; walked whole at every decision, so kept in one piece
   std::map<int, Line> waiting_;
   std::vector<Place> places_;
   std::uint64_t order_ = 0;

@@ -70,8 +70,9 @@ void measure_groups(const RunRecord& record, std::span<const Finished> finished,
   Groups vcs(trace.vcs);
   Groups sizes(size_classes());
   Groups users(trace.users);
-  for (const Finished& each : finished) {
-    const Job& job = trace.jobs[each.row];
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    if (record.result.outcomes[row].status != JobStatus::finished) continue;
+    const Job& job = trace.jobs[row];
     vcs.expect(job.vc);
     sizes.expect(size_class(job.gpus));
     users.expect(job.user);
@@ -98,18 +99,21 @@ void measure_distributions(const RunRecord& record, std::span<const Finished> fi
   summary.jct_s = distribution(values);
   summary.jct_cdf = cumulative(values);
 
-  std::ranges::transform(finished, values.begin(), [&](const Finished& each) {
-    return static_cast<double>(record.result.outcomes[each.row].queue.count());
-  });
+  std::vector<double> slowdowns;
+  values.clear();
+  for (std::size_t row = 0; row < record.trace.jobs.size(); ++row) {
+    const Job& job = record.trace.jobs[row];
+    const JobOutcome& outcome = record.result.outcomes[row];
+    if (outcome.status != JobStatus::finished) continue;
+    values.push_back(static_cast<double>(outcome.queue.count()));
+    slowdowns.push_back(bounded_slowdown(outcome.end - job.submit, job.duration));
+  }
   std::ranges::sort(values);
   summary.queue_s = distribution(values);
   summary.queue_cdf = cumulative(values);
 
-  std::ranges::transform(finished, values.begin(), [&](const Finished& each) {
-    return bounded_slowdown(Seconds(each.jct_s), record.trace.jobs[each.row].duration);
-  });
-  std::ranges::sort(values);
-  summary.slowdown = distribution(values);
+  std::ranges::sort(slowdowns);
+  summary.slowdown = distribution(slowdowns);
 
   values = finish_fairness(record);
   std::ranges::sort(values);

@@ -155,7 +155,7 @@ void Engine::start(JobId id, bool shares) {
     for (const JobId other : running_on(cluster_.allocation(id), id)) update_sharing(other);
   } else {
     result.rate = 1;
-    set_used(id, share_of(id).used_gpus);
+    if (job.profile != nullptr) set_used(id, share_of(id).used_gpus);
   }
   plan_end(id);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -60,7 +61,7 @@ std::uint32_t NameTable::index_of(std::string_view name) {
 }
 
 TraceBuilder::TraceBuilder(std::string name, const ReadOptions& options)
-    : name_(std::move(name)), options_(options), extra_(options.columns.size()), ids_(1024) {}
+    : name_(std::move(name)), options_(options), extra_(options.columns.size()) {}
 
 void TraceBuilder::add(const Draft& job, const Place& place) {
   if (const auto flaw = flaw_of(job)) {
@@ -115,8 +116,15 @@ std::string_view TraceBuilder::keep(std::string_view text) {
   return {kept, text.size()};
 }
 
+bool TraceBuilder::rises(std::string_view before, std::string_view id) {
+  return id.size() == before.size() ? id > before : id.size() > before.size();
+}
+
 // Enters the id of the job that is about to be pushed.
 bool TraceBuilder::is_new(std::string_view id) {
+  // Most traces count upwards; then the last id is all there is to look at.
+  ids_rise_ = ids_rise_ && (trace_.jobs.empty() || rises(trace_.jobs.back().id, id));
+  if (ids_rise_) return true;
   if (2 * trace_.jobs.size() >= ids_.size()) grow_ids();
   const std::size_t mask = ids_.size() - 1;
   std::size_t slot = std::hash<std::string_view>()(id) & mask;
@@ -128,7 +136,7 @@ bool TraceBuilder::is_new(std::string_view id) {
 }
 
 void TraceBuilder::grow_ids() {
-  ids_.assign(4 * ids_.size(), 0);
+  ids_.assign(std::bit_ceil(4 * (trace_.jobs.size() + 256)), 0);
   const std::size_t mask = ids_.size() - 1;
   for (std::size_t job = 0; job < trace_.jobs.size(); ++job) {
     std::size_t slot = std::hash<std::string_view>()(trace_.jobs[job].id) & mask;

@@ -75,6 +75,7 @@ class TraceBuilder {
 
  private:
   [[nodiscard]] std::string_view keep(std::string_view text);
+  [[nodiscard]] static bool rises(std::string_view before, std::string_view id);
   bool is_new(std::string_view id);
   void grow_ids();
   void sort();
@@ -85,7 +86,8 @@ class TraceBuilder {
   Trace trace_;
   NameTable users_, vcs_;
   std::vector<std::vector<double>> extra_;
-  std::vector<std::uint32_t> ids_;  // open hash table of job index + 1, a power of two
+  bool ids_rise_ = true;            // every id so far is longer or greater than the one before
+  std::vector<std::uint32_t> ids_;  // else: open hash table of job index + 1, a power of two
   char* free_ = nullptr;            // rest of the newest block of text
   std::size_t free_bytes_ = 0;
   bool stopped_ = false;
