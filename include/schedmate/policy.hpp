@@ -55,7 +55,7 @@ struct PreemptionCost {
 struct View {
   SimTime now;
   std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
-  std::span<const JobId> ended;    ///< finished since the last call, in order of their starts
+  std::span<const JobId> ended;    ///< finished since the last call, by end, then start
   std::span<const JobInfo> jobs;   ///< by JobId: all that have entered so far, ended ones too
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;

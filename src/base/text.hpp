@@ -27,7 +27,7 @@ template <class Number>
   return value;
 }
 
-/// Levenshtein distance.
+/// Edits (insert, delete, replace, swap two neighbours) that turn `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The name closest to `wanted`; "" when there is none at all.

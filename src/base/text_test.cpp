@@ -33,6 +33,7 @@ TEST_CASE("the edit distance counts insertions, deletions and changes") {
   CHECK(edit_distance("sjf", "srtf") == 2);
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("same", "same") == 0);
+  CHECK(edit_distance("strf", "srtf") == 1);
 }
 
 TEST_CASE("an unknown name is answered with the nearest and with all") {

@@ -150,6 +150,7 @@ Cluster::Residents& Cluster::gpu(std::uint32_t node, int g) {
 }
 
 void Cluster::claim(JobId job, Placement where) {
+  SCHEDMATE_CHECK(!where.empty(), "a placement names GPUs");
   for (const Slice& slice : where) {
     for_each_bit(slice.gpus, [&](int g) {
       Residents& here = gpu(slice.node, g);

@@ -67,6 +67,9 @@ class Simulation {
 };
 
 Result<void> Simulation::place_vcs() {
+  if (trace_.vcs.empty() && !trace_.jobs.empty()) {
+    return fail(ErrorCode::invalid, "the trace has jobs but names no VC");
+  }
   bool any = trace_.vcs.empty();
   for (const std::string& name : trace_.vcs) {
     const auto found = std::ranges::find(partitions_, name, &PartitionSpec::name);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "trace/builder.hpp"
 #include "trace/json_array.hpp"
 
 namespace schedmate {
@@ -59,5 +60,12 @@ using JsonElement = simdjson::dom::element;
   if (value->get(real) != simdjson::SUCCESS || std::abs(real) > 1e15) return std::nullopt;
   return static_cast<std::int64_t>(real);
 }
+
+/// One job for each object of the array: `add_job` adds it to the builder, or says why not. Errors:
+/// those of JsonArray and TraceBuilder; what is not valid JSON is a rejected row.
+[[nodiscard]] Result<Trace> read_jobs(JsonArray jobs, const std::string& name,
+                                      const ReadOptions& options,
+                                      void (*add_job)(JsonElement job, std::uint64_t line,
+                                                      TraceBuilder& builder));
 
 }  // namespace schedmate

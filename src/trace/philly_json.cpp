@@ -87,20 +87,7 @@ Result<Trace> parse_philly_json(std::string start, const ReadBytes& rest, const 
   if (!options.columns.empty()) {
     return fail(ErrorCode::invalid, name + ": extra columns can only be read from CSV traces");
   }
-  JsonArray jobs(std::move(start), rest, name, "");
-  TraceBuilder builder(name, options);
-  simdjson::dom::parser parser;
-  while (!builder.stopped()) {
-    const auto object = jobs.next();
-    if (!object) return tl::unexpected(object.error());
-    if (!object->has_value()) break;
-    if (const auto element = parse_object(parser, **object)) {
-      add_job(*element, jobs.line(), builder);
-    } else {
-      builder.reject("not valid JSON", jobs.line(), 0);
-    }
-  }
-  return std::move(builder).finish();
+  return read_jobs(JsonArray(std::move(start), rest, name, ""), name, options, add_job);
 }
 
 }  // namespace schedmate
