@@ -148,12 +148,28 @@ class Lucid {
   std::uint64_t order_ = 0;
 };
 
-/// The VCs that lend a node each: those named that exist, else the largest ones, first listed
-/// first.
-std::vector<std::string> choose_lenders(const ClusterSpec& cluster, std::string_view wanted,
-                                        int count) {
+/// The VCs that lend the profiler a node each, as the user named them.
+Result<std::vector<std::string>> named_lenders(const ClusterSpec& cluster,
+                                               const std::string& wanted) {
+  std::vector<std::string_view> names;
+  for (const PartitionSpec& vc : cluster.partitions) names.emplace_back(vc.name);
   std::vector<std::string> lenders;
   for (const std::string_view name : split(wanted, '+')) {
+    if (std::ranges::find(names, name) == names.end()) {
+      return fail(ErrorCode::not_found, unknown_name("VC in lenders=", name, names));
+    }
+    if (std::ranges::find(lenders, name) != lenders.end()) {
+      return fail(ErrorCode::unsupported, fmt::format("lenders={}: a VC lends one node", wanted));
+    }
+    lenders.emplace_back(name);
+  }
+  return lenders;
+}
+
+/// Those of the released code where they exist, else the largest ones, first listed first.
+std::vector<std::string> default_lenders(const ClusterSpec& cluster, int count) {
+  std::vector<std::string> lenders;
+  for (const std::string_view name : {"vc8Gr", "vcefl"}) {
     if (std::ranges::find(cluster.partitions, name, &PartitionSpec::name) !=
         cluster.partitions.end()) {
       lenders.emplace_back(name);
@@ -183,8 +199,10 @@ Result<std::optional<ProfilerStage>> make_profiler(
     return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: at least 1 is needed");
   }
   const int count = static_cast<int>(*nodes);
+  const std::string named = settings.take_text("lenders", "");
   const auto lenders =
-      choose_lenders(input.cluster, settings.take_text("lenders", "vc8Gr+vcefl"), count);
+      named.empty() ? default_lenders(input.cluster, count) : named_lenders(input.cluster, named);
+  if (!lenders) return tl::unexpected(lenders.error());
   if (!*wanted) return std::optional<ProfilerStage>();
   ProfilerStage stage;
   stage.time = Seconds(*time);
@@ -193,7 +211,7 @@ Result<std::optional<ProfilerStage>> make_profiler(
   stage.nodes.name = "profiler";
   stage.nodes.nodes = count;
   stage.nodes.round = Seconds(1);
-  stage.lenders = lenders;
+  stage.lenders = *lenders;
   if (input.defects.node_echo) stage.echo_vc = "vcYVn";
   stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, forecast});
   return std::optional<ProfilerStage>(std::move(stage));

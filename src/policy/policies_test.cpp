@@ -61,8 +61,16 @@ TEST_CASE("settings that cannot be are errors that repeat them") {
   CHECK(refused("lucid", {{"packing", "maybe"}}));
   CHECK(refused("lucid", {{"t_prof_s", "0"}}));
   CHECK(refused("lucid", {{"profiler_nodes", "0"}}));
+  CHECK(refused("lucid", {{"lenders", "vc0+vc0"}}));
   CHECK(refused("lucid", {{"elastic", "2"}}));
   CHECK(refused("lucid", {{"score_limit", "x"}}));
+}
+
+TEST_CASE("a lender that the cluster has not is answered with the nearest") {
+  const auto made = make("lucid", {{"lenders", "vc0+nowhere"}});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == ErrorCode::not_found);
+  CHECK(made.error().message.find("nowhere") != std::string::npos);
 }
 
 TEST_CASE("the largest VCs lend the profiler's nodes, those of one node never") {
