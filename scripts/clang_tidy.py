@@ -22,7 +22,9 @@ def entries_of(build, wanted):
         if not path.is_relative_to(ROOT) or path.is_relative_to(build):
             continue
         relative = path.relative_to(ROOT)
-        if relative.parts[0] != "third_party" and (not wanted or str(relative) in wanted):
+        is_test = relative.parts[0] == "tests" or path.stem.endswith("_test")
+        chosen = not is_test if wanted == ["--product"] else not wanted or str(relative) in wanted
+        if relative.parts[0] != "third_party" and chosen:
             yield relative, entry["command"]
 
 
