@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 
@@ -48,7 +49,7 @@ Result<void> check_complete(const CommandLine& line) {
     return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH")
         .and_then([&] { return need(line.generate.jobs != 0, "--jobs N"); })
         .and_then([&] { return need(line.generate.gpus != 0, "--gpus G"); })
-        .and_then([&] { return need(line.generate.load != 0, "--load L"); })
+        .and_then([&] { return need(!std::isnan(line.generate.load), "--load L"); })
         .and_then([&] { return need(!line.generate.out.empty(), "--out DIR"); });
   }
   return need(line.command != "completion" || !line.shell.empty(), "bash, zsh or fish");

@@ -12,7 +12,7 @@ namespace {
 constexpr SimTime beginning = SimTime::min();
 
 bool is_queued(const SimOptions::Moment& moment, JobId job) {
-  return moment.state[index_of(job)] == 0;
+  return moment.phase[index_of(job)] == JobPhase::queued;
 }
 
 /// Jobs that hold GPUs, each with how many.

@@ -4,6 +4,7 @@
 /// `schedmate generate`: docs/formats/generate.md.
 
 #include <cstdint>
+#include <limits>
 #include <schedmate/result.hpp>
 #include <string>
 
@@ -15,7 +16,7 @@ struct GenerateRequest {
   std::string from;  ///< "venus" or "FORMAT:PATH"
   std::int64_t jobs = 0;
   std::int64_t gpus = 0;
-  double load = 0;
+  double load = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   std::string cluster;  ///< of the source: TOML file, "" = the trace's own
   std::string out;
 };

@@ -72,7 +72,6 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
   options.placer = placer_of(settings.text("placement"));
   options.preemption = {run.overhead_small, run.overhead_large};
   options.estimator = std::move(estimator);
-  options.seed = run.seed;
   options.threads = static_cast<int>(settings.whole("threads"));
   return options;
 }

@@ -16,6 +16,9 @@
 
 namespace schedmate {
 
+/// Where a job stands at one instant of a replay.
+enum class JobPhase : std::uint8_t { queued, running, ended };
+
 enum class JobStatus : std::uint8_t {
   finished,
   infeasible,  ///< larger than its VC (or its VC is not in the cluster): never queued
@@ -63,7 +66,6 @@ struct SimOptions {
   Placer placer = Placer::consolidate;
   PreemptionCost preemption;
   Estimator estimator;  ///< make_estimator(); empty = true durations
-  std::uint64_t seed = 1;
   int threads = 1;
   std::function<void(double done)> progress;  ///< share of jobs finished, from any thread
 
@@ -74,7 +76,7 @@ struct SimOptions {
     const Cluster& cluster;
     std::span<const JobInfo> jobs;              ///< by JobId
     std::span<const std::uint32_t> trace_rows;  ///< by JobId: index into Trace::jobs
-    std::span<const std::uint8_t> state;        ///< by JobId: 0 queued, 1 running, 2 ended
+    std::span<const JobPhase> phase;            ///< by JobId
   };
   std::function<void(const Moment&)> observer;
 };

@@ -27,7 +27,7 @@ Engine::Engine(EngineInput input, std::vector<JobOutcome>& outcomes)
   infos_.reserve(count);
   runs_.reserve(count);
   rows_.reserve(count);
-  states_.reserve(count);
+  phases_.reserve(count);
 }
 
 void Engine::run() {
@@ -99,7 +99,7 @@ void Engine::enter(const EngineJob& entry) {
   const auto id = static_cast<JobId>(infos_.size());
   infos_.push_back(known);
   rows_.push_back(entry.row);
-  states_.push_back(static_cast<std::uint8_t>(State::queued));
+  phases_.push_back(JobPhase::queued);
   Run run;
   run.work = static_cast<double>(entry.work.count());
   run.waiting_since = now_;
@@ -142,7 +142,7 @@ void Engine::start(JobId id, bool shares) {
   if (!result.started) result.start = now_;
   result.started = true;
   result.queue += now_ - run.waiting_since;
-  states_[index_of(id)] = static_cast<std::uint8_t>(State::running);
+  phases_[index_of(id)] = JobPhase::running;
   job.running = true;
   job.run_since = now_;
   run.synced = now_;
@@ -171,7 +171,7 @@ void Engine::stop(JobId id, const Placement& left) {
   job.overhead += cost;
   job.running = false;
   ++outcome(id).preemptions;
-  states_[index_of(id)] = static_cast<std::uint8_t>(State::queued);
+  phases_[index_of(id)] = JobPhase::queued;
   queue_changed(1, job.gpus);
   level_.running_jobs -= 1;
   set_used(id, 0);
@@ -208,7 +208,7 @@ void Engine::finish(JobId id) {
   job.attained = job.run_time(now_);
   job.running = false;
   ++run.version;
-  states_[index_of(id)] = static_cast<std::uint8_t>(State::ended);
+  phases_[index_of(id)] = JobPhase::ended;
   level_.running_jobs -= 1;
   set_used(id, 0);
   part(id, others);
@@ -224,7 +224,7 @@ void Engine::queue_changed(int jobs, int gpus) {
 }
 
 void Engine::observe() {
-  input_.options.observer({now_, input_.partition.name, cluster_, infos_, rows_, states_});
+  input_.options.observer({now_, input_.partition.name, cluster_, infos_, rows_, phases_});
 }
 
 }  // namespace schedmate

@@ -50,7 +50,6 @@ class Engine {
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
 
  private:
-  enum class State : std::uint8_t { queued, running, ended };
   struct End {
     SimTime at;
     std::uint64_t order;  // of the start of the run
@@ -122,7 +121,7 @@ class Engine {
   std::vector<JobInfo> infos_;
   std::vector<Run> runs_;
   std::vector<std::uint32_t> rows_;
-  std::vector<std::uint8_t> states_;
+  std::vector<JobPhase> phases_;
   std::vector<JobId> arrived_, ended_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };

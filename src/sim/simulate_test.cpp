@@ -137,7 +137,7 @@ TEST_CASE("every decision point is shown to the observer, the profiler's too") {
     seen.insert(moment.vc);
     for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
       const bool holds = !moment.cluster.allocation(static_cast<JobId>(i)).empty();
-      CHECK(holds == (moment.state[i] == 1));
+      CHECK(holds == (moment.phase[i] == JobPhase::running));
     }
   };
   const Trace trace = small_trace({{0, 8, 60}, {0, 8, 300}, {5, 16, 10}});

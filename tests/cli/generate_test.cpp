@@ -49,6 +49,14 @@ TEST_CASE("the same seed gives the same bytes, another seed other ones") {
   CHECK(here.read("a/cluster.toml") == here.read("b/cluster.toml"));
 }
 
+TEST_CASE("a load of 0 is called no load, not a missing flag") {
+  const Scratch here;
+  const Ran ran = here.run({"generate", "--from", "venus", "--jobs", "3", "--gpus", "16", "--load",
+                            "0", "--out", "made"});
+  CHECK(ran.status == 2);
+  CHECK(ran.err.contains("--load 0: a number above 0"));
+}
+
 TEST_CASE("names that mean something in CSV or TOML come back as they were") {
   const Scratch here;
   here.write("source.csv",

@@ -53,7 +53,6 @@ inline Prepared prepare(const Subject& subject, const World& world, std::uint64_
   const std::string estimators[] = {prepared.scheduler.estimator, "column:estimate_s", "oracle"};
   prepared.options.estimator = make_estimator(estimators[seed % 3], world.trace, seed).value();
   prepared.options.defects = defects;
-  prepared.options.seed = seed;
   if (seed % 5 == 0) prepared.options.placer = seed % 2 == 0 ? Placer::first_fit : Placer::spread;
   return prepared;
 }
