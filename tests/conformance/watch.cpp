@@ -25,7 +25,7 @@ void Watch::look(const SimOptions::Moment& moment) {
 void Watch::look_at_job(const SimOptions::Moment& moment, JobId id) {
   const JobInfo& job = moment.jobs[index_of(id)];
   const Placement& where = moment.cluster.allocation(id);
-  const bool running = moment.state[index_of(id)] == 1;
+  const bool running = moment.phase[index_of(id)] == JobPhase::running;
   if (job.running != running) complain(moment, fmt::format("{} is and is not running", job.id));
   if (where.empty() == running) complain(moment, fmt::format("{} runs without GPUs", job.id));
   if (moment.now < job.submit) complain(moment, fmt::format("{} is there too early", job.id));
