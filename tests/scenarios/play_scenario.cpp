@@ -69,12 +69,12 @@ Result<std::string> play_one(const Scenario& scenario, const PolicyLine& line) {
   Settings settings =
       settings_of(std::string_view(line.spec).substr(std::min(colon + 1, line.spec.size())));
   const auto wanted = settings.extract("estimate");
-  const auto scheduler = make_scheduler(
-      line.spec.substr(0, colon), {scenario.trace, scenario.cluster, options.defects},
-      PolicyOptions(std::move(settings)));
+  const auto scheduler = make_scheduler(line.spec.substr(0, colon),
+                                        {scenario.trace, scenario.cluster, options.defects},
+                                        PolicyOptions(std::move(settings)));
   if (!scheduler) return tl::unexpected(scheduler.error());
-  auto estimator = make_estimator(wanted.empty() ? scheduler->estimator : wanted.mapped(),
-                                  scenario.trace, 1);
+  auto estimator =
+      make_estimator(wanted.empty() ? scheduler->estimator : wanted.mapped(), scenario.trace, 1);
   if (!estimator) return tl::unexpected(estimator.error());
   options.estimator = std::move(*estimator);
   const auto result = simulate(scenario.trace, scenario.cluster, *scheduler, options);
