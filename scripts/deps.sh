@@ -13,6 +13,11 @@ build_set=(
   nlohmann-json3-dev               # summary.json
   libsimdjson-dev                  # large JSON traces
   zlib1g-dev libzstd-dev           # .gz and .zst traces
+  libtree-sitter-dev               # syntax trees of Python and shell code
+  libyaml-cpp-dev                  # YAML configs
+  libssl-dev                       # content hashes, TLS
+  libcpp-httplib-dev               # model servers
+  libsqlite3-dev libhiredis-dev    # the history
 )
 test_set=(
   doctest-dev                           # unit tests
@@ -20,6 +25,7 @@ test_set=(
   clang-19 libclang-rt-19-dev           # fuzz targets
   chromium fonts-dejavu-core            # opens report.html
   python3 time                          # comparison and measuring scripts
+  redis-server                          # the store's conformance suite
 )
 
 say() { printf 'deps: %s\n' "$*" >&2; }

@@ -92,6 +92,9 @@ TEST_CASE("a module may include itself, base, core and the public headers, nothi
   CHECK(includes("src/core/a.cpp", "\"policy/b.hpp\"") == "1: core includes policy/b.hpp\n");
   CHECK(includes("src/base/a.cpp", "\"core/b.hpp\"") == "1: base includes core/b.hpp\n");
   CHECK(includes("include/schedmate/a.hpp", "\"base/b.hpp\"") == "1: public includes base/b.hpp\n");
+  CHECK(includes("src/python/a.cpp", "\"config/b.hpp\"").empty());
+  CHECK(includes("src/config/a.cpp", "\"python/b.hpp\"") == "1: config includes python/b.hpp\n");
+  CHECK(includes("src/python/a.cpp", "\"core/b.hpp\"") == "1: python includes core/b.hpp\n");
   CHECK(includes("apps/a.cpp", "\"sim/b.hpp\"").empty());
   CHECK(includes("src/policy/a_test.cpp", "\"sim/b.hpp\"").empty());
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// From the submitted command line to the program that trains (design 5.1, stages 1 and 2).
+///
+/// `read_command` splits the command as a shell would, expands wrappers (assignments, ${x:-y},
+/// arrays, here-documents, `if` and `case` on known values, loops over known lists, functions,
+/// `source`, sbatch scripts with their #SBATCH lines, sbatch --wrap, bash -c, env, ssh-free
+/// launchers) and stops at anything else, saying so. `read_launch` then takes launchers off one
+/// invocation until the training program is left. Nothing is ever executed.
+
+#include <map>
+#include <optional>
+
+#include "code/value.hpp"
+#include "tree/tree.hpp"
+
+namespace schedmate {
+
+/// One word after expansion. `known` is false when a part of it could not be expanded; `text` then
+/// holds the rest with the unknown parts as written (`$DATA/imagenet`).
+struct Word {
+  std::string text;
+  PlacePtr place;
+  bool known = true;
+};
+using Environment = std::map<std::string, Word, std::less<>>;
+
+/// A program that the command would start.
+struct Invocation {
+  std::vector<Word> argv;          ///< argv[0] is the program as typed
+  Environment env;                 ///< set by the command or its wrappers, nothing inherited
+  std::string cwd;                 ///< relative to the root
+  bool certain = true;             ///< false inside a branch that could not be decided
+  int runs = 1;                    ///< how often it runs (loops not unrolled, job arrays)
+  std::vector<std::string> edits;  ///< files that earlier commands change (sed -i), relative
+};
+
+struct Commands {
+  std::vector<Invocation> invocations;  ///< in order
+  std::vector<std::string> degraded;
+  std::vector<std::string> wrappers;  ///< shell files that were read
+};
+
+struct CommandSource {
+  std::string command;
+  std::string workdir = ".";
+  int gpus = 1;
+  int nodes = 1;
+};
+
+/// Errors: invalid (empty or unreadable command).
+[[nodiscard]] Result<Commands> read_command(Tree& tree, const CommandSource& source);
+
+/// What is started once all launchers are taken off.
+struct Launch {
+  std::vector<std::string> launchers;  ///< "srun", "torchrun", "accelerate", ... outermost first
+  Value processes_per_node;            ///< unknown when no launcher says
+  Value nodes;
+  std::string script;      ///< relative to the root; "" when the entry is not a file of the tree
+  std::string module;      ///< dotted, after -m; "" otherwise
+  std::string program;     ///< last program as typed, such as "lightning" or "composer"
+  std::vector<Word> args;  ///< of the script
+  Environment env;
+  std::string cwd;
+  Dict settings;  ///< what launchers decide: accelerate's YAML and flags (mixed_precision,
+                  ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
+  bool python = false;  ///< the program is a Python one
+  bool certain = true;
+  int runs = 1;
+};
+
+/// Nothing when the invocation is no training candidate (cd, mkdir, pip, echo, rsync, ...).
+[[nodiscard]] std::optional<Launch> read_launch(Tree& tree, const Invocation& invocation,
+                                                const CommandSource& source);
+
+}  // namespace schedmate
