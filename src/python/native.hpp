@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The seam between the interpreter (interpreter*.cpp) and the models of outside functions
+/// (natives_*.cpp): argparse, click, absl, yaml, OmegaConf, os, torch.cuda and the like. A native
+/// is found by its dotted name, gets evaluated arguments and gives a value; what has no native
+/// becomes a recorded Call and a Made.
+
+#include <functional>
+#include <map>
+
+#include "python/observation.hpp"
+
+namespace schedmate {
+
+struct Arguments {
+  List positional;
+  Dict named;
+  PlacePtr place;        ///< of the call
+  bool complete = true;  ///< false when *args or **kwargs were not known
+  /// By name or, when absent, by position; nullptr when not given.
+  [[nodiscard]] const Value* find(std::string_view name, std::size_t position) const;
+};
+
+/// A parameter of a function or a field of a (data)class.
+struct Parameter {
+  std::string name;
+  std::string annotation;  ///< as written, "" when none
+  std::optional<Value> fallback;
+  PlacePtr place;
+  enum class Kind : std::uint8_t { plain, keyword_only, star, double_star } kind = Kind::plain;
+};
+
+struct FunctionView {
+  std::string name;
+  std::vector<Parameter> parameters;
+  PlacePtr place;
+};
+
+struct ClassView {
+  std::string name;
+  std::string file;
+  std::vector<std::string> bases;  ///< dotted names outside the tree, own ones by class name
+  std::vector<Parameter> fields;   ///< annotated or assigned names of the body, bases' first
+  PlacePtr place;
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual Tree& tree() = 0;
+  virtual const PythonRun& run() = 0;
+  virtual Observation& seen() = 0;
+  /// Calls a function or class of the tree, a bound method, or an outside symbol.
+  virtual Value call(const Value& callable, Arguments arguments) = 0;
+  virtual Value attribute(const Value& of, std::string_view name) = 0;
+  virtual void set_attribute(const Value& of, std::string_view name, Value value) = 0;
+  /// A value for a dotted name: from the tree where it is there ("src.models.build.Net"), else an
+  /// outside Symbol.
+  virtual Value resolve(std::string_view dotted) = 0;
+  virtual std::optional<FunctionView> function(const Value& value) = 0;
+  virtual std::optional<ClassView> type(const Value& value) = 0;  ///< of a class, not an instance
+  /// An instance of a class of the tree with these fields and without running __init__ (dataclasses
+  /// filled by a parser), or of a made-up type such as "Namespace".
+  virtual Value instance(const Value& type_or_name, Dict fields) = 0;
+  /// The program ends here (sys.exit, argparse error).
+  virtual void stop(std::string reason, PlacePtr place) = 0;
+  [[nodiscard]] virtual bool certain() const = 0;  ///< not inside an undecided branch
+};
+
+using Native = std::function<Value(Machine&, const Arguments&)>;
+
+/// An object whose methods are modelled: a parser, a CfgNode, a DictConfig.
+struct NativeObject : Object {
+  [[nodiscard]] virtual std::string type_name() const = 0;  ///< "argparse.ArgumentParser"
+  /// Nothing when the object has no such attribute. A method comes as a NativeFunction.
+  virtual std::optional<Value> attribute(Machine& machine, std::string_view name) = 0;
+  virtual bool set_attribute(Machine&, std::string_view, Value) { return false; }
+  virtual std::optional<Value> item(Machine& machine, const Value& key);  ///< obj[key]
+  virtual bool set_item(Machine&, const Value&, Value) { return false; }
+  /// As a plain dict or list where it stands for one (DictConfig, CfgNode, Namespace).
+  virtual std::optional<Value> plain() { return std::nullopt; }
+};
+
+struct NativeFunction : Object {
+  std::string name;
+  Native run;
+};
+[[nodiscard]] Value native_function(std::string name, Native run);
+
+/// The model of "argparse.ArgumentParser", "os.environ.get", ...; nullptr when there is none.
+/// Names are canonical (torch.optim.adamw.AdamW is asked for as torch.optim.AdamW).
+[[nodiscard]] const Native* find_native(std::string_view dotted);
+/// The value of an outside name that is not called: "os.environ", "sys.argv", "math.pi".
+[[nodiscard]] std::optional<Value> native_constant(Machine& machine, std::string_view dotted);
+
+/// Each natives_*.cpp fills the table with its part.
+using NativeTable = std::map<std::string, Native, std::less<>>;
+void add_argparse(NativeTable& table);        ///< argparse, configargparse, tap
+void add_flag_libraries(NativeTable& table);  ///< absl, click, typer, fire, tyro, simple_parsing
+void add_dataclasses(NativeTable& table);     ///< dataclasses, HfArgumentParser, pydantic, attrs
+void add_config_readers(
+    NativeTable& table);  ///< yaml, json, toml, omegaconf, hydra, yacs, mmengine
+void add_standard_library(NativeTable& table);  ///< os, sys, math, pathlib, json, copy, functools
+void add_environment(NativeTable& table);  ///< torch.cuda, torch.distributed, horovod, jax counts
+
+}  // namespace schedmate
