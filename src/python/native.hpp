@@ -66,11 +66,15 @@ class Machine {
   /// The program ends here (sys.exit, argparse error).
   virtual void stop(std::string reason, PlacePtr place) = 0;
   [[nodiscard]] virtual bool certain() const = 0;  ///< not inside an undecided branch
+
+  /// What natives keep between calls of one run, by library: absl's registry, Hydra's start.
+  std::map<std::string, std::shared_ptr<Object>, std::less<>> memory;
 };
 
 using Native = std::function<Value(Machine&, const Arguments&)>;
 
-/// An object whose methods are modelled: a parser, a CfgNode, a DictConfig.
+/// An object whose methods are modelled: a parser, a CfgNode, a DictConfig. One that can be called
+/// has the attribute "__call__"; `len`, `in` and iteration work on plain().
 struct NativeObject : Object {
   [[nodiscard]] virtual std::string type_name() const = 0;  ///< "argparse.ArgumentParser"
   /// Nothing when the object has no such attribute. A method comes as a NativeFunction.
