@@ -94,20 +94,49 @@ Value Value::deep_copy() const {
   return *this;
 }
 
+namespace {
+constexpr std::size_t few_entries = 32;
+}
+
+std::size_t Dict::index_of(std::string_view key) const {
+  if (entries_.size() <= few_entries) {
+    const auto found = std::ranges::find(entries_, key, &Entry::key);
+    return static_cast<std::size_t>(found - entries_.begin());
+  }
+  const auto [first, last] = index_.equal_range(std::hash<std::string_view>()(key));
+  const auto found =
+      std::find_if(first, last, [&](const auto& held) { return entries_[held.second].key == key; });
+  return found == last ? entries_.size() : found->second;
+}
+
+void Dict::add_to_index(std::size_t entry) {
+  index_.emplace(std::hash<std::string_view>()(entries_[entry].key), entry);
+}
+
 const Value* Dict::find(std::string_view key) const {
-  const auto found = std::ranges::find(entries_, key, &Entry::key);
-  return found == entries_.end() ? nullptr : &found->value;
+  const auto index = index_of(key);
+  return index == entries_.size() ? nullptr : &entries_[index].value;
 }
 Value* Dict::find(std::string_view key) {
-  const auto found = std::ranges::find(entries_, key, &Entry::key);
-  return found == entries_.end() ? nullptr : &found->value;
+  const auto index = index_of(key);
+  return index == entries_.size() ? nullptr : &entries_[index].value;
 }
 Value& Dict::set(std::string_view key, Value value) {
   if (Value* held = find(key)) return *held = std::move(value);
-  return entries_.emplace_back(std::string(key), std::move(value)).value;
+  entries_.emplace_back(std::string(key), std::move(value));
+  const auto size = entries_.size();
+  for (auto i = size == few_entries + 1 ? 0 : size - 1; size > few_entries && i < size; ++i)
+    add_to_index(i);
+  return entries_.back().value;
 }
 bool Dict::erase(std::string_view key) {
-  return std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; }) != 0;
+  const auto index = index_of(key);
+  if (index == entries_.size()) return false;
+  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+  index_.clear();
+  for (std::size_t i = 0; entries_.size() > few_entries && i < entries_.size(); ++i)
+    add_to_index(i);
+  return true;
 }
 
 const Value* find_path(const Value& root, std::string_view dotted) {

@@ -11,6 +11,7 @@
 #include <schedmate/facts.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -75,7 +76,8 @@ class Value {
 };
 
 /// A mapping with text keys that keeps the order of insertion (other keys are written as Python's
-/// str() would).
+/// str() would). Keys are looked for one by one while there are few, by hash beyond that: a
+/// vocabulary in JSON has 50,000.
 class Dict {
  public:
   struct Entry {
@@ -91,7 +93,11 @@ class Dict {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
+  [[nodiscard]] std::size_t index_of(std::string_view key) const;  ///< size() when absent
+  void add_to_index(std::size_t entry);
   std::vector<Entry> entries_;
+  /// Hash of the key -> place in entries_; empty while there are few.
+  std::unordered_multimap<std::size_t, std::size_t> index_;
 };
 
 /// "a.b.c" in nested dicts (list items by number); nullptr when a step is missing.

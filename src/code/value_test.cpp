@@ -49,4 +49,20 @@ TEST_CASE("numbers are read from text, truth as in Python, and unknown is neithe
 }
 
 }  // namespace
+TEST_CASE("a large dict finds, replaces and erases as a small one does") {
+  Dict dict;
+  for (std::int64_t i = 0; i < 20'000; ++i) dict.set(std::to_string(i), Value(i));
+  dict.set("7", Value(std::int64_t{-7}));
+  CHECK(dict.size() == 20'000);
+  CHECK(*dict.find("7")->integer() == -7);
+  CHECK(*dict.find("19999")->integer() == 19'999);
+  CHECK(dict.find("20000") == nullptr);
+  CHECK(dict.erase("8"));
+  CHECK_FALSE(dict.erase("8"));
+  CHECK(*dict.find("9")->integer() == 9);
+  CHECK(dict.all()[8].key == "9");
+  const Dict copy = dict;
+  CHECK(*copy.find("12345")->integer() == 12'345);
+}
+
 }  // namespace schedmate
