@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Vectors of texts (paper 3.1; design 5.2). Rows: src/llm/embedders.def. Secrets are taken out of
+/// the texts before they come here.
+///
+/// A dense embedder (`openai`, `replay`) gives unit vectors, and may ask a server. A sparse one
+/// (`lexical`) is a pure function of one word; the vector of a text is the sum over its words
+/// (parts between white space), and the index (search.hpp) weighs the features by how rare they are
+/// in the history. So a text should have one word per fact, as "dataset=imagenet batch_size=64".
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+/// A hashed property of a word, and how often the word has it. Buckets are below 2^16.
+struct Feature {
+  std::uint32_t bucket = 0;
+  float count = 0;
+  bool operator==(const Feature&) const = default;
+};
+
+/// Rows of equal, unit length, in the order of the texts.
+using DenseVectors = std::vector<std::vector<float>>;
+
+/// May be used by several threads at once.
+struct Embedder {
+  std::string name;      ///< with model and version; only vectors of the same name are compared
+  double threshold = 0;  ///< cosine from which two texts count as similar, if not calibrated
+  std::function<std::vector<Feature>(std::string_view word)> features;  ///< sparse, else empty
+  /// Dense, else empty. Errors: unavailable, timeout, bad_reply, refused; not_found when a replay
+  /// has no such text. Cost: a call of the server for each batch.
+  std::function<Result<DenseVectors>(std::span<const std::string> texts)> embed;
+
+  [[nodiscard]] bool sparse() const { return static_cast<bool>(features); }
+};
+
+struct EmbedderOptions {
+  std::string url;                  ///< openai: base, as "http://127.0.0.1:8080" or ".../v1"
+  std::string model = "bge-m3";     ///< openai, replay: as the server calls it (paper: BGE-m3)
+  std::optional<double> threshold;  ///< unset = 0.70 for lexical (measured), 0.90 else (paper)
+  std::string recording;            ///< replay: JSON lines of {"text": ..., "vector": [...]}
+  std::string token_file;           ///< openai: bearer token, first line of this file
+  std::string token_variable;       ///< openai: or in this variable of the environment
+  std::string certificate_file;     ///< openai: authorities for TLS, "" = those of the system
+  std::size_t batch = 64;           ///< openai: texts in one request
+  int retries = 3;                  ///< openai: after a busy or failing server
+  std::chrono::milliseconds deadline{30'000};  ///< openai: for one call of embed, retries included
+  std::function<std::optional<std::string>(const std::string& name)> environment;
+  /// openai: vectors that were paid for already, by text. Both or none.
+  std::function<std::optional<std::vector<float>>(const std::string& text)> recall;
+  std::function<void(const std::string& text, const std::vector<float>& vector)> remember;
+};
+
+/// One row of embedders.def.
+struct EmbedderRow {
+  std::string_view name;
+  std::string_view summary;
+};
+[[nodiscard]] std::span<const EmbedderRow> embedder_rows();
+
+/// Makes "lexical", "openai" or "replay". Errors: not_found with the nearest name; invalid (no URL,
+/// an unreadable recording or token file). Does not call the server.
+[[nodiscard]] Result<Embedder> make_embedder(std::string_view name,
+                                             const EmbedderOptions& options = {});
+
+}  // namespace schedmate
