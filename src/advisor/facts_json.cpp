@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/facts_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace schedmate {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::array fields = std::to_array<std::string_view>(
+    {"model_name",   "model_family", "model_type",      "task_type",  "task",
+     "dataset",      "dataset_size", "augmentation",    "framework",  "distributed",
+     "batch_size",   "length",       "precision",       "optimizer",  "learning_rate",
+     "params_scale", "pretrained",   "sequence_length", "resolution", "gpus",
+     "nodes"});
+
+constexpr std::array source_words =
+    std::to_array<std::string_view>({"command", "shell", "default", "config", "composition", "code",
+                                     "table", "environment", "model"});
+constexpr std::array outlook_words =
+    std::to_array<std::string_view>({"runs", "evaluation only", "fails early"});
+
+/// 200 rather than 200.0: amounts are counts more often than not.
+ordered_json number(double value) {
+  constexpr double exact_below = 9e15;
+  if (std::trunc(value) == value && std::abs(value) < exact_below)
+    return static_cast<std::int64_t>(value);
+  return value;
+}
+
+struct ValueWriter {
+  ordered_json operator()(std::monostate) const { return nullptr; }
+  ordered_json operator()(const Length& length) const {
+    return {{"amount", number(length.amount)}, {"unit", length.unit}};
+  }
+  template <class Plain>
+  ordered_json operator()(const Plain& value) const {
+    return value;
+  }
+};
+
+ordered_json write(const Fact& fact) {
+  ordered_json lines = ordered_json::array();
+  for (const Evidence& each : fact.evidence)
+    lines.push_back({{"file", each.file}, {"line", each.line}, {"text", each.text}});
+  return {{"value", std::visit(ValueWriter(), fact.value)},
+          {"confidence", fact.confidence},
+          {"source", source_word(fact.source)},
+          {"evidence", std::move(lines)}};
+}
+
+ordered_json write_facts(const Facts& facts) {
+  ordered_json object = ordered_json::object();
+  const ordered_json unknown = {
+      {"value", nullptr}, {"confidence", 0.0}, {"source", nullptr}, {"evidence", json::array()}};
+  for (const std::string_view field : fields) {
+    const auto found = facts.facts.find(field);
+    object[std::string(field)] = found == facts.facts.end() ? unknown : write(found->second);
+  }
+  for (const auto& [name, fact] : facts.facts)
+    if (!object.contains(name)) object[name] = write(fact);
+  return object;
+}
+
+// --- reading ---------------------------------------------------------------------------------
+
+std::string text_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+template <std::size_t Count>
+std::size_t index_of(const std::array<std::string_view, Count>& words, std::string_view word) {
+  return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
+}
+
+FactValue read_value(const json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object()) {
+    const auto amount = value.find("amount");
+    if (amount != value.end() && amount->is_number())
+      return Length{amount->get<double>(), text_at(value, "unit")};
+  }
+  return std::monostate();
+}
+
+Fact read_fact(const json& cell) {
+  Fact fact;
+  if (!cell.is_object()) return fact;
+  if (const auto value = cell.find("value"); value != cell.end()) fact.value = read_value(*value);
+  if (const auto share = cell.find("confidence"); share != cell.end() && share->is_number())
+    fact.confidence = share->get<double>();
+  if (const auto at = index_of(source_words, text_at(cell, "source")); at < source_words.size())
+    fact.source = static_cast<FactSource>(at);
+  const auto lines = cell.find("evidence");
+  if (lines == cell.end() || !lines->is_array()) return fact;
+  for (const json& each : *lines) {
+    if (!each.is_object()) continue;
+    const auto line = each.find("line");
+    const int at = line != each.end() && line->is_number_integer() ? line->get<int>() : 0;
+    fact.evidence.push_back({text_at(each, "file"), at, text_at(each, "text")});
+  }
+  return fact;
+}
+
+/// A field that has neither value nor source was only printed to say that it is unknown.
+bool is_placeholder(const json& cell) {
+  const auto source = cell.is_object() ? cell.find("source") : cell.end();
+  return source != cell.end() && source->is_null();
+}
+
+void read_facts(const json& document, const char* key, decltype(Facts::facts)& into) {
+  const auto object = document.find(key);
+  if (object == document.end() || !object->is_object()) return;
+  for (const auto& [name, cell] : object->items())
+    if (!is_placeholder(cell)) into.emplace(name, read_fact(cell));
+}
+
+std::vector<std::string> read_texts(const json& document, const char* key) {
+  std::vector<std::string> texts;
+  const auto list = document.find(key);
+  if (list == document.end() || !list->is_array()) return texts;
+  for (const json& each : *list)
+    if (each.is_string()) texts.push_back(each.get<std::string>());
+  return texts;
+}
+
+void read_rejected(const json& document, Facts& facts) {
+  const auto list = document.find("rejected");
+  if (list == document.end() || !list->is_array()) return;
+  for (const json& each : *list) {
+    if (each.is_object())
+      facts.rejected.push_back({text_at(each, "field"), read_fact(each), text_at(each, "why")});
+  }
+}
+
+Facts read_document(const json& document) {
+  Facts facts;
+  read_facts(document, "facts", facts.facts);
+  read_facts(document, "extra", facts.extra);
+  if (const auto at = index_of(outlook_words, text_at(document, "expect"));
+      at < outlook_words.size())
+    facts.expect = static_cast<Outlook>(at);
+  facts.expect_reason = text_at(document, "expect_reason");
+  if (const auto runs = document.find("runs"); runs != document.end() && runs->is_number_integer())
+    facts.runs = std::max<std::int64_t>(0, runs->get<std::int64_t>());
+  facts.files_read = read_texts(document, "files_read");
+  facts.tree = text_at(document, "tree");
+  facts.degraded = read_texts(document, "degraded");
+  read_rejected(document, facts);
+  const json cost = document.value("cost", json::object());
+  if (cost.is_object() && cost.contains("wall_ms") && cost["wall_ms"].is_number())
+    facts.wall_ms = cost["wall_ms"].get<double>();
+  return facts;
+}
+
+}  // namespace
+
+std::span<const std::string_view> fact_fields() { return fields; }
+
+const Fact* known_fact(const Facts& facts, std::string_view field) {
+  const auto found = facts.facts.find(field);
+  return found != facts.facts.end() && found->second.value.index() != 0 ? &found->second : nullptr;
+}
+
+std::string_view source_word(FactSource source) {
+  return source_words[static_cast<std::size_t>(source)];
+}
+
+std::string_view outlook_word(Outlook outlook) {
+  return outlook_words[static_cast<std::size_t>(outlook)];
+}
+
+std::string value_text(const FactValue& value) {
+  struct Writer {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(bool yes) const { return yes ? "true" : "false"; }
+    std::string operator()(std::int64_t whole) const { return fmt::format("{}", whole); }
+    std::string operator()(double real) const { return fmt::format("{:g}", real); }
+    std::string operator()(const std::string& text) const { return text; }
+    std::string operator()(const Length& length) const {
+      return fmt::format("{:.10g} {}", length.amount, length.unit);
+    }
+  };
+  return std::visit(Writer(), value);
+}
+
+std::string facts_json(const Facts& facts, const FactsJsonOptions& options) {
+  ordered_json document = {{"schema", "schedmate.facts.v1"}, {"facts", write_facts(facts)}};
+  auto& extra = document["extra"] = ordered_json::object();
+  for (const auto& [name, fact] : facts.extra) extra[name] = write(fact);
+  document["expect"] = outlook_word(facts.expect);
+  document["expect_reason"] = facts.expect_reason;
+  document["runs"] = facts.runs;
+  document["files_read"] = facts.files_read;
+  document["tree"] = facts.tree;
+  document["degraded"] = facts.degraded;
+  document["cost"] = {
+      {"model_calls", options.model_calls}, {"tokens", options.tokens}, {"wall_ms", facts.wall_ms}};
+  if (options.explain) {
+    auto& list = document["rejected"] = ordered_json::array();
+    for (const Rejected& each : facts.rejected) {
+      ordered_json row = {{"field", each.field}, {"why", each.why}};
+      row.update(write(each.fact));
+      list.push_back(std::move(row));
+    }
+  }
+  return document.dump(options.indented ? 2 : -1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<Facts> read_facts_json(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded() || !document.is_object()) {
+    return fail(ErrorCode::invalid, "facts: the text is not a JSON object; it may have been cut");
+  }
+  if (text_at(document, "schema") != "schedmate.facts.v1") {
+    return fail(ErrorCode::invalid,
+                fmt::format("facts: schema '{}' instead of schedmate.facts.v1; it was written by "
+                            "another version of schedmate",
+                            text_at(document, "schema")));
+  }
+  return read_document(document);
+}
+
+}  // namespace schedmate
