@@ -42,6 +42,8 @@ class Node {
   [[nodiscard]] Node parent() const;
   /// Same for equal nodes of one tree: a key for maps.
   [[nodiscard]] const void* id() const { return node_.id; }
+  /// For readers that walk with a cursor of their own.
+  [[nodiscard]] TSNode raw() const { return node_; }
 
  private:
   TSNode node_{};
