@@ -3,18 +3,21 @@
 
 /// A job's files, read beneath one root and never outside it (issue section 2, jobcode.md 3).
 ///
-/// Every path is relative to the root with '/' between parts ("" or "." is the root itself) and is
-/// opened with openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), or a walk of its components where
-/// the kernel lacks that. Links inside the root are followed, links out of it are refused. Only
-/// regular files are read; text comes back as UTF-8 (BOM removed, UTF-16 and Latin-1 converted,
-/// CRLF kept). A file is read once and kept. One thread only.
+/// Every path is relative to the root with '/' between parts ("" or "." is the root itself; an
+/// absolute path below the root is taken as such) and is opened as tree/beneath.hpp says. Links
+/// inside the root are followed, links out of it are refused. Only regular files are read; text
+/// comes back as UTF-8 (BOM removed, UTF-16 and Latin-1 converted, CRLF kept), a notebook as its
+/// code. A file is read once and kept. One thread only.
 
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <schedmate/result.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tree/owner.hpp"
 
 namespace schedmate {
 
@@ -30,7 +33,8 @@ struct TextFile {
   std::string path;  ///< as asked for, normalised
   std::string text;
   std::vector<std::size_t> line_starts;  ///< offset of each line
-  std::string hash;                      ///< of the bytes, hex
+  std::string hash;                      ///< SHA-256 of the bytes, hex
+  bool written = false;                  ///< by the job's command (put), not a file of the tree
   [[nodiscard]] int lines() const { return static_cast<int>(line_starts.size()); }
   /// Line `number` (1-based) without its end; "" beyond the file.
   [[nodiscard]] std::string_view line(int number) const;
@@ -43,10 +47,22 @@ struct TreeEntry {
   std::size_t bytes = 0;
 };
 
+/// A file as it was when it was read; `hash` is of its content, the rest tells cheaply whether it
+/// may have changed since.
+struct FileVersion {
+  std::string path;
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+  std::uint64_t inode = 0;
+  std::string hash;
+  bool operator==(const FileVersion&) const = default;
+};
+
 class Tree {
  public:
-  /// Errors: not_found, refused (not the owner's and not world-readable, a link as root).
-  static Result<Tree> open(const std::string& root, TreeLimits limits = {});
+  /// Errors: not_found; refused (not the owner's and not world-readable, a link as root); invalid
+  /// (.schedmateignore cannot be understood: then nothing is read).
+  static Result<Tree> open(const std::string& root, TreeLimits limits = {}, OwnerRule rule = {});
   Tree(Tree&&) noexcept;
   Tree& operator=(Tree&&) noexcept;
   ~Tree();
@@ -61,8 +77,18 @@ class Tree {
   [[nodiscard]] std::vector<TreeEntry> list(std::string_view folder);
   /// Everything below `folder`, in order of path, .git and ignored files left out.
   [[nodiscard]] std::vector<TreeEntry> walk(std::string_view folder);
+  /// The rule of the root, for a folder below it. Errors: not_found, refused.
+  Result<void> check_owner(std::string_view folder);
+
+  /// Lays a text over the tree, as a here-document or `sed -i` of the job's command does. Pointers
+  /// to what stood there stay good. A path outside the tree is kept in degraded().
+  void put(std::string_view path, std::string text);
 
   [[nodiscard]] const std::vector<std::string>& files_read() const;  ///< in order of reading
+  /// Of the files read, in order of path; written ones left out.
+  [[nodiscard]] std::vector<FileVersion> versions() const;
+  /// What stands at `path` now, without its hash. Errors: as read().
+  [[nodiscard]] Result<FileVersion> look(std::string_view path);
   [[nodiscard]] const std::vector<std::string>& degraded() const;
   void degrade(std::string note);  ///< keeps a note once
 
@@ -72,8 +98,18 @@ class Tree {
   std::unique_ptr<Inside> inside_;
 };
 
-/// "a/./b/../c" -> "a/c"; absolute paths and paths that leave the root give an empty optional-like
-/// error. `base` is the folder that `path` is relative to.
+/// One hash for a set of files: over path and content of each, in order of path.
+[[nodiscard]] std::string closure_hash(std::span<const FileVersion> files);
+
+/// Whether all files look as they did, by stat alone.
+[[nodiscard]] bool unchanged(Tree& tree, std::span<const FileVersion> files);
+
+/// Paths whose content is not what it was. Reads only files that look changed.
+[[nodiscard]] std::vector<std::string> changed_files(Tree& tree,
+                                                     std::span<const FileVersion> files);
+
+/// "a/./b/../c" -> "a/c"; "." for the root. `base` is the folder that `path` is relative to.
+/// Errors: refused (absolute, or leaves the root), invalid (holds a zero byte).
 [[nodiscard]] Result<std::string> join_path(std::string_view base, std::string_view path);
 
 }  // namespace schedmate
