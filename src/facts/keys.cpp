@@ -43,7 +43,7 @@ std::string normal_key(std::string_view key) {
 Result<Keys> Keys::parse(std::string_view text) {
   toml::table table;
   try {
-    table = toml::parse(text, "keys.toml");
+    table = toml::parse(text, std::string_view("keys.toml"));
   } catch (const toml::parse_error& error) {
     return fail(ErrorCode::invalid,
                 fmt::format("keys.toml:{}: {}", error.source().begin.line, error.description()));

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Batch size per device and micro-step: what reaches the training loader, else what the settings
+/// say. Totals are divided by devices and accumulation; batches of varying size give no number.
+#include <algorithm>
+#include <cmath>
+
+#include "facts/devices.hpp"
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "batch_size";
+
+bool mentions(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+/// How much a loader looks like the one of the training set.
+int trainness(const Call& call) {
+  const std::string line = call.place ? normal_key(call.place->text) : "";
+  const std::string function = normal_key(call.function);
+  int points = 0;
+  if (mentions(line, {"train", "trn"})) points += 2;
+  if (mentions(line, {"val", "test", "eval", "valid", "dev_"})) points -= 3;
+  if (mentions(function, {"train"})) points += 2;
+  if (mentions(function, {"val", "test", "eval", "predict"})) points -= 3;
+  if (const Value* shuffle = call.named.find("shuffle"); shuffle && shuffle->truth() == true)
+    points += 2;
+  return points;
+}
+
+struct Loader {
+  const Call* call;
+  const Value* size;
+};
+
+std::vector<Loader> loaders(const Scene& scene) {
+  std::vector<Loader> found;
+  for (const auto* name : {"DataLoader", "StatefulDataLoader", "FastDataLoader", "DataListLoader",
+                           "NeighborLoader", "MultiEpochsDataLoader"}) {
+    for (const Call* call : scene.calls(name)) {
+      if (const Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
+    }
+  }
+  for (const auto* name : {"BatchSampler", "DistributedBatchSampler", "AspectRatioBatchSampler"}) {
+    for (const Call* call : scene.calls(name)) {
+      const std::size_t position = std::string_view(name) == "BatchSampler" ? 1 : 1;
+      if (const Value* size = argument(*call, "batch_size", position))
+        found.push_back({call, size});
+    }
+  }
+  for (const Call& call : scene.seen.calls) {
+    if (!call.callee.starts_with("tensorflow.") && !call.callee.starts_with("tf.")) continue;
+    if (call.callee.ends_with(".batch") && !call.args.empty())
+      found.push_back({&call, &call.args[0]});
+  }
+  return found;
+}
+
+void from_loaders(const Scene& scene, Findings& out) {
+  auto all = loaders(scene);
+  std::erase_if(all, [](const Loader& loader) {
+    const auto number = loader.size->number();
+    return !number || *number < 1 || loader.size->boolean() != nullptr;
+  });
+  if (all.empty()) return;
+  const auto best = std::ranges::max_element(all, {}, [](const Loader& loader) {
+    return trainness(*loader.call) * 2 + (loader.call->certain ? 1 : 0);
+  });
+  if (trainness(*best->call) < -1) return;
+  const double per_process = *best->size->number();
+  const double devices = devices_per_process(scene);
+  double sure = best->call->certain ? confidence::certain : confidence::likely;
+  if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
+  const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
+  add(out, field, number_fact(std::ceil(per_process / devices)), sure, place,
+      "the training loader's batch size");
+}
+
+void from_libraries(const Scene& scene, Findings& out) {
+  for (const Library& library : libraries_of(scene)) {
+    for (const auto* name : {"per_device_train_batch_size", "batch_size"}) {
+      const auto setting = library_setting(scene, library, name);
+      const auto number = setting ? number_of(*setting) : std::nullopt;
+      if (!number || *number < 1) continue;
+      const bool per_device = std::string_view(name) != "batch_size";
+      add_setting(out, field,
+                  number_fact(per_device ? *number : *number / devices_per_process(scene)),
+                  *setting);
+      return;
+    }
+  }
+}
+
+double accumulation(const Scene& scene) {
+  for (const auto& meant : scene.meant("accumulation")) {
+    if (const auto number = meant.setting->value.number(); number && *number >= 1) return *number;
+  }
+  return 1;
+}
+
+/// Confidence by how a setting got its value.
+double sure_of(const Setting& setting) {
+  switch (setting.standing) {
+    case Standing::given:
+    case Standing::launcher:
+      return confidence::strong;
+    case Standing::config:
+      return confidence::likely;
+    case Standing::argument:
+      return setting.read ? confidence::fair : confidence::weak;
+    case Standing::fallback:
+      return confidence::likely;
+    default:
+      return confidence::fair;
+  }
+}
+
+void from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    const auto number = setting->value.number();
+    if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;
+    if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
+    double value = *number;
+    double sure = sure_of(*setting) - 0.001 * trust / 1000;
+    if (meaning == "dynamic") {
+      if (setting->standing == Standing::given || setting->standing == Standing::config)
+        add(out, field, {}, sure - 0.02, setting->value.place, "batches by " + setting->key);
+      continue;
+    }
+    if (meaning == "total") {
+      value /= scene.job.gpus;
+      if (std::fmod(value, accumulation(scene)) == 0) value /= accumulation(scene);
+    } else if (meaning == "plain") {
+      value /= devices_per_process(scene);
+      sure -= 0.03;
+    }
+    if (value < 1 || std::floor(value) != value) sure = confidence::hint;
+    add(out, field, number_fact(value), sure, setting->value.place, "setting " + setting->key);
+  }
+}
+
+}  // namespace
+
+void find_batch_size(const Scene& scene, Findings& out) {
+  from_libraries(scene, out);
+  from_loaders(scene, out);
+  from_settings(scene, out);
+}
+
+}  // namespace schedmate

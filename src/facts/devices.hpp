@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How the program spreads over its GPUs.
+
+#include "facts/finding.hpp"
+
+namespace schedmate {
+
+/// GPUs that one process drives: all of the node under DataParallel, MirroredStrategy or
+/// multi_gpu_model, else 1. What a program calls its batch size is shared by them.
+[[nodiscard]] double devices_per_process(const Scene& scene);
+
+/// The call that splits a batch over the devices of one process; nullptr when there is none.
+[[nodiscard]] const Call* single_process_split(const Scene& scene);
+
+}  // namespace schedmate

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How the job spreads over its GPUs: wrappers on the taken path, ZeRO and FSDP settings, tensor
+/// and pipeline sizes, else what launcher and library do by themselves. One GPU is "none".
+#include <algorithm>
+#include <array>
+
+#include "facts/devices.hpp"
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "distributed";
+
+struct Wrapper {
+  std::string_view callee, word;
+};
+constexpr std::array wrappers{
+    Wrapper{"FullyShardedDataParallel", "fsdp"},
+    Wrapper{"fully_shard", "fsdp"},
+    Wrapper{"DistributedDataParallel", "ddp"},
+    Wrapper{"DistributedOptimizer", "ddp"},
+    Wrapper{"horovod.torch.init", "ddp"},
+    Wrapper{"BroadcastGlobalVariablesCallback", "ddp"},
+    Wrapper{"MultiWorkerMirroredStrategy", "ddp"},
+    Wrapper{"paddle.DataParallel", "ddp"},
+    Wrapper{"fleet.distributed_model", "ddp"},
+};
+
+void add_on_request(const Scene& scene, Findings& out, std::string word, double sure) {
+  Fact fact{.value = std::move(word), .confidence = sure, .source = FactSource::environment};
+  fact.evidence.push_back({"<request>", 0, "gpus " + std::to_string(scene.job.gpus)});
+  out.push_back({std::string(field), std::move(fact), "GPUs asked for"});
+}
+
+const Setting* number_setting(const Scene& scene, std::string_view name, double at_least) {
+  for (const auto& [setting, meaning, trust] : scene.meant(name)) {
+    if (setting->standing == Standing::global || setting->value.boolean() != nullptr) continue;
+    const auto number = setting->value.number();
+    if (number) return *number >= at_least ? setting : nullptr;
+  }
+  return nullptr;
+}
+
+/// "+tp", "+pp", "+ep" for sizes above 1; the place of the first one.
+std::string model_parallel(const Scene& scene, PlacePtr& place) {
+  std::string word;
+  for (const auto& [name, part] :
+       {std::pair("tensor_parallel", "tp"), std::pair("pipeline_parallel", "pp"),
+        std::pair("expert_parallel", "ep")}) {
+    const Setting* setting = number_setting(scene, name, 2);
+    if (setting == nullptr) continue;
+    word += word.empty() ? part : std::string("+") + part;
+    if (!place) place = setting->value.place;
+  }
+  return word;
+}
+
+bool uses_deepspeed(const Scene& scene) {
+  const auto& launchers = scene.launch.launchers;
+  return scene.imports("deepspeed") || !scene.calls("deepspeed.initialize").empty() ||
+         std::ranges::find(launchers, "deepspeed") != launchers.end() ||
+         std::ranges::any_of(scene.settings, [](const Setting& setting) {
+           return setting.standing == Standing::given && setting.leaf() == "deepspeed" &&
+                  setting.value.truth() == true;
+         });
+}
+
+void from_zero(const Scene& scene, Findings& out) {
+  const Setting* stage = number_setting(scene, "zero_stage", 0);
+  if (stage == nullptr || !uses_deepspeed(scene)) {
+    if (!scene.calls("deepspeed.initialize").empty())
+      add(out, field, "ddp", confidence::weak, scene.calls("deepspeed.initialize")[0]->place,
+          "deepspeed");
+    return;
+  }
+  const auto number = static_cast<int>(*stage->value.number());
+  add(out, field, number == 0 ? "ddp" : "deepspeed-zero" + std::to_string(number), 0.95,
+      stage->value.place, "ZeRO stage");
+}
+
+void from_wrappers(const Scene& scene, Findings& out) {
+  for (const auto& [name, word] : wrappers) {
+    for (const Call* call : scene.calls(name)) {
+      add(out, field, std::string(word), call->certain ? 0.94 : confidence::fair, call->place,
+          "wrapped by the program");
+    }
+  }
+  if (const Call* call = single_process_split(scene)) {
+    add(out, field, "dp", call->certain ? 0.93 : confidence::weak, call->place,
+        "split by one process");
+  }
+}
+
+std::string strategy_word(std::string_view raw) {
+  const std::string text = normal_key(raw);
+  for (const auto* stage : {"1", "2", "3"}) {
+    if (text.contains("deepspeed_stage_") && text.contains(std::string("stage_") + stage))
+      return std::string("deepspeed-zero") + stage;
+  }
+  if (text.contains("deepspeed")) return "deepspeed-zero2";
+  if (text.contains("fsdp") || text.contains("full_shard") || text.contains("fully_sharded"))
+    return "fsdp";
+  if (text.contains("ddp") || text.contains("distributeddataparallel") || text == "multi_gpu" ||
+      text.contains("horovod"))
+    return "ddp";
+  if (text == "dp" || text.contains("mirrored") || text == "dataparallel") return "dp";
+  return "";
+}
+
+void from_strategy(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant("strategy")) {
+    const std::string word = strategy_word(name_in(setting->value));
+    if (word.empty()) continue;
+    const bool told = setting->standing <= Standing::config ||
+                      (setting->standing == Standing::argument && setting->read);
+    add(out, field, word, told ? 0.94 : confidence::fair, setting->value.place,
+        "setting " + setting->key);
+  }
+}
+
+/// What launcher and library make of several GPUs when nothing else is said.
+void from_launcher(const Scene& scene, Findings& out) {
+  const auto& launchers = scene.launch.launchers;
+  const auto launched = [&](std::string_view name) {
+    return std::ranges::any_of(launchers,
+                               [&](const std::string& one) { return one.contains(name); });
+  };
+  const bool many = launched("torchrun") || launched("launch") || launched("accelerate") ||
+                    launched("deepspeed") || launched("mpirun") || launched("horovodrun") ||
+                    launched("torch.distributed") || launched("srun");
+  const auto libraries = libraries_of(scene);
+  const bool trainer = std::ranges::any_of(libraries, [](const Library& library) {
+    return library.callee.starts_with("transformers.") || library.callee.starts_with("trl.");
+  });
+  const bool lightning = std::ranges::any_of(
+      libraries, [](const Library& library) { return library.callee.starts_with("lightning."); });
+  const bool spawned = !scene.calls("multiprocessing.spawn").empty() ||
+                       !scene.calls("multiprocessing.Process").empty() ||
+                       !scene.calls("init_process_group").empty() ||
+                       !scene.calls("init_distributed").empty();
+  if (many) return add_on_request(scene, out, "ddp", 0.8);
+  if (lightning || spawned) return add_on_request(scene, out, "ddp", 0.75);
+  if (trainer) return add_on_request(scene, out, "dp", 0.8);
+  add_on_request(scene, out, scene.job.nodes > 1 ? "ddp" : "dp", 0.5);
+}
+
+}  // namespace
+
+void find_distributed(const Scene& scene, Findings& out) {
+  if (scene.job.gpus <= 1) return add_on_request(scene, out, "none", 0.97);
+  Findings found;
+  from_zero(scene, found);
+  from_wrappers(scene, found);
+  from_strategy(scene, found);
+  from_launcher(scene, found);
+  PlacePtr place;
+  const std::string model = model_parallel(scene, place);
+  for (Finding& finding : found) {
+    auto& word = std::get<std::string>(finding.fact.value);
+    if (!model.empty()) word = word == "dp" || word == "ddp" ? model : word + "+" + model;
+    if (!model.empty() && finding.fact.evidence.empty()) finding.fact.evidence = evidence_of(place);
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace schedmate

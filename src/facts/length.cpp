@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Amount of training: what the library was told, else the loop over epochs that was seen, else
+/// what the settings say. -1, 0 and None mean that a limit is not used.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "facts/devices.hpp"
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "length";
+
+struct Limit {
+  std::string_view name, unit;
+};
+/// In the order in which libraries look at them: a step limit in use beats the epochs.
+constexpr std::array limits{
+    Limit{"max_steps", "steps"},
+    Limit{"num_train_epochs", "epochs"},
+    Limit{"max_epochs", "epochs"},
+    Limit{"nb_epoch", "epochs"},
+    Limit{"epochs", "epochs"},
+    Limit{"iterations", "steps"},
+    Limit{"total_timesteps", "env steps"},
+};
+
+void from_libraries(const Scene& scene, Findings& out) {
+  for (const Library& library : libraries_of(scene)) {
+    for (const auto& [name, unit] : limits) {
+      const auto setting = library_setting(scene, library, name);
+      const auto number = setting ? number_of(*setting) : std::nullopt;
+      if (!number || *number <= 0) continue;
+      add_setting(out, field, Length{*number, std::string(unit)}, *setting);
+      return;
+    }
+  }
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const std::string lower = normal_key(text);
+  return lower.contains(word);
+}
+
+std::string unit_of(const Loop& loop) {
+  const std::string text = loop.target + " " + loop.source_text;
+  if (has_word(text, "epoch") || loop.target == "ep") return "epochs";
+  for (const auto* word : {"step", "iter", "update", "it"}) {
+    if (loop.target == word) return "steps";
+  }
+  if (has_word(text, "step") || has_word(text, "iter")) return "steps";
+  return "";
+}
+
+/// "range(start, start + 200)" runs 200 times wherever it starts.
+std::optional<double> length_from_start(const Loop& loop) {
+  std::string text = loop.source_text;
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  const auto comma = text.find(',');
+  const auto open = text.find('(');
+  if (open == std::string::npos || comma == std::string::npos) return std::nullopt;
+  const std::string start = text.substr(open + 1, comma - open - 1);
+  std::string_view end = std::string_view(text).substr(comma + 1);
+  if (start.empty() || !end.starts_with(start + "+") || !end.ends_with(')')) return std::nullopt;
+  end.remove_prefix(start.size() + 1);
+  end.remove_suffix(1);
+  return parse_number<double>(end);
+}
+
+struct Run {
+  const Loop* loop;
+  double amount;
+  std::string unit;
+};
+
+std::optional<Run> run_of(const Loop& loop) {
+  const std::string unit = unit_of(loop);
+  if (unit.empty()) return std::nullopt;
+  std::optional<double> amount = length_from_start(loop);
+  if (!amount && loop.first && loop.last) amount = *loop.last - *loop.first;
+  // Resumed from an epoch that is not known: the length of the whole training.
+  if (!amount && loop.last) amount = loop.last;
+  if (!amount) amount = loop.bound.number();
+  if (!amount || *amount <= 0) return std::nullopt;
+  return Run{&loop, *amount, unit};
+}
+
+void from_loops(const Scene& scene, Findings& out) {
+  std::vector<Run> runs;
+  for (const Loop& loop : scene.seen.loops) {
+    if (const auto run = run_of(loop)) runs.push_back(*run);
+  }
+  std::ranges::stable_sort(runs, {}, [](const Run& run) {
+    return std::tuple(run.unit != "epochs", !run.loop->certain, run.loop->loops);
+  });
+  if (runs.empty()) return;
+  const Run& best = runs.front();
+  double sure = best.unit == "epochs" ? 0.95 : confidence::likely;
+  if (!best.loop->certain) sure -= 0.1;
+  const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
+  add(out, field, Length{best.amount, best.unit}, sure, place, "the training loop");
+}
+
+double sure_of(const Setting& setting) {
+  switch (setting.standing) {
+    case Standing::given:
+    case Standing::launcher:
+      return 0.93;
+    case Standing::config:
+      return 0.86;
+    case Standing::fallback:
+      return confidence::likely;
+    case Standing::argument:
+      return setting.read ? confidence::fair : confidence::weak;
+    default:
+      return confidence::fair;
+  }
+}
+
+/// Composer's "90ep", "100ba"; nothing for other units.
+std::optional<Length> duration_in(const Value& value) {
+  const std::string* text = value.text();
+  if (text == nullptr) return std::nullopt;
+  for (const auto& [ending, unit] : {Limit{"ep", "epochs"}, Limit{"ba", "steps"}}) {
+    if (!text->ends_with(ending)) continue;
+    if (const auto number = parse_number<double>(text->substr(0, text->size() - 2)))
+      return Length{*number, std::string(unit)};
+  }
+  return std::nullopt;
+}
+
+bool of_something_else(std::string_view key) {
+  constexpr std::array others{"warmup",    "eval",  "val_", "test",
+                              "scheduler", "decay", "log",  "save"};
+  return std::ranges::any_of(others, [&](const char* other) { return key.contains(other); });
+}
+
+void from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    if (of_something_else(setting->key)) continue;
+    const double sure = sure_of(*setting) - 0.002 * (trust / 1000);
+    const std::string why = "setting " + setting->key;
+    if (meaning == "duration") {
+      if (const auto duration = duration_in(setting->value))
+        add(out, field, *duration, sure, setting->value.place, why);
+      continue;
+    }
+    const auto number = setting->value.number();
+    if (!number || *number <= 0 || setting->value.boolean() != nullptr) continue;
+    add(out, field, Length{*number, meaning}, meaning == "env steps" ? sure + 0.04 : sure,
+        setting->value.place, why);
+  }
+}
+
+}  // namespace
+
+void find_length(const Scene& scene, Findings& out) {
+  from_libraries(scene, out);
+  from_loops(scene, out);
+  from_settings(scene, out);
+}
+
+}  // namespace schedmate

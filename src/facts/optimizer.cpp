@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The optimiser: the one that the program builds, else what the library takes, else what the
+/// settings name.
+#include <algorithm>
+
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "optimizer";
+
+/// Callees that take the optimiser's name as a setting (timm, fairseq, ...), by argument.
+struct Factory {
+  std::string_view callee, argument;
+  std::size_t position;
+};
+constexpr Factory factories[] = {
+    {"create_optimizer_v2", "opt", 1},
+    {"create_optimizer", "opt", 99},
+    {"optimizers.get", "identifier", 0},
+    {"compile", "optimizer", 0},
+};
+
+struct Built {
+  std::string name;
+  Evidence row;
+  PlacePtr place;
+  bool certain;
+};
+
+/// An outside call whose name is an optimiser's: torch.optim.AdamW, optax.adam, FusedLAMB.
+void take_calls(const Scene& scene, std::vector<Built>& built) {
+  for (const Call& call : scene.seen.calls) {
+    if (call.callee.contains("()") || call.callee.starts_with('?')) continue;
+    if (const auto match = scene.tables->find_optimizer(call.callee))
+      built.push_back({match->name, match->row, call.place, call.certain});
+  }
+}
+
+/// A class of the tree that extends an optimiser base: its own name, normalised where known.
+void take_own_classes(const Scene& scene, std::vector<Built>& built) {
+  for (const auto& instance : scene.seen.instances) {
+    const bool is_optimizer = std::ranges::any_of(
+        instance->bases, [](const std::string& base) { return base.ends_with("Optimizer"); });
+    if (!is_optimizer) continue;
+    const auto match = scene.tables->find_optimizer(instance->type);
+    for (const Call& call : scene.seen.calls) {
+      if (call.callee == instance->type)
+        built.push_back({match ? match->name : instance->type, {}, call.place, call.certain});
+    }
+  }
+}
+
+void take_factories(const Scene& scene, std::vector<Built>& built) {
+  for (const auto& [callee, name, position] : factories) {
+    for (const Call* call : scene.calls(callee)) {
+      const Value* value = argument(*call, name, position);
+      const std::string* text = value == nullptr ? nullptr : value->text();
+      const auto match = text ? scene.tables->find_optimizer(*text) : std::nullopt;
+      if (match) built.push_back({match->name, match->row, value->place, call->certain});
+    }
+  }
+}
+
+void from_program(const Scene& scene, Findings& out) {
+  std::vector<Built> built;
+  take_calls(scene, built);
+  take_own_classes(scene, built);
+  take_factories(scene, built);
+  const bool any_certain = std::ranges::any_of(built, &Built::certain);
+  if (any_certain) std::erase_if(built, [](const Built& one) { return !one.certain; });
+  const bool one_kind =
+      std::ranges::all_of(built, [&](const Built& one) { return one.name == built.front().name; });
+  for (const Built& one : built) {
+    const double sure = one_kind ? (any_certain ? confidence::certain : confidence::likely)
+                                 : (any_certain ? confidence::fair : confidence::weak);
+    add(out, field, one.name, sure, one.place, "built by the program");
+  }
+}
+
+void from_libraries(const Scene& scene, Findings& out) {
+  for (const Library& library : libraries_of(scene)) {
+    const auto setting = library_setting(scene, library, "optim");
+    if (!setting) continue;
+    std::string text = name_in(setting->value);
+    if (text.empty() && setting->by_default) {
+      if (const auto* word = std::get_if<std::string>(&setting->by_default->value)) text = *word;
+    }
+    const auto match = scene.tables->find_optimizer(text);
+    if (!match) continue;
+    add_setting(out, field, match->name, *setting);
+    return;
+  }
+}
+
+double sure_of(Standing standing) {
+  switch (standing) {
+    case Standing::given:
+    case Standing::launcher:
+      return confidence::strong;
+    case Standing::config:
+      return 0.88;
+    case Standing::fallback:
+      return confidence::likely;
+    default:
+      return confidence::fair;
+  }
+}
+
+void from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    const std::string text = name_in(setting->value);
+    if (text.empty()) continue;
+    if (const auto match = scene.tables->find_optimizer(text)) {
+      add(out, field, match->name, sure_of(setting->standing) - 0.0001 * trust / 1000,
+          setting->value.place, "setting " + setting->key);
+    }
+  }
+}
+
+}  // namespace
+
+void find_optimizer(const Scene& scene, Findings& out) {
+  from_libraries(scene, out);
+  from_program(scene, out);
+  from_settings(scene, out);
+}
+
+}  // namespace schedmate

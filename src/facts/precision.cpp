@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Number format of the training: what autocast, scalers and casts on the taken path say, what the
+/// library or launcher was told, else switches; fp32 when a program that was read to its end has
+/// none of these.
+#include <algorithm>
+
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "precision";
+
+/// "bf16", "fp16", ... in a name such as torch.bfloat16, "16-mixed", "O1"; "" when none.
+std::string precision_in(std::string_view raw) {
+  const std::string text = normal_key(raw);
+  if (text.contains("bf16") || text.contains("bfloat16")) return "bf16";
+  if (text.contains("fp8") || text.contains("float8")) return "fp8";
+  if (text.contains("fp16") || text.contains("float16") || text == "16" || text == "16_mixed" ||
+      text == "half" || text.ends_with(".half") || text == "16_true") {
+    return "fp16";
+  }
+  if (text.contains("fp32") || text.contains("float32") || text == "32" || text == "32_true" ||
+      text == "no" || text == "tf32" || text == "full" || text == "float") {
+    return "fp32";
+  }
+  return "";
+}
+
+std::string name_or_number(const Value& value) {
+  if (const auto* whole = value.integer()) return std::to_string(*whole);
+  return name_in(value);
+}
+
+/// Mixed precision by autocast keeps fp32 weights: the "-amp" words.
+std::string mixed(const std::string& type) { return type == "fp32" ? type : type + "-amp"; }
+
+void from_autocast(const Scene& scene, Findings& out) {
+  for (const auto* name : {"torch.cuda.amp.autocast", "torch.autocast", "torch.amp.autocast",
+                           "torch.cuda.amp.autocast_mode.autocast", "paddle.amp.auto_cast"}) {
+    for (const Call* call : scene.calls(name)) {
+      const bool device_first = std::string_view(name) == "torch.autocast" ||
+                                std::string_view(name) == "torch.amp.autocast";
+      const Value* enabled = argument(*call, "enabled", device_first ? 2 : 0);
+      if (enabled == nullptr) enabled = call->named.find("enable");
+      const Value* dtype = argument(*call, "dtype", device_first ? 1 : 1);
+      const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
+      double sure = call->certain ? confidence::certain : confidence::fair;
+      if (!on) sure = confidence::hint;
+      std::string type = dtype == nullptr ? "fp16" : precision_in(name_in(*dtype));
+      if (type.empty()) continue;
+      if (on == false) type = "fp32", sure -= 0.1;
+      const PlacePtr& place = enabled != nullptr && enabled->place ? enabled->place : call->place;
+      add(out, field, mixed(type), sure, on == true && dtype == nullptr ? call->place : place,
+          "autocast");
+    }
+  }
+}
+
+void from_other_calls(const Scene& scene, Findings& out) {
+  for (const Call* call : scene.calls("apex.amp.initialize")) {
+    const Value* level = call->named.find("opt_level");
+    const std::string text = level == nullptr ? "O1" : name_in(*level);
+    if (text.starts_with("O")) {
+      add(out, field, text == "O0" ? "fp32" : "fp16-amp",
+          call->certain ? confidence::certain : confidence::fair, call->place, "apex");
+    }
+  }
+  for (const auto* name : {"set_global_policy", "mixed_precision.set_policy",
+                           "experimental.set_policy", "enable_mixed_precision_graph_rewrite"}) {
+    for (const Call* call : scene.calls(name)) {
+      const Value* policy = argument(*call, "policy", 0);
+      const std::string type = policy == nullptr ? "fp16" : precision_in(name_in(*policy));
+      if (!type.empty()) {
+        add(out, field, mixed(type), call->certain ? confidence::certain : confidence::fair,
+            call->place, "Keras policy");
+      }
+    }
+  }
+  for (const Call* call : scene.calls("GradScaler")) {
+    const Value* enabled = call->named.find("enabled");
+    if (call->callee.contains("ShardedGradScaler")) continue;
+    if (enabled == nullptr || enabled->truth() == true) {
+      add(out, field, "fp16-amp", call->certain ? confidence::likely : confidence::weak,
+          call->place, "gradient scaler");
+    }
+  }
+}
+
+void from_libraries(const Scene& scene, Findings& out) {
+  for (const Library& library : libraries_of(scene)) {
+    for (const auto* name : {"bf16", "fp16"}) {
+      const auto setting = library_setting(scene, library, name);
+      const Value* value = setting ? &setting->value : nullptr;
+      const bool on = value != nullptr && (value->truth() == true && name_in(*value) != "False");
+      if (on && name_in(*value) != "false") {
+        add_setting(out, field,
+                    std::string(name) + (std::string_view(name) == "fp16" ? "-amp" : ""), *setting);
+        return;
+      }
+    }
+    const auto setting = library_setting(scene, library, "precision");
+    if (!setting) continue;
+    std::string text = name_or_number(setting->value);
+    if (text.empty() && setting->by_default) {
+      if (const auto* word = std::get_if<std::string>(&setting->by_default->value)) text = *word;
+      if (const auto* number = std::get_if<std::int64_t>(&setting->by_default->value))
+        text = std::to_string(*number);
+    }
+    const std::string type = precision_in(text);
+    if (type.empty()) continue;
+    add_setting(out, field, type == "fp16" ? "fp16-amp" : type, *setting);
+    return;
+  }
+}
+
+double sure_of(const Setting& setting) {
+  double sure = confidence::fair;
+  if (setting.standing == Standing::given || setting.standing == Standing::launcher)
+    sure = confidence::strong;
+  if (setting.standing == Standing::config) sure = confidence::likely;
+  return setting.read || setting.standing != Standing::fallback ? sure : confidence::weak;
+}
+
+/// The type that a setting switches on; "" when it says nothing.
+std::string switched(const Setting& setting, std::string_view meaning) {
+  const Value& value = setting.value;
+  if (meaning == "name") return precision_in(name_or_number(value));
+  if (meaning == "opt_level") {
+    const std::string level = name_in(value);
+    return level == "O1" || level == "O2" ? "fp16-amp" : "";
+  }
+  const std::string text = normal_key(name_in(value));
+  const bool off = text == "false" || text == "no" || text == "0" || text == "off";
+  const bool on = value.truth() == true && !off;
+  if (meaning == "fp16" && on && !text.empty() && !precision_in(text).empty())
+    return precision_in(text);
+  return on ? std::string(meaning) + (meaning == "fp16" ? "-amp" : "") : "";
+}
+
+void from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
+    const std::string type = switched(*setting, meaning);
+    if (!type.empty()) {
+      add(out, field, type, sure_of(*setting) - 0.0001 * trust / 1000, setting->value.place,
+          "setting " + setting->key);
+    }
+  }
+}
+
+}  // namespace
+
+void find_precision(const Scene& scene, Findings& out) {
+  from_libraries(scene, out);
+  from_autocast(scene, out);
+  from_other_calls(scene, out);
+  from_settings(scene, out);
+  if (scene.followed) {
+    Fact fact{.value = std::string("fp32"), .confidence = 0.6, .source = FactSource::table};
+    fact.evidence.push_back({"rules/defaults.toml", 0, "no lower precision is switched on: fp32"});
+    out.push_back({std::string(field), fact, "nothing switches another format on"});
+  }
+}
+
+}  // namespace schedmate

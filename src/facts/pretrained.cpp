@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Whether training starts from somebody's weights. Going on with the job's own checkpoint does not
+/// count. A program that was read to its end and loads nothing starts from scratch.
+#include <algorithm>
+
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "pretrained";
+
+bool is_set(const Value& value) {
+  const std::string text = normal_key(name_in(value));
+  if (text == "false" || text == "none" || text == "no" || text == "null" || text == "0" ||
+      text == "scratch" || text == "random")
+    return false;
+  return value.truth() == true || (value.is_unknown() && value.place != nullptr);
+}
+
+/// Loaders of things that carry no weights: tokenizers, configs, schedulers.
+bool loads_weights(std::string_view callee) {
+  for (const auto* word : {"Tokenizer", "Processor", "Config", "FeatureExtractor", "Scheduler",
+                           "tokenizer", "processor", "ImageProcessor", "GenerationConfig"}) {
+    if (callee.contains(word)) return false;
+  }
+  return true;
+}
+
+void from_calls(const Scene& scene, Findings& out) {
+  for (const Call& call : scene.seen.calls) {
+    const std::string_view callee = call.callee;
+    const double sure = call.certain ? 0.94 : confidence::weak;
+    if (callee.ends_with(".from_pretrained") && loads_weights(callee) && !callee.starts_with('?'))
+      add(out, field, true, sure, call.place, "loads published weights");
+    if (callee.ends_with(".from_config") && callee.contains("Auto"))
+      add(out, field, false, sure - 0.02, call.place, "built from a configuration alone");
+    if (callee == "torch.hub.load_state_dict_from_url" || callee.ends_with("load_url") ||
+        callee.ends_with("load_state_dict_from_url"))
+      add(out, field, true, sure - 0.04, call.place, "downloads weights");
+    for (const auto* name : {"pretrained", "weights"}) {
+      const Value* value = call.named.find(name);
+      const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
+                         callee.contains("applications.") || callee.contains("hub.load") ||
+                         callee.contains("segmentation_models");
+      if (value == nullptr || !model || value->is_unknown()) continue;
+      add(out, field, is_set(*value), sure, value->place ? value->place : call.place,
+          "argument of a model's constructor");
+    }
+  }
+}
+
+double sure_of(const Setting& setting) {
+  if (setting.standing == Standing::given) return 0.93;
+  if (setting.standing == Standing::config) return 0.88;
+  if (setting.standing == Standing::fallback) return setting.read ? confidence::likely : 0.6;
+  return confidence::weak;
+}
+
+void from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    if (meaning == "own" || setting->value.entries() != nullptr) continue;
+    const bool set = is_set(setting->value);
+    // An empty path says little: weights may come from elsewhere.
+    const double sure = set || meaning == "switch" ? sure_of(*setting) : 0.62;
+    add(out, field, set, sure, setting->value.place, "setting " + setting->key);
+  }
+}
+
+}  // namespace
+
+void find_pretrained(const Scene& scene, Findings& out) {
+  from_calls(scene, out);
+  from_settings(scene, out);
+  if (scene.followed) {
+    Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table};
+    fact.evidence.push_back({"rules/defaults.toml", 0, "no weights are loaded: from scratch"});
+    out.push_back({std::string(field), fact, "nothing loads weights"});
+  }
+}
+
+}  // namespace schedmate

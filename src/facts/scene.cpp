@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/scene.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "facts/settings.hpp"
+
+namespace schedmate {
+namespace {
+
+PythonRun run_of(const JobSource& job, const Launch& launch) {
+  PythonRun run{.script = launch.script,
+                .module = launch.module,
+                .args = launch.args,
+                .env = launch.env,
+                .cwd = launch.cwd};
+  run.nodes = std::max(1, job.nodes);
+  run.gpus_per_node = std::max(1, job.gpus / run.nodes);
+  const auto started = launch.processes_per_node.number();
+  run.processes = launch.launchers.empty() ? 1 : run.gpus_per_node * run.nodes;
+  if (started && *started >= 1) run.processes = static_cast<int>(*started) * run.nodes;
+  return run;
+}
+
+}  // namespace
+
+std::string_view Setting::leaf() const {
+  const std::string_view all = key;
+  const auto dot = all.rfind('.');
+  return dot == std::string_view::npos ? all : all.substr(dot + 1);
+}
+
+int Scene::gpus_per_node() const { return std::max(1, job.gpus / std::max(1, job.nodes)); }
+
+std::vector<Scene::Meant> Scene::meant(std::string_view field) const {
+  std::vector<Meant> found;
+  for (const Setting& setting : settings) {
+    for (const KeyMeaning& key : keys->find(setting.key)) {
+      if (key.field == field) found.push_back({&setting, key.meaning, key.trust});
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const Meant& meant) {
+    return std::tuple(meant.setting->standing, !meant.setting->read, meant.trust);
+  });
+  return found;
+}
+
+std::vector<const Call*> Scene::calls(std::string_view name) const {
+  std::vector<const Call*> found;
+  for (const Call& call : seen.calls) {
+    const std::string_view callee = call.callee;
+    const bool ends = callee.ends_with(name) && callee.size() > name.size() &&
+                      callee[callee.size() - name.size() - 1] == '.';
+    if (callee == name || ends) found.push_back(&call);
+  }
+  return found;
+}
+
+bool Scene::imports(std::string_view module) const {
+  return std::ranges::any_of(seen.imports.all(), [&](const Dict::Entry& entry) {
+    const std::string_view name = entry.key;
+    return name == module ||
+           (name.starts_with(module) && name.size() > module.size() && name[module.size()] == '.');
+  });
+}
+
+Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
+  Scene scene{.job = job, .launch = launch};
+  const std::size_t already = tree.files_read().size();
+  if (launch.python) {
+    if (auto seen = observe(tree, run_of(job, launch))) {
+      scene.seen = std::move(*seen);
+      scene.followed = !scene.seen.files.empty();
+    } else {
+      tree.degrade(seen.error().message);
+    }
+  }
+  scene.settings = gather_settings(tree, launch, scene.seen);
+  const auto& read = tree.files_read();
+  scene.closure.assign(read.begin() + static_cast<std::ptrdiff_t>(std::min(already, read.size())),
+                       read.end());
+  return scene;
+}
+
+const Value* argument(const Call& call, std::string_view name, std::size_t position) {
+  if (const Value* named = call.named.find(name)) return named;
+  return position < call.args.size() ? &call.args[position] : nullptr;
+}
+
+std::vector<Evidence> evidence_of(const PlacePtr& place) {
+  std::vector<Evidence> lines;
+  for (PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
+    const Evidence line{at->file, at->line, at->text};
+    const bool told = std::ranges::any_of(lines, [&](const Evidence& other) {
+      return other.file == line.file && other.line == line.line && other.text == line.text;
+    });
+    if (!line.file.empty() && !line.text.empty() && !told) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/settings.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr int max_depth = 12;
+constexpr std::size_t max_settings = 20'000;
+
+Standing standing_of(const Value& value, Standing otherwise) {
+  if (!value.place) return otherwise;
+  switch (value.place->source) {
+    case FactSource::command:
+    case FactSource::shell:
+      return Standing::given;
+    case FactSource::config:
+    case FactSource::composition:
+      return Standing::config;
+    default:
+      return otherwise;
+  }
+}
+
+class Gatherer {
+ public:
+  explicit Gatherer(Tree& tree) : tree_(tree) {}
+
+  void add(Setting setting) {
+    if (settings_.size() < max_settings) settings_.push_back(std::move(setting));
+  }
+
+  /// Every entry of nested dicts under its dotted key.
+  void flatten(const Value& value, const Setting& as, int depth = 0) {
+    const Dict* dict = value.entries();
+    if (dict == nullptr || depth > max_depth) {
+      if (as.key.empty()) return;
+      Setting leaf = as;
+      leaf.value = value;
+      leaf.standing = standing_of(value, as.standing);
+      add(std::move(leaf));
+      if (const List* list = value.items(); list != nullptr && depth <= max_depth) {
+        for (const Value& item : *list) {
+          if (item.entries() != nullptr) flatten(item, as, depth + 1);
+        }
+      }
+      return;
+    }
+    for (const auto& [key, item] : dict->all()) {
+      Setting below = as;
+      below.key = as.key.empty() ? normal_key(key) : as.key + "." + normal_key(key);
+      flatten(item, below, depth + 1);
+    }
+  }
+
+  void take_flags(const Observation& seen) {
+    for (const Flag& flag : seen.flags) {
+      const Setting as{.key = normal_key(flag.name),
+                       .standing = flag.given ? Standing::given : Standing::fallback,
+                       .owner = flag.owner,
+                       .read = flag.read};
+      flatten(flag.value, as);
+    }
+  }
+
+  void take_configs(const Observation& seen) {
+    for (const LoadedConfig& config : seen.configs)
+      flatten(config.value, {.standing = Standing::config, .owner = config.file});
+  }
+
+  void take_arguments(const Observation& seen) {
+    for (const Call& call : seen.calls) {
+      if (call.callee.starts_with("?")) continue;
+      for (const auto& [name, value] : call.named.all()) {
+        if (value.is_unknown()) continue;
+        add({.key = normal_key(name),
+             .value = value,
+             .standing = standing_of(value, Standing::argument),
+             .owner = call.callee,
+             .read = call.certain});
+      }
+    }
+  }
+
+  /// `--key value`, `--key=value`, `key=value`, `-k value` as they stand, read by nobody known.
+  void take_words(std::span<const Word> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string_view text = words[i].text;
+      const bool dashed = text.starts_with('-') && text.size() > 1 && !is_number(text);
+      const auto equals = text.find('=');
+      if (equals != std::string_view::npos && equals > 0) {
+        add_word(text.substr(0, equals), text.substr(equals + 1), words[i]);
+      } else if (dashed && i + 1 < words.size() && !is_flag(words[i + 1].text)) {
+        add_word(text, words[i + 1].text, joined(words[i], words[i + 1]));
+      } else if (dashed) {
+        add({.key = normal_key(text), .value = Value(true, words[i].place)});
+      } else {
+        take_file(words[i]);
+      }
+    }
+  }
+
+  void take_globals(const Observation& seen) {
+    for (const auto& [name, value] : seen.globals.all())
+      flatten(value, {.key = normal_key(name), .standing = Standing::global});
+  }
+
+  std::vector<Setting> take() { return std::move(settings_); }
+
+ private:
+  static bool is_number(std::string_view text) { return parse_number<double>(text).has_value(); }
+  static bool is_flag(std::string_view text) {
+    return text.starts_with('-') && text.size() > 1 && !is_number(text);
+  }
+  static Word joined(const Word& flag, const Word& value) {
+    return {value.text, value.place ? value.place : flag.place, value.known};
+  }
+
+  void add_word(std::string_view key, std::string_view text, const Word& word) {
+    Value value = word.known ? parse_scalar(text, word.place) : Value(Value::Data{}, word.place);
+    add({.key = normal_key(key), .value = std::move(value)});
+    if (word.known) take_file({std::string(text), word.place, true});
+  }
+
+  /// A config file that is named but was not seen to be read.
+  void take_file(const Word& word) {
+    if (!word.known || !config_format(word.text) || !tree_.is_file(word.text)) return;
+    if (const auto config = read_config_chain(tree_, word.text))
+      flatten(*config, {.standing = Standing::loose, .owner = word.text});
+  }
+
+  Tree& tree_;
+  std::vector<Setting> settings_;
+};
+
+}  // namespace
+
+std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Observation& seen) {
+  Gatherer gatherer(tree);
+  gatherer.flatten(Value::dict(launch.settings), {.standing = Standing::launcher, .read = true});
+  gatherer.take_flags(seen);
+  gatherer.take_configs(seen);
+  gatherer.take_arguments(seen);
+  gatherer.take_globals(seen);
+  const bool parsed = std::ranges::any_of(seen.flags, &Flag::given) || !seen.configs.empty();
+  gatherer.take_words(parsed ? std::span<const Word>(seen.leftover) : launch.args);
+  return gatherer.take();
+}
+
+}  // namespace schedmate

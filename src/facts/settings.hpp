@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Gathers the named settings of a program from all that was read of it.
+
+#include "facts/scene.hpp"
+
+namespace schedmate {
+
+/// Flags, configs, keyword arguments of outside calls, launcher settings, constants of the entry
+/// script; then, for words that no parser was seen to take, the words themselves and the config
+/// files that they name.
+[[nodiscard]] std::vector<Setting> gather_settings(Tree& tree, const Launch& launch,
+                                                   const Observation& seen);
+
+}  // namespace schedmate
