@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/match.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "advisor/names.hpp"
+
+namespace schedmate {
+namespace {
+
+enum class Kind : std::uint8_t { name, word, number, length };
+
+struct FieldRule {
+  std::string_view name;
+  Kind kind = Kind::word;
+  double weight = 0;
+  bool decisive = false;
+};
+
+/// Weights by how much a field tells whether two jobs are the same kind of work; chosen on labelled
+/// jobs (bench/similar_labels.cpp), flat around these values.
+constexpr auto field_rules = std::to_array<FieldRule>({
+    {"model_name", Kind::name, 3, true},    {"dataset", Kind::name, 3, true},
+    {"task", Kind::name, 1, true},          {"model_family", Kind::name, 1, true},
+    {"params_scale", Kind::word, 1, true},  {"pretrained", Kind::word, 1, true},
+    {"resolution", Kind::word, 1, true},    {"sequence_length", Kind::number, 1, true},
+    {"task_type", Kind::word, 0.5, true},   {"framework", Kind::name, 0.5, false},
+    {"optimizer", Kind::name, 0.75, false}, {"distributed", Kind::word, 0.5, false},
+    {"precision", Kind::word, 0.5, false},  {"batch_size", Kind::number, 0.75, false},
+    {"length", Kind::length, 0.75, false},  {"gpus", Kind::number, 0.5, false},
+    {"gpu_type", Kind::word, 0.5, false},   {"expect", Kind::word, 0, true},
+    {"runs", Kind::number, 0, true},
+});
+
+/// A field that only one side knows is half an agreement: facts go missing more often than they
+/// change.
+constexpr double unknown_agreement = 0.5;
+constexpr double alike_names = 0.6;  ///< share of words from which two names may mean the same
+
+double ratio_agreement(double a, double b) {
+  if (a == b) return 1;
+  if (!(a > 0) || !(b > 0)) return 0;
+  return 1 / (1 + std::abs(std::log2(a / b)));
+}
+
+double length_agreement(const Fields& ours, const Fields& theirs) {
+  const auto a = length_field(ours);
+  const auto b = length_field(theirs);
+  if (!a || !b) return unknown_agreement;
+  return a->unit == b->unit ? ratio_agreement(a->amount, b->amount) : 0.25;
+}
+
+double agreement(const FieldRule& rule, const Fields& ours, const Fields& theirs) {
+  const std::string_view a = field(ours, rule.name);
+  const std::string_view b = field(theirs, rule.name);
+  if (a == b) return 1;
+  if (rule.kind == Kind::name) {
+    const NameLikeness likeness = compare_names(a, b);
+    return likeness.sizes_differ || likeness.words < alike_names ? 0 : likeness.words;
+  }
+  if (rule.kind == Kind::length) return length_agreement(ours, theirs);
+  if (rule.kind == Kind::word) return 0;
+  const auto left = number_field(ours, rule.name);
+  const auto right = number_field(theirs, rule.name);
+  return left && right ? ratio_agreement(*left, *right) : 0;
+}
+
+/// Names may be spelled in two ways; numbers and words that decide must be equal.
+bool decides(const FieldRule& rule, double agreed) {
+  return rule.decisive && (rule.kind == Kind::name ? agreed == 0 : agreed < 1);
+}
+
+}  // namespace
+
+bool Match::same_kind() const {
+  return std::ranges::none_of(differing, &FieldDifference::decisive);
+}
+
+Match match_fields(const Fields& ours, const Fields& theirs) {
+  Match match;
+  double sum = 0;
+  double weights = 0;
+  for (const FieldRule& rule : field_rules) {
+    const std::string_view a = field(ours, rule.name);
+    const std::string_view b = field(theirs, rule.name);
+    if (a.empty() && b.empty()) continue;
+    weights += rule.weight;
+    if (a.empty() || b.empty()) {
+      sum += rule.weight * unknown_agreement;
+      continue;
+    }
+    const double agreed = agreement(rule, ours, theirs);
+    sum += rule.weight * agreed;
+    if (agreed == 1) {
+      match.agreeing.emplace_back(rule.name);
+    } else {
+      match.differing.push_back(
+          {std::string(rule.name), std::string(a), std::string(b), decides(rule, agreed)});
+    }
+  }
+  match.score = weights > 0 ? sum / weights : 0;
+  return match;
+}
+
+std::string describe(const Match& match) {
+  // That both run once and to the end is the rule, and no news.
+  const auto is_news = [](std::string_view name) { return name != "expect" && name != "runs"; };
+  std::string text;
+  for (const std::string& name : match.agreeing)
+    if (is_news(name)) text += (text.empty() ? "same " : ", ") + name;
+  for (const FieldDifference& each : match.differing) {
+    text += fmt::format("{}{} {} here, {} there", text.empty() ? "" : "; ", each.field, each.ours,
+                        each.theirs);
+  }
+  return text;
+}
+
+}  // namespace schedmate
