@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The training data: which loader of a library is called, what the settings name, which known name
+/// stands in a path.
+#include <algorithm>
+#include <array>
+
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "dataset";
+
+class Datasets {
+ public:
+  Datasets(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
+
+  /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
+  void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
+    if (text.empty() || text.size() > 300) return;
+    const auto match = scene_.tables->find_dataset(text);
+    if (!match) {
+      if (alone > 0 && is_name(text)) add(out_, field, std::string(text), alone, place, "named");
+      return;
+    }
+    add(out_, field, match->name, sure, place, "named, and known by the table");
+    if (!match->domain.empty())
+      add_from_table(out_, "task_type", match->domain, sure - 0.15, match->row, place);
+    if (match->samples)
+      add_from_table(out_, "dataset_size", *match->samples, sure - 0.05, match->row, place);
+  }
+
+  void from_calls();
+  void from_classes();
+  void from_settings();
+  void from_names();
+
+ private:
+  static bool is_name(std::string_view text) {
+    const std::string lower = normal_key(text);
+    for (const auto* word :
+         {"none", "custom", "default", "train", "auto", "data", "dataset", "folder", "image_folder",
+          "imagefolder", "true", "false", "json", "text", "csv"}) {
+      if (lower == word) return false;
+    }
+    return text.size() >= 2 && !text.contains('/') && !text.contains('$') && !text.contains(' ') &&
+           std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c); });
+  }
+
+  const Scene& scene_;
+  Findings& out_;
+};
+
+std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
+
+bool for_evaluation(const Call& call) {
+  const std::string line = call.place ? normal_key(call.place->text) : "";
+  if (line.contains("train=false") || line.contains("train = false")) return true;
+  return !line.contains("train") && (line.contains("test") || line.contains("val"));
+}
+
+void Datasets::from_calls() {
+  for (const Call& call : scene_.seen.calls) {
+    const std::string_view callee = call.callee;
+    double sure = call.certain ? 0.94 : 0.74;
+    if (for_evaluation(call)) sure -= 0.15;
+    const bool loads =
+        callee.ends_with("load_dataset") || callee.ends_with("tensorflow_datasets.load") ||
+        callee.ends_with("tfds.load") || callee.ends_with("tensorflow_datasets.builder");
+    if (loads || callee == "gym.make" || callee == "gymnasium.make" ||
+        callee.ends_with("make_vec_env")) {
+      const Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
+      if (name == nullptr) name = call.named.find("name");
+      if (name != nullptr && name->text() != nullptr)
+        add_name(*name->text(), sure, name->place, sure - 0.06);
+      continue;
+    }
+    const bool of_library = callee.contains(".datasets.") ||
+                            callee.contains("torchaudio.datasets") ||
+                            callee.contains("torchtext.datasets") || callee.contains("ogb.");
+    if (!of_library || callee.contains("()")) continue;
+    const auto name = callee.ends_with(".load_data")
+                          ? last_part(callee.substr(0, callee.rfind('.')))
+                          : last_part(callee);
+    add_name(name, sure, call.place);
+    const Value* named = argument(call, "name", 1);
+    const bool by_name = named != nullptr && named->text() != nullptr;
+    if (by_name) add_name(*named->text(), sure + 0.01, named->place);
+  }
+}
+
+void Datasets::from_classes() {
+  for (const auto& instance : scene_.seen.instances) {
+    const bool data = std::ranges::any_of(instance->bases, [](const std::string& base) {
+      return base.ends_with("Dataset") || base.ends_with("DataModule") ||
+             base.ends_with("Sequence");
+    });
+    if (!data) continue;
+    for (const Call& call : scene_.seen.calls) {
+      if (call.callee == instance->type) add_name(instance->type, 0.76, call.place);
+    }
+  }
+}
+
+double sure_of(const Setting& setting) {
+  switch (setting.standing) {
+    case Standing::given:
+      return 0.94;
+    case Standing::launcher:
+    case Standing::config:
+      return 0.86;
+    case Standing::argument:
+      return setting.read ? confidence::fair : confidence::weak;
+    case Standing::fallback:
+      return setting.read ? 0.82 : confidence::weak;
+    default:
+      return confidence::fair;
+  }
+}
+
+void Datasets::from_settings() {
+  for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
+    const bool evaluates = setting->key.contains("val") || setting->key.contains("test") ||
+                           setting->key.contains("eval");
+    const std::string text = name_in(setting->value);
+    if (evaluates || text.empty()) continue;
+    const double sure =
+        sure_of(*setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
+    add_name(text, sure, setting->value.place, meaning == "name" ? sure - 0.2 : 0);
+  }
+}
+
+void Datasets::from_names() {
+  for (const Word& word : scene_.launch.args) {
+    const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
+    add_name(word.text, config ? 0.78 : 0.6, word.place);
+  }
+  if (scene_.job.command.contains(scene_.launch.script)) {
+    const PlacePtr place = std::make_shared<const Place>(
+        Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
+    add_name(scene_.launch.script, 0.6, place);
+  }
+}
+
+}  // namespace
+
+void find_dataset(const Scene& scene, Findings& out) {
+  Datasets datasets(scene, out);
+  datasets.from_calls();
+  datasets.from_classes();
+  datasets.from_settings();
+  datasets.from_names();
+}
+
+}  // namespace schedmate

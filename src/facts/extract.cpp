@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The static chain (design 5.1, stages 1 to 5): command, launchers, program, rules, choice.
+#include "facts/extract.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include "facts/choose.hpp"
+#include "facts/outlook.hpp"
+
+namespace schedmate {
+namespace embedded {
+extern const std::string_view keys_toml;
+}
+namespace {
+
+constexpr std::size_t max_programs = 6;  ///< of one command that are read to find the training
+
+constexpr std::array<Rule, 10> rules{find_batch_size,  find_length, find_precision, find_optimizer,
+                                     find_distributed, find_model,  find_dataset,   find_pretrained,
+                                     find_framework,   find_shape};
+
+/// Fields that a job without training does not have.
+constexpr std::array training_only{"length", "optimizer", "learning_rate", "augmentation"};
+
+bool same_program(const Launch& a, const Launch& b) {
+  return a.script == b.script && a.module == b.module && a.program == b.program;
+}
+
+std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const CommandSource& source) {
+  std::vector<Launch> launches;
+  for (const Invocation& invocation : commands.invocations) {
+    if (auto launch = read_launch(tree, invocation, source)) launches.push_back(std::move(*launch));
+  }
+  return launches;
+}
+
+/// The program that trains, among those that the command starts.
+std::optional<Scene> training_of(Tree& tree, const JobSource& job,
+                                 const std::vector<Launch>& launches) {
+  std::optional<Scene> best;
+  int signs = -1;
+  std::vector<Launch> seen;
+  const Rules known = builtin_rules();
+  for (const Launch& launch : launches) {
+    const auto same = [&](const Launch& other) { return same_program(other, launch); };
+    if (std::ranges::any_of(seen, same) || seen.size() == max_programs) continue;
+    seen.push_back(launch);
+    Scene scene = read_scene(tree, job, launch);
+    scene.keys = known.keys;
+    scene.tables = known.tables;
+    const int here = training_signs(scene);
+    if (here <= signs) continue;
+    signs = here;
+    best = std::move(scene);
+  }
+  return best;
+}
+
+std::int64_t count_runs(const std::vector<Launch>& launches, const Scene& scene) {
+  std::int64_t runs = 0;
+  for (const Launch& launch : launches) {
+    if (same_program(launch, scene.launch)) runs += launch.runs;
+  }
+  return std::max<std::int64_t>(1, runs) * std::max<std::int64_t>(1, scene.seen.runs);
+}
+
+void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts& facts) {
+  Findings findings;
+  for (const Rule rule : rules) rule(scene, findings);
+  choose(std::move(findings), facts);
+  const Expectation expected = expect(scene);
+  facts.expect = expected.outlook;
+  facts.expect_reason = expected.reason;
+  facts.runs = count_runs(launches, scene);
+  if (facts.expect != Outlook::evaluation_only) return;
+  for (const auto* field : training_only) facts.facts.erase(field);
+}
+
+}  // namespace
+
+Rules builtin_rules() {
+  static const auto keys = Keys::parse(embedded::keys_toml);
+  static const auto tables = Tables::load();
+  return {keys ? &*keys : nullptr, tables ? &*tables : nullptr,
+          !keys ? keys.error().message : (!tables ? tables.error().message : "")};
+}
+
+Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
+  const auto began = std::chrono::steady_clock::now();
+  if (const Rules rules = builtin_rules(); !rules.broken.empty())
+    return fail(ErrorCode::invalid, rules.broken);
+  const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
+  const auto commands = read_command(tree, source);
+  if (!commands) return tl::unexpected(commands.error());
+  for (const std::string& note : commands->degraded) tree.degrade(note);
+  const std::vector<Launch> launches = launches_of(tree, *commands, source);
+  Facts facts;
+  if (const auto scene = training_of(tree, job, launches)) {
+    apply_rules(*scene, launches, facts);
+  } else {
+    tree.degrade("the command starts no program that could be read");
+  }
+  facts.files_read = tree.files_read();
+  facts.tree = closure_hash(tree.versions());
+  facts.degraded = tree.degraded();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  facts.wall_ms = took.count();
+  return facts;
+}
+
+}  // namespace schedmate

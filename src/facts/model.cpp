@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The model: what hub, model zoo or registry call is made, which network of the tree is built,
+/// what the settings name; family, type, task and size follow from rules/models.toml.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "facts/finding.hpp"
+#include "facts/library.hpp"
+#include "facts/network.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view field = "model_name";
+
+class Models {
+ public:
+  Models(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
+
+  /// A model named `text` at `place`. Without a row in the table the text itself is the name, when
+  /// `alone` allows it.
+  void add_name(std::string_view text, double sure, const PlacePtr& place, bool alone = true) {
+    if (text.empty() || text.size() > 200) return;
+    const auto match = scene_.tables->find_model(text);
+    if (!match) {
+      if (alone && is_name(text)) add(out_, field, short_name(text), sure - 0.1, place, "named");
+      return;
+    }
+    add(out_, field, match->name, sure, place, "named, and known by the table");
+    const double known = sure - 0.02;
+    if (!match->family.empty())
+      add_from_table(out_, "model_family", match->family, known, match->row, place);
+    if (!match->type.empty())
+      add_from_table(out_, "model_type", match->type, known, match->row, place);
+    if (!match->task.empty())
+      add_from_table(out_, "task_type", match->task, known, match->row, place);
+    if (match->params_millions) {
+      const double size = *match->params_millions;
+      add_from_table(out_, "params_scale", scale_of(size * 1e6), known, match->row, place);
+    }
+  }
+
+  void from_hub_calls();
+  void from_zoo_calls();
+  void from_networks();
+  void from_settings();
+  void from_names();
+
+ private:
+  static bool is_name(std::string_view text) {
+    const auto letters =
+        std::ranges::count_if(text, [](unsigned char c) { return std::isalpha(c); });
+    const std::string lower = normal_key(text);
+    for (const auto* word : {"none", "auto", "default", "custom", "true", "false", "model", "base",
+                             "large", "small", "tiny", "train", "net", "cuda", "checkpoint"}) {
+      if (lower == word) return false;
+    }
+    return letters >= 2 && !text.contains(' ') && !text.contains('$');
+  }
+  /// "a/b/model-7b" -> "model-7b", "pkg.models.Net" -> "Net", "yolo.yaml" -> "yolo".
+  static std::string short_name(std::string_view text) {
+    while (text.ends_with('/')) text.remove_suffix(1);
+    if (const auto slash = text.rfind('/'); slash != std::string_view::npos)
+      text.remove_prefix(slash + 1);
+    for (const auto* ending : {".yaml", ".yml", ".json", ".py", ".pt", ".pth", ".cfg"}) {
+      if (text.ends_with(ending)) text.remove_suffix(std::string_view(ending).size());
+    }
+    const auto dot = text.rfind('.');
+    const bool dotted = dot != std::string_view::npos && dot + 1 < text.size() &&
+                        std::isupper(static_cast<unsigned char>(text[dot + 1])) != 0;
+    return std::string(dotted ? text.substr(dot + 1) : text);
+  }
+
+  const Scene& scene_;
+  Findings& out_;
+};
+
+bool loads_a_model(std::string_view callee) {
+  for (const auto* word :
+       {"Tokenizer", "Processor", "Config", "Extractor", "tokenizer", "Scheduler"}) {
+    if (callee.contains(word)) return false;
+  }
+  return true;
+}
+
+void Models::from_hub_calls() {
+  for (const Call& call : scene_.seen.calls) {
+    const double sure = call.certain ? 0.94 : 0.72;
+    const std::string_view callee = call.callee;
+    if (callee.ends_with(".from_pretrained") && loads_a_model(callee)) {
+      const Value* path = argument(call, "pretrained_model_name_or_path", 0);
+      if (path != nullptr && path->text() != nullptr) add_name(*path->text(), sure, path->place);
+    }
+    const bool create = callee.ends_with("create_model") || callee.ends_with("get_model") ||
+                        callee.ends_with("create_model_and_transforms");
+    if (create) {
+      const Value* name = argument(call, "model_name", 0);
+      if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
+    }
+    if (callee == "torch.hub.load") {
+      const Value* name = argument(call, "model", 1);
+      if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
+    }
+  }
+}
+
+/// torchvision.models.resnet50(), keras.applications.VGG16(), stable_baselines3.PPO(), ...
+void Models::from_zoo_calls() {
+  constexpr std::array zoos{"torchvision.models",
+                            "keras.applications",
+                            "stable_baselines3",
+                            "sb3_contrib",
+                            "segmentation_models_pytorch",
+                            "torch_geometric.nn.models",
+                            "transformers.",
+                            "diffusers.",
+                            "ultralytics.",
+                            "paddle.vision.models",
+                            "monai.networks.nets",
+                            "timm.models",
+                            "efficientnet_pytorch",
+                            "torch_geometric.nn."};
+  for (const Call& call : scene_.seen.calls) {
+    const std::string_view callee = call.callee;
+    const bool of_zoo =
+        std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
+    if (!of_zoo || callee.contains("()")) continue;
+    const auto dot = callee.rfind('.');
+    add_name(callee.substr(dot + 1), call.certain ? 0.9 : confidence::fair, call.place, false);
+  }
+}
+
+void Models::from_networks() {
+  double sure = 0.86;
+  for (const Network& network : networks_of(scene_)) {
+    add_name(network.name, network.certain ? sure : sure - 0.15, network.place);
+    sure -= 0.1;
+  }
+}
+
+double sure_of(const Setting& setting) {
+  switch (setting.standing) {
+    case Standing::given:
+      return 0.95;
+    case Standing::launcher:
+    case Standing::config:
+      return 0.88;
+    case Standing::argument:
+      return setting.read ? confidence::fair : confidence::weak;
+    case Standing::fallback:
+      return setting.read ? 0.82 : confidence::weak;
+    default:
+      return confidence::fair;
+  }
+}
+
+void Models::from_settings() {
+  for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
+    const std::string text = name_in(setting->value);
+    if (text.empty() || setting->value.object() != nullptr) continue;
+    const double sure = sure_of(*setting) - 0.001 * (trust % 1000);
+    add_name(text, sure, setting->value.place);
+  }
+}
+
+/// Names of config files, script and folders: hints when nothing else is said.
+void Models::from_names() {
+  for (const Word& word : scene_.launch.args) {
+    const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
+    if (!config) continue;
+    const std::string_view text = word.text;
+    add_name(text.substr(text.rfind('/') + 1), 0.8, word.place, false);
+    add_name(text, 0.74, word.place, false);
+  }
+  const PlacePtr place = std::make_shared<const Place>(
+      Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
+  if (scene_.job.command.contains(scene_.launch.script)) {
+    const std::string_view script = scene_.launch.script;
+    add_name(script.substr(script.rfind('/') + 1), 0.66, place, false);
+  }
+}
+
+}  // namespace
+
+std::string scale_of(double parameters) {
+  if (parameters < 100e6) return "small";
+  return parameters <= 1e9 ? "medium" : "large";
+}
+
+void find_model(const Scene& scene, Findings& out) {
+  Models models(scene, out);
+  models.from_hub_calls();
+  models.from_zoo_calls();
+  models.from_networks();
+  models.from_settings();
+  models.from_names();
+  find_scale(scene, out);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/network.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace schedmate {
+namespace {
+
+bool is_network(const Instance& instance) {
+  return std::ranges::any_of(instance.bases, [](const std::string& base) {
+    return base.ends_with("nn.Module") || base.ends_with("LightningModule") ||
+           base.ends_with("keras.Model") || base.ends_with("nn.Layer") ||
+           base.ends_with(".Sequential") || base.ends_with("PreTrainedModel") ||
+           base.ends_with("BaseModule") || base.ends_with("BaseFairseqModel") ||
+           base.ends_with("HybridBlock") || base.ends_with("models.Model") ||
+           base.ends_with("nn.Cell");
+  });
+}
+
+bool is_lightning(const Instance& instance) {
+  return std::ranges::any_of(
+      instance.bases, [](const std::string& base) { return base.ends_with("LightningModule"); });
+}
+
+/// Losses, averages and other modules that are no model.
+bool is_side_piece(std::string_view type) {
+  for (const auto* word :
+       {"Loss", "Criterion", "EMA", "Ema", "Metric", "Meter", "Augment", "Transform", "Sampler",
+        "Scheduler", "Diffusion", "Mixup", "Matcher", "Tokenizer"}) {
+    if (type.contains(word)) return true;
+  }
+  return false;
+}
+
+void collect_parts(const Value& value, std::set<const Instance*>& parts, int depth) {
+  if (depth > 4) return;
+  if (const auto* instance = dynamic_cast<Instance*>(value.object())) parts.insert(instance);
+  if (const List* list = value.items()) {
+    for (const Value& item : *list) collect_parts(item, parts, depth + 1);
+  }
+  if (const Dict* dict = value.entries()) {
+    for (const auto& [key, item] : dict->all()) collect_parts(item, parts, depth + 1);
+  }
+}
+
+PlacePtr built_at(const Scene& scene, const Instance& instance, bool& certain) {
+  for (const Call& call : scene.seen.calls) {
+    if (call.callee != instance.type) continue;
+    certain = call.certain;
+    return call.place;
+  }
+  for (const auto& [name, value] : instance.fields.all()) {
+    if (value.place) return value.place;
+  }
+  return nullptr;
+}
+
+/// Parameters of one layer that was seen to be built; 0 when it is none.
+double parameters_of(const Call& call) {
+  const auto number = [&](std::string_view name, std::size_t position) {
+    const Value* value = argument(call, name, position);
+    return value == nullptr ? std::nullopt : value->number();
+  };
+  const std::string_view callee = call.callee;
+  const auto in = number("in_features", 0);
+  const auto out = number("out_features", 1);
+  if (callee.ends_with("nn.Linear") || callee.ends_with("nn.Embedding"))
+    return in && out ? *in * *out : 0;
+  const bool conv2 = callee.ends_with("nn.Conv2d");
+  if (!conv2 && !callee.ends_with("nn.Conv1d")) return 0;
+  const auto kernel = number("kernel_size", 2);
+  const auto groups =
+      call.named.find("groups") ? call.named.find("groups")->number() : std::optional(1.0);
+  if (!in || !out || !kernel || !groups || *groups < 1) return 0;
+  return *in * *out * (conv2 ? *kernel * *kernel : *kernel) / *groups;
+}
+
+const Setting* first_number(const Scene& scene, std::initializer_list<std::string_view> names) {
+  const Setting* best = nullptr;
+  for (const Setting& setting : scene.settings) {
+    if (std::ranges::find(names, setting.leaf()) == names.end()) continue;
+    const auto number = setting.value.number();
+    if (!number || *number < 1 || setting.value.boolean() != nullptr) continue;
+    if (best == nullptr || setting.standing < best->standing) best = &setting;
+  }
+  return best;
+}
+
+void from_depth_and_width(const Scene& scene, Findings& out) {
+  const Setting* depth =
+      first_number(scene, {"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
+                           "encoder_layers", "nlayers"});
+  const Setting* width = first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim",
+                                              "dim", "hidden_dim", "n_embed", "encoder_embed_dim"});
+  if (depth == nullptr || width == nullptr) return;
+  const double d = *width->value.number();
+  const Setting* vocabulary = first_number(scene, {"vocab_size", "padded_vocab_size", "n_vocab"});
+  const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
+  const double parameters = 12 * *depth->value.number() * d * d + rows * d;
+  add(out, "params_scale", scale_of(parameters), 0.78, width->value.place,
+      "depth " + repr(depth->value) + ", width " + repr(width->value));
+}
+
+void from_layers(const Scene& scene, Findings& out) {
+  double parameters = 0;
+  const Call* largest = nullptr;
+  for (const Call& call : scene.seen.calls) {
+    const double here = parameters_of(call);
+    parameters += here;
+    if (here > 0 && (largest == nullptr || here > parameters_of(*largest))) largest = &call;
+  }
+  if (largest == nullptr) return;
+  add(out, "params_scale", scale_of(parameters), 0.72, largest->place, "the layers that are built");
+}
+
+}  // namespace
+
+std::vector<Network> networks_of(const Scene& scene) {
+  std::set<const Instance*> parts;
+  std::set<const Instance*> inside_lightning;
+  for (const auto& instance : scene.seen.instances) {
+    for (const auto& [name, value] : instance->fields.all())
+      collect_parts(value, is_lightning(*instance) ? inside_lightning : parts, 0);
+  }
+  std::vector<Network> found;
+  for (const auto& instance : scene.seen.instances) {
+    const bool top = !parts.contains(instance.get());
+    if (!is_network(*instance) || !top || is_side_piece(instance->type)) continue;
+    bool certain = true;
+    const PlacePtr place = built_at(scene, *instance, certain);
+    const Network network{instance->type, place, certain};
+    if (inside_lightning.contains(instance.get())) {
+      found.insert(found.begin(), network);
+    } else {
+      found.push_back(network);
+    }
+  }
+  return found;
+}
+
+void find_scale(const Scene& scene, Findings& out) {
+  from_depth_and_width(scene, out);
+  from_layers(scene, out);
+  // Networks without a known name are small far more often than not.
+  for (const Network& network : networks_of(scene)) {
+    if (scene.tables->find_model(network.name)) continue;
+    add(out, "params_scale", "small", 0.55, network.place, "a network of the tree's own");
+    return;
+  }
+}
+
+}  // namespace schedmate

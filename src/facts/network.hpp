@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Networks that the program builds from classes of its own tree, and how large they are.
+
+#include "facts/finding.hpp"
+
+namespace schedmate {
+
+struct Network {
+  std::string name;  ///< class name
+  PlacePtr place;
+  bool certain = true;
+};
+
+/// Objects of network classes (torch.nn.Module, keras.Model, flax.linen.Module, ...) that are not
+/// part of another one, losses and averages left out; a LightningModule stands for the network
+/// inside it. In order of construction.
+[[nodiscard]] std::vector<Network> networks_of(const Scene& scene);
+
+/// "small" < 100 M <= "medium" <= 1 B < "large" (design 4.2).
+[[nodiscard]] std::string scale_of(double parameters);
+
+/// params_scale from layer sizes: depth and width among the settings, else the layers that were
+/// seen to be built.
+void find_scale(const Scene& scene, Findings& out);
+
+}  // namespace schedmate

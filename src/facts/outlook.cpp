@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/outlook.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "facts/library.hpp"
+
+namespace schedmate {
+namespace {
+
+bool is_off(const Value& value) {
+  const std::string text = normal_key(name_in(value));
+  return value.truth() == false || text == "false" || text == "no" || text == "0";
+}
+bool is_on(const Value& value) {
+  return value.truth() == true && !is_off(value) && value.entries() == nullptr;
+}
+
+std::string line_of(const Setting& setting) {
+  const PlacePtr& place = setting.value.place;
+  if (!place) return setting.key;
+  if (place->line == 0) return fmt::format("{} ({})", setting.key, place->text);
+  return fmt::format("{} ({}:{})", setting.key, place->file, place->line);
+}
+
+/// Modes that do not train.
+bool names_evaluation(std::string_view raw) {
+  const std::string mode = normal_key(raw);
+  constexpr std::array words{"eval",    "evaluate", "test",       "inference",
+                             "predict", "val",      "validate",   "generate",
+                             "sample",  "infer",    "evaluation", "testing"};
+  return std::ranges::find(words, mode) != words.end() || mode.ends_with("_eval");
+}
+
+std::string by_settings(const Scene& scene) {
+  for (const auto& [setting, meaning, trust] : scene.meant("evaluation")) {
+    const bool given = setting->standing == Standing::given;
+    const bool only = setting->leaf().contains("only");
+    const bool loose = setting->standing == Standing::loose;
+    if (!given && !only && !loose) {
+      const bool told = meaning == "mode" && setting->standing <= Standing::config;
+      if (!told) continue;
+    }
+    if (setting->standing == Standing::argument) continue;
+    if (meaning == "switch" && is_on(setting->value)) return line_of(*setting);
+    if (meaning == "mode" && names_evaluation(name_in(setting->value))) return line_of(*setting);
+    if (meaning == "train_switch" && given && is_off(setting->value)) return line_of(*setting);
+  }
+  return "";
+}
+
+bool builds_optimizer(const Scene& scene) {
+  return std::ranges::any_of(scene.seen.calls, [&](const Call& call) {
+    return call.certain && !call.callee.contains("()") && scene.tables->find_optimizer(call.callee);
+  });
+}
+
+/// test.py, eval_model.py, generate.py: when nothing in them trains.
+std::string by_name(const Scene& scene) {
+  std::string_view script = scene.launch.script;
+  script = script.substr(script.rfind('/') + 1);
+  if (training_signs(scene) > 0) return "";
+  for (const auto* word : {"test", "eval", "infer", "predict", "generate", "sample", "demo"}) {
+    if (script.starts_with(word)) return fmt::format("{} trains nothing", scene.launch.script);
+  }
+  return "";
+}
+
+}  // namespace
+
+int training_signs(const Scene& scene) {
+  int signs = builds_optimizer(scene) ? 3 : 0;
+  for (const Call& call : scene.seen.calls) {
+    const std::string_view callee = call.callee;
+    if (callee.ends_with(".backward") || callee.ends_with(".zero_grad")) signs += 2;
+    if (callee.ends_with(".fit") || callee.ends_with(".train") || callee.ends_with(".learn"))
+      signs += call.certain ? 2 : 1;
+    if (signs > 10) break;
+  }
+  if (!libraries_of(scene).empty()) signs += 2;
+  const std::string script = normal_key(scene.launch.script + scene.launch.module);
+  for (const auto* word : {"train", "finetune", "pretrain", "main", "run"}) {
+    if (script.contains(word)) signs += 1;
+  }
+  return signs;
+}
+
+Expectation expect(const Scene& scene) {
+  if (auto why = by_settings(scene); !why.empty()) return {Outlook::evaluation_only, why};
+  if (auto why = by_name(scene); !why.empty()) return {Outlook::evaluation_only, why};
+  for (const Stop& stop : scene.seen.stops) {
+    const bool early = stop.certain && training_signs(scene) <= 1 && stop.place;
+    if (early) {
+      return {Outlook::fails_early,
+              fmt::format("{} ({}:{})", stop.reason, stop.place->file, stop.place->line)};
+    }
+  }
+  return {};
+}
+
+}  // namespace schedmate
