@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/input.hpp"
+#include "base/text.hpp"
+#include "llm/exchange.hpp"
+
+namespace schedmate {
+namespace {
+
+/// Errors: invalid when a token is asked for and not there.
+Result<std::string> token_of(const ChatSettings& settings, const ChatSurroundings& around) {
+  std::string token;
+  if (!settings.token_file.empty()) {
+    auto text = read_file(settings.token_file, 1 << 16);
+    if (!text) return tl::unexpected(text.error());
+    token = trim(text->substr(0, text->find('\n')));
+  } else if (!settings.token_env.empty()) {
+    if (around.environment) token = trim(around.environment(settings.token_env));
+  } else {
+    return token;
+  }
+  for (const char c : token) {
+    if (c <= ' ' || c > '~') token.clear();
+  }
+  if (!token.empty()) return token;
+  return fail(ErrorCode::invalid,
+              fmt::format("llm.{}: {} holds no token", settings.name,
+                          settings.token_file.empty() ? "the variable " + settings.token_env
+                                                      : settings.token_file));
+}
+
+Result<HttpTarget> target_of(const ChatSettings& settings, const ChatSurroundings& around) {
+  auto url = parse_url(settings.url);
+  if (!url) {
+    return fail(ErrorCode::invalid,
+                fmt::format("llm.{}.url: {}", settings.name, url.error().message));
+  }
+  auto token = token_of(settings, around);
+  if (!token) return tl::unexpected(token.error());
+  if (!token->empty() && !url->secure && !url->is_local()) {
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("llm.{}: a token goes to another machine over https:// only", settings.name));
+  }
+  HttpTarget target{
+      .url = *std::move(url), .token = *std::move(token), .proxy = {}, .ca_file = settings.ca_file};
+  if (!settings.proxy.empty()) {
+    auto proxy = parse_url(settings.proxy);
+    if (!proxy) return tl::unexpected(proxy.error());
+    target.proxy = *std::move(proxy);
+  }
+  return target;
+}
+
+/// An answer that repeats the token must not carry it into a message or a recording.
+std::string without(std::string text, const std::string& secret) {
+  if (secret.empty()) return text;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), "[token]");
+  }
+  return text;
+}
+
+tl::expected<ChatReply, Failure> exchange(const ChatSettings& settings, const HttpTarget& target,
+                                          const ChatRequest& request) {
+  const HttpLimits limits{.deadline = request.patience,
+                          .reply_bytes = static_cast<std::size_t>(settings.reply_bytes)};
+  auto http = post_json(target, "/chat/completions", chat_body(settings, request), limits);
+  if (!http) {
+    const bool again = http.error().code == ErrorCode::unavailable;
+    return tl::unexpected(Failure{.error = http.error(), .again = again, .wait = {}});
+  }
+  http->body = without(std::move(http->body), target.token);
+  return read_chat_reply(*http);
+}
+
+Result<Chat> open_openai(const ChatSettings& settings, const ChatSurroundings& around) {
+  auto target = target_of(settings, around);
+  if (!target) return tl::unexpected(target.error());
+  Exchange tried = [settings, target = *std::move(target)](const ChatRequest& request) {
+    return exchange(settings, target, request);
+  };
+  return with_retries(std::move(tried), settings, around);
+}
+
+Result<void> need_recording(const ChatSettings& settings) {
+  if (!settings.recording.empty()) return {};
+  return fail(ErrorCode::invalid,
+              fmt::format("llm.{}.recording: kind {} needs the file of the exchanges",
+                          settings.name, settings.kind));
+}
+
+Result<Chat> open_record(const ChatSettings& settings, const ChatSurroundings& around) {
+  if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
+  return open_openai(settings, around).map([&](Chat chat) {
+    return with_recording(std::move(chat), settings.recording);
+  });
+}
+
+Result<Chat> open_replay(const ChatSettings& settings, const ChatSurroundings&) {
+  if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
+  return open_recording(settings.recording);
+}
+
+Result<Chat> open_none(const ChatSettings&, const ChatSurroundings&) {
+  return fail(ErrorCode::unavailable, "no model");
+}
+
+struct Row {
+  ChatKind kind;
+  Result<Chat> (*open)(const ChatSettings&, const ChatSurroundings&);
+};
+
+constexpr std::array rows = {
+#define CHAT(name, summary) Row{{#name, summary}, open_##name},
+#include "llm/chats.def"
+#undef CHAT
+};
+
+constexpr std::array kinds = {
+#define CHAT(name, summary) ChatKind{#name, summary},
+#include "llm/chats.def"
+#undef CHAT
+};
+
+constexpr std::array<std::string_view, kinds.size()> kind_names = {
+#define CHAT(name, summary) #name,
+#include "llm/chats.def"
+#undef CHAT
+};
+
+}  // namespace
+
+std::span<const ChatKind> chat_kinds() { return kinds; }
+
+Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around) {
+  for (const Row& row : rows) {
+    if (row.kind.name != settings.kind) continue;
+    auto opened = row.open(settings, around);
+    if (!opened) return opened;
+    // From the inside out: what is redacted is what is recorded, paid for and sent.
+    Chat chat = with_breaker(*std::move(opened), settings, around.clock);
+    chat = with_limit(std::move(chat), settings.at_once);
+    chat = with_meter(std::move(chat), around.meter);
+    chat = with_budget(std::move(chat), settings, around);
+    chat = with_canary(std::move(chat), around.meter);
+    chat = with_redaction(std::move(chat), around.redact);
+    return [chat = std::move(chat), deadline = settings.deadline](const ChatRequest& request) {
+      ChatRequest timed = request;
+      if (timed.patience <= std::chrono::milliseconds(0)) timed.patience = deadline;
+      return chat(timed);
+    };
+  }
+  return fail(ErrorCode::not_found,
+              unknown_name("kind of llm." + settings.name, settings.kind, kind_names));
+}
+
+}  // namespace schedmate

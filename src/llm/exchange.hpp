@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Within the module: one try at a server, and what wraps it into a Chat.
+
+#include <optional>
+#include <schedmate/llm.hpp>
+
+#include "llm/http.hpp"
+
+namespace schedmate {
+
+/// Why a try failed, and whether another may help.
+struct Failure {
+  Error error;
+  bool again = false;
+  std::optional<std::chrono::milliseconds> wait;  ///< as the server asks (Retry-After)
+};
+using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatRequest&)>;
+
+/// openai.cpp: the body of POST /chat/completions and what its answer means.
+[[nodiscard]] std::string chat_body(const ChatSettings& settings, const ChatRequest& request);
+[[nodiscard]] tl::expected<ChatReply, Failure> read_chat_reply(const HttpReply& reply);
+
+/// Tries until an answer, a failure that no repetition mends, `attempts` tries, or the end of the
+/// request's patience. Waits grow twofold from half a second, with jitter.
+[[nodiscard]] Chat with_retries(Exchange exchange, const ChatSettings& settings,
+                                const ChatSurroundings& around);
+/// After `breaker_failures` failures of the server in a row nothing is sent for `breaker_rest`;
+/// then one request tries.
+[[nodiscard]] Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock);
+/// Refuses when the day or the user has used up its tokens.
+[[nodiscard]] Chat with_budget(Chat chat, const ChatSettings& settings,
+                               const ChatSurroundings& around);
+/// At most `at_once` requests in flight; others wait as long as their patience lasts.
+[[nodiscard]] Chat with_limit(Chat chat, std::int64_t at_once);
+/// Before the first request that carries a schema: does the server bind output to it? Where it does
+/// not, the schema is told in words; where it refuses schemas, none is sent.
+[[nodiscard]] Chat with_canary(Chat chat, std::shared_ptr<ChatMeter> meter);
+[[nodiscard]] Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> redact);
+[[nodiscard]] Chat with_meter(Chat chat, std::shared_ptr<ChatMeter> meter);
+
+/// exchange_file.cpp: one JSON line per exchange; the file is made with mode 0600.
+[[nodiscard]] Chat with_recording(Chat chat, std::string path);
+[[nodiscard]] Result<Chat> open_recording(const std::string& path);
+
+/// Cut to a length that fits a message; control characters and broken UTF-8 become '?'.
+[[nodiscard]] std::string quotable(std::string_view text, std::size_t most = 200);
+
+}  // namespace schedmate

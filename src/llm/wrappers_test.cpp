@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/input.hpp"
+#include "llm/exchange.hpp"
+
+namespace schedmate {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// Time that passes only when somebody sleeps.
+struct Hours {
+  nanoseconds now{0};
+  [[nodiscard]] Clock clock() {
+    return {.now = [this] { return now; }, .sleep = [this](nanoseconds time) { now += time; }};
+  }
+};
+
+ChatRequest question(std::string text = "q") {
+  return {.system = {},
+          .tools = {},
+          .messages = {{.from_model = false, .text = std::move(text)}},
+          .json_schema = {},
+          .patience = milliseconds(10'000)};
+}
+
+ChatReply reply_of(std::string text, std::int64_t tokens = 30) {
+  return {.text = std::move(text),
+          .prompt_tokens = tokens,
+          .completion_tokens = 0,
+          .model = "m",
+          .finish_reason = "stop"};
+}
+
+Failure failure_of(ErrorCode code, bool again, std::optional<milliseconds> wait = {}) {
+  return {.error = {code, "failed"}, .again = again, .wait = wait};
+}
+
+std::filesystem::path fresh_folder(const char* name) {
+  auto folder = std::filesystem::temp_directory_path() / (std::string("schedmate_llm_") + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace
+
+TEST_CASE("a passing failure is tried again, after growing waits with jitter") {
+  Hours hours;
+  ChatSurroundings around;
+  around.clock = hours.clock();
+  around.meter = std::make_shared<ChatMeter>();
+  std::vector<nanoseconds> at;
+  const Chat chat = with_retries(
+      [&](const ChatRequest&) -> tl::expected<ChatReply, Failure> {
+        at.push_back(hours.now);
+        if (at.size() < 3) return tl::unexpected(failure_of(ErrorCode::unavailable, true));
+        return reply_of("at last");
+      },
+      {}, around);
+  REQUIRE(chat(question()));
+  REQUIRE(at.size() == 3);
+  CHECK(at[1] >= milliseconds(250));
+  CHECK(at[1] <= milliseconds(500));
+  CHECK(at[2] - at[1] >= milliseconds(500));
+  CHECK(at[2] - at[1] <= milliseconds(1000));
+  CHECK(around.meter->sums().calls == 3);
+  CHECK(around.meter->sums().retries == 2);
+}
+
+TEST_CASE("what no repetition mends is tried once; the server's pause must fit the patience") {
+  Hours hours;
+  ChatSurroundings around;
+  around.clock = hours.clock();
+  int calls = 0;
+  Failure failure = failure_of(ErrorCode::refused, false);
+  const Chat chat = with_retries(
+      [&](const ChatRequest&) -> tl::expected<ChatReply, Failure> {
+        ++calls;
+        return tl::unexpected(failure);
+      },
+      {}, around);
+  CHECK(chat(question()).error().code == ErrorCode::refused);
+  CHECK(calls == 1);
+  failure = failure_of(ErrorCode::unavailable, true, milliseconds(60'000));
+  CHECK(chat(question()).error().code == ErrorCode::unavailable);
+  CHECK(calls == 2);
+  CHECK(hours.now == nanoseconds(0));
+}
+
+TEST_CASE("the circuit opens after failures in a row and lets one try through after its rest") {
+  Hours hours;
+  int calls = 0;
+  bool healthy = false;
+  ChatSettings settings;
+  settings.breaker_failures = 3;
+  const Chat chat = with_breaker(
+      [&](const ChatRequest&) -> Result<ChatReply> {
+        ++calls;
+        if (healthy) return reply_of("ok");
+        return fail(ErrorCode::unavailable, "down");
+      },
+      settings, hours.clock());
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(chat(question()));
+  CHECK(calls == 3);
+  hours.now += std::chrono::seconds(61);
+  CHECK_FALSE(chat(question()));
+  CHECK_FALSE(chat(question()));
+  CHECK(calls == 4);
+  hours.now += std::chrono::seconds(61);
+  healthy = true;
+  CHECK(chat(question()));
+  CHECK(chat(question()));
+  CHECK(calls == 6);
+}
+
+TEST_CASE("a spent budget refuses, for the user and for the day, and outlives the process") {
+  const auto folder = fresh_folder("budget");
+  ChatSettings settings;
+  settings.tokens_per_user = 50;
+  settings.tokens_per_day = 100;
+  const auto ask_as = [&](const std::string& user, const std::string& day) {
+    ChatSurroundings around;
+    around.ledger = file_ledger(folder.string());
+    around.user = user;
+    around.today = day;
+    const Chat chat =
+        with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, around);
+    return chat(question()).has_value();
+  };
+  CHECK(ask_as("ada", "2026-01-31"));
+  CHECK(ask_as("ada", "2026-01-31"));
+  CHECK_FALSE(ask_as("ada", "2026-01-31"));
+  CHECK(ask_as("bob\n0 ada", "2026-01-31"));
+  CHECK(ask_as("bob\n0 ada", "2026-01-31"));
+  CHECK_FALSE(ask_as("eve", "2026-01-31"));
+  CHECK(ask_as("ada", "2026-02-01"));
+}
+
+TEST_CASE("a replay answers what was recorded and nothing else; the file is its owner's") {
+  const auto file = (fresh_folder("record") / "chat.jsonl").string();
+  const Chat recorded = with_recording(
+      [](const ChatRequest& request) { return reply_of("to " + request.messages[0].text); }, file);
+  REQUIRE(recorded(question("one")));
+  REQUIRE(recorded(question("two")));
+  struct stat status{};
+  REQUIRE(::stat(file.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777U) == 0600U);
+  const auto replay = open_recording(file);
+  REQUIRE(replay);
+  CHECK((*replay)(question("two"))->text == "to two");
+  CHECK((*replay)(question("two"))->prompt_tokens == 30);
+  auto other = question("two");
+  other.seed = 2;
+  CHECK((*replay)(other).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("nothing leaves without redaction") {
+  ChatRequest sent;
+  const Chat chat = with_redaction(
+      [&](const ChatRequest& request) {
+        sent = request;
+        return reply_of("x");
+      },
+      [](std::string_view text) {
+        return text.empty() ? std::string() : "<" + std::string(text) + ">";
+      });
+  auto request = question("secret");
+  request.system = "s";
+  request.tools = "t";
+  REQUIRE(chat(request));
+  CHECK(sent.system == "<s>");
+  CHECK(sent.tools == "<t>");
+  CHECK(sent.messages[0].text == "<secret>");
+}
+
+TEST_CASE("requests beyond the limit wait no longer than their patience") {
+  Chat limited;
+  auto inner = question();
+  inner.patience = milliseconds(20);
+  limited = with_limit(
+      [&](const ChatRequest& request) -> Result<ChatReply> {
+        if (request.messages[0].text == "inner") return reply_of("never");
+        inner.messages[0].text = "inner";
+        return limited(inner);
+      },
+      1);
+  CHECK(limited(question("outer")).error().code == ErrorCode::timeout);
+}
+
+TEST_CASE("settings are read by key and told apart from typing errors") {
+  const auto good = read_chat_settings(
+      "lab", {{"url", "http://h/v1"}, {"deadline_s", "7"}, {"send_schema", "false"}});
+  REQUIRE(good);
+  CHECK(good->deadline == std::chrono::seconds(7));
+  CHECK_FALSE(good->send_schema);
+  CHECK(read_chat_settings("lab", {{"modle", "x"}}).error().message.find("model") !=
+        std::string::npos);
+  CHECK(read_chat_settings("lab", {{"attempts", "-1"}}).error().code == ErrorCode::unsupported);
+  CHECK(read_chat_settings("lab", {{"deadline_s", "0"}}).error().code == ErrorCode::unsupported);
+  CHECK(chat_kinds().size() == 4);
+}
+
+}  // namespace schedmate
