@@ -83,11 +83,11 @@ struct JobRecord {
 /// must hold. Without a scan: none, `user`, `user` + `root`, `user` + `entry`, `text_id`, each with
 /// `since`.
 struct JobFilter {
-  std::optional<std::string> user, root, entry;
-  std::optional<std::uint64_t> text_id;
-  std::optional<EndState> state;  ///< of the outcome
-  bool finished = false;          ///< only jobs with an outcome
-  std::optional<SimTime> since;   ///< submitted then or later
+  std::optional<std::string> user{}, root{}, entry{};
+  std::optional<std::uint64_t> text_id{};
+  std::optional<EndState> state{};  ///< of the outcome
+  bool finished = false;            ///< only jobs with an outcome
+  std::optional<SimTime> since{};   ///< submitted then or later
   std::size_t limit = 100;
   bool brief = false;  ///< leaves facts_json, log_summary and progress empty, which is faster
 };
@@ -168,7 +168,7 @@ class Store {
 
   /// Changes with every change of jobs or texts, also one made by another process.
   virtual Result<std::uint64_t> version() = 0;
-  /// Tells this store from every other, for the files that are derived from it.
+  /// Tells this store from every other, for files derived from it; "" = gone with the process.
   [[nodiscard]] virtual std::string identity() const = 0;
   /// Waits until everything is on the disk and shortens the journal; rarely needed.
   virtual Result<void> flush() = 0;
@@ -176,7 +176,7 @@ class Store {
 
 struct StoreOptions {
   /// The value of an environment variable, for the Redis password; unset = no password.
-  std::function<std::optional<std::string>(const std::string& name)> environment;
+  std::function<std::optional<std::string>(const std::string& name)> environment{};
   std::string password_variable = "SCHEDMATE_REDIS_PASSWORD";
   std::chrono::milliseconds busy_timeout{5000};  ///< waiting for other processes
 };

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/admit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+bool continues(std::string_view text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+}
+
+/// Bytes of the well-formed character at `at`, 0 when there is none (Unicode 15, table 3-7).
+std::size_t character_bytes(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead == 0) return 0;
+  if (lead < 0x80U) return 1;
+  if (lead < 0xC2U || lead > 0xF4U || !continues(text, at + 1)) return 0;
+  if (lead < 0xE0U) return 2;
+  const auto second = static_cast<unsigned char>(text[at + 1]);
+  if (!continues(text, at + 2)) return 0;
+  if (lead < 0xF0U) {
+    const bool overlong = lead == 0xE0U && second < 0xA0U;
+    const bool surrogate = lead == 0xEDU && second > 0x9FU;
+    return overlong || surrogate ? 0 : 3;
+  }
+  const bool outside = (lead == 0xF0U && second < 0x90U) || (lead == 0xF4U && second > 0x8FU);
+  return outside || !continues(text, at + 3) ? 0 : 4;
+}
+
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > 0; });
+}
+
+Result<std::string> name(std::string_view what, const std::string& text) {
+  if (text.size() > StoreLimits::name_bytes) {
+    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; at most {} are kept",
+                                                what, text.size(), StoreLimits::name_bytes));
+  }
+  return clean_name(text);
+}
+
+Result<std::string> document(std::string_view what, const std::string& text) {
+  if (text.size() > StoreLimits::document_bytes) {
+    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; at most {} are kept",
+                                                what, text.size(), StoreLimits::document_bytes));
+  }
+  return clean_text(text, replacement.size() * StoreLimits::document_bytes);
+}
+
+std::string long_text(std::string_view text) { return clean_text(text, StoreLimits::text_bytes); }
+
+/// JSON has no such numbers, and a mean over them means nothing.
+std::optional<double> finite(std::optional<double> number) {
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+std::vector<ProgressPoint> thinned(const std::vector<ProgressPoint>& points) {
+  const std::size_t most = StoreLimits::progress_points;
+  std::vector<ProgressPoint> kept;
+  const auto keep = [&](const ProgressPoint& point) {
+    if (!std::isfinite(point.step)) return;
+    kept.push_back({point.since_start, point.step, finite(point.loss)});
+  };
+  if (points.size() <= most) {
+    std::ranges::for_each(points, keep);
+  } else {
+    // The first and the last stay.
+    for (std::size_t i = 0; i < most; ++i) keep(points[i * (points.size() - 1) / (most - 1)]);
+  }
+  return kept;
+}
+
+GivenAdvice admit_advice(const GivenAdvice& advice) {
+  GivenAdvice kept = advice;
+  for (auto* const member : {&kept.mean, &kept.p10, &kept.p50, &kept.p90}) {
+    if (!std::isfinite(member->count())) *member = FractionalSeconds(0);
+  }
+  kept.source = long_text(advice.source);
+  kept.gpu_util_pct = finite(advice.gpu_util_pct);
+  kept.gpu_memory_mib = finite(advice.gpu_memory_mib);
+  kept.neighbours.resize(std::min(kept.neighbours.size(), StoreLimits::fields));
+  for (auto& neighbour : kept.neighbours) {
+    neighbour.id = long_text(neighbour.id);
+    neighbour.score = finite(neighbour.score).value_or(0);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string clean_text(std::string_view text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes && is_plain(text)) return std::string(text);
+  std::string clean;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_bytes(text, at);
+    const auto piece = bytes == 0 ? replacement : text.substr(at, bytes);
+    if (clean.size() + piece.size() > most_bytes) break;
+    clean += piece;
+    at += std::max<std::size_t>(bytes, 1);
+  }
+  return clean;
+}
+
+std::string clean_name(std::string_view text) {
+  return clean_text(text, replacement.size() * StoreLimits::name_bytes);
+}
+
+JobFilter admit(const JobFilter& filter) {
+  JobFilter clean = filter;
+  if (clean.user) clean.user = clean_name(*clean.user);
+  if (clean.root) clean.root = long_text(*clean.root);
+  if (clean.entry) clean.entry = long_text(*clean.entry);
+  return clean;
+}
+
+Result<Outcome> admit(const Outcome& outcome) {
+  Outcome kept = outcome;
+  const auto summary = document("log summary", outcome.log_summary);
+  if (!summary) return tl::unexpected(summary.error());
+  kept.log_summary = *summary;
+  kept.gpu_util_pct = finite(outcome.gpu_util_pct);
+  kept.gpu_memory_mib = finite(outcome.gpu_memory_mib);
+  kept.progress = thinned(outcome.progress);
+  return kept;
+}
+
+Result<JobRecord> admit(const JobRecord& record) {
+  if (record.id.empty()) return fail(ErrorCode::invalid, "a job without an id cannot be kept");
+  JobRecord kept = record;
+  kept.text_id = 0;
+  const auto names = {std::pair("id", &kept.id),
+                      std::pair("user", &kept.user),
+                      std::pair("partition", &kept.vc),
+                      std::pair("branch", &kept.branch),
+                      std::pair("GPU type", &kept.gpu_type),
+                      std::pair("closure", &kept.closure)};
+  for (const auto& [what, member] : names) {
+    auto clean = name(what, *member);
+    if (!clean) return tl::unexpected(clean.error());
+    *member = std::move(*clean);
+  }
+  for (auto* const member : {&kept.root, &kept.workdir, &kept.command, &kept.text, &kept.entry}) {
+    *member = long_text(*member);
+  }
+  kept.fields.clear();
+  for (const auto& [field, value] : record.fields) {
+    if (kept.fields.size() < StoreLimits::fields) kept.fields[long_text(field)] = long_text(value);
+  }
+  const auto facts = document("facts", record.facts_json);
+  if (!facts) return tl::unexpected(facts.error());
+  kept.facts_json = *facts;
+  if (record.advice) kept.advice = admit_advice(*record.advice);
+  if (record.outcome) {
+    auto outcome = admit(*record.outcome);
+    if (!outcome) return tl::unexpected(outcome.error());
+    kept.outcome = std::move(*outcome);
+  }
+  return kept;
+}
+
+Result<void> check(const CacheEntry& entry) {
+  for (const auto* const part : {&entry.space, &entry.key}) {
+    if (part->empty() || part->size() > StoreLimits::name_bytes) {
+      return fail(ErrorCode::invalid,
+                  fmt::format("a cache key needs 1 to {} bytes", StoreLimits::name_bytes));
+    }
+  }
+  if (entry.value.size() > StoreLimits::cache_value_bytes) {
+    return fail(ErrorCode::invalid,
+                fmt::format("a cached value has {} bytes; at most {} are kept", entry.value.size(),
+                            StoreLimits::cache_value_bytes));
+  }
+  return {};
+}
+
+std::string no_such_job(std::string_view id) {
+  return fmt::format("no job '{}' in the history; `schedmate history list` shows the ids",
+                     clean_text(id, 80));
+}
+
+std::string held_by_another(std::string_view id) {
+  return fmt::format("job '{}' is in the history under another user's name; forget it first",
+                     clean_text(id, 80));
+}
+
+}  // namespace schedmate

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace schedmate {
+namespace {
+
+using nlohmann::json;
+static_assert(std::endian::native == std::endian::little, "vectors are kept little-endian");
+
+/// Runs `read` on the parsed text; whatever is not as we write it is damage.
+template <class Read>
+auto parsed(std::string_view text, Read read) -> Result<decltype(read(json()))> {
+  try {
+    return read(json::parse(text));
+  } catch (const json::exception& error) {
+    return fail(ErrorCode::invalid,
+                fmt::format("the store is damaged: a record is no valid JSON ({})", error.what()));
+  }
+}
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+std::optional<double> number_or_none(const json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+}  // namespace
+
+std::string fields_to_json(const Fields& fields) {
+  return fields.empty() ? "" : json(fields).dump();
+}
+
+Result<Fields> fields_from_json(std::string_view text) {
+  if (text.empty()) return Fields();
+  return parsed(text, [](const json& value) { return value.get<Fields>(); });
+}
+
+std::string advice_to_json(const GivenAdvice& advice) {
+  json neighbours = json::array();
+  for (const auto& neighbour : advice.neighbours) {
+    neighbours.push_back(json::array({neighbour.id, neighbour.score}));
+  }
+  return json{{"source", advice.source},
+              {"mean_s", advice.mean.count()},
+              {"p10_s", advice.p10.count()},
+              {"p50_s", advice.p50.count()},
+              {"p90_s", advice.p90.count()},
+              {"gpu_util_pct", or_null(advice.gpu_util_pct)},
+              {"gpu_memory_mib", or_null(advice.gpu_memory_mib)},
+              {"neighbours", std::move(neighbours)}}
+      .dump();
+}
+
+Result<GivenAdvice> advice_from_json(std::string_view text) {
+  return parsed(text, [](const json& value) {
+    const auto seconds = [&](const char* key) { return FractionalSeconds(value.at(key)); };
+    GivenAdvice advice{.source = value.at("source"),
+                       .mean = seconds("mean_s"),
+                       .p10 = seconds("p10_s"),
+                       .p50 = seconds("p50_s"),
+                       .p90 = seconds("p90_s"),
+                       .gpu_util_pct = number_or_none(value.at("gpu_util_pct")),
+                       .gpu_memory_mib = number_or_none(value.at("gpu_memory_mib")),
+                       .neighbours = {}};
+    for (const auto& pair : value.at("neighbours")) {
+      advice.neighbours.push_back({pair.at(0), pair.at(1)});
+    }
+    return advice;
+  });
+}
+
+std::string progress_to_json(const std::vector<ProgressPoint>& points) {
+  if (points.empty()) return "";
+  json all = json::array();
+  for (const auto& point : points) {
+    all.push_back(json::array({point.since_start.count(), point.step, or_null(point.loss)}));
+  }
+  return all.dump();
+}
+
+Result<std::vector<ProgressPoint>> progress_from_json(std::string_view text) {
+  if (text.empty()) return std::vector<ProgressPoint>();
+  return parsed(text, [](const json& value) {
+    std::vector<ProgressPoint> points;
+    for (const auto& point : value) {
+      points.push_back({Seconds(point.at(0).get<std::int64_t>()), point.at(1).get<double>(),
+                        number_or_none(point.at(2))});
+    }
+    return points;
+  });
+}
+
+EndState end_state_of(std::string_view word) {
+  for (const auto state : {EndState::completed, EndState::cancelled, EndState::failed,
+                           EndState::timeout, EndState::node_fail}) {
+    if (to_string(state) == word) return state;
+  }
+  return EndState::unknown;
+}
+
+std::string_view bytes_of_floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<float> floats_of_bytes(std::string_view bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The parts of a record that are kept as JSON text, and the names that stand in a store. Reading
+/// accepts what writing made; anything else is a damaged store (Error invalid).
+
+#include <map>
+#include <schedmate/history.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+using Fields = std::map<std::string, std::string, std::less<>>;
+
+[[nodiscard]] std::string fields_to_json(const Fields& fields);
+[[nodiscard]] Result<Fields> fields_from_json(std::string_view text);
+
+[[nodiscard]] std::string advice_to_json(const GivenAdvice& advice);
+[[nodiscard]] Result<GivenAdvice> advice_from_json(std::string_view text);
+
+/// [[seconds, step, loss or null], ...]
+[[nodiscard]] std::string progress_to_json(const std::vector<ProgressPoint>& points);
+[[nodiscard]] Result<std::vector<ProgressPoint>> progress_from_json(std::string_view text);
+
+/// The reverse of to_string; unknown for any other word.
+[[nodiscard]] EndState end_state_of(std::string_view word);
+
+/// Little-endian floats.
+[[nodiscard]] std::string_view bytes_of_floats(const std::vector<float>& values);
+[[nodiscard]] std::vector<float> floats_of_bytes(std::string_view bytes);
+
+}  // namespace schedmate

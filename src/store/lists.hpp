@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The ordered lists that a job stands in, for the stores that keep them by hand (memory, redis).
+/// Each is sorted by submission and id; a filter reads the narrowest list and tests the rest.
+
+#include <array>
+#include <schedmate/history.hpp>
+#include <string>
+
+namespace schedmate {
+
+[[nodiscard]] std::array<std::string, 5> lists_of(const JobRecord& record);
+[[nodiscard]] std::string narrowest_list(const JobFilter& filter);
+[[nodiscard]] bool matches(const JobFilter& filter, const JobRecord& record);
+
+/// Leaves out what `JobFilter::brief` leaves out.
+void make_brief(JobRecord& record);
+
+}  // namespace schedmate

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The bounded cache within the `sqlite` store.
+
+#include <schedmate/history.hpp>
+
+#include "store/sqlite_database.hpp"
+
+namespace schedmate {
+
+[[nodiscard]] Result<std::optional<std::string>> read_cache(Database& database,
+                                                            const std::string& space,
+                                                            const std::string& key);
+[[nodiscard]] Result<void> write_cache(Database& database, const CacheEntry& entry,
+                                       std::uint64_t most_bytes);
+/// Drops what came from this root, within the transaction of the caller.
+void drop_cache_of(Database& database, const std::string& group);
+
+}  // namespace schedmate

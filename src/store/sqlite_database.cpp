@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite_database.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace schedmate {
+namespace {
+
+/// What the caller can do about it.
+ErrorCode code_of(int code) {
+  switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+      return ErrorCode::invalid;
+    default:
+      return ErrorCode::unavailable;
+  }
+}
+
+std::string_view remedy(int code) {
+  switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+      return "the file is damaged and was left as it is: restore a backup, or move it away";
+    case SQLITE_NOTADB:
+      return "the file is no SQLite database and was left as it is: name another path";
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      return "nothing of this change was kept: make room on the disk and try again";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process writes for too long: try again";
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return "the folder and the file must be writable";
+    default:
+      return "this should not happen; `schedmate doctor` looks at the store";
+  }
+}
+
+/// SQLite gives new files the rights of the umask; past commands concern their owner only. The
+/// journal inherits the rights of the file.
+Result<void> make_private_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    return fail(ErrorCode::unavailable, fmt::format("store {}: {}; the folder must exist and be "
+                                                    "writable",
+                                                    path, std::strerror(errno)));
+  }
+  ::close(descriptor);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path,
+                                                 std::chrono::milliseconds busy_timeout) {
+  if (auto made = make_private_file(path); !made) return tl::unexpected(made.error());
+  // The class has a private constructor, which make_unique cannot call.
+  struct Public : Database {};
+  std::unique_ptr<Database> database = std::make_unique<Public>();
+  database->path_ = path;
+  const int code = sqlite3_open_v2(path.c_str(), &database->handle_,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code != SQLITE_OK) {
+    database->note(code);
+    return tl::unexpected(database->take_error().error());
+  }
+  sqlite3_extended_result_codes(database->handle_, 1);
+  sqlite3_busy_timeout(database->handle_, static_cast<int>(busy_timeout.count()));
+  return database;
+}
+
+Database::~Database() {
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(handle_);
+}
+
+void Database::run(const std::string& sql) {
+  if (failed()) return;
+  note(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+std::int64_t Database::last_row() const { return sqlite3_last_insert_rowid(handle_); }
+
+Result<void> Database::take_error() {
+  if (!error_) return {};
+  auto error = std::move(*error_);
+  error_.reset();
+  return tl::unexpected(std::move(error));
+}
+
+void Database::set_error(ErrorCode code, const std::string& what) {
+  if (!error_) error_ = Error{code, what};
+}
+
+void Database::note(int code) {
+  if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
+  const char* const text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  set_error(code_of(code), fmt::format("store {}: {} ({})", path_, text, remedy(code)));
+}
+
+sqlite3_stmt* Database::prepared(const std::string& sql) {
+  if (failed()) return nullptr;
+  if (const auto found = statements_.find(sql); found != statements_.end()) return found->second;
+  sqlite3_stmt* statement = nullptr;
+  note(sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
+  if (statement != nullptr) statements_[sql] = statement;
+  return statement;
+}
+
+Query::Query(Database& database, const std::string& sql)
+    : database_(database), statement_(database.prepared(sql)) {}
+
+Query::~Query() {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+Query& Query::bind(std::int64_t value) {
+  if (statement_ != nullptr) database_.note(sqlite3_bind_int64(statement_, ++bound_, value));
+  return *this;
+}
+
+Query& Query::bind(double value) {
+  if (statement_ != nullptr) database_.note(sqlite3_bind_double(statement_, ++bound_, value));
+  return *this;
+}
+
+Query& Query::bind(std::string_view text) {
+  // A null pointer would be bound as NULL.
+  const char* const data = text.empty() ? "" : text.data();
+  if (statement_ != nullptr) {
+    database_.note(sqlite3_bind_text(statement_, ++bound_, data, static_cast<int>(text.size()),
+                                     SQLITE_STATIC));
+  }
+  return *this;
+}
+
+Query& Query::bind_blob(std::string_view bytes) {
+  const char* const data = bytes.empty() ? "" : bytes.data();
+  if (statement_ != nullptr) {
+    database_.note(sqlite3_bind_blob(statement_, ++bound_, data, static_cast<int>(bytes.size()),
+                                     SQLITE_STATIC));
+  }
+  return *this;
+}
+
+Query& Query::bind_null() {
+  ++bound_;
+  return *this;
+}
+
+Query& Query::bind(const std::optional<std::int64_t>& value) {
+  return value ? bind(*value) : bind_null();
+}
+
+Query& Query::bind(const std::optional<double>& value) {
+  return value ? bind(*value) : bind_null();
+}
+
+bool Query::next() {
+  if (statement_ == nullptr || database_.failed()) return false;
+  const int code = sqlite3_step(statement_);
+  database_.note(code);
+  return code == SQLITE_ROW;
+}
+
+bool Query::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+double Query::number(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::string Query::text(int column) const {
+  const auto* const data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+  return data == nullptr ? std::string() : std::string(data, size);
+}
+
+Transaction::Transaction(Database& database) : database_(database) {
+  database_.run("BEGIN IMMEDIATE");
+  open_ = !database_.failed();
+}
+
+Transaction::~Transaction() {
+  if (open_) roll_back();
+}
+
+// SQLite has rolled back by itself after some errors; then its complaint means nothing.
+void Transaction::roll_back() {
+  open_ = false;
+  (void)database_.take_error();
+  database_.run("ROLLBACK");
+  (void)database_.take_error();
+}
+
+Result<void> Transaction::commit() {
+  if (open_) database_.run("COMMIT");
+  auto result = database_.take_error();
+  if (!result && open_) roll_back();
+  open_ = false;
+  return result;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A thin layer over SQLite in which errors stick: after the first one every query gives nothing,
+/// and `Transaction::commit` (or `take_error`) says what it was. So a sequence of statements reads
+/// without a test behind each line and cannot be half done.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace schedmate {
+
+class Database {
+ public:
+  /// Opens or makes the file, readable by its owner only. Errors: unavailable.
+  static Result<std::unique_ptr<Database>> open(const std::string& path,
+                                                std::chrono::milliseconds busy_timeout);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  /// Runs statements without parameters or rows.
+  void run(const std::string& sql);
+  [[nodiscard]] std::int64_t last_row() const;
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
+  /// The first error since the last call, or success.
+  Result<void> take_error();
+  void set_error(ErrorCode code, const std::string& what);
+
+ private:
+  friend class Query;
+  Database() = default;
+  sqlite3_stmt* prepared(const std::string& sql);
+  void note(int code);
+  sqlite3* handle_ = nullptr;
+  std::string path_;
+  std::optional<Error> error_;
+  std::unordered_map<std::string, sqlite3_stmt*> statements_;
+};
+
+/// One run of a prepared statement: bind from left to right, then step. Columns from 0.
+class Query {
+ public:
+  Query(Database& database, const std::string& sql);
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  Query& bind(std::int64_t value);
+  Query& bind(double value);
+  /// The bytes must live until the query is gone.
+  Query& bind(std::string_view text);
+  Query& bind_blob(std::string_view bytes);
+  Query& bind_null();
+  Query& bind(const std::optional<std::int64_t>& value);
+  Query& bind(const std::optional<double>& value);
+
+  /// False at the end and after an error.
+  bool next();
+  /// For statements without rows.
+  void run() { next(); }
+
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double number(int column) const;
+  [[nodiscard]] std::string text(int column) const;  ///< of a text or a blob
+
+ private:
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+};
+
+/// Takes the write lock at once. Rolled back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  /// The first error of the transaction, or of its end.
+  Result<void> commit();
+
+ private:
+  void roll_back();
+  Database& database_;
+  bool open_ = false;
+};
+
+}  // namespace schedmate

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Job records as rows of the tables `jobs` and `details`.
+
+#include <schedmate/history.hpp>
+#include <string>
+
+#include "store/sqlite_database.hpp"
+
+namespace schedmate {
+
+/// Writes both rows under `key`, replacing what stands there.
+void write_job(Database& database, std::int64_t key, const JobRecord& record);
+void write_outcome(Database& database, std::int64_t key, const Outcome& outcome);
+
+/// "SELECT ... FROM jobs ... WHERE condition"; a brief one leaves the long texts where they are.
+[[nodiscard]] std::string select_jobs(bool brief, const std::string& condition);
+/// The current row of such a selection. Errors: invalid (damaged).
+[[nodiscard]] Result<JobRecord> read_job(const Query& query);
+
+}  // namespace schedmate

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A real redis-server on a unix socket in a scratch folder, which ends with the test. Every write
+/// is on the disk before it is acknowledged.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "tests/support/scratch.hpp"
+
+namespace schedmate::testing {
+
+class RedisServer {
+ public:
+  static bool installed() {
+    for (const auto* const path : {"/usr/bin/redis-server", "/usr/local/bin/redis-server"}) {
+      if (::access(path, X_OK) == 0) return true;
+    }
+    return false;
+  }
+
+  explicit RedisServer(std::string password = "") : password_(std::move(password)) { start(); }
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  ~RedisServer() { stop(SIGKILL); }
+
+  void start() {
+    process_ = ::fork();
+    if (process_ == 0) become_server();
+    for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  void stop(int signal) {
+    if (process_ <= 0) return;
+    ::kill(process_, signal);
+    ::waitpid(process_, nullptr, 0);
+    std::filesystem::remove(socket());
+    process_ = 0;
+  }
+  [[nodiscard]] std::string socket() const { return folder_.path("redis.sock"); }
+  [[nodiscard]] std::string spec() const { return "redis:unix:" + socket(); }
+
+ private:
+  [[noreturn]] void become_server() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+    const auto folder = folder_.path();
+    const auto path = socket();
+    ::execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", path.c_str(), "--dir",
+             folder.c_str(), "--appendonly", "yes", "--appendfsync", "always", "--save", "",
+             "--requirepass", password_.c_str(), nullptr);
+    ::_exit(127);
+  }
+  Scratch folder_;
+  std::string password_;
+  pid_t process_ = 0;
+};
+
+}  // namespace schedmate::testing

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Every row of stores.def with a place to open it at, for suites that run over all of them.
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <schedmate/history.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace schedmate::testing {
+
+inline std::unique_ptr<Store> open_or_fail(const std::string& spec) {
+  auto store = open_store(spec);
+  INFO(spec);
+  REQUIRE_MESSAGE(store.has_value(), (store ? "" : store.error().message));
+  return std::move(*store);
+}
+
+/// Runs the body once for each row, with the specification of an empty store.
+inline void on_every_store(const std::function<void(const std::string& spec)>& body) {
+  for (const auto& row : store_rows()) {
+    const std::string name(row.name);
+    CAPTURE(name);
+    const Scratch folder;
+    if (name == "memory") body(name);
+    if (name == "sqlite") body("sqlite:" + folder.path("history.db"));
+    if (name != "redis") continue;
+    if (!RedisServer::installed()) {
+      MESSAGE("redis-server is not installed: the redis row was not tested");
+      continue;
+    }
+    const RedisServer server;
+    body(server.spec());
+  }
+}
+
+/// A record with every member set, different for each number.
+inline JobRecord full_record(int number) {
+  const auto n = std::to_string(number);
+  return {.id = "job-" + n,
+          .user = "ada",
+          .vc = "gpu",
+          .submit = at(1000 + number),
+          .root = "/home/ada/net",
+          .workdir = "src",
+          .command = "python train.py --seed " + n,
+          .branch = "main",
+          .gpus = 8,
+          .nodes = 2,
+          .gpu_type = "a100",
+          .time_limit = Seconds(3600),
+          .fields = {{"model_name", "resnet50"}, {"batch_size", n}},
+          .facts_json = R"({"schema":"schedmate.facts.v1"})",
+          .text = "model_name=resnet50 batch_size=" + n,
+          .text_id = 0,
+          .entry = "train.py",
+          .closure = "c0ffee",
+          .advice = GivenAdvice{.source = "similar",
+                                .mean = FractionalSeconds(100.5),
+                                .p10 = FractionalSeconds(50),
+                                .p50 = FractionalSeconds(90),
+                                .p90 = FractionalSeconds(200),
+                                .gpu_util_pct = 71.5,
+                                .gpu_memory_mib = std::nullopt,
+                                .neighbours = {{"job-0", 0.93}}},
+          .outcome = std::nullopt};
+}
+
+inline Outcome full_outcome() {
+  return {.state = EndState::completed,
+          .start = at(2000),
+          .end = at(5000),
+          .duration = Seconds(3000),
+          .gpu_util_pct = 88.25,
+          .gpu_memory_mib = 40536,
+          .log_summary = R"({"lines":12})",
+          .progress = {{Seconds(1), 10, 0.5}, {Seconds(2), 20, std::nullopt}}};
+}
+
+}  // namespace schedmate::testing
