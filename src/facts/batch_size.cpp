@@ -101,30 +101,13 @@ double accumulation(const Scene& scene) {
   return 1;
 }
 
-/// Confidence by how a setting got its value.
-double sure_of(const Setting& setting) {
-  switch (setting.standing) {
-    case Standing::given:
-    case Standing::launcher:
-      return confidence::strong;
-    case Standing::config:
-      return confidence::likely;
-    case Standing::argument:
-      return setting.read ? confidence::fair : confidence::weak;
-    case Standing::fallback:
-      return confidence::likely;
-    default:
-      return confidence::fair;
-  }
-}
-
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const auto number = setting->value.number();
     if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;
     if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
     double value = *number;
-    double sure = sure_of(*setting) - 0.001 * trust / 1000;
+    double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {
       if (setting->standing == Standing::given || setting->standing == Standing::config)
         add(out, field, {}, sure - 0.02, setting->value.place, "batches by " + setting->key);

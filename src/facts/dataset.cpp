@@ -103,22 +103,6 @@ void Datasets::from_classes() {
   }
 }
 
-double sure_of(const Setting& setting) {
-  switch (setting.standing) {
-    case Standing::given:
-      return 0.94;
-    case Standing::launcher:
-    case Standing::config:
-      return 0.86;
-    case Standing::argument:
-      return setting.read ? confidence::fair : confidence::weak;
-    case Standing::fallback:
-      return setting.read ? 0.82 : confidence::weak;
-    default:
-      return confidence::fair;
-  }
-}
-
 void Datasets::from_settings() {
   for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
     const bool evaluates = setting->key.contains("val") || setting->key.contains("test") ||
@@ -126,7 +110,7 @@ void Datasets::from_settings() {
     const std::string text = name_in(setting->value);
     if (evaluates || text.empty()) continue;
     const double sure =
-        sure_of(*setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
+        sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
     add_name(text, sure, setting->value.place, meaning == "name" ? sure - 0.2 : 0);
   }
 }

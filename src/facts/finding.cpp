@@ -20,4 +20,24 @@ void add_from_table(Findings& out, std::string_view field, FactValue what, doubl
   out.push_back({std::string(field), std::move(fact), row.file});
 }
 
+double sure_of(const Scene& scene, const Setting& setting) {
+  switch (setting.standing) {
+    case Standing::given:
+      // A flag that a program takes and never looks at changes nothing.
+      return setting.read || !scene.followed || setting.value.entries() != nullptr ? 0.93 : 0.62;
+    case Standing::launcher:
+      return 0.93;
+    case Standing::config:
+      return 0.87;
+    case Standing::fallback:
+      return setting.read ? 0.82 : confidence::weak;
+    case Standing::argument:
+      return setting.read ? confidence::fair : confidence::weak;
+    case Standing::global:
+    case Standing::loose:
+      return confidence::fair;
+  }
+  return confidence::weak;
+}
+
 }  // namespace schedmate

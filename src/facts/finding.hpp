@@ -35,6 +35,10 @@ void add(Findings& out, std::string_view field, FactValue what, double confidenc
 void add_from_table(Findings& out, std::string_view field, FactValue what, double confidence,
                     const Evidence& row, const PlacePtr& place);
 
+/// Confidence in a setting that names a field, by how it got its value and whether the program was
+/// seen to use it.
+[[nodiscard]] double sure_of(const Scene& scene, const Setting& setting);
+
 // One file per group of fields.
 void find_batch_size(const Scene& scene, Findings& out);
 void find_length(const Scene& scene, Findings& out);

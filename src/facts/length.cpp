@@ -104,22 +104,6 @@ void from_loops(const Scene& scene, Findings& out) {
   add(out, field, Length{best.amount, best.unit}, sure, place, "the training loop");
 }
 
-double sure_of(const Setting& setting) {
-  switch (setting.standing) {
-    case Standing::given:
-    case Standing::launcher:
-      return 0.93;
-    case Standing::config:
-      return 0.86;
-    case Standing::fallback:
-      return confidence::likely;
-    case Standing::argument:
-      return setting.read ? confidence::fair : confidence::weak;
-    default:
-      return confidence::fair;
-  }
-}
-
 /// Composer's "90ep", "100ba"; nothing for other units.
 std::optional<Length> duration_in(const Value& value) {
   const std::string* text = value.text();
@@ -141,7 +125,7 @@ bool of_something_else(std::string_view key) {
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (of_something_else(setting->key)) continue;
-    const double sure = sure_of(*setting) - 0.002 * (trust / 1000);
+    const double sure = sure_of(scene, *setting) - 0.002 * (trust / 1000);
     const std::string why = "setting " + setting->key;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))

@@ -139,27 +139,11 @@ void Models::from_networks() {
   }
 }
 
-double sure_of(const Setting& setting) {
-  switch (setting.standing) {
-    case Standing::given:
-      return 0.95;
-    case Standing::launcher:
-    case Standing::config:
-      return 0.88;
-    case Standing::argument:
-      return setting.read ? confidence::fair : confidence::weak;
-    case Standing::fallback:
-      return setting.read ? 0.82 : confidence::weak;
-    default:
-      return confidence::fair;
-  }
-}
-
 void Models::from_settings() {
   for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
     const std::string text = name_in(setting->value);
     if (text.empty() || setting->value.object() != nullptr) continue;
-    const double sure = sure_of(*setting) - 0.001 * (trust % 1000);
+    const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
     add_name(text, sure, setting->value.place);
   }
 }

@@ -95,26 +95,12 @@ void from_libraries(const Scene& scene, Findings& out) {
   }
 }
 
-double sure_of(Standing standing) {
-  switch (standing) {
-    case Standing::given:
-    case Standing::launcher:
-      return confidence::strong;
-    case Standing::config:
-      return 0.88;
-    case Standing::fallback:
-      return confidence::likely;
-    default:
-      return confidence::fair;
-  }
-}
-
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const std::string text = name_in(setting->value);
     if (text.empty()) continue;
     if (const auto match = scene.tables->find_optimizer(text)) {
-      add(out, field, match->name, sure_of(setting->standing) - 0.0001 * trust / 1000,
+      add(out, field, match->name, sure_of(scene, *setting) - 0.0001 * trust / 1000,
           setting->value.place, "setting " + setting->key);
     }
   }

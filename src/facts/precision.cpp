@@ -115,14 +115,6 @@ void from_libraries(const Scene& scene, Findings& out) {
   }
 }
 
-double sure_of(const Setting& setting) {
-  double sure = confidence::fair;
-  if (setting.standing == Standing::given || setting.standing == Standing::launcher)
-    sure = confidence::strong;
-  if (setting.standing == Standing::config) sure = confidence::likely;
-  return setting.read || setting.standing != Standing::fallback ? sure : confidence::weak;
-}
-
 /// The type that a setting switches on; "" when it says nothing.
 std::string switched(const Setting& setting, std::string_view meaning) {
   const Value& value = setting.value;
@@ -144,7 +136,7 @@ void from_settings(const Scene& scene, Findings& out) {
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     const std::string type = switched(*setting, meaning);
     if (!type.empty()) {
-      add(out, field, type, sure_of(*setting) - 0.0001 * trust / 1000, setting->value.place,
+      add(out, field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000, setting->value.place,
           "setting " + setting->key);
     }
   }

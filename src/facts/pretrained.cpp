@@ -51,19 +51,12 @@ void from_calls(const Scene& scene, Findings& out) {
   }
 }
 
-double sure_of(const Setting& setting) {
-  if (setting.standing == Standing::given) return 0.93;
-  if (setting.standing == Standing::config) return 0.88;
-  if (setting.standing == Standing::fallback) return setting.read ? confidence::likely : 0.6;
-  return confidence::weak;
-}
-
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
     const bool set = is_set(setting->value);
     // An empty path says little: weights may come from elsewhere.
-    const double sure = set || meaning == "switch" ? sure_of(*setting) : 0.62;
+    const double sure = set || meaning == "switch" ? sure_of(scene, *setting) : 0.62;
     add(out, field, set, sure, setting->value.place, "setting " + setting->key);
   }
 }

@@ -68,7 +68,7 @@ class Gatherer {
 
   void take_configs(const Observation& seen) {
     for (const LoadedConfig& config : seen.configs)
-      flatten(config.value, {.standing = Standing::config, .owner = config.file});
+      flatten(config.value, {.standing = Standing::config, .owner = config.file, .read = true});
   }
 
   void take_arguments(const Observation& seen) {

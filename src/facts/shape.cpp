@@ -10,13 +10,6 @@
 namespace schedmate {
 namespace {
 
-double sure_of(const Setting& setting) {
-  if (setting.standing == Standing::given) return confidence::strong;
-  if (setting.standing <= Standing::config) return confidence::likely;
-  return setting.standing == Standing::fallback && setting.read ? confidence::likely
-                                                                : confidence::weak;
-}
-
 void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const Value* value = &setting->value;
@@ -24,7 +17,7 @@ void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
       value = &list->front();
     const auto number = value->number();
     if (!number || *number <= 0 || value->boolean() != nullptr) continue;
-    add(out, field, number_fact(*number), sure_of(*setting) - 0.0001 * trust / 1000,
+    add(out, field, number_fact(*number), sure_of(scene, *setting) - 0.0001 * trust / 1000,
         setting->value.place, "setting " + setting->key);
   }
 }
