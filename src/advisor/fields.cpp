@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 
-#include "advisor/facts_json.hpp"
+#include "core/facts_json.hpp"
 #include "advisor/names.hpp"
 #include "base/text.hpp"
 

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <map>
 
-#include "advisor/facts_json.hpp"
+#include "core/facts_json.hpp"
 #include "base/text.hpp"
 #include "facts/extract.hpp"
 #include "tests/support/scratch.hpp"

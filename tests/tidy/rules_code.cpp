@@ -32,6 +32,7 @@ std::vector<std::string_view> may_include(std::string_view module) {
   if (reader != std::end(readers)) {
     std::vector<std::string_view> below{"base"};
     below.insert(below.end(), std::begin(readers), reader);
+    if (module == "facts") below.push_back("core");  // speaks the documents of the product
     return below;
   }
   if (module == "agent") {  // reads code and talks to a model

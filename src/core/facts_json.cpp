@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "advisor/facts_json.hpp"
+#include "core/facts_json.hpp"
 
 #include <fmt/format.h>
 
