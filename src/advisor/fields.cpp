@@ -8,9 +8,9 @@
 #include <bit>
 #include <cmath>
 
-#include "core/facts_json.hpp"
 #include "advisor/names.hpp"
 #include "base/text.hpp"
+#include "core/facts_json.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/command_flags.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace schedmate {
+namespace {
+
+constexpr std::string_view marks = ";&|()\n";
+
+/// Splits at white space; quotes and backslashes as a shell has them; marks such as ';' are parts
+/// of their own.
+std::vector<std::string> split_words(std::string_view command) {
+  std::vector<std::string> words;
+  std::string word;
+  bool open = false;  // a word has begun, be it an empty one in quotes
+  char quote = 0;
+  const auto end_word = [&] {
+    if (open) words.push_back(std::move(word));
+    word.clear();
+    open = false;
+  };
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    const bool escapes = c == '\\' && quote != '\'' && i + 1 < command.size();
+    if (escapes && command[i + 1] == '\n') {
+      ++i;
+    } else if (escapes) {
+      word += command[++i];
+      open = true;
+    } else if (quote != 0 ? c == quote : c == '\'' || c == '"') {
+      quote = quote != 0 ? '\0' : c;
+      open = true;
+    } else if (quote == 0 && std::string_view(" \t\r").contains(c)) {
+      end_word();
+    } else if (quote == 0 && marks.contains(c)) {
+      end_word();
+      words.emplace_back(1, c);
+    } else {
+      word += c;
+      open = true;
+    }
+  }
+  end_word();
+  return words;
+}
+
+bool is_script(std::string_view word) {
+  return word.ends_with(".py") || word.ends_with(".sh") || word.ends_with(".slurm") ||
+         word.ends_with(".sbatch");
+}
+
+bool is_mark(std::string_view word) { return word.size() == 1 && marks.contains(word.front()); }
+
+/// "-3" and "-1e-4" are values.
+bool is_flag(std::string_view word) {
+  if (word.size() < 2 || word.front() != '-') return false;
+  return word[1] == '-' ? word.size() > 2 : !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
+}
+
+/// Where "key" ends in "key=value", "+key=value", "VAR=value"; npos when it is no such word.
+std::size_t end_of_key(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == 0 || equals == std::string_view::npos) return std::string_view::npos;
+  const bool is_key = std::ranges::all_of(word.substr(0, equals), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_.-+/@~").contains(c);
+  });
+  return is_key ? equals : std::string_view::npos;
+}
+
+std::string bare(std::string_view name) {
+  const std::size_t start = name.find_first_not_of("-+~");
+  return std::string(start == std::string_view::npos ? name : name.substr(start));
+}
+
+class Reader {
+ public:
+  Reader(std::vector<std::string> words, const FlagRules& rules)
+      : words_(std::move(words)), rules_(rules) {}
+
+  CommandFlags read() {
+    for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
+    CommandFlags result;
+    for (auto& [name, value] : flags_) result.flags.push_back({name, std::move(value)});
+    result.words = std::move(plain_);
+    const auto script = std::ranges::find_if(result.words, is_script);
+    if (!module_.empty())
+      result.entry = module_;
+    else if (script != result.words.end())
+      result.entry = *script;
+    else if (!result.words.empty())
+      result.entry = result.words.front();
+    return result;
+  }
+
+ private:
+  void take(const std::string& word) {
+    if (const std::size_t equals = end_of_key(word); equals != std::string_view::npos) {
+      add(word.substr(0, equals), word.substr(equals + 1));
+    } else if (is_flag(word)) {
+      const bool has_value = at_ + 1 < words_.size() && is_value(words_[at_ + 1]);
+      const std::string value = has_value ? words_[++at_] : "";
+      const bool names_module = word == "-m" || word == "--module";
+      if (names_module && rules_.is_launcher(value)) return;
+      if (names_module && has_value && module_.empty())
+        module_ = value;
+      else
+        add(word, value);
+    } else if (!is_mark(word) && !rules_.is_launcher(word)) {
+      plain_.push_back(word);
+    }
+  }
+
+  [[nodiscard]] bool is_value(const std::string& word) const {
+    return !is_flag(word) && !is_mark(word) && !is_script(word) && !rules_.is_launcher(word) &&
+           end_of_key(word) == std::string_view::npos;
+  }
+
+  void add(std::string_view name, std::string_view value) {
+    const auto [at, fresh] = flags_.emplace(bare(name), value);
+    if (!fresh) at->second.append(" ").append(value);
+  }
+
+  std::vector<std::string> words_;
+  const FlagRules& rules_;
+  std::size_t at_ = 0;
+  std::map<std::string, std::string> flags_;
+  std::vector<std::string> plain_;
+  std::string module_;
+};
+
+}  // namespace
+
+CommandFlags read_command_flags(std::string_view command, const FlagRules& rules) {
+  return Reader(split_words(command), rules).read();
+}
+
+std::string normal_command(std::string_view command, const FlagRules& rules) {
+  const CommandFlags flags = read_command_flags(command, rules);
+  std::string normal = flags.entry;
+  for (const std::string& word : flags.words) normal += '\n' + word;
+  for (const GivenFlag& flag : flags.flags) {
+    const FlagRule* rule = rules.find(flag.name);
+    if (rule != nullptr && rule->flag_class <= FlagClass::same_duration) continue;
+    normal += "\n--" + flag.name + '=' + flag.value;
+  }
+  return normal;
+}
+
+}  // namespace schedmate
