@@ -13,23 +13,6 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xC0 | (code >> 6U));
-    return put(0x80 | (code & 0x3FU));
-  }
-  if (code < 0x10000) {
-    put(0xE0 | (code >> 12U));
-  } else {
-    put(0xF0 | (code >> 18U));
-    put(0x80 | ((code >> 12U) & 0x3FU));
-  }
-  put(0x80 | ((code >> 6U) & 0x3FU));
-  put(0x80 | (code & 0x3FU));
-}
-
 /// Length of the UTF-8 character at `at`; 0 when there is none (overlong forms and surrogates too).
 std::size_t character_length(std::string_view text, std::size_t at) {
   const unsigned first = byte_at(text, at);
@@ -117,6 +100,23 @@ bool looks_binary(std::string_view bytes) {
 }
 
 }  // namespace
+
+void append_utf8(std::string& out, std::uint32_t code) {
+  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return put(code);
+  if (code < 0x800) {
+    put(0xC0 | (code >> 6U));
+    return put(0x80 | (code & 0x3FU));
+  }
+  if (code < 0x10000) {
+    put(0xE0 | (code >> 12U));
+  } else {
+    put(0xF0 | (code >> 18U));
+    put(0x80 | ((code >> 12U) & 0x3FU));
+  }
+  put(0x80 | ((code >> 6U) & 0x3FU));
+  put(0x80 | (code & 0x3FU));
+}
 
 std::optional<std::string> as_utf8(std::string bytes) {
   const std::string_view view = bytes;

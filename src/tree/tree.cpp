@@ -14,6 +14,7 @@
 #include "tree/hash.hpp"
 #include "tree/ignore.hpp"
 #include "tree/names.hpp"
+#include "tree/notebook.hpp"
 #include "tree/read_bytes.hpp"
 
 namespace schedmate {
@@ -146,6 +147,11 @@ Result<Tree::Inside::Kept> Tree::Inside::load(const std::string& path) {
   std::string hash = sha256(bytes->bytes);
   auto text = as_utf8(std::move(bytes->bytes));
   if (!text) return fail(ErrorCode::invalid, fmt::format("{}: binary, {} bytes", path, size));
+  if (path.ends_with(".ipynb")) {
+    auto code = notebook_code(*text);
+    if (!code) return fail(code.error().code, fmt::format("{}: {}", path, code.error().message));
+    text = std::move(*code);
+  }
   total_bytes += size;
   FileVersion version = version_of(path, bytes->status);
   version.hash = hash;

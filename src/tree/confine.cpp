@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree/confine.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "tree/confine_child.hpp"
+#include "tree/descriptor.hpp"
+
+namespace schedmate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The reply: a kind, the length of what follows, and that.
+enum class Kind : std::uint8_t { done, failed, no_memory, no_rights };
+constexpr std::size_t head_bytes = 1 + sizeof(std::uint64_t);
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void send_reply(int file, Kind kind, std::string_view text) {
+  std::array<char, head_bytes> head{};
+  head[0] = static_cast<char>(kind);
+  const std::uint64_t size = text.size();
+  std::memcpy(head.data() + 1, &size, sizeof size);
+  write_all(file, {head.data(), head.size()});
+  write_all(file, text);
+}
+
+[[noreturn]] void be_child(const Confinement& confinement, const std::function<std::string()>& work,
+                           int reply) {
+  if (const char* problem = give_up_rights(confinement, reply)) {
+    send_reply(reply, Kind::no_rights, problem);
+    ::_exit(1);
+  }
+  try {
+    send_reply(reply, Kind::done, work());
+  } catch (const std::bad_alloc&) {
+    send_reply(reply, Kind::no_memory, "");
+  } catch (const std::exception& error) {
+    send_reply(reply, Kind::failed, error.what());
+  } catch (...) {
+    send_reply(reply, Kind::failed, "an exception of unknown type");
+  }
+  ::_exit(0);
+}
+
+/// The child seen from its parent: never left behind.
+class Child {
+ public:
+  explicit Child(pid_t number) : number_(number) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (number_ > 0) stop();
+  }
+
+  void stop() {
+    ::kill(number_, SIGKILL);
+    while (::waitpid(number_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    number_ = 0;
+  }
+
+  /// Waits for its end until `deadline`; false when it is still there.
+  bool ended_by(Clock::time_point deadline) {
+    for (;;) {
+      const pid_t ended = ::waitpid(number_, &status_, WNOHANG);
+      if (ended != 0 && !(ended < 0 && errno == EINTR)) {
+        number_ = 0;
+        return true;
+      }
+      if (Clock::now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  [[nodiscard]] int status() const { return status_; }
+
+ private:
+  pid_t number_;
+  int status_ = 0;
+};
+
+enum class End : std::uint8_t { closed, late, too_long };
+
+struct Received {
+  std::string bytes;
+  End end = End::closed;
+  [[nodiscard]] std::uint64_t announced() const {
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + 1, sizeof size);
+    return size;
+  }
+  [[nodiscard]] bool whole() const {
+    return bytes.size() >= head_bytes && bytes.size() - head_bytes == announced();
+  }
+};
+
+Received receive(int file, std::size_t most, Clock::time_point deadline) {
+  Received received;
+  std::array<char, 1 << 16> buffer{};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    constexpr std::int64_t longest = 1'000'000;
+    pollfd wait{file, POLLIN, 0};
+    const auto patience = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, longest));
+    const int ready = ::poll(&wait, 1, patience);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0 && Clock::now() >= deadline) {
+      received.end = End::late;
+      return received;
+    }
+    if (ready <= 0) continue;
+    const ssize_t got = ::read(file, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return received;
+    received.bytes.append(buffer.data(), static_cast<std::size_t>(got));
+    if (received.bytes.size() > most + head_bytes) {
+      received.end = End::too_long;
+      return received;
+    }
+    if (received.whole()) return received;
+  }
+}
+
+Result<std::string> opened_reply(std::string& bytes, const Confinement& confinement) {
+  const auto kind = static_cast<Kind>(bytes[0]);
+  bytes.erase(0, head_bytes);
+  switch (kind) {
+    case Kind::done:
+      return std::move(bytes);
+    case Kind::failed:
+      return fail(ErrorCode::invalid, fmt::format("reading failed: {}", bytes.substr(0, 500)));
+    case Kind::no_memory:
+      return fail(ErrorCode::invalid, fmt::format("reading needs more than {} MiB of memory",
+                                                  confinement.memory_bytes >> 20U));
+    case Kind::no_rights:
+      return fail(ErrorCode::refused, fmt::format("the reading process {}", bytes.substr(0, 500)));
+  }
+  return fail(ErrorCode::invalid, "the reading process gave no sensible reply");
+}
+
+tl::unexpected<Error> how_it_died(int status, const Confinement& confinement) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    return fail(ErrorCode::timeout,
+                fmt::format("reading takes more than {} s of CPU time", confinement.cpu.count()));
+  }
+  if (WIFSIGNALED(status)) {
+    return fail(ErrorCode::invalid, fmt::format("the reading process was ended by signal {} ({})",
+                                                WTERMSIG(status), ::strsignal(WTERMSIG(status))));
+  }
+  return fail(ErrorCode::invalid,
+              fmt::format("the reading process ended with status {} and no reply",
+                          WIFEXITED(status) ? WEXITSTATUS(status) : -1));
+}
+
+tl::unexpected<Error> too_late(const Confinement& confinement) {
+  return fail(ErrorCode::timeout,
+              fmt::format("reading takes more than {} ms", confinement.wall.count()));
+}
+
+}  // namespace
+
+Result<std::string> run_confined(const Confinement& confinement,
+                                 const std::function<std::string()>& work) {
+  const auto deadline = Clock::now() + confinement.wall;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return fail(ErrorCode::refused, fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  const Descriptor from_child(ends[0]);
+  Descriptor to_parent(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t number = ::fork();
+  if (number < 0) {
+    return fail(ErrorCode::refused, fmt::format("no process: {}", std::strerror(errno)));
+  }
+  if (number == 0) {
+    if (::getppid() != parent) ::_exit(1);
+    be_child(confinement, work, to_parent.number());
+  }
+  Child child(number);
+  to_parent.close();
+  Received received = receive(from_child.number(), confinement.reply_bytes, deadline);
+  if (received.end == End::late) return too_late(confinement);
+  if (received.end == End::too_long) {
+    return fail(ErrorCode::invalid,
+                fmt::format("reading gives more than {} MiB", confinement.reply_bytes >> 20U));
+  }
+  if (received.whole()) return opened_reply(received.bytes, confinement);
+  if (!child.ended_by(deadline)) return too_late(confinement);
+  return how_it_died(child.status(), confinement);
+}
+
+Result<Confinement> confined_to_owner(const std::string& folder, Confinement base) {
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0) {
+    return fail(ErrorCode::not_found, fmt::format("{}: {}", folder, std::strerror(errno)));
+  }
+  base.user = status.st_uid;
+  base.group = status.st_gid;
+  return base;
+}
+
+}  // namespace schedmate

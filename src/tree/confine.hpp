@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Work on foreign input in a process of its own, with nothing to lose and nowhere to go.
+///
+/// The child has bounded memory, CPU time and wall time; it cannot write files, open sockets, start
+/// programs or look at other processes (seccomp), has no network of its own where the system allows
+/// that, and runs as the owner of the tree when this process runs as root. What it gives back is
+/// bytes; nothing else comes out of it.
+///
+/// Threads: several threads may call this at the same time. The child is a copy of the calling
+/// thread alone; `work` must not wait for another thread nor use a lock that one may hold (a
+/// logger, a cache). Allocating is safe: the C library's fork() leaves its own locks usable. Output
+/// that is buffered in stdio at the call is not written twice, since the child ends without
+/// flushing.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <string>
+
+namespace schedmate {
+
+struct Confinement {
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30U;  ///< address space beyond today's; 0 = any
+  std::chrono::seconds cpu{20};
+  std::chrono::milliseconds wall{20'000};
+  std::size_t reply_bytes = std::size_t{32} << 20U;
+  std::optional<uid_t> user;  ///< taken on when this process is root
+  std::optional<gid_t> group;
+  bool filter = true;  ///< seccomp; off only where a debugger or an old kernel is in the way
+};
+
+/// Runs `work` confined and gives what it returned. Errors: timeout (wall or CPU time); invalid
+/// (memory, a signal, an exception, a reply too large; the sentence says which); refused (a right
+/// could not be given up, no process can be made). No child is left behind.
+[[nodiscard]] Result<std::string> run_confined(const Confinement& confinement,
+                                               const std::function<std::string()>& work);
+
+/// The owner of a folder as `user` and `group`, for the case that this process is root.
+/// Errors: not_found.
+[[nodiscard]] Result<Confinement> confined_to_owner(const std::string& folder, Confinement base);
+
+}  // namespace schedmate

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree/confine_child.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+#if defined(__has_feature)
+#define SCHEDMATE_HAS_FEATURE(name) __has_feature(name)
+#else
+#define SCHEDMATE_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    SCHEDMATE_HAS_FEATURE(address_sanitizer) || SCHEDMATE_HAS_FEATURE(thread_sanitizer)
+constexpr bool bounds_memory = false;  // the sanitizers reserve terabytes of address space
+#else
+constexpr bool bounds_memory = true;
+#endif
+
+bool limit(__rlimit_resource_t what, rlim_t amount) {
+  struct rlimit now{};
+  if (::getrlimit(what, &now) != 0) return false;
+  // One more at the hard end, so that the signal for CPU time is its own and not SIGKILL.
+  const rlim_t spare = what == RLIMIT_CPU ? 1 : 0;
+  const struct rlimit wanted{std::min(amount, now.rlim_max),
+                             std::min(amount + spare, now.rlim_max)};
+  return ::setrlimit(what, &wanted) == 0;
+}
+
+/// Pages that are mapped already: those of a large parent shall not count against the child.
+std::uint64_t mapped_bytes() {
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, 64> text{};
+  const ssize_t size = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  if (size <= 0) return 0;
+  return std::strtoull(text.data(), nullptr, 10) * static_cast<std::uint64_t>(::getpagesize());
+}
+
+bool limit_all(const Confinement& confinement) {
+  bool fine = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_NOFILE, 512);
+  fine = fine &&
+         limit(RLIMIT_CPU, static_cast<rlim_t>(std::max<std::int64_t>(1, confinement.cpu.count())));
+  if (bounds_memory && confinement.memory_bytes > 0) {
+    fine = fine && limit(RLIMIT_AS, mapped_bytes() + confinement.memory_bytes);
+  }
+  return fine;
+}
+
+bool take_on_owner(const Confinement& confinement) {
+  if (::geteuid() != 0 || !confinement.user) return true;
+  const uid_t user = *confinement.user;
+  const gid_t group = confinement.group.value_or(static_cast<gid_t>(user));
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(group, group, group) != 0) return false;
+  if (::setresuid(user, user, user) != 0) return false;
+  return user == 0 || ::setuid(0) != 0;  // there is no way back
+}
+
+/// All but the standard ones and the reply.
+void close_others(int reply) {
+  const auto close_from = [](unsigned first, unsigned last) {
+    return first > last || ::syscall(SYS_close_range, first, last, 0U) == 0;
+  };
+  const auto kept = static_cast<unsigned>(reply);
+  if (close_from(3, kept - 1) && close_from(kept + 1, ~0U)) return;
+  const long most = std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L);
+  for (int number = 3; number < most; ++number) {
+    if (number != reply) ::close(number);
+  }
+}
+
+/// Standard error stays, for what a broken invariant or a sanitizer has to say.
+void leave_terminal() {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) return;
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+}
+
+/// Handlers of the parent would run in the child otherwise.
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+const char* give_up_rights(const Confinement& confinement, int reply) {
+  reset_signals();
+  leave_terminal();
+  close_others(reply);
+  // A network namespace of its own needs rights that not every system gives; the filter below
+  // forbids sockets in any case.
+  static_cast<void>(::unshare(CLONE_NEWNET));
+  if (!take_on_owner(confinement)) return "cannot become the owner of the files";
+  // After the change of user, which clears it.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return "cannot be tied to its parent";
+  if (!limit_all(confinement)) return "cannot limit its resources";
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "cannot give up privileges";
+  const bool no_writing = deny_writing_files();
+  if (confinement.filter && !install_filter(no_writing))
+    return "cannot install its filter of system calls";
+  return nullptr;
+}
+
+}  // namespace schedmate

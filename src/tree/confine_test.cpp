@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree/confine.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/support/job_folder.hpp"
+
+namespace schedmate {
+namespace {
+
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+/// "EPERM" and the like of a call that must not work in the child.
+std::string outcome(long result) {
+  return result < 0 ? std::string(::strerrorname_np(errno)) : "ok";
+}
+
+Result<std::string> confined(const std::function<std::string()>& work) {
+  return run_confined({}, work);
+}
+
+}  // namespace
+
+TEST_CASE("confined work gives its bytes back, whatever they are") {
+  const std::string bytes("a\0b\n", 4);
+  CHECK(confined([&] { return bytes; }) == bytes);
+  CHECK(confined([] { return std::string(); }) == std::string());
+  const std::string large(20'000'000, 'x');
+  CHECK(confined([&] { return large; }) == large);
+}
+
+TEST_CASE("confined work cannot reach beyond its process") {
+  const testing::JobFolder scratch;
+  const std::string old = scratch.write("old.txt", "text");
+  const std::string fresh = scratch.path("new.txt");
+  struct Attempt {
+    const char* name;
+    std::function<long()> call;
+  };
+  const std::vector<Attempt> attempts = {
+      {"socket", [] { return long{::socket(AF_INET, SOCK_STREAM, 0)}; }},
+      {"unix socket", [] { return long{::socket(AF_UNIX, SOCK_STREAM, 0)}; }},
+      {"program", [] { return long{::execl("/bin/true", "true", nullptr)}; }},
+      {"fork", [] { return long{::fork()}; }},
+      {"thread by clone3", [] { return ::syscall(SYS_clone3, nullptr, 0); }},
+      {"ptrace", [] { return ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr); }},
+      {"signal to the parent", [] { return long{::kill(::getppid(), 0)}; }},
+      {"signal by tgkill", [] { return ::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0); }},
+      {"open for writing", [&] { return long{::open(old.c_str(), O_WRONLY)}; }},
+      {"open for both", [&] { return long{::open(old.c_str(), O_RDWR)}; }},
+      {"truncate by opening", [&] { return long{::open(old.c_str(), O_RDONLY | O_TRUNC)}; }},
+      {"create", [&] { return long{::open(fresh.c_str(), O_RDONLY | O_CREAT, 0600)}; }},
+      {"creat", [&] { return long{::creat(fresh.c_str(), 0600)}; }},
+      {"remove", [&] { return long{::unlink(old.c_str())}; }},
+      {"rename", [&] { return long{::rename(old.c_str(), fresh.c_str())}; }},
+      {"link", [&] { return long{::symlink(old.c_str(), fresh.c_str())}; }},
+      {"folder", [&] { return long{::mkdir(fresh.c_str(), 0700)}; }},
+      {"mode", [&] { return long{::chmod(old.c_str(), 0777)}; }},
+      {"length", [&] { return long{::truncate(old.c_str(), 0)}; }},
+      {"time", [&] { return long{::utimensat(AT_FDCWD, old.c_str(), nullptr, 0)}; }},
+      {"open by openat2",
+       [&] {
+         open_how how{};
+         how.flags = O_RDWR | O_TRUNC;
+         return ::syscall(SYS_openat2, AT_FDCWD, old.c_str(), &how, sizeof how);
+       }},
+      {"limits of the parent",
+       [] { return ::syscall(SYS_prlimit64, ::getppid(), RLIMIT_CORE, nullptr, nullptr); }},
+      {"namespace", [] { return long{::unshare(CLONE_NEWUSER)}; }},
+      {"core of the kernel", [] { return ::syscall(SYS_bpf, 0, nullptr, 0); }},
+  };
+  for (const Attempt& attempt : attempts) {
+    const auto out = confined([&] { return outcome(attempt.call()); });
+    REQUIRE_MESSAGE(out, attempt.name << ": " << (out ? "" : out.error().message));
+    CHECK_MESSAGE((*out == "EPERM" || *out == "ENOSYS" || *out == "EACCES"),
+                  attempt.name << ": " << *out);
+  }
+  CHECK(scratch.read("old.txt") == "text");
+  CHECK(::access(fresh.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("confined work can read") {
+  const testing::JobFolder scratch;
+  const std::string path = scratch.write("a.txt", "text");
+  CHECK(confined([&] {
+          std::string word;
+          std::ifstream(path) >> word;
+          return word;
+        }) == std::string("text"));
+}
+
+TEST_CASE("files that the parent has open are closed in the child") {
+  const testing::JobFolder scratch;
+  const std::string path = scratch.write("a.txt", "text");
+  const int file = ::open(path.c_str(), O_RDONLY);
+  REQUIRE(file > 2);
+  CHECK(confined([&] { return outcome(::lseek(file, 0, SEEK_CUR)); }) == std::string("EBADF"));
+  ::close(file);
+}
+
+TEST_CASE("work without an end is stopped at its deadline") {
+  Confinement brief;
+  brief.wall = 100ms;
+  const auto start = std::chrono::steady_clock::now();
+  const auto asleep = run_confined(brief, [] {
+    for (;;) ::pause();
+    return std::string();
+  });
+  REQUIRE_FALSE(asleep);
+  CHECK(asleep.error().code == ErrorCode::timeout);
+  CHECK(std::chrono::steady_clock::now() - start < 5s);
+  const auto silent = run_confined(brief, [] {
+    // Closes the reply and goes on.
+    for (int number = 3; number < 512; ++number) ::close(number);
+    for (;;) ::pause();
+    return std::string();
+  });
+  REQUIRE_FALSE(silent);
+  CHECK(silent.error().code == ErrorCode::timeout);
+}
+
+TEST_CASE("CPU time is bounded") {
+  Confinement brief;
+  brief.cpu = 1s;
+  const auto out = run_confined(brief, [] {
+    volatile unsigned counter = 0;
+    for (;;) counter = counter + 1;
+    return std::string();
+  });
+  REQUIRE_FALSE(out);
+  CHECK(out.error().code == ErrorCode::timeout);
+  CHECK(out.error().message == "reading takes more than 1 s of CPU time");
+}
+
+TEST_CASE("memory is bounded") {
+  if (is_sanitized) {
+    MESSAGE("skipped: a sanitizer needs the address space");
+    return;
+  }
+  Confinement small;
+  small.memory_bytes = 64 << 20;
+  const auto out = run_confined(small, [] {
+    std::vector<std::string> all;
+    for (;;) all.emplace_back(1 << 20, 'x');
+    return std::string();
+  });
+  REQUIRE_FALSE(out);
+  CHECK(out.error().message == "reading needs more than 64 MiB of memory");
+}
+
+TEST_CASE("what goes wrong in the child is told") {
+  const auto thrown = confined([]() -> std::string { throw std::runtime_error("bad yaml"); });
+  REQUIRE_FALSE(thrown);
+  CHECK(thrown.error().message == "reading failed: bad yaml");
+  const auto killed = confined([] {
+    ::signal(SIGABRT, SIG_DFL);
+    std::abort();
+    return std::string();
+  });
+  REQUIRE_FALSE(killed);
+  CHECK(killed.error().message.find("signal 6") != std::string::npos);
+  const auto left = confined([]() -> std::string { ::_exit(7); });
+  REQUIRE_FALSE(left);
+  CHECK(left.error().message.find("status 7") != std::string::npos);
+  Confinement narrow;
+  narrow.reply_bytes = 1000;
+  const auto large = run_confined(narrow, [] { return std::string(100'000, 'x'); });
+  REQUIRE_FALSE(large);
+  CHECK(large.error().code == ErrorCode::invalid);
+}
+
+TEST_CASE("started as root, work runs as the owner of the folder") {
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: needs root");
+    return;
+  }
+  const testing::JobFolder scratch;
+  const std::string secret = scratch.write("root.txt", "only for root");
+  REQUIRE(::chmod(secret.c_str(), 0600) == 0);
+  REQUIRE(::mkdir(scratch.path("theirs").c_str(), 0755) == 0);
+  REQUIRE(::chown(scratch.path("theirs").c_str(), 12345, 23456) == 0);
+  const auto owner = confined_to_owner(scratch.path("theirs"), {});
+  REQUIRE(owner);
+  CHECK(run_confined(*owner, [&] {
+          return fmt::format("{} {} {} {} {}", ::geteuid(), ::getegid(), ::getgroups(0, nullptr),
+                             ::setuid(0), outcome(::open(secret.c_str(), O_RDONLY)));
+        }) == std::string("12345 23456 0 -1 EACCES"));
+}
+
+TEST_CASE("several threads confine work at the same time and leave no process behind") {
+  std::atomic<int> right = 0;
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread, &right] {
+      for (int round = 0; round < 10; ++round) {
+        const std::string text = fmt::format("{} {}", thread, round);
+        right += confined([&] { return text; }) == text ? 1 : 0;
+      }
+    });
+  }
+  threads.clear();
+  CHECK(right == 40);
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+}  // namespace schedmate
