@@ -28,11 +28,15 @@ enum class ConfigFormat : std::uint8_t { yaml, json, toml, ini };
 /// A scalar as YAML reads it from a command line ("3" -> 3, "null" -> None, "[1,2]" -> list).
 [[nodiscard]] Value parse_scalar(std::string_view text, PlacePtr place);
 
-/// OmegaConf: replaces ${a.b}, ${.sibling}, ${oc.env:NAME,default}, ${oc.select:...}; what it
-/// cannot resolve becomes unknown and is named in the tree's degraded list.
-void interpolate(Tree& tree, Value& root);
+/// OmegaConf: replaces ${a.b}, ${.sibling}, ${oc.env:NAME,default}, ${oc.select:...}, and custom
+/// resolvers whose name says what they do (${mul:2,${a}}, ${eval:'${a} // 2'}); what it cannot
+/// resolve becomes unknown and is named in the tree's degraded list. A value made of another has
+/// the place of its expression, from the place of the other. `environment` holds the variables
+/// that the job sets, as texts.
+void interpolate(Tree& tree, Value& root, const Dict& environment = {});
 
-/// "a.b=3" overlays in order; `+a=3`, `++a=3`, `~a` as Hydra and OmegaConf read them.
+/// "a.b=3" overlays in order; `+a=3`, `++a=3`, `~a` as Hydra and OmegaConf read them; `a[0].b=3`
+/// for items of lists. The values have the places of their words.
 void apply_dotlist(Value& root, std::span<const Value> overrides);
 
 /// Hydra's composition of `name` from `folder` (defaults lists with groups, `override /group`,
@@ -41,10 +45,11 @@ void apply_dotlist(Value& root, std::span<const Value> overrides);
 /// texts with the places of their words. Interpolation is done last. A sweep (`a=1,2`) leaves
 /// unknown with may_be, and multiplies `runs` when -m was given.
 struct HydraRequest {
-  std::string folder;
-  std::string name;
+  std::string folder;  ///< relative to the root
+  std::string name;    ///< with or without .yaml
   std::span<const Value> overrides;
   bool multirun = false;
+  Dict environment = {};  ///< as for interpolate
 };
 struct HydraConfig {
   Value config;
@@ -53,11 +58,18 @@ struct HydraConfig {
 };
 [[nodiscard]] Result<HydraConfig> compose_hydra(Tree& tree, const HydraRequest& request);
 
-/// YAML with `_base_` (path or list) or `BASE`/`_BASE_` (detectron2, yacs, Paddle's `_inherited_:
-/// False` cancels a block), `includes`, `base_config`, `defaults_from` chains, deep merged.
+/// A config with `_base_` (path or list), `BASE`/`_BASE_` (detectron2, yacs, Paddle; `_inherited_:
+/// False` or `_delete_: True` cancels a block), `includes`, `base_config`, `inherit_from` and the
+/// like, deep merged; bases are sought beside the file, then from the root. A base that cannot be
+/// read is named in the tree's degraded list.
 [[nodiscard]] Result<Value> read_config_chain(Tree& tree, std::string_view path);
 
-/// SpeechBrain's hyperpyyaml: !ref and arithmetic in them, !new:, !name:, !include:.
+/// SpeechBrain's hyperpyyaml: !ref and arithmetic in them, !copy, !tuple, !include:; apply
+/// overrides before. !new:, !name:, !apply: and !module: stay dicts with "!tag" and resolved
+/// arguments.
 void resolve_hyperpyyaml(Tree& tree, Value& root);
+
+/// All places of config files below `root` become FactSource::composition: several files took part.
+void mark_composed(Value& root);
 
 }  // namespace schedmate

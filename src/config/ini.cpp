@@ -7,7 +7,7 @@
 #include "config/places.hpp"
 #include "config/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 bool is_comment(std::string_view line) {
@@ -71,4 +71,4 @@ Result<Value> read_ini(const ConfigText& config) {
   return Value::dict(with_defaults(sections));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

@@ -13,7 +13,7 @@
 #include "config/readers.hpp"
 #include "config/scalars.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 void append_utf8(std::string& out, std::uint32_t code) {
@@ -212,4 +212,4 @@ class JsonReader {
 
 Result<Value> read_json(const ConfigText& config) { return JsonReader(config).read(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "config/scalars.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 class OverrideReader {
@@ -131,4 +131,4 @@ Value read_override(std::string_view text, Dialect dialect, const PlacePtr& plac
   return {std::string(text), place};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

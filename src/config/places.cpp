@@ -5,8 +5,9 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "config/config.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 constexpr std::size_t long_line = 240;
@@ -81,9 +82,13 @@ std::string_view without_bom(std::string_view text) {
   return text;
 }
 
+}  // namespace schedmate::config
+
+namespace schedmate {
+
 void mark_composed(Value& root) {
-  Composed known;
-  mark(root, known);
+  config::Composed known;
+  config::mark(root, known);
 }
 
 }  // namespace schedmate

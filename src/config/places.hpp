@@ -8,7 +8,7 @@
 
 #include "code/value.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 
 class Places {
  public:
@@ -32,8 +32,4 @@ class Places {
 /// A text without UTF-8 byte order mark.
 [[nodiscard]] std::string_view without_bom(std::string_view text);
 
-/// All places of config files below `root` become FactSource::composition: more than one file took
-/// part. Places of the command stay.
-void mark_composed(Value& root);
-
-}  // namespace schedmate
+}  // namespace schedmate::config

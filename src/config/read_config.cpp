@@ -5,11 +5,15 @@
 #include "config/config.hpp"
 #include "config/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 
 tl::unexpected<Error> fail_at(std::string_view file, int line, std::string_view why) {
   return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", file, line, why));
 }
+
+}  // namespace schedmate::config
+
+namespace schedmate {
 
 std::optional<ConfigFormat> config_format(std::string_view path) {
   struct Ending {
@@ -26,22 +30,22 @@ std::optional<ConfigFormat> config_format(std::string_view path) {
 }
 
 Result<Value> parse_config(std::string_view text, ConfigFormat format, std::string_view file) {
-  const ConfigText config{text, file};
+  const config::ConfigText input{text, file};
   switch (format) {
     case ConfigFormat::json:
-      return read_json(config);
+      return config::read_json(input);
     case ConfigFormat::toml:
-      return read_toml(config);
+      return config::read_toml(input);
     case ConfigFormat::ini:
-      return read_ini(config);
+      return config::read_ini(input);
     case ConfigFormat::yaml:
       break;
   }
-  auto value = read_yaml(config);
+  auto value = config::read_yaml(input);
   if (value) return value;
   // JSON with // comments goes by the name of YAML in some trees.
   if (!trim(text).starts_with('{') && !trim(text).starts_with("//")) return value;
-  auto json = read_json(config);
+  auto json = config::read_json(input);
   return json ? json : value;
 }
 

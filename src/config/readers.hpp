@@ -5,7 +5,7 @@
 
 #include "code/value.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 
 struct ConfigText {
   std::string_view text;
@@ -20,4 +20,4 @@ struct ConfigText {
 /// "conf/a.yaml:12: WHY" as an error.
 [[nodiscard]] tl::unexpected<Error> fail_at(std::string_view file, int line, std::string_view why);
 
-}  // namespace schedmate
+}  // namespace schedmate::config

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "config/config.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -138,8 +138,12 @@ Value::Data read_word(std::string_view text, Dialect dialect) {
   return std::string(text);
 }
 
+}  // namespace schedmate::config
+
+namespace schedmate {
+
 Value parse_scalar(std::string_view text, PlacePtr place) {
-  return read_override(text, Dialect::omegaconf, place);
+  return config::read_override(text, config::Dialect::omegaconf, place);
 }
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 
 #include "code/value.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 
 /// Bounds on what a config may hold, for every reader: nodes after expansion of aliases and
 /// references, nesting, and characters that an interpolation may grow to.
@@ -28,4 +28,4 @@ enum class Dialect : std::uint8_t {
 /// whole is one text.
 [[nodiscard]] Value read_override(std::string_view text, Dialect dialect, const PlacePtr& place);
 
-}  // namespace schedmate
+}  // namespace schedmate::config

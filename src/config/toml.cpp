@@ -7,7 +7,7 @@
 #include "config/places.hpp"
 #include "config/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 std::string shown(const toml::node& node) {
@@ -63,4 +63,4 @@ Result<Value> read_toml(const ConfigText& config) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

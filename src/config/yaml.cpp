@@ -16,7 +16,7 @@
 #include "config/readers.hpp"
 #include "config/scalars.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 /// Too large or too deep; leaves yaml-cpp's parser the only way there is.
@@ -217,4 +217,4 @@ Result<Value> read_yaml(const ConfigText& config) {
   return Value::none(places.at(1, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config
