@@ -61,6 +61,10 @@ void complete(Declared& flag) {
     flag.one_value = false;
   }
   if (action == "DictAction") flag.one_value = false;
+  if (action == "ActionConfigFile") {
+    flag.config_file = true;
+    flag.action = "store";
+  }
   if (action == "BooleanOptionalAction") {
     for (const std::string& name : flag.spec.names) {
       if (name.starts_with("--")) flag.spec.negations.push_back("--no-" + name.substr(2));

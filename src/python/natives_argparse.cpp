@@ -157,8 +157,7 @@ Value parse_tap(Machine& machine, const Arguments& arguments) {
       flags.parse(machine, given ? as_words(machine, *own) : program_words(machine));
   flags.show(machine, values);
   const Dict fields = flags.fields(machine, values);
-  for (const auto& [name, value] : fields.all())
-    machine.set_attribute(self, name, value);
+  for (const auto& [name, value] : fields.all()) machine.set_attribute(self, name, value);
   const Value process = machine.attribute(self, "process_args");
   if (machine.function(process)) machine.call(process, {});
   return self;
@@ -172,7 +171,7 @@ void schedmate::add_argparse(NativeTable& table) {
   namespace n = natives;
   for (const auto& name :
        {"argparse.ArgumentParser"s, "configargparse.ArgumentParser"s, "configargparse.ArgParser"s,
-        "configargparse.Parser"s, "configargparse.ArgumentParserWithHelp"s}) {
+        "configargparse.Parser"s, "jsonargparse.ArgumentParser"s}) {
     table[name] = [name](Machine&, const Arguments& arguments) {
       return n::make_parser(name, arguments);
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "python/natives_parts.hpp"
 #include "python/typed_flags.hpp"
 
 namespace schedmate::natives {
@@ -90,8 +91,6 @@ Value from_dict(Machine& machine, const Arguments& arguments) {
 }
 
 }  // namespace
-
-void add_hf_parsers(NativeTable& table);
 
 }  // namespace schedmate::natives
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "python/natives_parts.hpp"
 #include "python/typed_flags.hpp"
 
 namespace schedmate::natives {
-
-void add_hf_parsers(NativeTable& table);
 
 namespace {
 

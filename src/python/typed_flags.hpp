@@ -52,7 +52,7 @@ class TypedFlags {
   void add(Machine& machine, const FunctionView& function);
   /// Fields of a class of the tree, nested dataclasses too.
   void add(Machine& machine, const ClassView& type, const std::string& prefix = "");
-  void add(TypedFlag flag) { flags_.push_back(std::move(flag)); }
+  [[nodiscard]] TypedFlag& last() { return flags_.back(); }
   void add_parameter(const Parameter& parameter, const std::string& prefix,
                      const std::string& owner);
 
