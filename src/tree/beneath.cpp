@@ -214,12 +214,12 @@ Result<Beneath> Beneath::open(const std::string& root) {
 Result<Opened> Beneath::open(std::string_view path, Want want) const {
   const std::string name(path.empty() ? "." : path);
   Descriptor file(open_plainly(root_.number(), name, want));
-  if (file) {
-    const struct stat nothing{};
-    return checked({std::move(file), name, nothing}, want);
-  }
-  if (errno == ENOENT) return system_error(path, ENOENT);
-  return walk(path, want);
+  if (!file && errno == ENOENT) return system_error(path, ENOENT);
+  if (!file) return walk(path, want);
+  auto opened = checked({std::move(file), name, {}}, want);
+  // A link that is only looked at is opened itself.
+  if (opened && S_ISLNK(opened->status.st_mode)) return walk(path, want);
+  return opened;
 }
 
 Result<Opened> Beneath::walk(std::string_view path, Want want) const {

@@ -16,6 +16,7 @@
 #include "tree/names.hpp"
 #include "tree/notebook.hpp"
 #include "tree/read_bytes.hpp"
+#include "tree/redact.hpp"
 
 namespace schedmate {
 namespace {
@@ -24,6 +25,7 @@ using Want = Beneath::Want;
 
 constexpr const char* ignore_file = ".schedmateignore";
 constexpr std::size_t most_ignore_bytes = 1 << 16;
+constexpr std::size_t most_notes = 300;
 
 FileVersion version_of(std::string_view path, const struct stat& status) {
   constexpr std::int64_t second_ns = 1'000'000'000;
@@ -66,6 +68,7 @@ struct Tree::Inside {
   OwnerRule rule;
   IgnoreRules ignore;
   std::map<std::string, Kept, std::less<>> kept;
+  std::map<const TextFile*, Kept> redacted;
   std::vector<Kept> overlaid;  ///< what put() replaced; pointers to it stay good
   std::map<std::string, Error, std::less<>> failed;
   std::map<std::string, Kind, std::less<>> kinds;
@@ -73,6 +76,7 @@ struct Tree::Inside {
   std::vector<std::string> files_read;
   std::vector<FileVersion> versions;
   std::vector<std::string> degraded;
+  std::set<std::string, std::less<>> noted;
   std::size_t total_bytes = 0;
 
   [[nodiscard]] Result<std::string> normal(std::string_view path) const;
@@ -86,7 +90,9 @@ struct Tree::Inside {
 };
 
 void Tree::Inside::note(std::string text) {
-  if (std::ranges::find(degraded, text) == degraded.end()) degraded.push_back(std::move(text));
+  if (degraded.size() > most_notes || !noted.insert(text).second) return;
+  if (degraded.size() == most_notes) text = "more notes than are kept";
+  degraded.push_back(std::move(text));
 }
 
 Result<std::string> Tree::Inside::normal(std::string_view path) const {
@@ -222,13 +228,15 @@ Result<Tree> Tree::open(const std::string& root, TreeLimits limits, OwnerRule ru
                                                 .rule = rule,
                                                 .ignore = std::move(*ignore),
                                                 .kept = {},
+                                                .redacted = {},
                                                 .overlaid = {},
                                                 .failed = {},
                                                 .kinds = {},
                                                 .written_folders = {},
                                                 .files_read = {},
                                                 .versions = {},
-                                                .degraded = {}});
+                                                .degraded = {},
+                                                .noted = {}});
   return Tree(std::move(inside));
 }
 
@@ -253,6 +261,18 @@ Result<const TextFile*> Tree::read(std::string_view path) {
   inside_->files_read.push_back(*name);
   const auto place = inside_->kept.emplace(*name, std::move(*loaded)).first;
   return place->second.get();
+}
+
+Result<const TextFile*> Tree::read_redacted(std::string_view path) {
+  const auto file = read(path);
+  if (!file) return file;
+  auto& kept = inside_->redacted[*file];
+  if (!kept) {
+    kept =
+        std::make_unique<TextFile>(text_file((*file)->path, redact((*file)->text), (*file)->hash));
+    kept->written = (*file)->written;
+  }
+  return kept.get();
 }
 
 void Tree::put(std::string_view path, std::string text) {

@@ -71,6 +71,8 @@ class Tree {
   /// .schedmateignore, a secret such as .env); invalid (binary, beyond a limit). The pointer stays
   /// good as long as the tree. Failures other than not_found are also kept in degraded().
   Result<const TextFile*> read(std::string_view path);
+  /// The same lines without keys and passwords (redact): what may leave the process.
+  Result<const TextFile*> read_redacted(std::string_view path);
   [[nodiscard]] bool is_file(std::string_view path);
   [[nodiscard]] bool is_folder(std::string_view path);
   /// Entries of one folder, sorted by name; empty when there is no such folder.

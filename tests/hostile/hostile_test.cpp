@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <set>
+
+#include "tests/hostile/cases.hpp"
+#include "tree/beneath.hpp"
+
+namespace schedmate::hostile {
+namespace {
+
+Cases all_cases() {
+  Cases all;
+  for (auto make : {link_cases, chain_cases, path_cases, kind_cases, size_cases, name_cases,
+                    encoding_cases, secret_cases, ignore_cases}) {
+    for (Case& one : make()) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string filled(std::string text, const World& world) {
+  constexpr std::string_view name = "{root}";
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? text : text.replace(at, name.size(), world.root);
+}
+
+std::string problem_with(const Expectation& expected, const Result<const TextFile*>& got) {
+  if (expected.gives == Gives::text) {
+    if (!got) return "refused: " + got.error().message;
+    return (*got)->text == expected.part ? "" : "other text: " + (*got)->text.substr(0, 200);
+  }
+  if (got) return "was read: " + (*got)->text.substr(0, 200);
+  const ErrorCode code = expected.gives == Gives::refused     ? ErrorCode::refused
+                         : expected.gives == Gives::not_found ? ErrorCode::not_found
+                                                              : ErrorCode::invalid;
+  if (got.error().code != code) return "other error: " + got.error().message;
+  const bool says = got.error().message.find(expected.part) != std::string::npos;
+  return says ? "" : "other message: " + got.error().message;
+}
+
+/// With openat2 and by hand, a path leads to the same file or nowhere.
+void check_both_ways(const World& world, const std::string& path) {
+  const auto root = Beneath::open(world.root);
+  const auto name = join_path("", path);
+  if (!root || !name) return;
+  const auto direct = root->open(*name, Beneath::Want::look);
+  const auto walked = root->walk(*name, Beneath::Want::look);
+  CHECK(direct.has_value() == walked.has_value());
+  if (!direct || !walked) return;
+  CHECK(direct->path == walked->path);
+  CHECK(direct->status.st_ino == walked->status.st_ino);
+}
+
+/// Everything that a curious reader could get at.
+void check_nothing_leaks(Tree& tree) {
+  for (const TreeEntry& entry : tree.walk("")) {
+    if (entry.is_folder) {
+      static_cast<void>(tree.list(entry.path));
+      continue;
+    }
+    if (const auto file = tree.read_redacted(entry.path)) {
+      CHECK_MESSAGE((*file)->text.find(forbidden_text) == std::string::npos, entry.path);
+    }
+  }
+  for (const std::string& note : tree.degraded()) {
+    CHECK(note.find(forbidden_text) == std::string::npos);
+  }
+}
+
+void play(const Case& one) {
+  INFO(one.name);
+  const World world;
+  one.make(world);
+  const auto start = std::chrono::steady_clock::now();
+  auto tree = Tree::open(world.root, one.limits);
+  for (const Expectation& expected : one.expected) {
+    const std::string path = filled(expected.path, world);
+    const auto got = tree ? tree->read(path) : tl::unexpected(tree.error());
+    const std::string problem =
+        problem_with({path, expected.gives, filled(expected.part, world)}, got);
+    CHECK_MESSAGE(problem.empty(), one.name << ", " << expected.path << ": " << problem);
+    check_both_ways(world, path);
+  }
+  if (tree) check_nothing_leaks(*tree);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  CHECK_MESSAGE(taken.count() < 10, one.name << " takes " << taken.count() << " s");
+}
+
+}  // namespace
+
+TEST_CASE("no hostile tree leads outside, leaks a secret, or takes long") {
+  const Cases cases = all_cases();
+  std::set<std::string> names;
+  int skipped = 0;
+  for (const Case& one : cases) {
+    CHECK_MESSAGE(names.insert(one.name).second, "a name twice: " << one.name);
+    const bool is_root = ::geteuid() == 0;
+    if ((one.needs == Case::Needs::root && !is_root) ||
+        (one.needs == Case::Needs::no_root && is_root)) {
+      MESSAGE(
+          fmt::format("skipped, needs {}: {}", is_root ? "an ordinary user" : "root", one.name));
+      ++skipped;
+      continue;
+    }
+    play(one);
+  }
+  CHECK(cases.size() >= 80);
+  MESSAGE(fmt::format("{} hostile trees, {} skipped", cases.size(), skipped));
+}
+
+}  // namespace schedmate::hostile
