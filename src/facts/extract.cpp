@@ -11,6 +11,7 @@
 
 #include "facts/choose.hpp"
 #include "facts/outlook.hpp"
+#include "facts/safe.hpp"
 
 namespace schedmate {
 namespace embedded {
@@ -108,6 +109,7 @@ Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
   facts.files_read = tree.files_read();
   facts.tree = closure_hash(tree.versions());
   facts.degraded = tree.degraded();
+  redact_facts(tree, job.command, facts);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   facts.wall_ms = took.count();
   return facts;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/safe.hpp"
+
+#include <map>
+
+#include "base/text.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate {
+namespace {
+
+class Redactor {
+ public:
+  Redactor(Tree& tree, const std::string& command)
+      : tree_(tree), safe_command_(redact(command)), plain_(safe_command_ == command) {}
+
+  void clean(Fact& fact) {
+    if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
+    for (Evidence& line : fact.evidence) clean(line);
+  }
+
+ private:
+  void clean(Evidence& evidence) {
+    if (evidence.file == "<command>") {
+      if (!plain_ && !safe_command_.contains(evidence.text)) evidence.text = redact(evidence.text);
+    } else if (evidence.line > 0 && !evidence.file.starts_with("rules/")) {
+      if (const auto safe = safe_line(evidence.file, evidence.line)) evidence.text = *safe;
+    }
+  }
+
+  /// The line as it stands in the redacted file; nothing when redacting changed nothing in the
+  /// file.
+  std::optional<std::string> safe_line(const std::string& path, int number) {
+    auto held = files_.find(path);
+    if (held == files_.end()) {
+      const auto file = tree_.read(path);
+      std::string safe = file ? redact((*file)->text) : "";
+      if (file && safe == (*file)->text) safe.clear();
+      held = files_.emplace(path, std::move(safe)).first;
+    }
+    if (held->second.empty()) return std::nullopt;
+    const auto lines = split(held->second, '\n');
+    const auto index = static_cast<std::size_t>(number) - 1;
+    return index < lines.size() ? std::optional(std::string(trim(lines[index]))) : std::nullopt;
+  }
+
+  Tree& tree_;
+  std::string safe_command_;
+  bool plain_;
+  std::map<std::string, std::string> files_;  ///< redacted text; "" = nothing to hide
+};
+
+}  // namespace
+
+void redact_facts(Tree& tree, const std::string& command, Facts& facts) {
+  Redactor redactor(tree, command);
+  for (auto& [name, fact] : facts.facts) redactor.clean(fact);
+  for (auto& [name, fact] : facts.extra) redactor.clean(fact);
+  for (Rejected& rejected : facts.rejected) redactor.clean(rejected.fact);
+  for (std::string& note : facts.degraded) note = redact(note);
+  facts.expect_reason = redact(facts.expect_reason);
+}
+
+}  // namespace schedmate
