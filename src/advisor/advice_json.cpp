@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `schedmate.advice.v1` (design 4.2).
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <schedmate/advice.hpp>
+
+#include "core/facts_json.hpp"
+
+namespace schedmate {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Milliseconds are finer than any estimate.
+ordered_json seconds(FractionalSeconds duration) {
+  constexpr double per_second = 1000;
+  return std::round(duration.count() * per_second) / per_second;
+}
+
+template <class Value>
+ordered_json or_null(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json duration_of(const Estimate& estimate) {
+  if (estimate.source == AdviceSource::none) return nullptr;
+  return {{"mean", seconds(estimate.mean)},
+          {"p10", seconds(estimate.p10)},
+          {"p50", seconds(estimate.p50)},
+          {"p90", seconds(estimate.p90)}};
+}
+
+ordered_json similar_of(const Advice& advice) {
+  ordered_json list = ordered_json::array();
+  for (const SimilarJob& each : advice.similar) {
+    list.push_back({{"job_id", each.id.empty() ? ordered_json(nullptr) : ordered_json(each.id)},
+                    {"score", each.score},
+                    {"why", each.why},
+                    {"duration_s", each.duration.count()},
+                    {"state", to_string(each.state)}});
+  }
+  return list;
+}
+
+ordered_json changes_of(const Advice& advice) {
+  ordered_json list = ordered_json::array();
+  for (const FactChange& each : advice.changes)
+    list.push_back({{"field", each.field}, {"before", each.before}, {"now", each.now}});
+  return list;
+}
+
+}  // namespace
+
+std::string advice_json(const Advice& advice) {
+  const Estimate& estimate = advice.estimate;
+  ordered_json notes = advice.notes;
+  for (const std::string& note : estimate.notes) notes.push_back(note);
+  const ordered_json document = {
+      {"schema", "schedmate.advice.v1"},
+      {"source", name_of(estimate.source)},
+      {"duration_s", duration_of(estimate)},
+      {"gpu_util_pct", or_null(estimate.gpu_util_pct)},
+      {"gpu_memory_mib", or_null(estimate.gpu_memory_mib)},
+      {"early_end", estimate.source == AdviceSource::none ? ordered_json(nullptr)
+                                                          : ordered_json(estimate.early_end)},
+      {"estimate", advice.estimator},
+      {"runs", estimate.runs},
+      {"admission", advice.rule},
+      {"similar", similar_of(advice)},
+      {"similar_threshold", advice.similar_threshold},
+      {"previous", advice.previous.empty() ? ordered_json(nullptr) : ordered_json(advice.previous)},
+      {"changes", changes_of(advice)},
+      {"facts_remembered", advice.facts_remembered},
+      {"notes", notes},
+      {"facts", ordered_json::parse(facts_json(advice.facts, {.indented = false}), nullptr, false)},
+  };
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/advisor.hpp"
+#include "advisor/command_flags.hpp"
+#include "core/facts_json.hpp"
+
+namespace schedmate {
+
+JobRecord make_record(const Submission& submission, const Facts& facts, const FlagRules& rules) {
+  JobRecord record;
+  record.id = submission.id;
+  record.user = submission.user;
+  record.vc = submission.vc;
+  record.submit = submission.submit;
+  record.root = submission.job.root;
+  record.workdir = submission.job.workdir;
+  record.command = submission.job.command;
+  record.branch = submission.branch;
+  record.gpus = submission.job.gpus;
+  record.nodes = submission.job.nodes;
+  record.gpu_type = submission.job.gpu_type;
+  record.time_limit = submission.time_limit;
+  record.fields = fields_of(facts);
+  if (field(record.fields, "gpus").empty()) record.fields["gpus"] = std::to_string(record.gpus);
+  if (!record.gpu_type.empty()) record.fields["gpu_type"] = record.gpu_type;
+  record.facts_json = facts_json(facts, {.explain = false, .indented = false});
+  record.text = embedding_text(record.fields);
+  record.entry = read_command_flags(record.command, rules).entry;
+  record.closure = facts.tree;
+  return record;
+}
+
+}  // namespace schedmate

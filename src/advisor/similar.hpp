@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Past jobs like this one (paper 3.1, Similar Job Retrieval; design 5.2): the nearest texts by
+/// vector, then field by field.
+
+#include <schedmate/search.hpp>
+#include <string>
+#include <vector>
+
+#include "advisor/match.hpp"
+
+namespace schedmate {
+
+struct SimilarityOptions {
+  bool paper = false;       ///< plain cosine at the paper's threshold, nothing else
+  double threshold = 0.70;  ///< of the mixed score; measured, bench/similar_labels.cpp
+  std::size_t most = 16;    ///< jobs
+};
+
+struct FoundJob {
+  JobRecord record;  ///< brief
+  double score = 0;
+  Match match;
+};
+
+/// 0.3 x cosine + 0.7 x fields (dependencies: better than either on labelled jobs).
+[[nodiscard]] double mixed_score(double cosine, const Match& match);
+
+/// The threshold in effect.
+[[nodiscard]] double threshold_of(const SimilarityOptions& options);
+
+/// Where to look, and for what.
+struct SimilarityQuery {
+  Store& store;
+  TextIndex& index;
+  const Fields& fields;
+  std::string_view without;  ///< this job is no neighbour of itself
+};
+
+/// Jobs with an outcome, best first, equal scores newest first. Errors: of store and embedder.
+[[nodiscard]] Result<std::vector<FoundJob>> find_similar(const SimilarityQuery& query,
+                                                         const SimilarityOptions& options);
+
+}  // namespace schedmate
