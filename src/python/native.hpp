@@ -67,6 +67,10 @@ class Machine {
   virtual void stop(std::string reason, PlacePtr place) = 0;
   [[nodiscard]] virtual bool certain() const = 0;  ///< not inside an undecided branch
 
+  /// Sets an entry of a dict that a native keeps, so that an undecided branch can be taken back.
+  virtual void set_entry(const std::shared_ptr<Dict>& dict, std::string_view key, Value value) {
+    dict->set(key, std::move(value));
+  }
   /// What natives keep between calls of one run, by library: absl's registry, Hydra's start.
   std::map<std::string, std::shared_ptr<Object>, std::less<>> memory;
 };
