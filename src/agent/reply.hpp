@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the model says in one turn: a thought with a tool to use, or the answer. The schema binds
+/// it where the server can; this reader trusts nothing either way.
+
+#include <optional>
+
+#include "agent/agent.hpp"
+
+namespace schedmate {
+
+enum class Tool : std::uint8_t { file_tree, file_read, search };
+
+struct ToolCall {
+  Tool tool = Tool::file_tree;
+  std::string path;
+  int from = 0;  ///< first line, 0 = from the start
+  int to = 0;    ///< last line, 0 = to the end
+  std::string query;
+  bool operator==(const ToolCall&) const = default;
+};
+
+struct Turn {
+  std::string thought;
+  std::optional<ToolCall> action;
+  std::optional<std::vector<Claim>> answer;
+  std::vector<DroppedClaim> unreadable;  ///< parts of the answer that are no claims
+};
+
+/// The JSON schema of a turn; with `answer_only` no tool may be asked for any more.
+[[nodiscard]] std::string turn_schema(std::span<const std::string> gaps, bool answer_only);
+
+/// Errors: bad_reply (no JSON object, too deep, a key twice, neither action nor answer, an unknown
+/// tool). Prose and a code fence around the object are stepped over.
+[[nodiscard]] Result<Turn> read_turn(std::string_view text);
+
+}  // namespace schedmate

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "agent/fields.hpp"
+#include "agent/reply.hpp"
+
+namespace schedmate {
+namespace {
+
+// Ordered, so that the model writes its thought before its choice. Only what every server's
+// converter knows: object, array, anyOf, enum and plain types; all keys required (docs/llm.md).
+using Json = nlohmann::ordered_json;
+
+Json type(const char* name) { return {{"type", name}}; }
+
+Json object(const Json& properties) {
+  Json required = Json::array();
+  for (const auto& [key, schema] : properties.items()) required.push_back(key);
+  return {{"type", "object"},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+Json or_null(Json schema) { return {{"anyOf", Json::array({std::move(schema), type("null")})}}; }
+
+Json choice(std::initializer_list<const char*> words) {
+  return {{"type", "string"}, {"enum", Json(std::vector<std::string>(words.begin(), words.end()))}};
+}
+
+Json value_schema(const Field& field) {
+  switch (field.kind) {
+    case FieldKind::whole:
+      return type("integer");
+    case FieldKind::number:
+      return type("number");
+    case FieldKind::flag:
+      return type("boolean");
+    case FieldKind::scale:
+      return choice({"small", "medium", "large"});
+    case FieldKind::precision:
+      return choice({"fp32", "fp16-amp", "bf16-amp", "bf16", "fp16", "fp8"});
+    case FieldKind::length:
+      return object({{"amount", type("number")},
+                     {"unit", choice({"epochs", "steps", "samples", "env steps", "kimg"})}});
+    default:
+      return type("string");
+  }
+}
+
+Json cell(Json value) {
+  return {{"value", std::move(value)}, {"file", type("string")}, {"line", type("integer")}};
+}
+
+Json action_schema() {
+  return object({{"tool", choice({"file_tree", "file_read", "search"})},
+                 {"path", type("string")},
+                 {"from", type("integer")},
+                 {"to", type("integer")},
+                 {"query", type("string")}});
+}
+
+Json answer_schema(std::span<const std::string> gaps) {
+  Json properties = Json::object();
+  for (const std::string& gap : gaps) {
+    if (const Field* field = find_field(gap)) {
+      properties[gap] = or_null(object(cell(value_schema(*field))));
+    }
+  }
+  Json extra = {{"name", type("string")}};
+  extra.update(cell({{"anyOf", Json::array({type("string"), type("number"), type("boolean")})}}));
+  properties["extra"] = {{"type", "array"}, {"items", object(extra)}};
+  return object(properties);
+}
+
+}  // namespace
+
+std::string turn_schema(std::span<const std::string> gaps, bool answer_only) {
+  Json properties = {{"thought", type("string")}};
+  properties["action"] = answer_only ? type("null") : or_null(action_schema());
+  const Json answer = answer_schema(gaps);
+  properties["answer"] = answer_only ? answer : or_null(answer);
+  return object(properties).dump();
+}
+
+}  // namespace schedmate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agent/evaluate.hpp"
+#include "agent/fields.hpp"
+
+namespace schedmate {
+namespace {
+
+struct Ballot {
+  const CheckedClaim* best = nullptr;
+  int votes = 0;
+};
+
+using Ballots = std::map<std::string, Ballot>;  // by comparable value
+
+/// Of equal votes the first value in order wins nothing: a majority is more than half of all.
+const Ballot* winner(const Ballots& ballots, int samples) {
+  for (const auto& [value, ballot] : ballots) {
+    if (2 * ballot.votes > samples) return &ballot;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Verdict vote(std::span<const CheckedClaim> claims, int samples) {
+  std::map<std::pair<bool, std::string>, Ballots> polls;
+  for (const CheckedClaim& one : claims) {
+    Ballot& ballot = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
+    ++ballot.votes;
+    if (ballot.best == nullptr || one.fact.confidence > ballot.best->fact.confidence) {
+      ballot.best = &one;
+    }
+  }
+  Verdict verdict;
+  for (const auto& [name, ballots] : polls) {
+    const Ballot* won = winner(ballots, samples);
+    for (const auto& [value, ballot] : ballots) {
+      if (&ballot != won) verdict.dropped.push_back({ballot.best->claim, "no majority for it"});
+    }
+    if (won == nullptr) continue;
+    Fact fact = won->best->fact;
+    fact.confidence *= static_cast<double>(won->votes) / std::max(samples, 1);
+    (name.first ? verdict.extra : verdict.facts)[name.second] = std::move(fact);
+  }
+  return verdict;
+}
+
+}  // namespace schedmate
