@@ -151,8 +151,9 @@ class Store {
   /// Errors: not_found.
   virtual Result<void> forget(const std::string& id) = 0;
 
-  /// Distinct texts with an id above `after`, rising.
+  /// Distinct texts with an id above `after`, rising; and the newest id, 0 = none yet.
   virtual Result<std::vector<StoredText>> texts(std::uint64_t after, std::size_t limit) = 0;
+  virtual Result<std::uint64_t> last_text() = 0;
   virtual Result<std::vector<ForgottenText>> forgotten(std::uint64_t after, std::size_t limit) = 0;
 
   /// Vectors by embedder (its full name with version). A vector of an unknown text is left out.

@@ -25,9 +25,9 @@ struct SimilarText {
   bool operator==(const SimilarText&) const = default;
 };
 
-/// Called between batches with the texts that are in the index and those that the store has;
-/// false stops there, and the next call goes on from that point.
-using IndexProgress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
+/// Called between batches with the number of the text that the index has come to and of the newest
+/// in the store; false stops there, and the next call goes on from that point.
+using IndexProgress = std::function<bool(std::uint64_t done, std::uint64_t newest)>;
 
 /// May be used from several threads.
 class TextIndex {
@@ -42,6 +42,7 @@ class TextIndex {
   /// not so many or their score is not above 0. Errors: those of the embedder.
   virtual Result<std::vector<SimilarText>> nearest(const std::string& text, std::size_t count) = 0;
 
+  /// Rows taken in, those of forgotten texts included.
   [[nodiscard]] virtual std::uint64_t rows() const = 0;
 
   /// Reads every row and compares it with its checksum. Errors: invalid.

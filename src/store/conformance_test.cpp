@@ -136,6 +136,7 @@ TEST_CASE("equal texts are kept once and numbered in the order of their arrival"
     CHECK(all[0].id < all[1].id);
     CHECK(store->texts(all[0].id, 10)->front().text == "b");
     CHECK(store->texts(0, 1)->size() == 1);
+    CHECK(store->last_text().value() == all[1].id);
     CHECK(store->get("job-3").value()->text_id == all[0].id);
   });
 }

@@ -130,6 +130,11 @@ class MemoryStore final : public Store {
     return found;
   }
 
+  Result<std::uint64_t> last_text() override {
+    const std::scoped_lock lock(mutex_);
+    return texts_.empty() ? 0 : texts_.rbegin()->first;
+  }
+
   Result<std::vector<ForgottenText>> forgotten(std::uint64_t after, std::size_t limit) override {
     const std::scoped_lock lock(mutex_);
     std::vector<ForgottenText> found;

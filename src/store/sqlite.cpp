@@ -5,9 +5,9 @@
 
 #include <mutex>
 
+#include "base/hash.hpp"
 #include "store/admit.hpp"
 #include "store/codec.hpp"
-#include "store/hash.hpp"
 #include "store/rows.hpp"
 #include "store/sqlite_cache.hpp"
 #include "store/sqlite_database.hpp"
@@ -176,12 +176,10 @@ class SqliteStore final : public Store {
     return write_cache(*database_, entry, most_bytes);
   }
 
+  Result<std::uint64_t> last_text() override { return number("SELECT max(id) FROM texts"); }
+
   Result<std::uint64_t> version() override {
-    const std::scoped_lock lock(mutex_);
-    Query query(*database_, "SELECT value FROM meta WHERE name = 'version'");
-    const bool found = query.next();
-    if (auto error = database_->take_error(); !error) return tl::unexpected(error.error());
-    return found ? static_cast<std::uint64_t>(query.integer(0)) : 0;
+    return number("SELECT value FROM meta WHERE name = 'version'");
   }
 
   [[nodiscard]] std::string identity() const override { return identity_; }
@@ -193,6 +191,14 @@ class SqliteStore final : public Store {
   }
 
  private:
+  Result<std::uint64_t> number(const std::string& sql) {
+    const std::scoped_lock lock(mutex_);
+    Query query(*database_, sql);
+    const auto found = query.next() ? query.integer(0) : 0;
+    if (auto error = database_->take_error(); !error) return tl::unexpected(error.error());
+    return static_cast<std::uint64_t>(found);
+  }
+
   struct Row {
     std::int64_t key = 0, text_id = 0;
     std::string user, root;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/hash.hpp"
+#include "base/hash.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/column.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/hash.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20U;
+
+tl::unexpected<Error> system_error(const std::string& path) {
+  return fail(ErrorCode::unavailable, fmt::format("index {}: {}", path, std::strerror(errno)));
+}
+
+int open_private(const std::string& path) {
+  return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+Result<void> write_all(int file, std::string_view bytes, std::uint64_t offset,
+                       const std::string& path) {
+  while (!bytes.empty()) {
+    const auto done = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return system_error(path);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Column> Column::open(const std::string& path) {
+  Column column;
+  column.path_ = path;
+  if (path.empty()) return column;
+  column.file_ = open_private(path);
+  column.sums_ = open_private(path + ".sums");
+  if (column.file_ < 0 || column.sums_ < 0) return system_error(path);
+  return column;
+}
+
+Column::Column(Column&& other) noexcept { *this = std::move(other); }
+
+Column& Column::operator=(Column&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  std::swap(sums_, other.sums_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(tail_sum_, other.tail_sum_);
+  std::swap(checked_, other.checked_);
+  return *this;
+}
+
+Column::~Column() { close(); }
+
+void Column::close() {
+  if (data_ != nullptr) ::munmap(data_, capacity_);
+  if (file_ >= 0) ::close(file_);
+  if (sums_ >= 0) ::close(sums_);
+  data_ = nullptr;
+  file_ = sums_ = -1;
+}
+
+// The mapping may be larger than the file: the part behind its end is not touched.
+Result<void> Column::map(std::uint64_t capacity) {
+  if (capacity <= capacity_) return {};
+  std::uint64_t wanted = std::max(capacity_, first_capacity);
+  while (wanted < capacity) wanted *= 2;
+  void* const data = data_ != nullptr ? ::mremap(data_, capacity_, wanted, MREMAP_MAYMOVE)
+                     : file_ >= 0     ? ::mmap(nullptr, wanted, PROT_READ, MAP_SHARED, file_, 0)
+                                      : ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return system_error(path_);
+  data_ = static_cast<char*>(data);
+  capacity_ = wanted;
+  return {};
+}
+
+std::string_view Column::block(std::uint64_t number) const {
+  const auto begin = number * block_bytes;
+  return {data_ + begin, std::min<std::uint64_t>(block_bytes, bytes_ - begin)};
+}
+
+std::uint64_t Column::tail_sum() const { return tail_sum_; }
+
+Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
+  if (file_ >= 0) {
+    struct stat status{};
+    if (::fstat(file_, &status) != 0) return system_error(path_);
+    if (static_cast<std::uint64_t>(status.st_size) < bytes) {
+      return fail(ErrorCode::invalid, fmt::format("index {}: shorter than it should be", path_));
+    }
+  }
+  if (auto mapped = map(bytes); !mapped) return mapped;
+  // The block that was the last one may have grown.
+  const auto last = std::min(bytes_, bytes) / block_bytes;
+  if (bytes != bytes_ && last < checked_.size()) checked_.resize(last);
+  bytes_ = bytes;
+  tail_sum_ = tail_sum;
+  return {};
+}
+
+Result<void> Column::write(std::uint64_t offset, std::string_view bytes) {
+  if (file_ >= 0) {
+    if (auto done = write_all(file_, bytes, offset, path_); !done) return done;
+    return map(offset + bytes.size());
+  }
+  if (auto mapped = map(offset + bytes.size()); !mapped) return mapped;
+  std::memcpy(data_ + offset, bytes.data(), bytes.size());
+  return {};
+}
+
+/// Sums of the complete blocks go to the file; that of the last one is committed by the owner.
+Result<void> Column::write_sums(std::uint64_t offset, std::uint64_t size) {
+  if (file_ < 0 || size == 0) return {};
+  std::vector<std::uint64_t> sums;
+  const auto first = offset / block_bytes;
+  for (auto number = first; number * block_bytes < offset + size; ++number) {
+    const auto sum = hash_bytes(block(number));
+    if (block(number).size() == block_bytes) {
+      sums.push_back(sum);
+    } else {
+      tail_sum_ = sum;
+    }
+  }
+  return write_all(sums_, bytes_of_array(sums), first * sizeof(std::uint64_t), path_);
+}
+
+Result<void> Column::append(std::string_view bytes) {
+  const auto old_bytes = bytes_;
+  const auto old_sum = tail_sum_;
+  auto done = write(bytes_, bytes);
+  if (done) {
+    bytes_ += bytes.size();
+    done = write_sums(old_bytes, bytes.size());
+  }
+  if (!done) {
+    bytes_ = old_bytes;
+    tail_sum_ = old_sum;
+  }
+  return done;
+}
+
+Result<void> Column::overwrite(std::uint64_t offset, std::string_view bytes) {
+  if (auto done = write(offset, bytes); !done) return done;
+  return write_sums(offset, bytes.size());
+}
+
+bool Column::is_good(std::uint64_t number) const {
+  const auto bytes = block(number);
+  std::uint64_t sum = tail_sum_;
+  if (bytes.size() == block_bytes) {
+    const auto offset = static_cast<off_t>(number * sizeof sum);
+    if (::pread(sums_, &sum, sizeof sum, offset) != sizeof sum) return false;
+  }
+  return hash_bytes(bytes) == sum;
+}
+
+Result<void> Column::check(std::uint64_t offset, std::uint64_t size) {
+  if (file_ < 0 || size == 0) return {};
+  for (auto number = offset / block_bytes; number * block_bytes < offset + size; ++number) {
+    if (number < checked_.size() && checked_[number]) continue;
+    if (!is_good(number)) {
+      return fail(ErrorCode::invalid, fmt::format("index {}: block {} is damaged", path_, number));
+    }
+    if (checked_.size() <= number) checked_.resize(number + 1);
+    checked_[number] = true;
+  }
+  return {};
+}
+
+Result<void> Column::check_all() {
+  distrust();
+  return check(0, bytes_);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A growing array of bytes in a mapped file with a checksum for each block, or in memory. What is
+/// behind `bytes()` in the file is rubbish of an append that was not committed. A block is compared
+/// with its checksum when it is first read, so that opening a large file costs nothing.
+
+#include <cstdint>
+#include <memory>
+#include <schedmate/result.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+class Column {
+ public:
+  static constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+
+  /// "" = in memory. Errors: unavailable.
+  static Result<Column> open(const std::string& path);
+  Column(Column&& other) noexcept;
+  Column& operator=(Column&& other) noexcept;
+  Column(const Column&) = delete;
+  Column& operator=(const Column&) = delete;
+  ~Column();
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Checksum of the last, incomplete block, for `resize`.
+  [[nodiscard]] std::uint64_t tail_sum() const;
+
+  /// Takes over the length that was committed, by this process or another. Errors: invalid when
+  /// the file is shorter than that.
+  Result<void> resize(std::uint64_t bytes, std::uint64_t tail_sum);
+  /// Adds bytes at the end. Errors: unavailable (disk full); the column is as before then.
+  Result<void> append(std::string_view bytes);
+  /// Replaces bytes in place.
+  Result<void> overwrite(std::uint64_t offset, std::string_view bytes);
+
+  /// Compares the blocks of a range that were not compared yet. Errors: invalid.
+  Result<void> check(std::uint64_t offset, std::uint64_t size);
+  Result<void> check_all();
+  /// Forgets which blocks were compared.
+  void distrust() { checked_.clear(); }
+
+  template <class T>
+  [[nodiscard]] std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(data_), bytes_ / sizeof(T)};
+  }
+
+ private:
+  Column() = default;
+  Result<void> map(std::uint64_t capacity);
+  Result<void> write(std::uint64_t offset, std::string_view bytes);
+  Result<void> write_sums(std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] bool is_good(std::uint64_t block) const;
+  [[nodiscard]] std::string_view block(std::uint64_t number) const;
+  void close();
+
+  std::string path_;
+  int file_ = -1, sums_ = -1;
+  char* data_ = nullptr;
+  std::uint64_t bytes_ = 0, capacity_ = 0, tail_sum_ = 0;
+  std::vector<bool> checked_;
+};
+
+/// The bytes of an array of plain values.
+template <class T>
+[[nodiscard]] std::string_view bytes_of_array(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+}  // namespace schedmate
