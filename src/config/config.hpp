@@ -55,6 +55,8 @@ struct HydraConfig {
   Value config;
   std::int64_t runs = 1;
   Dict choices;  ///< group -> option chosen
+  /// Why Hydra itself would stop: a group or value overridden that is not there.
+  std::vector<std::string> refusals;
 };
 [[nodiscard]] Result<HydraConfig> compose_hydra(Tree& tree, const HydraRequest& request);
 

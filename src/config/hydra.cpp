@@ -117,6 +117,19 @@ Value swept(const std::vector<std::string>& options, const PlacePtr& place) {
   return Value(Unknown{options.empty() ? nullptr : may_be}, place);
 }
 
+// Only `+key=value` may add to a config. What lies behind a reference cannot be told yet.
+bool is_new(const Value& root, const Override& change) {
+  if (change.kind != Override::Kind::change || change.key.starts_with("hydra.")) return false;
+  const Value* at = &root;
+  for (const auto key : split(change.key, '.')) {
+    if (at->entries() == nullptr) return false;
+    const Value* next = at->entries()->find(key);
+    if (next == nullptr) return !key.contains('[');
+    at = next;
+  }
+  return false;
+}
+
 void set_value(Value& root, const Override& change) {
   if (change.kind == Override::Kind::remove) {
     const Value word(fmt::format("~{}", change.key), change.place);
@@ -157,6 +170,7 @@ Value either(const Value& a, const Value& b) {
   }
   const auto is_same = [&](const Value& held) { return repr(held) == repr(b); };
   if (!b.is_unknown() && std::ranges::none_of(*may_be, is_same)) may_be->push_back(b);
+  if (may_be->empty()) may_be.reset();
   return Value(Unknown{std::move(may_be)}, a.place);
 }
 
@@ -227,7 +241,7 @@ class HydraComposer {
     composition_.choices = choices;
     auto parts = compose_parts(path_, composition_);
     if (!parts) return tl::unexpected(parts.error());
-    for (auto& note : parts->notes) tree_.degrade(std::move(note));
+    for (const auto& note : parts->notes) tree_.degrade(note);
     HydraConfig made;
     made.config = Value::dict({});
     for (Placed& part : parts->parts) {
@@ -235,7 +249,13 @@ class HydraComposer {
       lay_over(made.config, in_package(std::move(part.content), part.package));
     }
     if (parts->parts.size() > 1) mark_composed(made.config);
-    for (const Override& change : words_.values) set_value(made.config, change);
+    made.refusals = std::move(parts->refusals);
+    const bool is_complete = parts->notes.empty() && made.refusals.empty();
+    for (const Override& change : words_.values) {
+      if (is_complete && is_new(made.config, change))
+        made.refusals.push_back(fmt::format("'{}' is not in the config", change.key));
+      set_value(made.config, change);
+    }
     made.choices = std::move(parts->choices);
     finish(made);
     return made;

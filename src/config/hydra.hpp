@@ -62,6 +62,7 @@ struct Composition {
   std::vector<Placed> parts;
   Dict choices;
   std::vector<std::string> notes;
+  std::vector<std::string> refusals;  ///< as in HydraConfig
 };
 /// Command-line choices of groups by key, additions and removals; values of the others are left to
 /// the caller.

@@ -37,16 +37,17 @@ Default read_entry(std::string_view key, const Value* option) {
   return entry;
 }
 
+// Hydra stops at the first line that is neither empty nor a `# @key value`.
 std::optional<std::string> package_header(std::string_view text) {
   for (const auto raw : split(text, '\n')) {
     auto line = trim(raw);
     if (line.empty()) continue;
     if (!line.starts_with('#')) break;
     line = trim(line.substr(1));
-    constexpr std::string_view keyword = "@package";
+    if (!line.starts_with('@')) break;
+    constexpr std::string_view keyword = "@package ";
     if (!line.starts_with(keyword)) continue;
     line = trim(line.substr(keyword.size()));
-    if (line.starts_with(':')) line = trim(line.substr(1));
     return std::string(line.substr(0, line.find_first_of(" \t")));
   }
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "config/hydra.hpp"
@@ -95,6 +96,10 @@ class Composer {
     if (!file) return tl::unexpected(file.error());
     const auto package = final_package(primary, {}, file->package);
     made_.parts = expand_file(*std::move(file), {folder_of(name), package}, true);
+    for (const auto& [key, changed] : choices_.changed)
+      if (!key.starts_with("hydra/") && !used_.contains(key)) refuse("overridden", key);
+    for (const auto& [key, option] : choices_.removed)
+      if (!key.starts_with("hydra/") && !used_.contains(key)) refuse("removed", key);
     return std::move(made_);
   }
 
@@ -105,6 +110,7 @@ class Composer {
     const auto path = full_path(entry, parent);
     if (!entry.is_group) return load(entry, path, parent);
     const auto key = override_key(entry, parent);
+    used_.insert(key);
     const auto removed = choices_.removed.find(key);
     if (const auto changed = choices_.changed.find(key); changed != choices_.changed.end()) {
       entry.options = changed->second.options;
@@ -124,6 +130,11 @@ class Composer {
       std::ranges::move(more, std::back_inserter(parts));
     }
     return parts;
+  }
+
+  void refuse(std::string_view what, const std::string& key) {
+    made_.refusals.push_back(
+        fmt::format("the config group '{}' is {} but in no defaults list", key, what));
   }
 
   void choose(const std::string& key, const Default& entry) {
@@ -244,6 +255,7 @@ class Composer {
   const SearchPath& path_;
   Choices choices_;
   bool self_first_;
+  std::set<std::string> used_;  ///< keys of groups in defaults lists
   Composition made_;
   int depth_ = 0;
   int loaded_ = 0;

@@ -56,8 +56,7 @@ Result<Value> read_ini(const ConfigText& config) {
       section = sections.set(name, Value::dict({}, places.at(number, 0))).entries();
       last = nullptr;
     } else if (is_indented && last != nullptr && last->text() != nullptr) {
-      const auto joined = *last->text() + "\n" + std::string(line);
-      last->data = joined;
+      std::get<std::string>(last->data).append("\n").append(line);
     } else {
       const auto key = trim(line.substr(0, equals));
       if (key.empty()) return fail_at(config.file, number, "a line with neither key nor section");

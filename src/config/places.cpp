@@ -62,7 +62,8 @@ PlacePtr Places::at(int line, std::size_t column) {
   const auto number = static_cast<std::size_t>(std::max(line, 1));
   if (number > starts_.size()) return std::make_shared<const Place>(Place{file_, line, "", {}, {}});
   const auto start = starts_[number - 1];
-  auto text = text_.substr(start, text_.find('\n', start) - start);
+  const auto end = number < starts_.size() ? starts_[number] - 1 : text_.size();
+  auto text = text_.substr(start, end - start);
   const auto window_number = text.size() <= long_line ? 0 : column / window;
   if (last_ && last_->line == line && last_window_ == window_number) return last_;
   if (text.size() > long_line) {
