@@ -27,6 +27,9 @@ std::vector<Target> targets() {
 #undef FORMAT
       {"clusters", fuzz_cluster},
       {"tables", fuzz_tables},
+      {"redact", fuzz_redact},
+      {"ignore", fuzz_ignore},
+      {"notebook", fuzz_notebook},
   };
 }
 

@@ -16,6 +16,9 @@ namespace schedmate::fuzz {
 #undef FORMAT
 void fuzz_cluster(std::string_view input);
 void fuzz_tables(std::string_view input);
+void fuzz_redact(std::string_view input);
+void fuzz_ignore(std::string_view input);
+void fuzz_notebook(std::string_view input);
 
 /// What every reader promises of its result, good or bad.
 void check_trace(const Result<Trace>& trace);

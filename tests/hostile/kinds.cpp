@@ -47,9 +47,7 @@ std::function<void(const World&)> with_mode(std::string name, mode_t mode) {
 Cases path_cases() {
   const auto plain = [](const World& world) { world.write("a/x.py", "x = 1\n"); };
   return {
-      {"path with a step up",
-       plain,
-       {{"../outside/other.py", Gives::refused, "outside the tree"}}},
+      {"path with a step up", plain, {{"../outside/other.py", Gives::refused, "outside the tree"}}},
       {"path with steps down and up",
        plain,
        {{"a/../../outside/other.py", Gives::refused, "outside"},

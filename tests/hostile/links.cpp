@@ -101,8 +101,7 @@ Cases chain_cases() {
          world.link("up/..", "a/out");
          world.write("b.py", "b = 1\n");
        },
-       {{"a/up/b.py", Gives::text, "b = 1\n"},
-        {"a/out/outside/other.py", Gives::refused, leaves}}},
+       {{"a/up/b.py", Gives::text, "b = 1\n"}, {"a/out/outside/other.py", Gives::refused, leaves}}},
       {"link to itself", linked("x.py"), {{"x.py", Gives::refused, "circle"}}},
       {"two links in a circle",
        [](const World& world) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.hpp"
+#include "tests/fuzz/targets.hpp"
+#include "tree/encoding.hpp"
+#include "tree/notebook.hpp"
+
+namespace schedmate::fuzz {
+
+/// Bytes to text to code, as a notebook is read.
+void fuzz_notebook(std::string_view input) {
+  const auto text = as_utf8(std::string(input));
+  if (!text) return;
+  SCHEDMATE_CHECK(is_utf8(*text), "text is UTF-8");
+  SCHEDMATE_CHECK(is_utf8(cut_utf8(*text, input.size() / 2)), "a cut leaves whole letters");
+  const auto code = notebook_code(*text);
+  SCHEDMATE_CHECK(!code || is_utf8(*code), "code is UTF-8");
+}
+
+}  // namespace schedmate::fuzz
