@@ -75,7 +75,8 @@ TEST_CASE("variables come from the job, else from the default, else are not know
 
 TEST_CASE("selecting what is absent gives the default") {
   const auto config = resolve(
-      "a: ${oc.select:no.where,3}\nb: ${oc.select:c.x}\nc: {x: 1, y: '???'}\nd: ${oc.select:c.y,4}\n"
+      "a: ${oc.select:no.where,3}\nb: ${oc.select:c.x}\nc:\n  x: 1\n  y: ???\nd: "
+      "${oc.select:c.y,4}\n"
       "e: ${oc.dict.keys:c}\nf: ${oc.create:{q:1}}\ng: ${oc.select:nothing}\n");
   CHECK(config["a"] == "3");
   CHECK(config["b"] == "1");
