@@ -153,11 +153,17 @@ std::optional<Value> AttributeDict::entry(Machine& machine, std::string_view key
   const std::string* text = found->text();
   if (!style_.interpolates || text == nullptr || text->find("${") == std::string::npos)
     return wrap(*found, key);
+  const Value all = resolved(machine);
+  const Value* done = all.entries() == nullptr ? nullptr : all.entries()->find(key);
+  return done == nullptr ? unknown(found->place) : wrap(*done, key);
+}
+
+Value AttributeDict::resolved(Machine& machine) const {
+  if (!style_.interpolates) return held_.deep_copy();
   Value whole = root_.deep_copy();
-  interpolate(machine.tree(), whole);
-  const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
-  const Value* resolved = find_path(whole, path);
-  return resolved == nullptr ? unknown(found->place) : wrap(*resolved, key);
+  interpolate(machine.tree(), whole, environment_of(machine));
+  const Value* mine = path_.empty() ? &whole : find_path(whole, path_);
+  return mine == nullptr ? unknown(held_.place) : *mine;
 }
 
 std::optional<Value> AttributeDict::method(Machine&, std::string_view name) {
@@ -187,8 +193,9 @@ std::optional<Value> AttributeDict::attribute(Machine& machine, std::string_view
   return std::nullopt;
 }
 
-bool AttributeDict::set_attribute(Machine&, std::string_view name, Value value) {
-  entries().set(name, style_.wraps_nested ? unwrapped(value) : std::move(value));
+bool AttributeDict::set_attribute(Machine& machine, std::string_view name, Value value) {
+  const auto& dict = std::get<std::shared_ptr<Dict>>(held_.data);
+  machine.set_entry(dict, name, style_.wraps_nested ? unwrapped(value) : std::move(value));
   return true;
 }
 

@@ -31,6 +31,8 @@ class AttributeDict : public NativeObject, public std::enable_shared_from_this<A
   std::optional<Value> entry(Machine& machine, std::string_view key);
   [[nodiscard]] Dict& entries() { return *held_.entries(); }
   [[nodiscard]] const Value& held() const { return held_; }
+  /// The plain entries with every ${...} of the whole looked up.
+  [[nodiscard]] Value resolved(Machine& machine) const;
   void replace(Value held) { *held_.entries() = *held.entries(); }
   [[nodiscard]] const Style& style() const { return style_; }
 

@@ -89,7 +89,7 @@ Value DataclassParser::finish(Machine& machine, std::vector<Part>& parts, const 
     }
     for (const auto& [name, value] : part.fields.all()) fields.set(name, value);
     const bool of_tree = machine.type(part.type).has_value();
-    made.push_back(of_tree ? make_dataclass(machine, part.type, std::move(fields))
+    made.push_back(of_tree ? machine.instance(part.type, std::move(fields))
                            : machine.instance(Value(part.outside), std::move(fields)));
   }
   return Value::list(std::move(made));

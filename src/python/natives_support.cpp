@@ -213,9 +213,23 @@ void publish_config(Machine& machine, std::string_view how, std::string_view fil
   machine.seen().configs.push_back({std::string(how), std::string(file), std::move(value)});
 }
 
+Dict environment_of(Machine& machine) {
+  Dict all;
+  for (const auto& [name, word] : machine.run().env)
+    all.set(name, word.known ? Value(word.text, word.place) : unknown(word.place));
+  return all;
+}
+
 std::optional<std::string> tree_path(Machine& machine, std::string_view path) {
-  const auto joined = join_path(machine.run().cwd, path);
-  return joined ? std::optional(*joined) : std::nullopt;
+  Tree& tree = machine.tree();
+  const auto here = join_path(machine.run().cwd, path);
+  const auto from_root = join_path("", path);
+  const auto is_there = [&](const Result<std::string>& found) {
+    return found && (tree.is_file(*found) || tree.is_folder(*found));
+  };
+  // Paths made from __file__ start at the root, others at the program's folder.
+  if (!is_there(here) && is_there(from_root)) return *from_root;
+  return here ? std::optional(*here) : std::nullopt;
 }
 
 Value returns_first_argument(Machine&, const Arguments& arguments) {

@@ -53,6 +53,9 @@ enum class FlagType : std::uint8_t { text, integer, real, truthy, yes_no, litera
 std::size_t publish(Machine& machine, Flag flag);
 void publish_config(Machine& machine, std::string_view how, std::string_view file, Value value);
 
+/// The environment that the job sets, as texts.
+[[nodiscard]] Dict environment_of(Machine& machine);
+
 /// A path as the program sees it (relative to its folder) as one relative to the root; nothing
 /// when it leaves the tree.
 [[nodiscard]] std::optional<std::string> tree_path(Machine& machine, std::string_view path);

@@ -34,7 +34,7 @@ Value tyro(Machine& machine, const Arguments& arguments) {
   flags.overlay(Value::dict(instance->fields));
   const auto values = flags.parse(machine, words_for(machine, arguments));
   flags.show(machine, values);
-  return make_dataclass(machine, arguments.positional[0], flags.fields(machine, values));
+  return machine.instance(arguments.positional[0], flags.fields(machine, values));
 }
 
 /// pyrallis and draccus: a YAML file named by --config_path stands below the dotted flags.
@@ -65,7 +65,7 @@ Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> wor
   }
   const auto values = flags.parse(machine, words);
   flags.show(machine, values);
-  return make_dataclass(machine, type, flags.fields(machine, values));
+  return machine.instance(type, flags.fields(machine, values));
 }
 
 Value parse_draccus(Machine& machine, const Arguments& arguments) {
@@ -218,8 +218,7 @@ class SimpleParser : public ArgumentParser {
       flags.add(machine, *view);
       const auto values = flags.parse(machine, words);
       flags.show(machine, values);
-      machine.set_attribute(space, dest,
-                            make_dataclass(machine, type, flags.fields(machine, values)));
+      machine.set_attribute(space, dest, machine.instance(type, flags.fields(machine, values)));
       words = values.leftover;
     }
     if (known) return Value::list({space, as_list(words)}, arguments.place);

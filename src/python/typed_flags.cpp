@@ -211,17 +211,9 @@ Dict TypedFlags::fields(Machine& machine, const TypedValues& values,
     const auto type = classes_.find(prefix + name);
     Dict inner = fields(machine, values, prefix + name + ".");
     result.set(name, type == classes_.end() ? Value::dict(std::move(inner))
-                                            : make_dataclass(machine, type->second, inner));
+                                            : machine.instance(type->second, inner));
   }
   return result;
-}
-
-Value make_dataclass(Machine& machine, const Value& type, Dict fields) {
-  const Value made = machine.instance(type, std::move(fields));
-  if (object_as<Instance>(made) == nullptr) return made;
-  const Value hook = machine.attribute(made, "__post_init__");
-  if (machine.function(hook)) machine.call(hook, {});
-  return made;
 }
 
 Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
@@ -238,7 +230,7 @@ Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
         fmt::format("no flag or place for the argument '{}'", values.leftover.front().text),
         values.leftover.front().place);
   Dict fields = flags.fields(machine, values);
-  if (type) return make_dataclass(machine, target, std::move(fields));
+  if (type) return machine.instance(target, std::move(fields));
   return machine.call(target, call_with({}, std::move(fields)));
 }
 

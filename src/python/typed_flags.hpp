@@ -80,8 +80,6 @@ class TypedFlags {
   int depth_ = 0;
 };
 
-/// An object of the class with these fields, after its __post_init__.
-[[nodiscard]] Value make_dataclass(Machine& machine, const Value& type, Dict fields);
 /// tyro.cli and kin in one go: a class gives an instance, a function the result of its call.
 [[nodiscard]] Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
                               const std::vector<Word>& words);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "python/config_nodes.hpp"
+#include "python/file_object.hpp"
+#include "python/natives_parts.hpp"
+#include "python/type_hint.hpp"
+
+namespace schedmate::natives {
+namespace {
+
+constexpr int most_nesting = 20;
+
+Value from_dataclass(Machine& machine, const Value& value, int depth) {
+  if (depth > most_nesting) return unknown(value.place);
+  Dict fields;
+  if (const auto* instance = object_as<Instance>(value)) {
+    for (const auto& [key, field] : instance->fields.all())
+      fields.set(key, from_dataclass(machine, field, depth + 1));
+    return Value::dict(std::move(fields), value.place);
+  }
+  const auto type = machine.type(value);
+  if (!type) return value;
+  for (const Parameter& field : type->fields) {
+    const Value fallback = field.fallback.value_or(Value("???"));
+    fields.set(field.name, from_dataclass(machine, placed(fallback, field.place), depth + 1));
+  }
+  return Value::dict(std::move(fields), type->place);
+}
+
+Value create(Machine& machine, const Arguments& arguments) {
+  const Value* from = arguments.find("obj", 0);
+  if (from == nullptr) return make_dict_config(Value::dict({}), arguments.place);
+  return make_dict_config(plain_config(machine, *from).deep_copy(), arguments.place);
+}
+
+Value load(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("file_", 0);
+  if (path == nullptr) return unknown(arguments.place);
+  const Value file = path_text(*path) ? open_file(machine, *path, arguments.place) : *path;
+  Value settings = read_settings(machine, file, ConfigFormat::yaml, "omegaconf.OmegaConf.load");
+  if (settings.is_unknown()) return unknown(arguments.place);
+  return make_dict_config(std::move(settings), arguments.place);
+}
+
+Value merge(Machine& machine, const Arguments& arguments) {
+  Value all = Value::dict({}, arguments.place);
+  for (const Value& each : arguments.positional) {
+    const Value plain = plain_config(machine, each);
+    if (plain.entries() == nullptr && plain.items() == nullptr) continue;
+    all = merged(all, plain);
+  }
+  return make_dict_config(all, arguments.place);
+}
+
+Value from_words(Machine&, const std::vector<Word>& words, const PlacePtr& place) {
+  List overrides;
+  for (const Word& word : words) {
+    const bool setting = word.text.find('=') != std::string::npos;
+    overrides.emplace_back(setting ? word.text : word.text + "=null", word.place);
+  }
+  Value config = Value::dict({}, place);
+  apply_dotlist(config, overrides);
+  return make_dict_config(config, place);
+}
+
+Value from_command(Machine& machine, const Arguments& arguments) {
+  const Value* own = arguments.find("args_list", 0);
+  const bool given = own != nullptr && own->items() != nullptr;
+  return from_words(machine, given ? as_words(machine, *own) : program_words(machine),
+                    arguments.place);
+}
+
+Value to_container(Machine& machine, const Arguments& arguments) {
+  if (arguments.positional.empty()) return unknown(arguments.place);
+  const auto* node = object_as<AttributeDict>(arguments.positional[0]);
+  const bool resolves = truth_or(arguments.find("resolve", 1), false);
+  if (node != nullptr && resolves) return node->resolved(machine);
+  return plain_config(machine, arguments.positional[0]).deep_copy();
+}
+
+Value select(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("cfg", 0);
+  const Value* key = arguments.find("key", 1);
+  const Value* otherwise = arguments.named.find("default");
+  if (config == nullptr || key == nullptr || key->text() == nullptr)
+    return unknown(arguments.place);
+  const auto* node = object_as<AttributeDict>(*config);
+  const Value plain = node == nullptr ? plain_config(machine, *config) : node->resolved(machine);
+  const Value* found = find_path(plain, *key->text());
+  if (found == nullptr) return otherwise == nullptr ? Value::none(arguments.place) : *otherwise;
+  return make_dict_config(*found, found->place);
+}
+
+Value update(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("cfg", 0);
+  const Value* key = arguments.find("key", 1);
+  const Value* value = arguments.find("value", 2);
+  if (config != nullptr && key != nullptr && key->text() != nullptr && value != nullptr) {
+    Value plain = plain_config(machine, *config);
+    set_path(plain, *key->text(), unwrapped(*value));
+  }
+  return Value::none(arguments.place);
+}
+
+Value resolve(Machine& machine, const Arguments& arguments) {
+  auto* node =
+      arguments.positional.empty() ? nullptr : object_as<AttributeDict>(arguments.positional[0]);
+  if (node == nullptr) return Value::none(arguments.place);
+  const Value plain = node->resolved(machine);
+  if (plain.entries() != nullptr) node->replace(plain);
+  return Value::none(arguments.place);
+}
+
+Value nothing(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
+
+Value first(Machine&, const Arguments& arguments) {
+  return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
+}
+
+template <class Test>
+Native asks(Test test) {
+  return [test](Machine&, const Arguments& arguments) {
+    return arguments.positional.empty() ? unknown(arguments.place)
+                                        : Value(test(arguments.positional[0]), arguments.place);
+  };
+}
+
+}  // namespace
+
+Value make_dict_config(Value plain, const PlacePtr& place) {
+  if (plain.entries() == nullptr) return placed(std::move(plain), place);
+  return value_of(std::make_shared<AttributeDict>(
+                      AttributeDict::Style{.type = "omegaconf.DictConfig", .interpolates = true},
+                      std::move(plain)),
+                  place);
+}
+
+Value plain_config(Machine& machine, const Value& value) {
+  if (const auto* text = value.text()) {
+    auto parsed = parse_config(*text, ConfigFormat::yaml, value.place ? value.place->file : "");
+    return parsed ? std::move(*parsed) : value;
+  }
+  if (auto* native = object_as<NativeObject>(value)) {
+    auto plain = native->plain();
+    return plain ? std::move(*plain) : value;
+  }
+  return value.object() == nullptr ? value : from_dataclass(machine, value, 0);
+}
+
+void merge_into(Value& node, const Value& above) {
+  Dict* below = node.entries();
+  const Dict* over = above.entries();
+  if (below == nullptr || over == nullptr) return;
+  for (const auto& [key, value] : over->all()) {
+    Value* old = below->find(key);
+    if (old != nullptr && old->entries() != nullptr && value.entries() != nullptr) {
+      merge_into(*old, value);
+    } else {
+      below->set(key, value.deep_copy());
+    }
+  }
+}
+
+void add_omegaconf(NativeTable& table) {
+  const std::string conf = "omegaconf.OmegaConf.";
+  table[conf + "create"] = create;
+  table["omegaconf.DictConfig"] = create;
+  table["omegaconf.ListConfig"] = create;
+  table[conf + "structured"] = create;
+  table[conf + "load"] = load;
+  table[conf + "merge"] = merge;
+  table[conf + "unsafe_merge"] = merge;
+  table[conf + "from_cli"] = from_command;
+  table[conf + "from_dotlist"] = from_command;
+  table[conf + "to_container"] = to_container;
+  table[conf + "to_object"] = to_container;
+  table[conf + "select"] = select;
+  table[conf + "update"] = update;
+  table[conf + "resolve"] = resolve;
+  for (const auto* const name :
+       {"set_struct", "set_readonly", "save", "register_new_resolver", "register_resolver",
+        "clear_resolvers", "legacy_register_resolver"})
+    table[conf + name] = nothing;
+  table[conf + "is_config"] =
+      asks([](const Value& value) { return object_as<AttributeDict>(value) != nullptr; });
+  table[conf + "is_dict"] = table[conf + "is_config"];
+  table[conf + "is_list"] = asks([](const Value& value) { return value.items() != nullptr; });
+  table["omegaconf.open_dict"] = first;
+  table["omegaconf.read_write"] = first;
+  table["omegaconf.flag_override"] = first;
+}
+
+}  // namespace schedmate::natives

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// hyperpyyaml and speechbrain.parse_arguments.
+#include <algorithm>
+
+#include "python/config_nodes.hpp"
+#include "python/file_object.hpp"
+#include "python/natives_parts.hpp"
+#include "python/objects.hpp"
+#include "python/typed_flags.hpp"
+
+namespace schedmate::natives {
+namespace {
+
+constexpr int most_nesting = 20;
+
+/// What !new:, !name: and !apply: say, made; other values as they are.
+Value build(Machine& machine, const Value& value, int depth) {
+  if (depth > most_nesting) return unknown(value.place);
+  if (const List* list = value.items()) {
+    List made;
+    for (const Value& item : *list) made.push_back(build(machine, item, depth + 1));
+    return Value::list(std::move(made), value.place);
+  }
+  const Dict* dict = value.entries();
+  if (dict == nullptr) return value;
+  const std::string tag = text_or(dict->find("!tag"));
+  Arguments arguments = call_with({}, {}, value.place);
+  for (const auto& [key, item] : dict->all()) {
+    if (key == "!tag") continue;
+    Value made = build(machine, item, depth + 1);
+    if (key == "!value") {
+      if (made.items() != nullptr) arguments.positional = *made.items();
+    } else {
+      arguments.named.set(key, std::move(made));
+    }
+  }
+  const auto colon = tag.find(':');
+  if (colon == std::string::npos) return Value::dict(std::move(arguments.named), value.place);
+  const Value target = machine.resolve(tag.substr(colon + 1));
+  if (!tag.starts_with("!name")) return machine.call(target, std::move(arguments));
+  auto waiting = std::make_shared<python::Partial>();
+  waiting->callable = target;
+  waiting->arguments = std::move(arguments);
+  return value_of(std::move(waiting), value.place);
+}
+
+/// Overrides come as a dict or as YAML text with one `key: value` a line.
+Value overrides_of(const Value* given) {
+  if (given == nullptr) return {};
+  if (given->text() == nullptr) return *given;
+  const auto parsed = parse_config(*given->text(), ConfigFormat::yaml,
+                                   given->place ? given->place->file : "<command>");
+  return parsed ? *parsed : Value{};
+}
+
+Value load(Machine& machine, const Arguments& arguments) {
+  if (arguments.positional.empty()) return unknown(arguments.place);
+  Value settings = read_settings(machine, arguments.positional[0], ConfigFormat::yaml,
+                                 "hyperpyyaml.load_hyperpyyaml");
+  if (settings.entries() == nullptr) return unknown(arguments.place);
+  merge_into(settings, overrides_of(arguments.find("overrides", 1)));
+  resolve_hyperpyyaml(machine.tree(), settings);
+  return build(machine, settings, 0);
+}
+
+/// hparams_file, run_opts, overrides: the first word, the flags that concern the run, the rest.
+Value parse_arguments(Machine& machine, const Arguments& arguments) {
+  static constexpr std::string_view run_flags[] = {"debug",
+                                                   "device",
+                                                   "data_parallel_backend",
+                                                   "distributed_launch",
+                                                   "distributed_backend",
+                                                   "find_unused_parameters",
+                                                   "jit",
+                                                   "compile",
+                                                   "precision",
+                                                   "eval_precision",
+                                                   "auto_mix_prec",
+                                                   "bfloat16_mix_prec",
+                                                   "max_grad_norm",
+                                                   "nonfinite_patience",
+                                                   "noprogressbar",
+                                                   "ckpt_interval_minutes",
+                                                   "grad_accumulation_factor",
+                                                   "optimizer_step_limit",
+                                                   "local_rank",
+                                                   "tqdm_colored_bar",
+                                                   "test_only",
+                                                   "debug_batches",
+                                                   "debug_epochs",
+                                                   "log_config"};
+  const Value* own = arguments.find("arg_list", 0);
+  auto words =
+      own != nullptr && own->items() != nullptr ? as_words(machine, *own) : program_words(machine);
+  const auto file =
+      std::ranges::find_if(words, [](const Word& word) { return !word.text.starts_with('-'); });
+  if (file == words.end()) return unknown(arguments.place);
+  const Value hparams(file->text, file->place);
+  words.erase(file);
+  Dict run_options;
+  Dict overrides;
+  const Dict given = loose_flags(words);
+  for (const auto& [key, value] : given.all()) {
+    const bool of_run = std::ranges::find(run_flags, key) != std::end(run_flags);
+    (of_run ? run_options : overrides).set(key, value);
+    publish(machine, {key, value, {}, true, true, of_run ? "speechbrain" : "", value.place});
+  }
+  return Value::list(
+      {hparams, Value::dict(std::move(run_options)), Value::dict(std::move(overrides))},
+      arguments.place);
+}
+
+}  // namespace
+
+void add_speechbrain(NativeTable& table) {
+  table["hyperpyyaml.load_hyperpyyaml"] = load;
+  table["speechbrain.parse_arguments"] = parse_arguments;
+  table["speechbrain.core.parse_arguments"] = parse_arguments;
+}
+
+}  // namespace schedmate::natives
+
+void schedmate::add_config_readers(NativeTable& table) {
+  natives::add_files(table);
+  natives::add_omegaconf(table);
+  natives::add_hydra(table);
+  natives::add_yacs(table);
+  natives::add_mmengine(table);
+  natives::add_attribute_dicts(table);
+  natives::add_speechbrain(table);
+}
