@@ -9,10 +9,10 @@
 /// (parts between white space), and the index (search.hpp) weighs the features by how rare they are
 /// in the history. So a text should have one word per fact, as "dataset=imagenet batch_size=64".
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <schedmate/llm.hpp>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -44,20 +44,16 @@ struct Embedder {
 };
 
 struct EmbedderOptions {
-  std::string url;                  ///< openai: base, as "http://127.0.0.1:8080" or ".../v1"
-  std::string model = "bge-m3";     ///< openai, replay: as the server calls it (paper: BGE-m3)
-  std::optional<double> threshold;  ///< unset = 0.70 for lexical (measured), 0.90 else (paper)
-  std::string recording;            ///< replay: JSON lines of {"text": ..., "vector": [...]}
-  std::string token_file;           ///< openai: bearer token, first line of this file
-  std::string token_variable;       ///< openai: or in this variable of the environment
-  std::string certificate_file;     ///< openai: authorities for TLS, "" = those of the system
-  std::size_t batch = 64;           ///< openai: texts in one request
-  int retries = 3;                  ///< openai: after a busy or failing server
-  std::chrono::milliseconds deadline{30'000};  ///< openai: for one call of embed, retries included
-  std::function<std::optional<std::string>(const std::string& name)> environment;
+  /// openai: url (up to and with /v1), model, token, deadline (for one call of `embed`, retries
+  /// included) and the like, as for a chat; replay: recording, with JSON lines of
+  /// {"text": ..., "vector": [...]}.
+  ChatSettings server{.model = "bge-m3"};
+  ChatSurroundings around{};          ///< openai: clock, environment and the seed of the jitter
+  std::optional<double> threshold{};  ///< unset = 0.70 for lexical (measured), 0.90 else (paper)
+  std::size_t batch = 64;             ///< openai: texts in one request
   /// openai: vectors that were paid for already, by text. Both or none.
-  std::function<std::optional<std::vector<float>>(const std::string& text)> recall;
-  std::function<void(const std::string& text, const std::vector<float>& vector)> remember;
+  std::function<std::optional<std::vector<float>>(const std::string& text)> recall{};
+  std::function<void(const std::string& text, const std::vector<float>& vector)> remember{};
 };
 
 /// One row of embedders.def.
@@ -68,7 +64,7 @@ struct EmbedderRow {
 [[nodiscard]] std::span<const EmbedderRow> embedder_rows();
 
 /// Makes "lexical", "openai" or "replay". Errors: not_found with the nearest name; invalid (no URL,
-/// an unreadable recording or token file). Does not call the server.
+/// an unreadable recording or token). Does not call the server.
 [[nodiscard]] Result<Embedder> make_embedder(std::string_view name,
                                              const EmbedderOptions& options = {});
 

@@ -32,6 +32,8 @@ Result<std::string> token_of(const ChatSettings& settings, const ChatSurrounding
                                                       : settings.token_file));
 }
 
+}  // namespace
+
 Result<HttpTarget> target_of(const ChatSettings& settings, const ChatSurroundings& around) {
   auto url = parse_url(settings.url);
   if (!url) {
@@ -54,6 +56,8 @@ Result<HttpTarget> target_of(const ChatSettings& settings, const ChatSurrounding
   }
   return target;
 }
+
+namespace {
 
 /// An answer that repeats the token must not carry it into a message or a recording.
 std::string without(std::string text, const std::string& secret) {

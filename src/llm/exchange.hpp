@@ -18,6 +18,10 @@ struct Failure {
 };
 using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatRequest&)>;
 
+/// chats.cpp: where a server is and what opens it. Errors: invalid (url, token).
+[[nodiscard]] Result<HttpTarget> target_of(const ChatSettings& settings,
+                                           const ChatSurroundings& around);
+
 /// openai.cpp: the body of POST /chat/completions and what its answer means.
 [[nodiscard]] std::string chat_body(const ChatSettings& settings, const ChatRequest& request);
 [[nodiscard]] tl::expected<ChatReply, Failure> read_chat_reply(const HttpReply& reply);
