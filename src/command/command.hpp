@@ -36,8 +36,17 @@ struct Invocation {
   std::vector<std::string> edits;  ///< files that earlier commands change (sed -i), relative
 };
 
+/// A file that the command writes before the program starts (cat <<EOF > run.yaml, sed -i), as it
+/// would read then. Readers look here before they look into the tree.
+struct WrittenFile {
+  std::string text;
+  PlacePtr place;     ///< of the first line, where it was written as a here-document
+  bool known = true;  ///< false when parts could not be expanded and stand as written
+};
+
 struct Commands {
-  std::vector<Invocation> invocations;  ///< in order
+  std::vector<Invocation> invocations;                      ///< in order
+  std::map<std::string, WrittenFile, std::less<>> written;  ///< by path relative to the root
   std::vector<std::string> degraded;
   std::vector<std::string> wrappers;  ///< shell files that were read
 };
@@ -54,10 +63,12 @@ struct CommandSource {
 
 /// What is started once all launchers are taken off.
 struct Launch {
-  std::vector<std::string> launchers;  ///< "srun", "torchrun", "accelerate", ... outermost first
+  std::vector<std::string> launchers;  ///< "srun", "torchrun", "accelerate launch", outermost first
+  PlacePtr launcher_place;             ///< of the innermost
   Value processes_per_node;            ///< unknown when no launcher says
   Value nodes;
   std::string script;      ///< relative to the root; "" when the entry is not a file of the tree
+  std::string function;    ///< of the script, where a console script of the tree names one
   std::string module;      ///< dotted, after -m; "" otherwise
   std::string program;     ///< last program as typed, such as "lightning" or "composer"
   std::vector<Word> args;  ///< of the script

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/command.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "command/paths.hpp"
+#include "command/shell.hpp"
+
+namespace schedmate {
+
+Result<Commands> read_command(Tree& tree, const CommandSource& source) {
+  constexpr std::size_t most_bytes = 1 << 18;
+  if (trim(source.command).empty())
+    return fail(ErrorCode::invalid, "the command is empty: give the line that starts the job");
+  if (source.command.size() > most_bytes) {
+    return fail(ErrorCode::invalid,
+                fmt::format("the command has {} bytes, more than the {} that are read: put it into "
+                            "a script of the job's directory",
+                            source.command.size(), most_bytes));
+  }
+  if (source.command.find('\0') != std::string::npos)
+    return fail(ErrorCode::invalid, "the command holds a zero byte: give it as plain text");
+  auto folder = join_path(".", source.workdir);
+  if (!folder) return tl::unexpected(folder.error());
+  Commands made;
+  shell::Shell shell(tree, source, made);
+  shell.state().cwd = *folder;
+  shell::Script script;
+  script.text = source.command;
+  shell.run_text(std::move(script));
+  return made;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Commands that change files before the program starts.
+
+#include "command/shell.hpp"
+
+namespace schedmate::shell {
+
+void run_sed(Shell& shell, const Arguments& argv);  ///< -i in place, otherwise as a filter
+void run_copy(Shell& shell, const Arguments& argv);
+void run_tee(Shell& shell, const Arguments& argv);
+
+/// `s/a/b/g` on a text; nothing when the expression is more than one plain substitution.
+[[nodiscard]] std::optional<std::string> edited(std::string_view text, std::string_view expression,
+                                                bool extended);
+
+}  // namespace schedmate::shell

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "command/launch_parts.hpp"
+#include "command/paths.hpp"
+
+namespace schedmate::shell {
+namespace {
+
+bool is_dotted(std::string_view text) {
+  if (text.empty()) return false;
+  const auto parts = split(text, '.');
+  return std::ranges::all_of(parts, [](std::string_view part) { return is_name(part); });
+}
+
+/// "name = package.module:function" with or without quotes around either side.
+std::optional<EntryPoint> entry_in(std::string_view line, std::string_view name) {
+  const auto strip = [](std::string_view text) {
+    text = trim(text);
+    while (!text.empty() && std::string_view("'\"[],() ").contains(text.front()))
+      text.remove_prefix(1);
+    while (!text.empty() && std::string_view("'\"[],() ").contains(text.back()))
+      text.remove_suffix(1);
+    return text;
+  };
+  for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    const bool starts = at == 0 || std::string_view("'\" \t[,").contains(line[at - 1]);
+    auto rest = line.substr(at + name.size());
+    if (rest.starts_with('"') || rest.starts_with('\'')) rest.remove_prefix(1);
+    rest = trim(rest);
+    if (!starts || !rest.starts_with('=')) continue;
+    rest = rest.substr(1);
+    rest = strip(rest.substr(0, rest.find_first_of(",;#")));
+    const auto colon = rest.find(':');
+    if (colon == std::string_view::npos) continue;
+    const auto module = trim(rest.substr(0, colon));
+    const auto function = trim(rest.substr(colon + 1));
+    if (is_dotted(module) && is_dotted(function))
+      return EntryPoint{std::string(module), std::string(function)};
+  }
+  return std::nullopt;
+}
+
+std::string file_of(Tree& tree, const std::string& base) {
+  if (tree.is_file(base + ".py")) return base + ".py";
+  if (tree.is_file(base + "/__main__.py")) return base + "/__main__.py";
+  return {};
+}
+
+std::string below(std::string_view folder, std::string_view path) {
+  if (folder.empty() || folder == ".") return std::string(path);
+  return std::string(folder) + "/" + std::string(path);
+}
+
+}  // namespace
+
+std::string module_file(Tree& tree, std::string_view cwd, std::string_view module) {
+  if (!is_dotted(module)) return {};
+  std::string path(module);
+  std::ranges::replace(path, '.', '/');
+  std::vector<std::string> folders{std::string(cwd), below(cwd, "src"), ".", "src"};
+  for (const auto& folder : folders) {
+    auto file = file_of(tree, below(folder, path));
+    if (!file.empty()) return file;
+  }
+  // A package that setup.py installs from a folder of another name (lib/, python/).
+  const auto package = path.substr(0, path.find('/'));
+  if (tree.is_folder(package)) return {};
+  for (const auto& entry : tree.list("")) {
+    if (!entry.is_folder || !tree.is_folder(below(entry.path, package))) continue;
+    auto file = file_of(tree, below(entry.path, path));
+    if (!file.empty()) return file;
+  }
+  return {};
+}
+
+std::string script_file(Tree& tree, std::string_view cwd, const Word& word) {
+  auto path = word.known ? path_in_tree(cwd, word.text) : std::nullopt;
+  const bool there = path && (tree.is_file(*path) || tree.is_folder(*path));
+  const bool anywhere = !word.known || word.text.starts_with('/') || word.text.starts_with("..");
+  if (!there)
+    path = anywhere && word.text.contains('/') ? end_in_tree(tree, word.text) : std::nullopt;
+  if (!path) return {};
+  if (tree.is_file(*path)) return *path;
+  const auto main = below(*path, "__main__.py");
+  return tree.is_file(main) ? main : std::string();
+}
+
+std::optional<EntryPoint> console_script(Tree& tree, std::string_view name) {
+  if (name.empty() || name.size() > 100) return std::nullopt;
+  for (const std::string_view file : {"pyproject.toml", "setup.cfg", "setup.py"}) {
+    if (!tree.is_file(file)) continue;
+    const auto text = tree.read(file);
+    if (!text) continue;
+    for (int i = 1; i <= (*text)->lines(); ++i) {
+      if (auto found = entry_in((*text)->line(i), name)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace schedmate::shell

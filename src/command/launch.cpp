@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "command/launch_parts.hpp"
+#include "command/paths.hpp"
+
+namespace schedmate {
+namespace {
+
+using shell::LaunchContext;
+using shell::ProgramCall;
+using shell::Role;
+
+/// Modules that `python -m` runs and that never train.
+bool is_housekeeping_module(std::string_view module) {
+  constexpr auto names = std::to_array<std::string_view>({"pip",
+                                                          "venv",
+                                                          "http.server",
+                                                          "ensurepip",
+                                                          "build",
+                                                          "json.tool",
+                                                          "pytest",
+                                                          "unittest",
+                                                          "ipykernel",
+                                                          "jupyter",
+                                                          "tensorboard.main",
+                                                          "nltk.downloader",
+                                                          "spacy",
+                                                          "virtualenv",
+                                                          "torch.utils.collect_env",
+                                                          "site",
+                                                          "timeit",
+                                                          "zipfile",
+                                                          "compileall",
+                                                          "pre_commit",
+                                                          "torch_tb_profiler"});
+  return std::ranges::find(names, module) != names.end();
+}
+
+class Reader {
+ public:
+  Reader(Tree& tree, const Invocation& invocation, const CommandSource& source)
+      : argv_(invocation.argv), context_{tree, source, made_} {
+    made_.env = invocation.env;
+    made_.cwd = invocation.cwd;
+    made_.certain = invocation.certain;
+    made_.runs = invocation.runs;
+  }
+
+  std::optional<Launch> read() {
+    while (at_ < argv_.size()) {
+      if (const auto call = shell::read_program(argv_, at_)) {
+        if (call->program->role == Role::submission) return std::nullopt;
+        enter(*call);
+        if (done_) break;
+        continue;
+      }
+      const auto name = shell::program_name(argv_[at_]);
+      if (shell::is_python(name) || starts_python(argv_[at_])) {
+        if (!python()) return std::nullopt;
+        if (done_) break;
+        continue;
+      }
+      if (!plain_program(name)) return std::nullopt;
+      break;
+    }
+    if (!done_) return std::nullopt;
+    count_visible_devices();
+    return std::move(made_);
+  }
+
+ private:
+  /// `$PYTHON train.py`: a program that is not known, with a script behind it.
+  bool starts_python(const Word& word) const {
+    return !word.known && at_ + 1 < argv_.size() && argv_[at_ + 1].text.ends_with(".py");
+  }
+
+  void enter(const ProgramCall& call) {
+    for (const auto& [name, word] : call.env) made_.env[name] = word;
+    const Word& word = argv_[at_];
+    at_ = call.command;
+    if (call.program->role == Role::wrapper || call.program->role == Role::container) {
+      uv_module(call);
+      return;
+    }
+    made_.launchers.push_back(call.name);
+    made_.launcher_place = word.place;
+    if (call.program->role == Role::tasks) return apply_tasks(call, context_);
+    if (call.program->role == Role::trainer) apply_trainer(call, context_);
+    trained(call);
+  }
+
+  /// `uv run -m package`, `uv run train.py`.
+  void uv_module(const ProgramCall& call) {
+    if (call.name != "uv") return;
+    constexpr std::string_view names[] = {"m", "module"};
+    if (call.option(names) != nullptr && at_ < argv_.size()) return run_module(argv_[at_].text);
+    if (at_ < argv_.size() && argv_[at_].text.ends_with(".py")) run_script();
+  }
+
+  /// What a launcher of Python programs starts.
+  void trained(const ProgramCall& call) {
+    if (at_ >= argv_.size()) {
+      at_ = argv_.size();
+      return;
+    }
+    constexpr std::string_view module_names[] = {"m", "module"};
+    constexpr std::string_view plain_names[] = {"no-python"};
+    if (call.option(plain_names) != nullptr) return;  // the next round reads the program
+    if (call.option(module_names) != nullptr) return run_module(argv_[at_].text);
+    if (shell::is_python(shell::program_name(argv_[at_]))) return;
+    run_script();
+  }
+
+  void take_arguments() {
+    made_.args.assign(argv_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, argv_.end());
+    done_ = true;
+  }
+
+  void run_module(const std::string& module) {
+    made_.python = true;
+    made_.module = module;
+    made_.program = module;
+    made_.script = shell::module_file(context_.tree, made_.cwd, module);
+    take_arguments();
+  }
+
+  void run_script() {
+    const Word& word = argv_[at_];
+    made_.program = word.text;
+    made_.script = shell::script_file(context_.tree, made_.cwd, word);
+    made_.python = true;
+    if (made_.script.empty() && !word.text.ends_with(".py")) console_script(word.text);
+    take_arguments();
+  }
+
+  /// False when what Python runs is no candidate.
+  bool python() {
+    ++at_;
+    while (at_ < argv_.size() && argv_[at_].text.starts_with('-')) {
+      const auto& option = argv_[at_].text;
+      if (option == "-m" && at_ + 1 < argv_.size()) return python_module();
+      if (option == "-" || (option.starts_with("-c") && !option.starts_with("--"))) return false;
+      at_ += option == "-W" || option == "-X" ? 2 : 1;
+    }
+    if (at_ >= argv_.size()) return false;
+    if (shell::base_name(argv_[at_].text) == "setup.py") return false;
+    run_script();
+    return true;
+  }
+
+  bool python_module() {
+    const auto module = argv_[at_ + 1].text;
+    if (is_housekeeping_module(module)) return false;
+    if (const auto call = shell::read_module(module, argv_, at_ + 2)) {
+      ++at_;
+      enter(*call);
+      return true;
+    }
+    ++at_;
+    run_module(module);
+    return true;
+  }
+
+  bool console_script(std::string_view name) {
+    const auto entry = shell::console_script(context_.tree, name);
+    if (!entry) return false;
+    made_.script = shell::module_file(context_.tree, made_.cwd, entry->module);
+    if (made_.script.empty()) return false;
+    made_.module = entry->module;
+    made_.function = entry->function;
+    made_.python = true;
+    return true;
+  }
+
+  bool plain_program(std::string_view name) {
+    const Word& word = argv_[at_];
+    if (name.ends_with(".py")) {
+      run_script();
+      return true;
+    }
+    made_.program = word.text;
+    const bool of_tree = word.known && console_script(name);
+    if (!of_tree && (shell::is_housekeeping(name) || shell::is_shell(name) || name.empty()))
+      return false;
+    take_arguments();
+    return true;
+  }
+
+  void count_visible_devices() {
+    const auto visible = made_.env.find("CUDA_VISIBLE_DEVICES");
+    if (visible == made_.env.end()) return;
+    const Word& word = visible->second;
+    const Value count = shell::devices_per_node(context_);
+    const bool known = word.known && count.place == word.place;
+    made_.settings.set("visible_devices", known ? count : Value(Unknown{}, word.place));
+  }
+
+  std::span<const Word> argv_;
+  Launch made_;
+  LaunchContext context_;
+  std::size_t at_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::optional<Launch> read_launch(Tree& tree, const Invocation& invocation,
+                                  const CommandSource& source) {
+  return Reader(tree, invocation, source).read();
+}
+
+}  // namespace schedmate

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "command/paths.hpp"
+#include "command/shell.hpp"
+
+namespace schedmate::shell {
+namespace {
+
+/// Output that is not known; $(...) shows it as written.
+Text not_known(const Arguments& argv) { return unknown("", argv.front().use); }
+
+Text line(std::string text, const PlacePtr& place) {
+  return literal(std::move(text) + "\n", place);
+}
+
+std::string word(const Arguments& argv, std::size_t i) {
+  return i < argv.size() ? written(argv[i].text) : std::string();
+}
+
+Text echo(Shell&, const Arguments& argv) {
+  Text all;
+  std::size_t at = 1;
+  bool ends_line = true;
+  for (; at < argv.size(); ++at) {
+    const auto option = word(argv, at);
+    if (option != "-n" && option != "-e" && option != "-ne" && option != "-E" && option != "-en")
+      break;
+    ends_line = ends_line && !option.contains('n');
+  }
+  for (std::size_t i = at; i < argv.size(); ++i) {
+    if (i > at) append(all, literal(" ", argv[i].use));
+    append(all, argv[i].text);
+  }
+  if (ends_line) append(all, literal("\n", argv[0].use));
+  return all;
+}
+
+/// "%04d" of a number; "" when it is another kind of format.
+std::string padded(std::string_view flags, char kind, const std::string& text) {
+  constexpr int unknown_width = 0;
+  const int width = parse_number<int>(flags).value_or(unknown_width);
+  const auto number = shell_number(text);
+  if (kind != 'd' || width <= unknown_width || width > 30 || !number) return {};
+  const std::int64_t value = number.value_or(0);
+  return flags.starts_with('0') ? fmt::format("{:0{}}", value, width)
+                                : fmt::format("{:{}}", value, width);
+}
+
+/// %s, %d and plain text; anything else is not known.
+Text print_format(Shell& shell, const Arguments& argv) {
+  std::size_t at = 1;
+  std::string variable;
+  if (word(argv, at) == "-v") {
+    variable = word(argv, 2);
+    at = 3;
+  }
+  const auto format = at < argv.size() ? plain(argv[at].text) : std::nullopt;
+  Text made;
+  std::size_t next = at + 1;
+  bool good = format.has_value();
+  for (std::size_t i = 0; good && i < format->size(); ++i) {
+    const char c = (*format)[i];
+    const char after = i + 1 < format->size() ? (*format)[i + 1] : '\0';
+    if (c == '\\') {
+      append(made, literal(after == 'n'   ? "\n"
+                           : after == 't' ? "\t"
+                                          : std::string(1, after),
+                           argv[at].use));
+      ++i;
+    } else if (c == '%' && (after == 's' || after == 'd' || after == 'i')) {
+      if (next < argv.size()) append(made, argv[next++].text);
+      ++i;
+    } else if (c == '%' && after == '%') {
+      append(made, literal("%", argv[at].use));
+      ++i;
+    } else if (c == '%') {
+      const std::size_t end = std::min(format->find_first_of("sdfgeixc", i), format->size() - 1);
+      const auto flags = std::string_view(*format).substr(i + 1, end - i - 1);
+      const auto text = padded(flags, (*format)[end], word(argv, next));
+      good = !text.empty() && next < argv.size();
+      if (!good) break;
+      append(made, literal(text, place_of(argv[next].text)));
+      ++next;
+      i = end;
+    } else {
+      append(made, literal(std::string(1, c), argv[at].use));
+    }
+  }
+  good = good && next >= argv.size();
+  if (!good) made = not_known(argv);
+  if (variable.empty()) return made;
+  shell.state().variables[variable].items = {good ? made : unknown("$" + variable, argv[0].use)};
+  return {};
+}
+
+Text cat(Shell& shell, const Arguments& argv) {
+  Text all;
+  bool any = false;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const auto name = plain(argv[i].text);
+    if (name && name->starts_with('-') && *name != "-") continue;
+    any = true;
+    const auto content = name ? shell.content_of(*name, argv[i].use) : std::nullopt;
+    if (!content) return not_known(argv);
+    append(all, *content);
+  }
+  if (any) return all;
+  return shell.input() != nullptr ? *shell.input() : Text();
+}
+
+Text folder_or_base(Shell&, const Arguments& argv) {
+  std::size_t at = 1;
+  std::string suffix;
+  while (at < argv.size() && word(argv, at).starts_with("-")) {
+    if (word(argv, at) == "-s") suffix = word(argv, ++at);
+    ++at;
+  }
+  if (at >= argv.size()) return not_known(argv);
+  const bool base = word(argv, 0) == "basename";
+  if (base && at + 1 < argv.size()) suffix = word(argv, at + 1);
+  // The end of a path is known even if its start is not.
+  const bool end_known = base && !argv[at].text.empty() && argv[at].text.back().known &&
+                         argv[at].text.back().text.contains('/');
+  if (!known(argv[at].text) && !end_known) return not_known(argv);
+  const auto path = end_known ? argv[at].text.back().text : word(argv, at);
+  std::string made(base ? base_name(path) : folder_name(path));
+  if (!suffix.empty() && made.size() > suffix.size() && made.ends_with(suffix))
+    made.resize(made.size() - suffix.size());
+  return line(std::move(made), place_of(argv[at].text));
+}
+
+Text folder(Shell& shell, const Arguments& argv) {
+  const auto& cwd = shell.state().cwd;
+  return line(std::string(tree_root) + (cwd == "." ? "" : "/" + cwd), argv[0].use);
+}
+
+Text real_path(Shell& shell, const Arguments& argv) {
+  const auto last = argv.size() > 1 ? plain(argv.back().text) : std::nullopt;
+  const auto path = last ? path_in_tree(shell.state().cwd, *last) : std::nullopt;
+  if (!path) return not_known(argv);
+  return line(std::string(tree_root) + (*path == "." ? "" : "/" + *path),
+              place_of(argv.back().text));
+}
+
+Text sequence(Shell&, const Arguments& argv) {
+  std::vector<std::int64_t> numbers;
+  std::string separator = "\n";
+  std::size_t width = 0;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (word(argv, i) == "-s" && known(argv[i].text)) {
+      separator = word(argv, ++i);
+    } else if (word(argv, i) == "-w") {
+      width = word(argv, argv.size() - 1).size();
+    } else {
+      const auto text = plain(argv[i].text);
+      const auto number = text ? parse_number<std::int64_t>(*text) : std::nullopt;
+      if (!number) return not_known(argv);
+      numbers.push_back(*number);
+    }
+  }
+  if (numbers.empty() || numbers.size() > 3) return not_known(argv);
+  const std::int64_t last = numbers.back();
+  const std::int64_t first = numbers.size() > 1 ? numbers.front() : 1;
+  const std::int64_t step = numbers.size() > 2 ? numbers[1] : 1;
+  constexpr std::int64_t most = 20'000;
+  constexpr std::int64_t largest = 1'000'000'000;
+  if (step == 0 || std::abs(last) > largest || std::abs(first) > largest ||
+      std::abs(step) > largest || (last - first) / step > most)
+    return not_known(argv);
+  std::string made;
+  for (std::int64_t i = first; step > 0 ? i <= last : i >= last; i += step)
+    made += fmt::format("{}{:0{}}", made.empty() ? "" : separator, i, width);
+  return line(std::move(made), argv.size() > 1 ? argv.back().use : argv[0].use);
+}
+
+/// As many lines as the job has GPUs on a node; what stands in them is not known.
+Text list_gpus(Shell& shell, const Arguments& argv) {
+  bool lists = false;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const auto text = word(argv, i);
+    lists = lists || text == "-L" || text == "--list-gpus" ||
+            (text.starts_with("--query-gpu") && !text.ends_with("count"));
+    if (text.starts_with("--format") && !text.contains("noheader")) return not_known(argv);
+  }
+  if (!lists) return not_known(argv);
+  const auto& source = shell.source();
+  auto place = std::make_shared<schedmate::Place>();
+  place->file = "<request>";
+  place->text = fmt::format("gpus={}", source.gpus);
+  place->source = FactSource::environment;
+  Text made;
+  for (int i = 0; i < std::max(source.gpus / std::max(source.nodes, 1), 0); ++i) {
+    made.push_back({"GPU", place, false});
+    made.push_back({"\n", place, true});
+  }
+  return made;
+}
+
+/// `python -c "import torch; print(torch.cuda.device_count())"` is a question for the GPU count.
+std::optional<Text> device_count(Shell& shell, const Arguments& argv) {
+  const bool asks = argv.size() == 3 && word(argv, 1) == "-c" &&
+                    word(argv, 2).contains("print(torch.cuda.device_count())");
+  if (!asks) return std::nullopt;
+  const auto& source = shell.source();
+  auto place = std::make_shared<schedmate::Place>();
+  place->file = "<request>";
+  place->text = fmt::format("gpus={}", source.gpus);
+  place->source = FactSource::environment;
+  return line(std::to_string(source.gpus / std::max(source.nodes, 1)), std::move(place));
+}
+
+}  // namespace
+
+Text run_filter(Shell& shell, const Arguments& argv);
+
+bool run_printer(Shell& shell, const Arguments& argv) {
+  using Printer = Text (*)(Shell&, const Arguments&);
+  static const std::map<std::string_view, Printer> table{
+      {"echo", echo},
+      {"printf", print_format},
+      {"cat", cat},
+      {"dirname", folder_or_base},
+      {"basename", folder_or_base},
+      {"pwd", folder},
+      {"realpath", real_path},
+      {"readlink", real_path},
+      {"seq", sequence},
+      {"nvidia-smi", list_gpus},
+      {"wc", run_filter},
+      {"tr", run_filter},
+      {"cut", run_filter},
+      {"head", run_filter},
+      {"tail", run_filter},
+      {"awk", run_filter},
+      {"sort", run_filter},
+      {"expr", run_filter},
+      {"date", [](Shell&, const Arguments& a) { return not_known(a); }},
+      {"nproc", [](Shell&, const Arguments& a) { return not_known(a); }},
+      {"hostname", [](Shell&, const Arguments& a) { return not_known(a); }},
+  };
+  const auto name = written(argv.front().text);
+  if (shell.is_captured() && (name == "python" || name == "python3")) {
+    const auto count = device_count(shell, argv);
+    if (count) shell.print(*count);
+    if (count) return true;
+  }
+  const auto found = table.find(name);
+  if (found == table.end()) return false;
+  shell.state().status = name == "nvidia-smi" ? Truth::unknown : Truth::yes;
+  shell.print(found->second(shell, argv));
+  return true;
+}
+
+}  // namespace schedmate::shell

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/shell.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "command/paths.hpp"
+#include "command/programs.hpp"
+
+namespace schedmate::shell {
+namespace {
+
+constexpr std::int64_t most_steps = 100'000;
+constexpr std::size_t most_invocations = 500;
+constexpr std::size_t most_notes = 60;
+constexpr std::size_t most_script_bytes = 1 << 18;
+constexpr int deepest = 60;
+
+/// Programs whose answer, not success, is what a script asks for.
+bool is_question(std::string_view program) {
+  constexpr std::string_view names[] = {"grep",  "egrep",  "which",   "type",   "command",   "hash",
+                                        "pgrep", "diff",   "cmp",     "ping",   "nc",        "curl",
+                                        "wget",  "python", "python3", "squeue", "nvidia-smi"};
+  return std::ranges::find(names, program) != std::end(names);
+}
+
+std::string without_carriage_returns(std::string text) {
+  std::erase(text, '\r');
+  return text;
+}
+
+}  // namespace
+
+std::vector<Word> to_words(std::span<const Argument> arguments) {
+  std::vector<Word> words;
+  words.reserve(arguments.size());
+  for (const auto& argument : arguments) words.push_back(to_word(argument.text, argument.use));
+  return words;
+}
+
+Shell::Shell(Tree& tree, const CommandSource& source, Commands& made)
+    : tree_(tree), source_(source), made_(made), steps_left_(most_steps) {
+  const auto from_request = [&](const char* name, const char* key, int value) {
+    auto place = std::make_shared<schedmate::Place>();
+    place->file = "<request>";
+    place->text = fmt::format("{}={}", key, value);
+    place->source = FactSource::environment;
+    state_.variables[name].items = {literal(std::to_string(value), std::move(place))};
+  };
+  const int nodes = std::max(source.nodes, 1);
+  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
+    from_request(name, "nodes", nodes);
+  }
+  for (const char* name : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
+    from_request(name, "gpus per node", std::max(source.gpus / nodes, 0));
+  }
+}
+
+bool Shell::charge(std::int64_t steps) {
+  if (steps_left_ < 0) return false;
+  steps_left_ -= steps;
+  if (steps_left_ >= 0) return true;
+  note("the command takes too many steps; the rest of it was not followed");
+  state_.flow = Flow::leave;
+  return false;
+}
+
+void Shell::note(std::string text) {
+  const bool fresh = std::ranges::find(made_.degraded, text) == made_.degraded.end();
+  if (fresh && made_.degraded.size() < most_notes) made_.degraded.push_back(std::move(text));
+}
+
+void Shell::note_here(std::string_view text) {
+  const auto where = script_ != nullptr && statement_ != nullptr
+                         ? script_->describe(statement_->range.begin)
+                         : std::string("<command>");
+  note(fmt::format("{}: {}", where, text));
+}
+
+Expander Shell::expander(bool unset_is_empty) {
+  return Expander({.state = state_,
+                   .tree = tree_,
+                   .output_of = [this](std::string_view script,
+                                       const PlacePtr& use) { return output_of(script, use); },
+                   .unset_is_empty = unset_is_empty});
+}
+
+void Shell::print(const Text& text) {
+  if (out_ != nullptr) append(*out_, text);
+}
+
+Text Shell::output_of(std::string_view script, const PlacePtr& use) {
+  const std::string as_written = fmt::format("$({})", script);
+  if (depth_ > deepest || !charge(1)) return unknown(as_written, use);
+  Text printed;
+  Text* const before = out_;
+  const Text* const input = in_;
+  out_ = &printed;
+  in_ = nullptr;
+  ++silent_;
+  ++depth_;
+  in_subshell([&] {
+    Script inner;
+    inner.path = state_.script;
+    inner.text = script;
+    inner.within = use;
+    run_text(std::move(inner));
+  });
+  --depth_;
+  --silent_;
+  out_ = before;
+  in_ = input;
+  const bool not_followed =
+      std::ranges::any_of(printed, [](const Piece& p) { return !p.known && p.text.empty(); });
+  return not_followed ? unknown(as_written, use) : without_line_end(std::move(printed));
+}
+
+void Shell::run_text(Script script) {
+  if (!charge(1 + static_cast<std::int64_t>(script.text.size() / 256))) return;
+  if (script.text.size() > most_script_bytes) {
+    note(fmt::format("{}: {} bytes of shell text are too many to follow", script.describe(0),
+                     script.text.size()));
+    return;
+  }
+  script.text = without_carriage_returns(std::move(script.text));
+  scripts_.push_back(std::move(script));
+  Script& kept = scripts_.back();
+  kept.syntax = parse_shell(kept.text);
+  for (const auto& found : kept.syntax.notes)
+    note(fmt::format("{}: {}", kept.describe(found.at), found.text));
+  const Script* const before = script_;
+  const Statement* const statement = statement_;
+  script_ = &kept;
+  run_block(kept.syntax.body);
+  script_ = before;
+  statement_ = statement;
+}
+
+void Shell::run_file(const std::string& path, std::span<const Word> args, const Environment& env) {
+  auto file = tree_.read(path);
+  if (!file) return note_here(file.error().message);
+  if (std::ranges::find(made_.wrappers, path) == made_.wrappers.end())
+    made_.wrappers.push_back(path);
+  in_subshell([&] {
+    std::erase_if(state_.variables, [](const auto& entry) {
+      return !entry.second.exported && !entry.first.starts_with("SLURM_");
+    });
+    for (const auto& [name, word] : env) {
+      state_.variables[name].items = {to_text(word)};
+      state_.variables[name].exported = true;
+    }
+    state_.positional.clear();
+    for (const auto& word : args) state_.positional.push_back(to_text(word));
+    state_.positional_known = true;
+    state_.script = path;
+    Script script;
+    script.path = path;
+    script.text = (*file)->text;
+    script.file = *file;
+    const auto written = made_.written.find(path);
+    if (written != made_.written.end()) {
+      script.file = nullptr;
+      script.within = written->second.place;
+    }
+    run_text(std::move(script));
+  });
+}
+
+void Shell::run_string(const Word& text, std::span<const Word> args, const Environment& env) {
+  if (!text.known) note_here("a part of the shell text is not known: " + text.text.substr(0, 80));
+  in_subshell([&] {
+    for (const auto& [name, word] : env) {
+      state_.variables[name].items = {to_text(word)};
+      state_.variables[name].exported = true;
+    }
+    state_.positional.clear();
+    for (std::size_t i = 1; i < args.size(); ++i) state_.positional.push_back(to_text(args[i]));
+    Script script;
+    script.path = state_.script;
+    script.text = text.text;
+    script.within = text.place;
+    run_text(std::move(script));
+  });
+}
+
+void Shell::source_file(const std::string& path, std::span<const Argument> args) {
+  auto file = tree_.read(path);
+  if (!file) return note_here(file.error().message);
+  if (std::ranges::find(made_.wrappers, path) == made_.wrappers.end())
+    made_.wrappers.push_back(path);
+  const auto positional = state_.positional;
+  const auto outer = state_.script;
+  if (!args.empty()) state_.positional.clear();
+  for (const auto& argument : args) state_.positional.push_back(argument.text);
+  state_.script = path;
+  Script script;
+  script.path = path;
+  script.text = (*file)->text;
+  script.file = *file;
+  run_text(std::move(script));
+  state_.script = outer;
+  if (!args.empty()) state_.positional = positional;
+  if (state_.flow == Flow::leave_function) state_.flow = Flow::on;
+}
+
+void Shell::emit(std::vector<Word> argv, const Environment& env) {
+  const auto program = argv.empty() ? std::string() : std::string(program_name(argv.front()));
+  state_.status = is_question(program) ? Truth::unknown : Truth::yes;
+  print(unknown("", nullptr));
+  if (silent_ > 0) return;
+  if (made_.invocations.size() >= most_invocations)
+    return note("the command starts too many programs; the rest is left out");
+  Invocation made;
+  made.cwd = state_.cwd;
+  made.argv = state_.prefix;
+  std::ranges::move(argv, std::back_inserter(made.argv));
+  for (const auto& [name, variable] : state_.variables) {
+    if (variable.exported && !variable.array && !variable.items.empty())
+      made.env[name] = to_word(variable.items.front(), nullptr);
+  }
+  for (const auto& [name, word] : env) made.env[name] = word;
+  for (auto& word : made.argv) word.text = without_root(word.text, state_.cwd);
+  for (auto& [name, word] : made.env) word.text = without_root(word.text, state_.cwd);
+  made.certain = state_.certain;
+  made.runs = state_.runs;
+  made.edits = edits_;
+  made_.invocations.push_back(std::move(made));
+}
+
+void Shell::change_folder(const Text& to) {
+  const auto text = written(to);
+  const auto path = known(to) ? path_in_tree(state_.cwd, text) : std::nullopt;
+  if (path && tree_.is_folder(*path)) {
+    state_.cwd = *path;
+    return;
+  }
+  if (text.starts_with('/') || !known(to) || text.starts_with("..")) {
+    const auto end = end_in_tree(tree_, text);
+    const bool folder = end && tree_.is_folder(*end);
+    state_.cwd = folder ? *end : path_in_tree(".", source_.workdir).value_or(".");
+    note_here(fmt::format("'cd {}' leads out of the tree or to an unknown place; '{}' is taken",
+                          text, state_.cwd));
+  } else {
+    note_here(fmt::format("'cd {}': no such folder in the tree; '{}' is kept", text, state_.cwd));
+  }
+}
+
+void Shell::hide_local(const std::string& name) {
+  if (hidden_.empty()) return;
+  const auto found = state_.variables.find(name);
+  hidden_.back().emplace(name, found == state_.variables.end()
+                                   ? std::nullopt
+                                   : std::optional<Variable>(found->second));
+}
+
+}  // namespace schedmate::shell

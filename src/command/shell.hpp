@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Follows shell statements without starting anything: keeps variables, folder and positional
+/// parameters, decides what can be decided, and collects the programs that would be started.
+
+#include <deque>
+
+#include "command/expand.hpp"
+
+namespace schedmate::shell {
+
+/// A word after expansion, with the place where it is used.
+struct Argument {
+  Text text;
+  PlacePtr use;
+};
+using Arguments = std::vector<Argument>;
+
+[[nodiscard]] std::vector<Word> to_words(std::span<const Argument> arguments);
+
+class Shell {
+ public:
+  Shell(Tree& tree, const CommandSource& source, Commands& made);
+
+  State& state() { return state_; }
+  Tree& tree() { return tree_; }
+  const CommandSource& source() const { return source_; }
+  Commands& made() { return made_; }
+
+  void run_text(Script script);
+  /// `bash PATH args`: own variables, own folder.
+  void run_file(const std::string& path, std::span<const Word> args, const Environment& env);
+  void run_string(const Word& text, std::span<const Word> args, const Environment& env);
+  void source_file(const std::string& path, std::span<const Argument> args);
+  /// Everything that `work` changes but what it found is undone.
+  template <class Work>
+  void in_subshell(Work work) {
+    const State before = state_;
+    charge_copy();
+    work();
+    const Truth status = state_.status;
+    state_ = before;
+    state_.status = status;
+  }
+
+  Text single(std::string_view raw, const PlacePtr& use) { return expander().single(raw, use); }
+  Expander expander(bool unset_is_empty = false);
+  Text output_of(std::string_view script, const PlacePtr& use);
+  void assign(const AssignmentWord& word, const PlacePtr& use);
+  void write_file(std::string_view path, WrittenFile file, bool append);
+  std::optional<Text> content_of(std::string_view path, const PlacePtr& use);
+  void emit(std::vector<Word> argv, const Environment& env);
+  void external(const Arguments& argv, const Environment& env);
+  void note(std::string text);
+  void note_here(std::string_view text);  ///< with the current statement's place
+  bool charge(std::int64_t steps);
+  void change_folder(const Text& to);
+  void add_edit(const std::string& path) { edits_.push_back(path); }
+
+  void print(const Text& text);  ///< to where standard output goes
+  [[nodiscard]] bool is_captured() const { return out_ != nullptr; }
+  [[nodiscard]] const Text* input() const { return in_; }
+
+  /// Saves what `local NAME` hides until the function ends.
+  void hide_local(const std::string& name);
+
+ private:
+  using Place = schedmate::Place;
+  void run_block(const std::vector<Statement>& block);
+  void run(const Statement& statement);
+  void run_kind(const Statement& statement);
+  void run_chain(const Statement& statement);
+  void run_pipeline(const Statement& statement);
+  void run_branch(const Statement& statement, std::size_t from);
+  void run_either(Truth condition, const std::function<void()>& yes,
+                  const std::function<void()>& no);
+  void run_for(const Statement& statement);
+  void run_counted(const Statement& statement);
+  void run_while(const Statement& statement);
+  void run_choice(const Statement& statement);
+  void run_choice_items(const Statement& statement, const Text& subject, std::size_t from);
+  void run_simple(const Statement& statement);
+  void run_command(const Statement& statement, std::size_t first, Environment env);
+  void call_function(const Arguments& argv);
+  bool round_ended();
+  void once_undecided(const Statement& body, std::int64_t runs);
+  void forget_assigned(const Statement& statement);
+  void with_redirects(const Statement& statement, const std::function<void()>& work);
+  void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& place);
+  Text here_text(const Redirect& redirect);
+  void run_here_script(const Text& text, const PlacePtr& place);
+  bool run_nested(std::span<const Word> argv, Environment env);
+  void run_in(std::span<const Word> argv, Environment env);
+  PlacePtr place(Range range) const { return script_->place(range); }
+  std::string_view text(Range range) const { return script_->at(range); }
+  void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
+
+  struct Function {
+    const Script* script = nullptr;
+    const Statement* body = nullptr;
+  };
+
+  Tree& tree_;
+  const CommandSource& source_;
+  Commands& made_;
+  State state_;
+  std::deque<Script> scripts_;  ///< functions point into them
+  const Script* script_ = nullptr;
+  const Statement* statement_ = nullptr;
+  std::map<std::string, Function, std::less<>> functions_;
+  std::vector<std::map<std::string, std::optional<Variable>>> hidden_;
+  std::int64_t steps_left_;
+  int depth_ = 0;
+  int unrolled_ = 1;
+  int silent_ = 0;  ///< inside $(...): what starts there is not the job
+  Text* out_ = nullptr;
+  const Text* in_ = nullptr;
+  std::vector<std::string> edits_;
+};
+
+/// Builtins and programs whose effect is known. False when `argv` is none of them.
+bool run_builtin(Shell& shell, const Arguments& argv);
+/// Programs that print what can be said without running them: echo, seq, dirname, nvidia-smi, ...
+bool run_printer(Shell& shell, const Arguments& argv);
+/// [ ... ] and [[ ... ]].
+Truth run_test(Shell& shell, const Arguments& argv);
+Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use);
+/// export, local, declare, readonly, typeset: their words as written.
+bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use);
+/// sbatch and make.
+bool run_submission(Shell& shell, std::span<const Word> argv, const Environment& env);
+bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env);
+
+}  // namespace schedmate::shell

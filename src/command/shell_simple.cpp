@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "command/paths.hpp"
+#include "command/shell.hpp"
+
+namespace schedmate::shell {
+namespace {
+
+bool is_declaration(std::string_view word) {
+  constexpr auto names =
+      std::to_array<std::string_view>({"export", "local", "declare", "typeset", "readonly"});
+  return std::ranges::find(names, word) != names.end();
+}
+
+bool is_output(const Redirect& redirect) {
+  return redirect.mark.contains('>') && redirect.mark != "<>" &&
+         (redirect.descriptor < 0 || redirect.descriptor == 1);
+}
+
+}  // namespace
+
+void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
+  const std::string name(word.name);
+  const bool list = word.value.starts_with('(') && word.value.ends_with(')') && !word.index;
+  if (!list) {
+    Text value = single(word.value, use);
+    auto& variable = state_.variables[name];
+    if (word.index) {
+      const auto key = plain(single(*word.index, use));
+      variable.array = true;
+      if (const auto at = key ? item_index(variable, *key) : std::nullopt) {
+        if (!word.append) variable.items[*at].clear();
+        append(variable.items[*at], value);
+        return;
+      }
+      if (variable.associative) variable.keys.push_back(key.value_or(""));
+      variable.items.push_back(std::move(value));
+      return;
+    }
+    if (variable.items.empty()) variable.items.emplace_back();
+    if (!word.append) variable.items = {{}};
+    append(variable.items.front(), value);
+    // `x+=...` onto nothing known keeps what may stand there before.
+    return;
+  }
+  const auto inside = word.value.substr(1, word.value.size() - 2);
+  Variable made;
+  const auto before = state_.variables.find(name);
+  if (before != state_.variables.end()) {
+    made.exported = before->second.exported;
+    made.associative = before->second.associative;
+    if (word.append) made = before->second;
+  }
+  made.array = true;
+  for (const auto& range : words_in(inside)) {
+    auto raw = inside.substr(range.begin, range.end - range.begin);
+    const auto close = raw.starts_with('[') ? raw.find("]=") : std::string_view::npos;
+    if (close != std::string_view::npos) {
+      made.keys.push_back(written(single(raw.substr(1, close - 1), use)));
+      made.items.push_back(single(raw.substr(close + 2), use));
+      continue;
+    }
+    auto fields = expander().fields(raw, use);
+    std::ranges::move(fields, std::back_inserter(made.items));
+  }
+  state_.variables[name] = std::move(made);
+}
+
+Text Shell::here_text(const Redirect& redirect) {
+  const auto& here = script_->syntax.here[static_cast<std::size_t>(redirect.here)];
+  const auto where = place(here.body);
+  std::string body(text(here.body));
+  if (here.indented) {
+    std::string flush;
+    bool at_start = true;
+    for (const char c : body) {
+      if (c == '\t' && at_start) continue;
+      flush += c;
+      at_start = c == '\n';
+    }
+    body = std::move(flush);
+  }
+  return here.expands ? expander().here_document(body, where) : literal(std::move(body), where);
+}
+
+void Shell::finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where) {
+  const bool says_something =
+      std::ranges::any_of(text, [](const Piece& p) { return !p.text.empty(); });
+  if (!says_something) return;
+  const auto target = plain(single(this->text(redirect.target), where));
+  const auto path = target ? path_in_tree(state_.cwd, *target) : std::nullopt;
+  if (!path || target->starts_with("/dev/")) return;
+  write_file(*path, {written(text), place_of(text), known(text)}, redirect.mark.contains(">>"));
+}
+
+void Shell::write_file(std::string_view path, WrittenFile file, bool append) {
+  if (silent_ > 0 || !charge(static_cast<std::int64_t>(file.text.size() / 256))) return;
+  if (!state_.certain)
+    return note_here(fmt::format("'{}' is perhaps written before the start", path));
+  if (!file.known) note_here(fmt::format("parts of the written file '{}' are not known", path));
+  if (append) {
+    const auto before = tree_.is_file(path) ? tree_.read(path) : Result<const TextFile*>(nullptr);
+    if (before && *before != nullptr) file.text = (*before)->text + file.text;
+    if (file.text.size() > most_text_bytes) return note_here("a written file grows too large");
+  }
+  tree_.put(path, file.text);
+  made_.written[std::string(path)] = std::move(file);
+}
+
+std::optional<Text> Shell::content_of(std::string_view path, const PlacePtr& use) {
+  const auto in_tree = path_in_tree(state_.cwd, path);
+  if (!in_tree || !tree_.is_file(*in_tree)) return std::nullopt;
+  const auto file = tree_.read(*in_tree);
+  if (!file || (*file)->text.size() > most_text_bytes) return std::nullopt;
+  return literal((*file)->text, use);
+}
+
+void Shell::with_redirects(const Statement& statement, const std::function<void()>& work) {
+  if (statement.redirects.empty()) return work();
+  Text* const out = out_;
+  const Text* const in = in_;
+  Text input;
+  Text printed;
+  const Redirect* to = nullptr;
+  for (const auto& redirect : statement.redirects) {
+    if (redirect.here >= 0) {
+      input = here_text(redirect);
+      in_ = &input;
+    } else if (redirect.mark == "<<<" || redirect.mark == "<") {
+      const auto where = place(redirect.target);
+      const auto raw = text(redirect.target);
+      input = single(raw, where);
+      const auto path = plain(input);
+      if (redirect.mark == "<")
+        input = path ? content_of(*path, where).value_or(unknown(std::string(raw), where)) : input;
+      in_ = &input;
+    } else if (is_output(redirect) && !text(redirect.target).starts_with('&')) {
+      to = &redirect;
+    }
+  }
+  const bool duplicates = to != nullptr && to->mark == ">&" && text(to->target).size() == 1;
+  if (to != nullptr && !duplicates) out_ = &printed;
+  work();
+  out_ = out;
+  in_ = in;
+  if (to != nullptr && !duplicates) finish_output(*to, printed, place(to->target));
+}
+
+void Shell::run_simple(const Statement& statement) {
+  std::size_t first = 0;
+  std::vector<AssignmentWord> assignments;
+  for (; first < statement.words.size(); ++first) {
+    const auto found = split_assignment(text(statement.words[first]));
+    if (!found) break;
+    assignments.push_back(*found);
+  }
+  if (first == statement.words.size()) {
+    state_.status = Truth::yes;
+    for (std::size_t i = 0; i < first; ++i) {
+      if (assignments[i].value.contains("$(")) state_.status = Truth::unknown;
+      assign(assignments[i], place(statement.words[i]));
+    }
+    if (first == 0 && in_ != nullptr && !statement.redirects.empty()) print(*in_);
+    return;
+  }
+  Environment env;
+  for (std::size_t i = 0; i < first; ++i) {
+    const auto use = place(statement.words[i]);
+    env[std::string(assignments[i].name)] = to_word(single(assignments[i].value, use), use);
+  }
+  run_command(statement, first, std::move(env));
+}
+
+void Shell::run_command(const Statement& statement, std::size_t first, Environment env) {
+  const auto name = text(statement.words[first]);
+  if (is_declaration(name)) {
+    std::vector<std::string_view> raw;
+    for (std::size_t i = first; i < statement.words.size(); ++i)
+      raw.push_back(text(statement.words[i]));
+    run_declaration(*this, raw, place(statement.words[first]));
+    return;
+  }
+  Arguments argv;
+  for (std::size_t i = first; i < statement.words.size(); ++i) {
+    const auto use = place(statement.words[i]);
+    for (auto& field : expander().fields(text(statement.words[i]), use))
+      argv.push_back({std::move(field), use});
+  }
+  if (argv.empty() || !charge(static_cast<std::int64_t>(argv.size() / 4))) return;
+  const auto program = plain(argv.front().text);
+  if (program && functions_.contains(*program)) {
+    for (auto& [variable, word] : env) state_.variables[variable].items = {to_text(word)};
+    return call_function(argv);
+  }
+  if (program && (run_builtin(*this, argv) || run_printer(*this, argv))) return;
+  external(argv, env);
+}
+
+void Shell::call_function(const Arguments& argv) {
+  const Function function = functions_.find(*plain(argv.front().text))->second;
+  const auto positional = std::move(state_.positional);
+  state_.positional.clear();
+  for (std::size_t i = 1; i < argv.size(); ++i) state_.positional.push_back(argv[i].text);
+  const Script* const script = script_;
+  script_ = function.script;
+  hidden_.emplace_back();
+  run(*function.body);
+  for (auto& [name, variable] : hidden_.back()) {
+    if (variable) {
+      state_.variables[name] = std::move(*variable);
+    } else {
+      state_.variables.erase(name);
+    }
+  }
+  hidden_.pop_back();
+  script_ = script;
+  state_.positional = positional;
+  if (state_.flow == Flow::leave_function) state_.flow = Flow::on;
+}
+
+}  // namespace schedmate::shell
