@@ -10,7 +10,6 @@ namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 /// "1.3b" and "350m" are one word; so is "13".
@@ -27,11 +26,7 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
 }
 
 std::size_t end_of_word(std::string_view text, std::size_t at) {
-  ++at;
-  while (at < text.size() && is_letter(text[at])) {
-    if (is_lower(text[at - 1]) && !is_lower(text[at])) break;
-    ++at;
-  }
+  while (at < text.size() && is_letter(text[at])) ++at;
   return at;
 }
 

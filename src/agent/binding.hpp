@@ -36,8 +36,8 @@ enum class TextKind { python, config, shell, other };
 
 /// Lower-case letters and digits only: "--Batch-Size" -> "batchsize".
 [[nodiscard]] std::string squeezed(std::string_view text);
-/// Runs of letters and runs of digits, in lower case; a new word where a capital follows a small
-/// letter: "ViT_Large16" -> vi, t, large, 16 (numbers keep a decimal point and b, m, k behind it).
+/// Runs of letters and runs of digits, in lower case: "ViT_Large16" -> vit, large, 16 (a number
+/// keeps a decimal point, and a b, m or k at its end).
 [[nodiscard]] std::vector<std::string> name_words(std::string_view text);
 /// The part behind the last dot.
 [[nodiscard]] std::string_view last_part(std::string_view dotted);

@@ -238,10 +238,12 @@ bool holds_module(const Binding& binding, std::string_view framework) {
 double shared_words(std::string_view name, std::string_view text) {
   const auto wanted = words_of(name);
   const auto there = words_of(text);
+  const std::string joined = squeezed(text);
   if (wanted.empty()) return 0;
   std::size_t common = 0;
   for (const std::string& word : wanted) {
-    const bool found = std::ranges::find(there, word) != there.end();
+    const bool inside = word.size() >= 4 && joined.find(word) != std::string::npos;
+    const bool found = inside || std::ranges::find(there, word) != there.end();
     if (found) ++common;
     if (!found && is_number_word(word)) return 0;
   }
