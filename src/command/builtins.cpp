@@ -31,8 +31,11 @@ void cd(Shell& shell, const Arguments& argv) {
   while (at < argv.size() && word(argv, at).starts_with('-') && word(argv, at).size() == 2) ++at;
   if (at >= argv.size()) return;
   const auto to = word(argv, at);
-  if (to == "-" || argv[at].text.empty()) return shell.note_here("'cd -' is not followed");
-  shell.change_folder(argv[at].text);
+  if (argv[at].text.empty()) return;
+  const auto last = shell.state().variables.find("OLDPWD");
+  const bool back = to == "-" && last != shell.state().variables.end();
+  const Text target = back ? last->second.items.front() : argv[at].text;
+  if (back || to != "-") shell.change_folder(target);
 }
 
 void pushd(Shell& shell, const Arguments& argv) {
@@ -92,7 +95,7 @@ void set(Shell& shell, const Arguments& argv) {
       shell.state().positional.clear();
       break;
     }
-    if (text == "-o" || text == "+o") ++at;
+    if (text.ends_with('o') && !text.starts_with("--")) ++at;  // -o NAME, -euo NAME
   }
   for (; at < argv.size(); ++at) shell.state().positional.push_back(argv[at].text);
 }

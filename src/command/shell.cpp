@@ -230,19 +230,36 @@ void Shell::emit(std::vector<Word> argv, const Environment& env) {
 
 void Shell::change_folder(const Text& to) {
   const auto text = written(to);
+  const auto before = state_.cwd;
   const auto path = known(to) ? path_in_tree(state_.cwd, text) : std::nullopt;
-  if (path && tree_.is_folder(*path)) {
-    state_.cwd = *path;
-    return;
-  }
-  if (text.starts_with('/') || !known(to) || text.starts_with("..")) {
-    const auto end = end_in_tree(tree_, text);
-    const bool folder = end && tree_.is_folder(*end);
-    state_.cwd = folder ? *end : path_in_tree(".", source_.workdir).value_or(".");
+  const auto end = path && tree_.is_folder(*path) ? path : end_in_tree(tree_, text);
+  if (end && tree_.is_folder(*end)) {
+    state_.cwd = *end;
+    if (end != path) note_here(fmt::format("'cd {}': '{}' of the tree is taken", text, *end));
+  } else if (path) {
+    state_.cwd = *path;  // made while the job runs, perhaps
+  } else {
+    state_.cwd = path_in_tree(".", source_.workdir).value_or(".");
     note_here(fmt::format("'cd {}' leads out of the tree or to an unknown place; '{}' is taken",
                           text, state_.cwd));
-  } else {
-    note_here(fmt::format("'cd {}': no such folder in the tree; '{}' is kept", text, state_.cwd));
+  }
+  state_.variables["OLDPWD"].items = {
+      literal(fmt::format("{}/{}", tree_root, before), place_of(to))};
+}
+
+/// `cd repository && python train.py`, where the repository is the root itself.
+void Shell::settle_folder(std::span<const Argument> argv) {
+  if (tree_.is_folder(state_.cwd)) return;
+  const auto start = path_in_tree(".", source_.workdir).value_or(".");
+  for (const auto& argument : argv) {
+    const auto text = plain(argument.text);
+    if (!text || !(text->ends_with(".py") || text->ends_with(".sh"))) continue;
+    const auto here = path_in_tree(state_.cwd, *text);
+    const auto there = path_in_tree(start, *text);
+    if ((here && tree_.is_file(*here)) || !there || !tree_.is_file(*there)) continue;
+    note_here(fmt::format("'{}' is no folder of the tree; '{}' is taken", state_.cwd, start));
+    state_.cwd = start;
+    return;
   }
 }
 

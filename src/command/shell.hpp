@@ -56,6 +56,7 @@ class Shell {
   void note_here(std::string_view text);  ///< with the current statement's place
   bool charge(std::int64_t steps);
   void change_folder(const Text& to);
+  void settle_folder(std::span<const Argument> argv);
   void add_edit(const std::string& path) { edits_.push_back(path); }
 
   void print(const Text& text);  ///< to where standard output goes

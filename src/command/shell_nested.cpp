@@ -31,6 +31,7 @@ std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_t
 }  // namespace
 
 void Shell::external(const Arguments& argv, const Environment& env) {
+  settle_folder(argv);
   auto words = to_words(argv);
   if (run_nested(words, env)) return;
   emit(std::move(words), env);

@@ -173,6 +173,15 @@ class Test {
   int depth_ = 0;
 };
 
+/// A plain `$X` or `${X}` that nobody set.
+bool is_unset(Shell& shell, const Piece& piece) {
+  std::string_view name = piece.text;
+  if (piece.known || !name.starts_with('$')) return false;
+  name.remove_prefix(name.starts_with("${") ? 2 : 1);
+  if (name.ends_with('}')) name.remove_suffix(1);
+  return is_name(name) && !is_surrounding(name) && !shell.state().variables.contains(name);
+}
+
 }  // namespace
 
 Truth run_test(Shell& shell, const Arguments& argv) {
@@ -184,11 +193,7 @@ Truth run_test(Shell& shell, const Arguments& argv) {
     // A variable that nobody set counts as empty here, as it does in ${X:-y}.
     Text value = argv[i].text;
     for (auto& piece : value) {
-      const auto name = std::string_view(piece.text).substr(piece.text.starts_with("${") ? 2 : 1);
-      const auto bare = name.ends_with('}') ? name.substr(0, name.size() - 1) : name;
-      const bool unset = !piece.known && piece.text.starts_with('$') && is_name(bare) &&
-                         !is_surrounding(bare) && !shell.state().variables.contains(bare);
-      if (unset) piece = {"", piece.place, true};
+      if (is_unset(shell, piece)) piece = {"", piece.place, true};
     }
     tokens.push_back({raw, std::move(value), {}});
   }
