@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
 
+#include "advisor/record_json.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
@@ -39,7 +40,7 @@ ordered_json similar_of(const Advice& advice) {
                     {"score", each.score},
                     {"why", each.why},
                     {"duration_s", each.duration.count()},
-                    {"state", to_string(each.state)}});
+                    {"state", state_word(each.state)}});
   }
   return list;
 }

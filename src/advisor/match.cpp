@@ -37,9 +37,8 @@ constexpr auto field_rules = std::to_array<FieldRule>({
     {"runs", Kind::number, 0, true},
 });
 
-/// A field that only one side knows is half an agreement: facts go missing more often than they
-/// change.
-constexpr double unknown_agreement = 0.5;
+/// A field that only one side knows mostly agrees: facts go missing more often than they change.
+constexpr double unknown_agreement = 0.8;
 constexpr double alike_names = 0.6;  ///< share of words from which two names may mean the same
 
 double ratio_agreement(double a, double b) {
@@ -78,7 +77,12 @@ bool decides(const FieldRule& rule, double agreed) {
 }  // namespace
 
 bool Match::same_kind() const {
-  return std::ranges::none_of(differing, &FieldDifference::decisive);
+  const auto identifies = [](std::string_view name) {
+    return name == "model_name" || name == "model_family" || name == "dataset";
+  };
+  return std::ranges::none_of(differing, &FieldDifference::decisive) &&
+         (std::ranges::any_of(agreeing, identifies) ||
+          std::ranges::any_of(differing, identifies, &FieldDifference::field));
 }
 
 Match match_fields(const Fields& ours, const Fields& theirs) {

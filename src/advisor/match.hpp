@@ -23,7 +23,8 @@ struct Match {
   double score = 0;  ///< 0 to 1: weighted share of agreement
   std::vector<std::string> agreeing;
   std::vector<FieldDifference> differing;
-  [[nodiscard]] bool same_kind() const;  ///< no decisive difference
+  /// No decisive difference, and the model or the data set is known of both.
+  [[nodiscard]] bool same_kind() const;
 };
 
 [[nodiscard]] Match match_fields(const Fields& ours, const Fields& theirs);

@@ -72,7 +72,7 @@ TEST_CASE("nearer numbers are more alike") {
   CHECK(score("0") < score("16"));
 }
 
-TEST_CASE("what one side does not know counts half, what neither knows not at all") {
+TEST_CASE("what one side does not know counts less, what neither knows not at all") {
   Fields less = resnet();
   less.erase("dataset");
   const Match match = match_fields(resnet(), less);
@@ -80,6 +80,8 @@ TEST_CASE("what one side does not know counts half, what neither knows not at al
   CHECK(match.score < 1);
   CHECK(match_fields(less, less).score == 1);
   CHECK(match_fields({}, {}).score == 0);
+  const Fields vague{{"optimizer", "sgd"}, {"framework", "pytorch"}};
+  CHECK(!match_fields(vague, vague).same_kind());
 }
 
 TEST_CASE("facts become comparable fields") {

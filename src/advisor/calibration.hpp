@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How good past advice was.
+
+#include <schedmate/history.hpp>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+/// How one advice came out.
+struct AdviceScore {
+  bool inside = false;      ///< the job ended within p10 .. p90
+  bool within_100 = false;  ///< |p50 - actual| <= actual
+  double log_ratio = 0;     ///< log(p50 / actual): above 0 where the advice was too long
+};
+/// Nothing when the job got no estimate or has not ended.
+[[nodiscard]] std::optional<AdviceScore> score_advice(const JobRecord& record);
+
+struct Calibration {
+  std::string who;  ///< a user, or "" for all
+  std::size_t jobs = 0;
+  double inside_share = 0;      ///< should be 0.8
+  double within_100_share = 0;  ///< relative error of p50 up to 100 %
+  double bias = 1;              ///< p50 / actual, geometric mean
+};
+
+/// All first, then users by number of jobs. Errors: those of the store.
+[[nodiscard]] Result<std::vector<Calibration>> calibrate(Store& store);
+
+}  // namespace schedmate

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/record_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  std::ranges::transform(lowered, lowered.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return lowered;
+}
+
+template <class Value>
+ordered_json or_null(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json seconds_or_null(const std::optional<SimTime>& instant) {
+  return instant ? ordered_json(seconds_of(*instant)) : ordered_json(nullptr);
+}
+
+ordered_json write(const GivenAdvice& advice) {
+  ordered_json neighbours = ordered_json::array();
+  for (const Neighbour& each : advice.neighbours)
+    neighbours.push_back({{"job_id", each.id}, {"score", each.score}});
+  return {{"source", advice.source},
+          {"duration_s",
+           {{"mean", advice.mean.count()},
+            {"p10", advice.p10.count()},
+            {"p50", advice.p50.count()},
+            {"p90", advice.p90.count()}}},
+          {"gpu_util_pct", or_null(advice.gpu_util_pct)},
+          {"gpu_memory_mib", or_null(advice.gpu_memory_mib)},
+          {"similar", std::move(neighbours)}};
+}
+
+ordered_json write(const Outcome& outcome) {
+  return {{"state", state_word(outcome.state)},
+          {"duration_s", outcome.duration.count()},
+          {"start_s", seconds_or_null(outcome.start)},
+          {"end_s", seconds_or_null(outcome.end)},
+          {"gpu_util_pct", or_null(outcome.gpu_util_pct)},
+          {"gpu_memory_mib", or_null(outcome.gpu_memory_mib)}};
+}
+
+}  // namespace
+
+std::string record_json(const JobRecord& record, bool indented) {
+  ordered_json document = {
+      {"schema", "schedmate.job.v1"},
+      {"job_id", record.id},
+      {"user", record.user},
+      {"vc", record.vc},
+      {"submit_s", seconds_of(record.submit)},
+      {"root", record.root},
+      {"workdir", record.workdir},
+      {"command", record.command},
+      {"branch", record.branch},
+      {"gpus", record.gpus},
+      {"nodes", record.nodes},
+      {"gpu_type", record.gpu_type},
+      {"time_limit_s", record.time_limit ? ordered_json(record.time_limit->count()) : nullptr},
+      {"fields", record.fields},
+      {"closure", record.closure},
+      {"advice", record.advice ? write(*record.advice) : ordered_json(nullptr)},
+      {"outcome", record.outcome ? write(*record.outcome) : ordered_json(nullptr)},
+  };
+  const auto facts = ordered_json::parse(record.facts_json, nullptr, false);
+  document["facts"] = facts.is_discarded() ? ordered_json(nullptr) : facts;
+  return document.dump(indented ? 2 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string state_word(EndState state) { return lower(to_string(state)); }
+
+Result<EndState> read_state(std::string_view name) {
+  constexpr std::array states{EndState::completed, EndState::cancelled, EndState::failed,
+                              EndState::timeout, EndState::node_fail};
+  const std::string wanted = lower(name);
+  std::vector<std::string> words;
+  for (const EndState state : states) {
+    words.push_back(state_word(state));
+    if (words.back() == wanted) return state;
+  }
+  const std::vector<std::string_view> names(words.begin(), words.end());
+  return fail(ErrorCode::not_found, unknown_name("state", name, names));
+}
+
+}  // namespace schedmate

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/history.hpp>
+#include <string>
+
+namespace schedmate {
+
+/// A remembered job as JSON, `schedmate.job.v1`: with its facts, advice and outcome.
+[[nodiscard]] std::string record_json(const JobRecord& record, bool indented);
+
+/// "completed", "node_fail" and the like.
+[[nodiscard]] std::string state_word(EndState state);
+
+/// The reverse, in any case. Errors: not_found with the nearest name.
+[[nodiscard]] Result<EndState> read_state(std::string_view name);
+
+}  // namespace schedmate
