@@ -128,11 +128,10 @@ Value config_from_file(Machine& machine, const Arguments& arguments) {
 void add_attribute_dicts(NativeTable& table) {
   for (const auto* const name :
        {"easydict.EasyDict", "munch.Munch", "munch.munchify", "munch.DefaultMunch.fromDict",
-        "box.Box", "attrdict.AttrDict", "dotmap.DotMap",
-        "transformers.utils.ModelOutput", "prodict.Prodict.from_dict", "edict"})
+        "box.Box", "attrdict.AttrDict", "dotmap.DotMap", "transformers.utils.ModelOutput",
+        "prodict.Prodict.from_dict", "edict"})
     table[name] = makes({.type = name});
-  table["types.SimpleNamespace"] =
-      makes({.type = "types.SimpleNamespace", .wraps_nested = false});
+  table["types.SimpleNamespace"] = makes({.type = "types.SimpleNamespace", .wraps_nested = false});
   for (const auto* const name : {"addict.Dict", "mmengine.ConfigDict", "mmcv.ConfigDict"})
     table[name] = makes({.type = name, .absent_is_dict = name == std::string_view("addict.Dict")});
   for (const auto* const name :

@@ -32,7 +32,7 @@ void add_functional(NativeTable& table);  ///< copy, itertools, functools, colle
 /// os.environ.
 [[nodiscard]] std::optional<Value> os_constant(Machine& machine, std::string_view dotted);
 [[nodiscard]] std::optional<Value> math_constant(std::string_view dotted);
-[[nodiscard]] std::optional<Value> environment_constant(Machine& machine, std::string_view dotted);
+[[nodiscard]] std::optional<Value> environment_constant(std::string_view dotted);
 
 /// A new os.environ["NAME"], with what launchers set; nothing when it is not known to be set.
 [[nodiscard]] std::optional<Value> environment_variable(Machine& machine, std::string_view name);
