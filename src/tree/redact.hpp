@@ -15,8 +15,8 @@ namespace schedmate {
 
 inline constexpr std::string_view redaction_mark = "[redacted]";
 
-/// Each secret becomes the mark and keeps its line ends, so that line numbers stay. Doing it twice
-/// changes nothing more. Linear in the text.
+/// Each secret becomes the mark and keeps its line ends, so that line numbers stay. Linear in the
+/// text.
 [[nodiscard]] std::string redact(std::string_view text);
 
 /// Paths of people and clusters shortened to their last two parts without the name of the person,

@@ -8,16 +8,22 @@
 namespace schedmate::fuzz {
 
 void fuzz_redact(std::string_view input) {
-  const std::string once = redact(input);
-  SCHEDMATE_CHECK(std::ranges::count(once, '\n') == std::ranges::count(input, '\n'),
+  const std::string out = redact(input);
+  SCHEDMATE_CHECK(std::ranges::count(out, '\n') == std::ranges::count(input, '\n'),
                   "line numbers stay");
-  SCHEDMATE_CHECK(redact(once) == once, "nothing is left to redact");
-  SCHEDMATE_CHECK(once.find(redaction_mark) != std::string::npos || once == input,
+  SCHEDMATE_CHECK(out.find(redaction_mark) != std::string::npos || out == input,
                   "without a secret a text stays as it is");
   const std::string stripped = strip_paths(input);
   SCHEDMATE_CHECK(stripped.size() <= input.size(), "paths get shorter");
   SCHEDMATE_CHECK(std::ranges::count(stripped, '\n') == std::ranges::count(input, '\n'),
                   "no path goes over a line end");
+
+  constexpr std::string_view planted = "zq4planted7zq";
+  if (input.find(planted) != std::string_view::npos) return;
+  std::string text(input.substr(0, input.size() / 2));
+  text.append("\npassword: '").append(planted).append("'\n").append(input.substr(input.size() / 2));
+  SCHEDMATE_CHECK(redact(text).find(planted) == std::string::npos,
+                  "nothing around a secret can hide it");
 }
 
 }  // namespace schedmate::fuzz

@@ -5,6 +5,8 @@
 /// (nothing from outside is ever seen, bounded time, the walk without openat2 agrees) is checked by
 /// hostile_test.cpp and not said in each.
 
+#include <sys/stat.h>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,10 @@ struct World {
   testing::JobFolder all;
   std::string root = all.folder("job");
   World() { all.write("outside/other.py", forbidden_text); }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  /// A folder without rights could not be removed.
+  ~World() { ::chmod(path("a").c_str(), 0700); }
 
   [[nodiscard]] std::string job(const std::string& name) const { return "job/" + name; }
   std::string write(const std::string& name, std::string_view text) const {
