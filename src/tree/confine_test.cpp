@@ -27,7 +27,8 @@
 namespace schedmate {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool is_sanitized = true;
@@ -125,7 +126,7 @@ TEST_CASE("files that the parent has open are closed in the child") {
 
 TEST_CASE("work without an end is stopped at its deadline") {
   Confinement brief;
-  brief.wall = 100ms;
+  brief.wall = milliseconds(100);
   const auto start = std::chrono::steady_clock::now();
   const auto asleep = run_confined(brief, [] {
     for (;;) ::pause();
@@ -133,7 +134,7 @@ TEST_CASE("work without an end is stopped at its deadline") {
   });
   REQUIRE_FALSE(asleep);
   CHECK(asleep.error().code == ErrorCode::timeout);
-  CHECK(std::chrono::steady_clock::now() - start < 5s);
+  CHECK(std::chrono::steady_clock::now() - start < seconds(5));
   const auto silent = run_confined(brief, [] {
     // Closes the reply and goes on.
     for (int number = 3; number < 512; ++number) ::close(number);
@@ -146,7 +147,7 @@ TEST_CASE("work without an end is stopped at its deadline") {
 
 TEST_CASE("CPU time is bounded") {
   Confinement brief;
-  brief.cpu = 1s;
+  brief.cpu = seconds(1);
   const auto out = run_confined(brief, [] {
     volatile unsigned counter = 0;
     for (;;) counter = counter + 1;

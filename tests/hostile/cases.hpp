@@ -63,13 +63,17 @@ struct Case {
 using Cases = std::vector<Case>;
 
 Cases link_cases();
+Cases system_link_cases();
 Cases chain_cases();
+Cases folder_link_cases();
 Cases path_cases();
 Cases kind_cases();
 Cases size_cases();
+Cases crowd_cases();
 Cases name_cases();
 Cases encoding_cases();
 Cases secret_cases();
 Cases ignore_cases();
+Cases broken_rule_cases();
 
 }  // namespace schedmate::hostile

@@ -14,8 +14,9 @@ namespace {
 
 Cases all_cases() {
   Cases all;
-  for (auto make : {link_cases, chain_cases, path_cases, kind_cases, size_cases, name_cases,
-                    encoding_cases, secret_cases, ignore_cases}) {
+  for (auto make : {link_cases, system_link_cases, chain_cases, folder_link_cases, path_cases,
+                    kind_cases, size_cases, crowd_cases, name_cases, encoding_cases, secret_cases,
+                    ignore_cases, broken_rule_cases}) {
     for (Case& one : make()) all.push_back(std::move(one));
   }
   return all;

@@ -56,16 +56,6 @@ Cases link_cases() {
       {"absolute link inside that goes on to the outside",
        [](const World& world) { world.link(world.root + "/../outside/other.py", "x.py"); },
        {{"x.py", Gives::refused, leaves}}},
-      {"root of a process",
-       linked("/proc/self/root/etc/passwd"),
-       {{"x.py", Gives::refused, leaves}}},
-      {"folder of a process", linked("/proc/self/cwd", "cwd"), {{"cwd/a", Gives::refused, leaves}}},
-      {"open file of a process", linked("/proc/self/fd/0"), {{"x.py", Gives::refused, leaves}}},
-      {"environment of a process",
-       linked("/proc/self/environ"),
-       {{"x.py", Gives::refused, leaves}}},
-      {"standard input", linked("/dev/stdin"), {{"x.py", Gives::refused, leaves}}},
-      {"endless device", linked("/dev/zero"), {{"x.py", Gives::refused, leaves}}},
       {"dangling link", linked("nothing.py"), {{"x.py", Gives::not_found, ""}}},
       {"hard link within the tree",
        [](const World& world) {
@@ -78,6 +68,21 @@ Cases link_cases() {
          world.all.link("outside", "job");
        },
        {{"other.py", Gives::refused, "give the folder it leads to"}}},
+  };
+}
+
+Cases system_link_cases() {
+  return {
+      {"root of a process",
+       linked("/proc/self/root/etc/passwd"),
+       {{"x.py", Gives::refused, leaves}}},
+      {"folder of a process", linked("/proc/self/cwd", "cwd"), {{"cwd/a", Gives::refused, leaves}}},
+      {"open file of a process", linked("/proc/self/fd/0"), {{"x.py", Gives::refused, leaves}}},
+      {"environment of a process",
+       linked("/proc/self/environ"),
+       {{"x.py", Gives::refused, leaves}}},
+      {"standard input", linked("/dev/stdin"), {{"x.py", Gives::refused, leaves}}},
+      {"endless device", linked("/dev/zero"), {{"x.py", Gives::refused, leaves}}},
   };
 }
 
@@ -95,13 +100,6 @@ Cases chain_cases() {
          world.link("../outside/other.py", "b.py");
        },
        {{"x.py", Gives::refused, leaves}}},
-      {"links through folders, each a step up",
-       [](const World& world) {
-         world.link("..", "a/up");
-         world.link("up/..", "a/out");
-         world.write("b.py", "b = 1\n");
-       },
-       {{"a/up/b.py", Gives::text, "b = 1\n"}, {"a/out/outside/other.py", Gives::refused, leaves}}},
       {"link to itself", linked("x.py"), {{"x.py", Gives::refused, "circle"}}},
       {"two links in a circle",
        [](const World& world) {
@@ -130,6 +128,18 @@ Cases chain_cases() {
          }
        },
        {{"l29/x.py", Gives::refused, "circle"}}},
+  };
+}
+
+Cases folder_link_cases() {
+  return {
+      {"links through folders, each a step up",
+       [](const World& world) {
+         world.link("..", "a/up");
+         world.link("up/..", "a/out");
+         world.write("b.py", "b = 1\n");
+       },
+       {{"a/up/b.py", Gives::text, "b = 1\n"}, {"a/out/outside/other.py", Gives::refused, leaves}}},
       {"folder that holds itself",
        [](const World& world) {
          world.write("a/b.py", "b = 1\n");
