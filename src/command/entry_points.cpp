@@ -19,9 +19,9 @@ bool is_dotted(std::string_view text) {
 std::optional<EntryPoint> entry_in(std::string_view line, std::string_view name) {
   const auto strip = [](std::string_view text) {
     text = trim(text);
-    while (!text.empty() && std::string_view("'\"[],() ").contains(text.front()))
+    while (!text.empty() && std::string_view("'\"[]{},() ").contains(text.front()))
       text.remove_prefix(1);
-    while (!text.empty() && std::string_view("'\"[],() ").contains(text.back()))
+    while (!text.empty() && std::string_view("'\"[]{},() ").contains(text.back()))
       text.remove_suffix(1);
     return text;
   };

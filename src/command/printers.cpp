@@ -152,8 +152,10 @@ Text sequence(Shell&, const Arguments& argv) {
   std::string separator = "\n";
   std::size_t width = 0;
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    if (word(argv, i) == "-s" && known(argv[i].text)) {
-      separator = word(argv, ++i);
+    if (word(argv, i).starts_with("-s")) {
+      const bool apart = word(argv, i).size() == 2;
+      separator = apart ? word(argv, i + 1) : word(argv, i).substr(2);
+      i += apart ? 1 : 0;
     } else if (word(argv, i) == "-w") {
       width = word(argv, argv.size() - 1).size();
     } else {

@@ -19,9 +19,9 @@ constexpr int deepest = 60;
 
 /// Programs whose answer, not success, is what a script asks for.
 bool is_question(std::string_view program) {
-  constexpr std::string_view names[] = {"grep",  "egrep",  "which",   "type",   "command",   "hash",
-                                        "pgrep", "diff",   "cmp",     "ping",   "nc",        "curl",
-                                        "wget",  "python", "python3", "squeue", "nvidia-smi"};
+  constexpr std::string_view names[] = {"grep", "egrep", "which", "type",   "command",
+                                        "hash", "pgrep", "diff",  "cmp",    "ping",
+                                        "nc",   "curl",  "wget",  "squeue", "nvidia-smi"};
   return std::ranges::find(names, program) != std::end(names);
 }
 
@@ -137,22 +137,27 @@ void Shell::run_text(Script script) {
   statement_ = statement;
 }
 
+/// A shell of its own sees exported variables only.
+void Shell::enter_child(std::span<const Word> args, const Environment& env) {
+  std::erase_if(state_.variables, [](const auto& entry) {
+    return !entry.second.exported && !entry.first.starts_with("SLURM_");
+  });
+  for (const auto& [name, word] : env) {
+    state_.variables[name].items = {to_text(word)};
+    state_.variables[name].exported = true;
+  }
+  state_.positional.clear();
+  for (const auto& word : args) state_.positional.push_back(to_text(word));
+  state_.positional_known = true;
+}
+
 void Shell::run_file(const std::string& path, std::span<const Word> args, const Environment& env) {
   auto file = tree_.read(path);
   if (!file) return note_here(file.error().message);
   if (std::ranges::find(made_.wrappers, path) == made_.wrappers.end())
     made_.wrappers.push_back(path);
   in_subshell([&] {
-    std::erase_if(state_.variables, [](const auto& entry) {
-      return !entry.second.exported && !entry.first.starts_with("SLURM_");
-    });
-    for (const auto& [name, word] : env) {
-      state_.variables[name].items = {to_text(word)};
-      state_.variables[name].exported = true;
-    }
-    state_.positional.clear();
-    for (const auto& word : args) state_.positional.push_back(to_text(word));
-    state_.positional_known = true;
+    enter_child(args, env);
     state_.script = path;
     Script script;
     script.path = path;
@@ -170,12 +175,7 @@ void Shell::run_file(const std::string& path, std::span<const Word> args, const 
 void Shell::run_string(const Word& text, std::span<const Word> args, const Environment& env) {
   if (!text.known) note_here("a part of the shell text is not known: " + text.text.substr(0, 80));
   in_subshell([&] {
-    for (const auto& [name, word] : env) {
-      state_.variables[name].items = {to_text(word)};
-      state_.variables[name].exported = true;
-    }
-    state_.positional.clear();
-    for (std::size_t i = 1; i < args.size(); ++i) state_.positional.push_back(to_text(args[i]));
+    enter_child(args.empty() ? args : args.subspan(1), env);  // the first one is $0
     Script script;
     script.path = state_.script;
     script.text = text.text;
@@ -206,7 +206,8 @@ void Shell::source_file(const std::string& path, std::span<const Argument> args)
 
 void Shell::emit(std::vector<Word> argv, const Environment& env) {
   const auto program = argv.empty() ? std::string() : std::string(program_name(argv.front()));
-  state_.status = is_question(program) ? Truth::unknown : Truth::yes;
+  const bool asks = is_question(program) || (argv.size() > 1 && argv[1].text == "-c");
+  state_.status = asks ? Truth::unknown : Truth::yes;
   print(unknown("", nullptr));
   if (silent_ > 0) return;
   if (made_.invocations.size() >= most_invocations)

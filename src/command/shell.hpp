@@ -90,6 +90,7 @@ class Shell {
   void with_redirects(const Statement& statement, const std::function<void()>& work);
   void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& place);
   Text here_text(const Redirect& redirect);
+  void enter_child(std::span<const Word> args, const Environment& env);
   void run_here_script(const Text& text, const PlacePtr& place);
   bool run_nested(std::span<const Word> argv, Environment env);
   void run_in(std::span<const Word> argv, Environment env);

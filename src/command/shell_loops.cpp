@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "command/pattern.hpp"
 #include "command/shell.hpp"
 
@@ -134,7 +135,7 @@ void Shell::run_while(const Statement& statement) {
     run(statement.parts[1]);
     if (round_ended()) return;
     // `while true` around a training is a restart, not many trainings.
-    const auto condition = text(statement.parts[0].range);
+    const auto condition = trim(text(statement.parts[0].range));
     const bool forever = condition.starts_with("true") || condition.starts_with(":");
     if (forever && made_.invocations.size() > started) {
       note_here("an endless loop was followed once");

@@ -68,7 +68,7 @@ void Shell::run_in(std::span<const Word> argv, Environment env) {
     if (in_ != nullptr && !in_->empty()) return run_here_script(*in_, place_of(*in_));
     return;
   }
-  if (is_text) return run_string(argv[at], argv.subspan(at), env);
+  if (is_text) return run_string(argv[at], argv.subspan(at + 1), env);
   const auto path = shell_file(*this, argv[at], true);
   if (path) return run_file(*path, argv.subspan(at + 1), env);
   note_here(fmt::format("'{}' is not in the tree", argv[at].text));

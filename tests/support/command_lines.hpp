@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a command would start, on one line each: words with blanks between them, '?' before those
+/// that are not known, "(maybe)" in undecided branches, "xN" where it runs N times.
+
+#include "command/command.hpp"
+#include "tests/support/small_tree.hpp"
+
+namespace schedmate::testing {
+
+inline std::string shown(const Invocation& invocation) {
+  std::string line;
+  for (const auto& word : invocation.argv) {
+    if (!line.empty()) line += ' ';
+    if (!word.known) line += '?';
+    const bool quoted = word.text.empty() || word.text.find(' ') != std::string::npos;
+    line += quoted ? "'" + word.text + "'" : word.text;
+  }
+  if (!invocation.certain) line += " (maybe)";
+  if (invocation.runs != 1) line += " x" + std::to_string(invocation.runs);
+  return line;
+}
+
+inline Commands commands_of(Tree& tree, const CommandSource& source) {
+  auto made = read_command(tree, source);
+  return made ? *std::move(made) : Commands{};
+}
+
+/// All that it starts, with " | " between.
+inline std::string started(Tree& tree, const std::string& command, int gpus = 1, int nodes = 1) {
+  std::string all;
+  const CommandSource source{command, ".", gpus, nodes};
+  for (const auto& invocation : commands_of(tree, source).invocations)
+    all += (all.empty() ? "" : " | ") + shown(invocation);
+  return all;
+}
+
+/// As started(), for a script "run.sh".
+inline std::string started_by(const std::string& script, const std::string& command = "sh run.sh") {
+  SmallTree tree({{"run.sh", script}, {"train.py", ""}, {"configs/a.yaml", "lr: 1\n"}});
+  return started(*tree, command, 4);
+}
+
+}  // namespace schedmate::testing
