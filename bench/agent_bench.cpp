@@ -20,12 +20,22 @@ Clock wall_clock() {
           .sleep = [](std::chrono::nanoseconds time) { std::this_thread::sleep_for(time); }};
 }
 
-Chat chat_with(Witnesses& witnesses) {
+using Moment = std::chrono::steady_clock;
+
+double seconds_since(Moment::time_point start) {
+  return std::chrono::duration<double>(Moment::now() - start).count();
+}
+
+/// `thinking` collects the stand-in's own time, which is none of the agent's.
+Chat chat_with(Witnesses& witnesses, double& thinking) {
   return [&](const ChatRequest& request) -> Result<ChatReply> {
     testing::FakeCall call{
         .path = {}, .body = {}, .authorization = {}, .schema = request.json_schema, .texts = {}};
     for (const ChatMessage& message : request.messages) call.texts.push_back(message.text);
-    return ChatReply{.text = witnesses.answer(call),
+    const auto start = Moment::now();
+    std::string text = witnesses.answer(call);
+    thinking += seconds_since(start);
+    return ChatReply{.text = std::move(text),
                      .prompt_tokens = 1000,
                      .completion_tokens = 100,
                      .model = "in process",
@@ -49,10 +59,11 @@ void run(const LabelledJob& labelled, Witnesses& witnesses, bool show, Sums& sum
   Facts found;
   found.files_read = labelled.key_files;
   const AgentTask task{.job = job, .tree = *tree, .found = found, .log = {}, .monitoring = {}};
-  const std::vector<Chat> models{chat_with(witnesses)};
-  const auto start = std::chrono::steady_clock::now();
+  double thinking = 0;
+  const std::vector<Chat> models{chat_with(witnesses, thinking)};
+  const auto start = Moment::now();
   const auto outcome = fill_gaps(task, {}, models, wall_clock());
-  sums.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  sums.seconds += seconds_since(start) - thinking;
   if (!outcome) return;
   for (const auto& [field, fact] : outcome->facts) {
     ++sums.accepted[field];

@@ -62,9 +62,21 @@ const Bindings& Closure::bindings(const std::string& path) {
   const auto [place, fresh] = bindings_.try_emplace(path);
   if (fresh) {
     const auto file = task_.tree.read(path);
-    if (file) place->second = read_bindings((*file)->text, text_kind(path));
+    if (!file) return place->second;
+    place->second = read_bindings((*file)->text, text_kind(path));
+    for (Binding& one : place->second) {
+      // Hydra: what stands at the top of model/vit.yaml belongs to `model`.
+      if (one.owner.empty() && text_kind(path) == TextKind::config) one.owner = folder_name(path);
+    }
   }
   return place->second;
+}
+
+bool Closure::overrides_code(const std::string& path) const {
+  if (text_kind(path) == TextKind::config) return true;
+  const std::size_t at = task_.job.command.find(path);
+  const std::size_t program = task_.job.command.find(".py");
+  return at != std::string::npos && program != std::string::npos && at > program;
 }
 
 bool Closure::contains(const std::string& path) {

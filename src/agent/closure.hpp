@@ -21,6 +21,10 @@ class Closure {
   /// Of one file of the tree, kept after the first time; empty when it cannot be read.
   const Bindings& bindings(const std::string& path);
   [[nodiscard]] const Bindings& command() const { return command_; }
+  [[nodiscard]] std::vector<std::string> files() const { return {files_.begin(), files_.end()}; }
+  /// Configuration of this job, which wins over defaults that code declares: a configuration file,
+  /// or a file that the command hands to its program.
+  [[nodiscard]] bool overrides_code(const std::string& path) const;
 
  private:
   bool belongs(const std::string& path);

@@ -15,6 +15,8 @@ constexpr double code_confidence = 0.7;
 constexpr double log_confidence = 0.5;
 constexpr std::size_t longest_evidence = 240;
 
+constexpr const char* not_set = "the line does not set this field";
+
 tl::unexpected<std::string> no(const char* why) { return tl::unexpected(std::string(why)); }
 
 /// Training and evaluation side by side ("train_and_evaluate") is training.
@@ -79,12 +81,20 @@ tl::expected<Fact, std::string> Evaluator::check(const Claim& claim) {
   const auto source = source_of(typed);
   if (!source) return tl::unexpected(source.error());
   std::string why = "the line sets nothing: it is no code or configuration";
+  bool sets = false;
   for (const Binding& binding : *source->bindings) {
     if (!at_line(binding, typed.line)) continue;
-    why = objection(typed, binding);
-    if (why.empty()) break;
+    std::string objected = objection(typed, binding);
+    const bool of_tree = !source->file.starts_with('<');
+    if (objected.empty() && of_tree) objected = overridden(typed, binding);
+    if (!sets) why = objected;
+    sets = sets || objected != not_set;
+    if (!objected.empty()) continue;
+    why.clear();
+    break;
   }
   if (why.empty()) why = contradiction(typed);
+  if (why.empty() && contested(typed)) why = "other lines of the job speak against it";
   if (!why.empty()) return tl::unexpected(why);
   return Fact{.value = *std::move(value),
               .confidence = source->confidence,
@@ -153,7 +163,7 @@ tl::expected<Evaluator::Source, std::string> Evaluator::source_of(const Claim& c
 std::string Evaluator::objection(const Claim& claim, const Binding& binding) const {
   const Field* field = claim.extra ? nullptr : find_field(claim.field);
   const bool sets = field != nullptr ? sets_field(*field, binding) : extra_sets(claim, binding);
-  if (!sets) return "the line does not set this field";
+  if (!sets) return not_set;
   const bool holds =
       field != nullptr ? holds_value(*field, binding, claim.value) : extra_holds(claim, binding);
   if (!holds) return "the line does not hold the value";
@@ -161,6 +171,52 @@ std::string Evaluator::objection(const Claim& claim, const Binding& binding) con
   if (field != nullptr && is_evaluation(binding)) return "the line is about evaluation";
   if (!selectable(binding)) return "nothing selects the branch of the line";
   return {};
+}
+
+/// The same key elsewhere, where it wins: in the command, or, for a line of code, in a file that
+/// configures the job.
+std::string Evaluator::overridden(const Claim& claim, const Binding& binding) {
+  const std::string key = squeezed(last_part(binding.key));
+  const Field* field = claim.extra ? nullptr : find_field(claim.field);
+  if (key.empty() || field == nullptr) return {};
+  const auto differs = [&](const Binding& other) {
+    return squeezed(last_part(other.key)) == key && !other.values.empty() &&
+           !is_evaluation(other) && !holds_value(*field, other, claim.value);
+  };
+  if (std::ranges::any_of(closure_.command(), differs)) return "the command says otherwise";
+  if (closure_.overrides_code(claim.file)) return {};
+  for (const std::string& file : closure_.files()) {
+    if (!closure_.overrides_code(file)) continue;
+    if (std::ranges::any_of(closure_.bindings(file), differs)) {
+      return "a configuration says otherwise";
+    }
+  }
+  return {};
+}
+
+/// "Not pretrained" and "full precision" are what most lines say: nothing else may be said anywhere
+/// in the job.
+bool Evaluator::contested(const Claim& claim) {
+  std::vector<FactValue> rivals;
+  if (claim.field == "pretrained" && claim.value == FactValue(false)) rivals = {true};
+  if (claim.field == "precision" && claim.value == FactValue(std::string("fp32"))) {
+    rivals = {std::string("fp16-amp"), std::string("bf16"), std::string("fp16"),
+              std::string("fp8")};
+  }
+  if (rivals.empty()) return false;
+  const Field& field = *find_field(claim.field);
+  const auto rival = [&](const Binding& binding) {
+    if (!sets_field(field, binding) || binding.dead || is_evaluation(binding)) return false;
+    // A loader that stands somewhere is not yet called; a key that is set is.
+    if (binding.key.empty() && field.kind == FieldKind::flag) return false;
+    return std::ranges::any_of(
+        rivals, [&](const FactValue& value) { return holds_value(field, binding, value); });
+  };
+  if (std::ranges::any_of(closure_.command(), rival)) return true;
+  const auto files = closure_.files();
+  return std::ranges::any_of(files, [&](const std::string& file) {
+    return std::ranges::any_of(closure_.bindings(file), rival);
+  });
 }
 
 /// `if args.arch == "vgg": net = VGG()` counts only when the job says vgg somewhere.
@@ -187,7 +243,8 @@ std::string Evaluator::contradiction(const Claim& claim) const {
   const bool counted = field->kind == FieldKind::whole || field->kind == FieldKind::length ||
                        field->kind == FieldKind::number;
   for (const Binding& binding : closure_.command()) {
-    if (!counted || !sets_field(*field, binding) || is_evaluation(binding)) continue;
+    if (!counted || binding.values.empty() || !number_of(binding.values[0])) continue;
+    if (!sets_field(*field, binding) || is_evaluation(binding)) continue;
     if (!holds_value(*field, binding, claim.value)) return "the command says otherwise";
   }
   const int gpus = std::max(task_.job.gpus, 1);

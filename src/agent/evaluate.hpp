@@ -28,6 +28,8 @@ class Evaluator {
   tl::expected<Source, std::string> whole_text(std::string_view name, std::string_view text,
                                                const Claim& claim);
   [[nodiscard]] std::string objection(const Claim& claim, const Binding& binding) const;
+  [[nodiscard]] std::string overridden(const Claim& claim, const Binding& binding);
+  [[nodiscard]] bool contested(const Claim& claim);
   [[nodiscard]] bool selectable(const Binding& binding) const;
   [[nodiscard]] std::string contradiction(const Claim& claim) const;
   tl::expected<FactValue, std::string> typed_value(const Claim& claim) const;

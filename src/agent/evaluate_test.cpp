@@ -45,7 +45,9 @@ TEST_CASE("a value counts with a line of the job that sets it") {
   CHECK(verdict(small, claim("precision", word("bf16"), "conf.yaml", 12)).empty());
   CHECK(verdict(small, claim("model_name", word("ResNet-18"), "net.py", 7)).empty());
   CHECK(verdict(small, claim("model_name", word("ResNet18"), "<command>", 1)).empty());
-  CHECK(verdict(small, claim("learning_rate", 0.1, "train.py", 19)).empty());
+  CHECK(verdict(small, claim("learning_rate", 1e-3, "conf.yaml", 7)).empty());
+  CHECK(verdict(small, claim("learning_rate", 0.1, "train.py", 19)) ==
+        "a configuration says otherwise");
 }
 
 TEST_CASE("a right-looking token in another role counts for nothing") {

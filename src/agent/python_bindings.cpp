@@ -89,7 +89,9 @@ void chosen_literals(Node condition, std::vector<std::string>& out) {
                                          at.text().find(" in ") != std::string_view::npos)) {
       for (const Node side : at.children()) {
         std::string text;
-        if (side.is("string") && string_content(side, text)) out.push_back(text);
+        if (side.is("string") && string_content(side, text) && text != "__main__") {
+          out.push_back(text);
+        }
         if (!side.is("tuple") && !side.is("list") && !side.is("set")) continue;
         for (const Node item : side.children()) {
           if (std::string one; item.is("string") && string_content(item, one)) out.push_back(one);
@@ -173,10 +175,20 @@ class Reader {
       string_content(left.field("subscript"), key);
     }
     add(at, key, right);
+    if (right.is("call")) add_field_default(at, key, right);
     Scope inside = scopes_[at.scope];
     inside.where += ' ' + key;
     inside.owner = key;
     push(right, add_scope(std::move(inside)));
+  }
+
+  /// lr: float = field(default=0.1)
+  void add_field_default(const Frame& at, const std::string& key, Node call) {
+    for (const Node argument : call.field("arguments").children()) {
+      if (argument.is("keyword_argument") && argument.field("name").text() == "default") {
+        add(at, key, argument.field("value"));
+      }
+    }
   }
 
   void visit_pair(const Frame& at) {

@@ -63,6 +63,14 @@ bool holds_number(const Binding& binding, double wanted) {
   });
 }
 
+/// torch.zeros(3, dtype=torch.float32) says nothing about the training.
+bool is_tensor_type(const Binding& binding) {
+  constexpr std::array<std::string_view, 5> arrays = {"torch.", "np.", "numpy.", "jnp.", "tf."};
+  const bool of_array = std::ranges::any_of(
+      arrays, [&](std::string_view one) { return binding.owner.starts_with(one); });
+  return of_array && squeezed(binding.key) == "dtype" && last_part(binding.owner) != "autocast";
+}
+
 /// The unit that a key of a length counts in: the keys of fields.def stand behind their unit.
 std::string_view unit_of_key(std::string_view keys, std::string_view key) {
   std::string_view unit;
@@ -252,12 +260,13 @@ double shared_words(std::string_view name, std::string_view text) {
 
 bool sets_field(const Field& field, const Binding& binding) {
   const std::string key = squeezed(last_part(binding.key));
+  if (field.kind == FieldKind::precision && is_tensor_type(binding)) return false;
   if (contains_word(field.keys, key)) return true;
   if (contains_word(generic_keys, key) && owner_sets(field, binding.owner)) return true;
   const std::string_view callee = last_part(binding.callee);
   switch (field.kind) {
     case FieldKind::optimizer:
-      return !callee.empty() && is_optimizer_call(binding);
+      return key.ends_with("optimizer") || (!callee.empty() && is_optimizer_call(binding));
     case FieldKind::precision:
     case FieldKind::strategy:
       return !callee.empty();
