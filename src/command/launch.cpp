@@ -144,6 +144,10 @@ class Reader {
       if (option == "-" || (option.starts_with("-c") && !option.starts_with("--"))) return false;
       at_ += option == "-W" || option == "-X" ? 2 : 1;
     }
+    const bool flags_unknown = at_ + 1 < argv_.size() && !argv_[at_].known &&
+                               !argv_[at_].text.ends_with(".py") &&
+                               argv_[at_ + 1].text.ends_with(".py");
+    if (flags_unknown) ++at_;
     if (at_ >= argv_.size()) return false;
     if (shell::base_name(argv_[at_].text) == "setup.py") return false;
     run_script();
@@ -174,14 +178,31 @@ class Reader {
     return true;
   }
 
+  /// `$LAUNCHER --some flags tools/train.py`: the script is known by its file.
+  bool unknown_program() {
+    const std::string as_written = argv_[at_].text;
+    for (std::size_t i = at_ + 1; i < argv_.size(); ++i) {
+      if (!argv_[i].text.ends_with(".py")) continue;
+      if (shell::script_file(context_.tree, made_.cwd, argv_[i]).empty()) continue;
+      made_.launchers.push_back(as_written);
+      at_ = i;
+      run_script();
+      return true;
+    }
+    context_.tree.degrade("the program '" + as_written + "' is not known");
+    return false;
+  }
+
   bool plain_program(std::string_view name) {
     const Word& word = argv_[at_];
+    if (!word.known) return unknown_program();
+    if (name.starts_with('-')) return false;  // a comment cut a continued line
     if (name.ends_with(".py")) {
       run_script();
       return true;
     }
     made_.program = word.text;
-    const bool of_tree = word.known && console_script(name);
+    const bool of_tree = console_script(name);
     if (!of_tree && (shell::is_housekeeping(name) || shell::is_shell(name) || name.empty()))
       return false;
     take_arguments();

@@ -86,6 +86,10 @@ TEST_CASE("launchers are taken off and say how many processes run") {
       {"CUDA_VISIBLE_DEVICES=0,3 accelerate launch train.py", "accelerate launch > train.py 2/?"},
       {"srun --nodes=2 torchrun --nproc_per_node 4 --nnodes 2 train.py",
        "srun+torchrun > train.py 4/2"},
+      {"torchrun $ARGS train.py x", "torchrun > train.py x ?/?"},
+      {"srun $ARGS python $FLAGS train.py", "srun > train.py ?/?"},
+      {"$LAUNCH --gpus 8 tools/train.py y", "$LAUNCH > tools/train.py y ?/?"},
+      {"tune run --nproc_per_node 2 lora --config c", "tune run > ~lora --config c 2/?"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.command);
@@ -149,7 +153,8 @@ TEST_CASE("housekeeping is no launch") {
   for (const char* const command :
        {"mkdir -p x", "pip install .", "python -m pip install x", "python setup.py install",
         "python -c 'print(1)'", "echo train.py", "conda activate e", "rsync -a a b", "wandb=1",
-        "module load cuda", "python", "torchrun", "nvidia-smi", "git clone x"}) {
+        "module load cuda", "python", "--lr 3", "$CMD --x", "torchrun", "nvidia-smi",
+        "git clone x"}) {
     CAPTURE(command);
     CHECK(launched(*tree, command) == "nothing");
   }

@@ -115,6 +115,8 @@ void apply_accelerate(const ProgramCall& call, LaunchContext& context) {
     made.processes_per_node = per_node(*processes, context);
   } else if (setting("cpu") != nullptr) {
     made.processes_per_node = number(1, setting("cpu")->place);
+  } else if (!call.complete) {
+    made.processes_per_node = {Unknown{}, made.launcher_place};
   } else {
     made.processes_per_node = devices_per_node(context);
   }
@@ -169,7 +171,7 @@ void apply_tasks(const ProgramCall& call, LaunchContext& context) {
     made.processes_per_node = count_from(*each, context);
   } else if (total != nullptr) {
     made.processes_per_node = per_node(count_from(*total, context), context);
-  } else if (slurm) {
+  } else if (slurm && call.complete) {
     auto place = std::make_shared<Place>();
     place->file = "<command>";
     place->text = "srun";
@@ -195,6 +197,8 @@ void apply_trainer(const ProgramCall& call, LaunchContext& context) {
     made.processes_per_node = listed_devices(*devices, lightning, context);
   } else if (const Word* hosts = value_of(call, {"include", "i"})) {
     made.processes_per_node = included(*hosts, context);
+  } else if (!call.complete) {
+    made.processes_per_node = {Unknown{}, made.launcher_place};
   } else if (name == "deepspeed" || name == "ds" || name.starts_with("paddle") ||
              name == "fleetrun") {
     made.processes_per_node = devices_per_node(context);

@@ -63,6 +63,7 @@ constexpr auto programs = std::to_array<Program>({
     {"py-spy", "record", Role::wrapper, "o f r d output format rate duration"},
     {"srun", "", Role::tasks, slurm_options},
     {"sbatch", "", Role::submission, slurm_options},
+    {"qsub", "", Role::submission, "l q N o e j P A W v M m t J a p S"},
     {"salloc", "", Role::wrapper, slurm_options},
     {"mpirun mpiexec orterun mpiexec.hydra prterun", "", Role::tasks,
      "n np c N H f hosts hostfile machinefile host npernode ppn bind-to map-by rank-by x wdir wd "
@@ -73,6 +74,7 @@ constexpr auto programs = std::to_array<Program>({
      "timeline-filename slots reset-limit config-file gloo-timeout-seconds"},
     {"torchrun", "", Role::trainer, torch_options},
     {"torch.distributed.launch", "", Role::trainer, torch_options},
+    {"tune", "run", Role::trainer, torch_options},
     {"accelerate", "launch", Role::trainer, {}},
     {"accelerate-launch", "", Role::trainer, {}},
     {"deepspeed ds", "", Role::trainer,
@@ -163,6 +165,9 @@ class Reader {
       }
       if (is_option(word)) {
         option(word);
+      } else if (skips_unknown(word)) {
+        ++call_.command;
+        call_.complete = false;
       } else if (!assignment(word)) {
         return;
       }
@@ -170,6 +175,15 @@ class Reader {
   }
 
  private:
+  /// `torchrun $ARGS train.py`: a word that may hold options, with something known behind it.
+  bool skips_unknown(const Word& word) const {
+    const bool starts_others =
+        call_.program->role != Role::wrapper && call_.program->role != Role::submission;
+    const bool nothing_behind = call_.command + 1 >= argv_.size();
+    return starts_others && !word.known && word.text.starts_with('$') && !nothing_behind &&
+           !looks_like_script(word.text) && !is_option(argv_[call_.command + 1]);
+  }
+
   bool takes_value(const std::string& name, const Word& word) const {
     const auto valued = call_.program->valued;
     if (has_word(valued, name)) return true;

@@ -39,6 +39,7 @@ struct ProgramCall {
   std::vector<Option> options;  ///< in order
   Environment env;              ///< env A=b, docker run -e A=b, mpirun -x A=b
   std::optional<Word> folder;   ///< docker run -w, conda run --cwd
+  bool complete = true;         ///< false when some of the options are not known
 
   /// The last one with one of these names; nullptr when not given.
   [[nodiscard]] const Option* option(std::span<const std::string_view> names) const;
