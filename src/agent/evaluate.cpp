@@ -48,7 +48,6 @@ std::string evidence_text(std::string_view line) {
   return std::string(text);
 }
 
-/// A claimed flag of a command may stand on any "line" of it.
 bool at_line(const Binding& binding, int line) {
   return binding.key_line == line || binding.value_line == line;
 }
@@ -80,27 +79,34 @@ tl::expected<Fact, std::string> Evaluator::check(const Claim& claim) {
   typed.value = *value;
   const auto source = source_of(typed);
   if (!source) return tl::unexpected(source.error());
+  const auto binding = proof_in(*source, typed);
+  if (!binding) return tl::unexpected(binding.error());
+  if (std::string why = contradiction(typed); !why.empty()) return tl::unexpected(why);
+  if (contested(typed)) return no("other lines of the job speak against it");
+  // A key and its value may stand on two lines of one call: the value's line is the proof.
+  const int line = source->text != nullptr ? (*binding)->value_line : typed.line;
+  const std::string_view text =
+      source->text != nullptr ? source->text->line(line) : source->line_text;
+  return Fact{
+      .value = *std::move(value),
+      .confidence = source->confidence,
+      .source = FactSource::model,
+      .evidence = {{source->file, source->file == "<command>" ? 0 : line, evidence_text(text)}}};
+}
+
+tl::expected<const Binding*, std::string> Evaluator::proof_in(const Source& source,
+                                                              const Claim& claim) {
   std::string why = "the line sets nothing: it is no code or configuration";
   bool sets = false;
-  for (const Binding& binding : *source->bindings) {
-    if (!at_line(binding, typed.line)) continue;
-    std::string objected = objection(typed, binding);
-    const bool of_tree = !source->file.starts_with('<');
-    if (objected.empty() && of_tree) objected = overridden(typed, binding);
-    if (!sets) why = objected;
+  for (const Binding& binding : *source.bindings) {
+    if (!at_line(binding, claim.line)) continue;
+    std::string objected = objection(claim, binding);
+    if (objected.empty() && source.text != nullptr) objected = overridden(claim, binding);
+    if (objected.empty()) return &binding;
+    if (!sets) why = objected;  // what the field's own key says tells more than its neighbours
     sets = sets || objected != not_set;
-    if (!objected.empty()) continue;
-    why.clear();
-    break;
   }
-  if (why.empty()) why = contradiction(typed);
-  if (why.empty() && contested(typed)) why = "other lines of the job speak against it";
-  if (!why.empty()) return tl::unexpected(why);
-  return Fact{.value = *std::move(value),
-              .confidence = source->confidence,
-              .source = FactSource::model,
-              .evidence = {{source->file, typed.file == "<command>" ? 0 : typed.line,
-                            evidence_text(source->line_text)}}};
+  return tl::unexpected(why);
 }
 
 tl::expected<FactValue, std::string> Evaluator::typed_value(const Claim& claim) const {
@@ -138,6 +144,7 @@ tl::expected<Evaluator::Source, std::string> Evaluator::whole_text(std::string_v
   const bool is_log = name == "<log>";
   return Source{.file = std::string(name),
                 .bindings = is_log ? &log_ : &closure_.command(),
+                .text = nullptr,
                 .line_text = std::string(lines[static_cast<std::size_t>(claim.line) - 1]),
                 .confidence = is_log ? log_confidence : code_confidence};
 }
@@ -156,7 +163,8 @@ tl::expected<Evaluator::Source, std::string> Evaluator::source_of(const Claim& c
   if (claim.line < 1 || claim.line > (*file)->lines()) return no("no such line");
   return Source{.file = *path,
                 .bindings = &closure_.bindings(*path),
-                .line_text = std::string((*file)->line(claim.line)),
+                .text = *file,
+                .line_text = {},
                 .confidence = code_confidence};
 }
 

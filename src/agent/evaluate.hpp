@@ -21,12 +21,14 @@ class Evaluator {
   struct Source {
     std::string file;
     const Bindings* bindings;
-    std::string line_text;
+    const TextFile* text;   ///< of the tree; nullptr for the command and the log
+    std::string line_text;  ///< of those
     double confidence;
   };
   tl::expected<Source, std::string> source_of(const Claim& claim);
   tl::expected<Source, std::string> whole_text(std::string_view name, std::string_view text,
                                                const Claim& claim);
+  tl::expected<const Binding*, std::string> proof_in(const Source& source, const Claim& claim);
   [[nodiscard]] std::string objection(const Claim& claim, const Binding& binding) const;
   [[nodiscard]] std::string overridden(const Claim& claim, const Binding& binding);
   [[nodiscard]] bool contested(const Claim& claim);

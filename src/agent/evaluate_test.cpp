@@ -50,6 +50,16 @@ TEST_CASE("a value counts with a line of the job that sets it") {
         "a configuration says otherwise");
 }
 
+TEST_CASE("where key and value stand on two lines, the value's line is the evidence") {
+  SmallJob small;
+  const AgentTask task = small.task();
+  Evaluator evaluator(task, gaps_of(small.found(), 0));
+  const auto fact = evaluator.check(claim("length", Length{30, "epochs"}, "train.py", 13));
+  REQUIRE(fact);
+  CHECK(fact->evidence[0].line == 14);
+  CHECK(fact->evidence[0].text == "default=30)");
+}
+
 TEST_CASE("a right-looking token in another role counts for nothing") {
   SmallJob small;
   const auto dropped = [&](const Claim& one) {

@@ -27,6 +27,7 @@ std::vector<Target> targets() {
 #undef FORMAT
       {"clusters", fuzz_cluster},
       {"tables", fuzz_tables},
+      {"reply", fuzz_reply},
       {"redact", fuzz_redact},
       {"ignore", fuzz_ignore},
       {"notebook", fuzz_notebook},
