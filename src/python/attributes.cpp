@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "python/interpreter.hpp"
+
+namespace schedmate::python {
+namespace {
+
+constexpr std::size_t longest_name = 120;
+
+std::string attribute_name(std::string_view of, std::string_view name) {
+  // a().b().c()... stays readable and bounded: the middle is left out.
+  if (of.size() < longest_name) return fmt::format("{}.{}", of, name);
+  const auto end = of.find("()");
+  return fmt::format("{}.{}", of.substr(0, end == std::string_view::npos ? end : end + 2), name);
+}
+
+Value function_attribute(const Function& function, std::string_view name) {
+  if (const Value* found = function.attributes.find(name)) return *found;
+  if (name == "__name__" || name == "__qualname__") return Value(function.name);
+  return {};
+}
+
+Value outside_method(const Value& self, std::string name) {
+  auto method = std::make_shared<OutsideMethod>();
+  method->name = std::move(name);
+  method->self = self;
+  return wrap(std::move(method));
+}
+
+Value descriptor_attribute(const Value& of, Descriptor& descriptor, std::string_view name) {
+  if (name != "setter" && name != "getter" && name != "deleter") return {};
+  // @x.setter: the same property, now with a setter.
+  const auto keep = of;
+  const bool setter = name == "setter";
+  auto* changed = &descriptor;
+  return native_function("property." + std::string(name),
+                         [keep, setter, changed](Machine&, const Arguments& given) {
+                           if (setter && !given.positional.empty())
+                             changed->setter = given.positional[0];
+                           return keep;
+                         });
+}
+
+}  // namespace
+
+std::optional<Value> Interpreter::special_method(const Value& of, std::string_view name) {
+  if (const auto* thing = as<Thing>(of)) {
+    if (thing->type_of == nullptr) return std::nullopt;
+    const Value* found = find_member(*thing->type_of, name);
+    if (found == nullptr) return std::nullopt;
+    return bind(*found, of, thing->type_of);
+  }
+  if (auto* object = as<NativeObject>(of)) return object->attribute(*this, name);
+  return std::nullopt;
+}
+
+Value Interpreter::bind(const Value& member, const Value& self, Class* type) {
+  if (const auto* descriptor = as<Descriptor>(member)) {
+    if (descriptor->kind == Descriptor::Kind::static_method) return descriptor->function;
+    if (descriptor->kind == Descriptor::Kind::property) {
+      if (self.object() == type) return member;
+      Arguments arguments;
+      arguments.positional.push_back(self);
+      return call(descriptor->function, std::move(arguments));
+    }
+    auto bound = std::make_shared<BoundMethod>();
+    bound->self = self.object() == type ? self : class_value(type);
+    bound->function = descriptor->function;
+    return wrap(std::move(bound), member.place);
+  }
+  const bool method = as<Function>(member) != nullptr || as<NativeFunction>(member) != nullptr;
+  if (!method || self.object() == type) return member;
+  auto bound = std::make_shared<BoundMethod>();
+  bound->self = self;
+  bound->function = member;
+  return wrap(std::move(bound), member.place);
+}
+
+Value Interpreter::class_value(Class* type) {
+  const auto found = std::ranges::find(classes_, type, &std::shared_ptr<Class>::get);
+  return found == classes_.end() ? Value{} : wrap(*found);
+}
+
+Value Interpreter::class_attribute(Class& type, std::string_view name) {
+  const Value self = class_value(&type);
+  if (const Value* found = find_member(type, name)) return bind(*found, self, &type);
+  if (name == "__name__" || name == "__qualname__") return {type.name, type.place};
+  if (name == "__dict__") return {dict_within(type.scope, type.scope->names), type.place};
+  if (name == "__class__" || name == "__doc__") return {};
+  if (name == "__members__") return {dict_within(type.scope, type.scope->names), type.place};
+  if (type.outside.empty() || type.enumeration) return {};
+  return outside_method(self, canonical(attribute_name(type.outside.front(), name)));
+}
+
+Value Interpreter::thing_attribute(const Value& of, Thing& thing, std::string_view name) {
+  Class* type = thing.type_of;
+  if (type != nullptr) {
+    // A property of the class wins over a field, as in Python.
+    const Value* member = find_member(*type, name);
+    if (member != nullptr && as<Descriptor>(*member) != nullptr) return bind(*member, of, type);
+    if (const Value* field = thing.fields.find(name)) return *field;
+    if (member != nullptr) return bind(*member, of, type);
+  } else if (const Value* field = thing.fields.find(name)) {
+    return *field;
+  }
+  if (name == "__dict__") return {dict_within(owner_of(of), thing.fields), of.place};
+  if (type == nullptr) return {};
+  if (name == "__class__") return class_value(type);
+  if (const Value* getter = find_member(*type, "__getattr__"); getter != nullptr && depth < 500) {
+    Arguments arguments;
+    arguments.positional.emplace_back(std::string(name), of.place);
+    Value value = call(bind(*getter, of, type), std::move(arguments));
+    if (!value.is_unknown()) return value;
+  }
+  if (type->outside.empty() || type->enumeration || name.starts_with("__")) return {};
+  return outside_method(of, attribute_name(type->outside.front() + "()", name));
+}
+
+Value Interpreter::super_attribute(const Super& super, std::string_view name) {
+  if (super.of == nullptr) return {};
+  auto* type = const_cast<Class*>(super.of);
+  if (const Value* found = find_member(*type, name, super.from))
+    return bind(*found, super.self, type);
+  if (type->outside.empty()) {
+    return native_function("object." + std::string(name),
+                           [](Machine&, const Arguments&) { return Value::none(); });
+  }
+  // super().__init__(...) makes what the base class would be.
+  if (name == "__init__") return outside_method(super.self, type->outside.front());
+  return outside_method(super.self, attribute_name(type->outside.front() + "()", name));
+}
+
+Value Interpreter::outside_attribute(const Value& of, const Symbol& symbol, std::string_view name) {
+  if (const auto* method = as<OutsideMethod>(of)) {
+    if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
+    return outside_method(method->self, attribute_name(symbol.name, name));
+  }
+  if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
+  std::string dotted = canonical(attribute_name(symbol.name, name));
+  if (auto constant = native_constant(*this, dotted)) return *constant;
+  auto made = std::make_shared<Symbol>();
+  made->name = std::move(dotted);
+  return wrap(std::move(made));
+}
+
+Value Interpreter::attribute(const Value& of, std::string_view name) {
+  if (of.is_unknown()) {
+    const auto* only = only_object(of);
+    return only == nullptr ? Value{} : attribute(*only, name);
+  }
+  if (auto* thing = as<Thing>(of)) return thing_attribute(of, *thing, name);
+  if (as<Module>(of) != nullptr) return member_of_module(of, name);
+  if (const auto* symbol = as<Symbol>(of)) return outside_attribute(of, *symbol, name);
+  if (auto* type = as<Class>(of)) return class_attribute(*type, name);
+  if (const auto* super = as<Super>(of)) return super_attribute(*super, name);
+  if (const auto* function = as<Function>(of)) return function_attribute(*function, name);
+  if (const auto* bound = as<BoundMethod>(of)) {
+    if (name == "__self__") return bound->self;
+    return name == "__func__" ? bound->function : attribute(bound->function, name);
+  }
+  if (const auto* made = as<MadeThing>(of)) {
+    if (const Value* field = made->fields.find(name)) return *field;
+    return outside_method(of, attribute_name(made->callee + "()", name));
+  }
+  if (const auto* partial = as<Partial>(of)) {
+    if (name == "func") return partial->callable;
+    if (name == "args") return Value::list(partial->arguments.positional);
+    return name == "keywords" ? Value::dict(partial->arguments.named) : Value{};
+  }
+  if (auto* descriptor = as<Descriptor>(of)) return descriptor_attribute(of, *descriptor, name);
+  if (auto* object = as<NativeObject>(of)) {
+    auto found = object->attribute(*this, name);
+    return found ? std::move(*found) : Value{};
+  }
+  return data_attribute(of, name);
+}
+
+/// A method of plain data as a value (`key=d.get`), or an entry of a dict that is read like a
+/// namespace.
+Value Interpreter::data_attribute(const Value& of, std::string_view name) {
+  if (name == "__class__") return type_of(of);
+  if (is_data_method(of, name)) {
+    const Callee callee{of, {}, std::string(name)};
+    return native_function(callee.name, [callee](Machine& machine, const Arguments& arguments) {
+      return static_cast<Interpreter&>(machine).call_method_of_data(callee, arguments);
+    });
+  }
+  const Dict* dict = of.entries();
+  const Value* found = dict == nullptr ? nullptr : dict->find(name);
+  return found == nullptr ? Value{} : *found;
+}
+
+void Interpreter::set_attribute(const Value& of, std::string_view name, Value value) {
+  if (auto* thing = as<Thing>(of)) {
+    const Value* member = thing->type_of == nullptr ? nullptr : find_member(*thing->type_of, name);
+    const auto* descriptor = member == nullptr ? nullptr : as<Descriptor>(*member);
+    if (descriptor != nullptr && !descriptor->setter.is_unknown()) {
+      Arguments arguments;
+      arguments.positional = {of, std::move(value)};
+      call(descriptor->setter, std::move(arguments));
+      return;
+    }
+    journal.set(dict_within(owner_of(of), thing->fields), name, std::move(value));
+  } else if (auto* made = as<MadeThing>(of)) {
+    journal.set(dict_within(owner_of(of), made->fields), name, std::move(value));
+  } else if (auto* module = as<Module>(of)) {
+    journal.set(names_of(module->scope), name, std::move(value));
+  } else if (auto* type = as<Class>(of)) {
+    journal.set(names_of(type->scope), name, std::move(value));
+  } else if (auto* function = as<Function>(of)) {
+    journal.set(dict_within(owner_of(of), function->attributes), name, std::move(value));
+  } else if (auto* object = as<NativeObject>(of)) {
+    object->set_attribute(*this, name, std::move(value));
+  } else if (const auto* dict = std::get_if<DictPtr>(&of.data)) {
+    journal.set(*dict, name, std::move(value));
+  } else if (const Value* only = of.is_unknown() ? only_object(of) : nullptr) {
+    set_attribute(*only, name, std::move(value));
+  }
+}
+
+}  // namespace schedmate::python

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+#include "python/builtins.hpp"
+
+namespace schedmate::python {
+namespace {
+
+Value super(Interpreter& in, const Arguments& arguments) {
+  const Frame& here = in.frame();
+  const Class* after = here.function == nullptr ? nullptr : here.function->owner;
+  Value self = here.self;
+  if (arguments.positional.size() == 2) {
+    after = as<Class>(arguments.positional[0]);
+    self = arguments.positional[1];
+  }
+  const auto* thing = as<Thing>(self);
+  const Class* type = thing == nullptr ? as<Class>(self) : thing->type_of;
+  if (type == nullptr || after == nullptr) return {};
+  auto made = std::make_shared<Super>();
+  made->self = self;
+  made->of = type;
+  while (made->from < type->order.size() && type->order[made->from] != after) ++made->from;
+  ++made->from;
+  return wrap(std::move(made), arguments.place);
+}
+
+Value globals(Interpreter& in, const Arguments& arguments) {
+  const ScopePtr& scope = in.frame().scope;
+  return {names_of(scope->globals ? scope->globals : scope), arguments.place};
+}
+
+Value locals(Interpreter& in, const Arguments& arguments) {
+  return {names_of(in.frame().scope), arguments.place};
+}
+
+/// `open(path).read()` as text to run: the file itself, so that its lines stay its own.
+std::optional<std::string> file_read(Interpreter& in, const Value& text) {
+  const auto* file = text.place == nullptr ? nullptr : text.place.get();
+  if (text.text() == nullptr || file == nullptr || file->line > 1) return std::nullopt;
+  const auto read =
+      in.tree().is_file(file->file) ? in.tree().read(file->file) : Result<const TextFile*>(nullptr);
+  if (!read || *read == nullptr || (*read)->text != *text.text()) return std::nullopt;
+  return file->file;
+}
+
+Value execute_text(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  if (given == nullptr || given->text() == nullptr) return Value::none();
+  if (const auto file = file_read(in, *given)) {
+    in.run_file(*file);
+  } else {
+    in.run_text(*given->text(), given->place);
+  }
+  return Value::none();
+}
+
+Value evaluate_text(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  if (given == nullptr || given->text() == nullptr) return {};
+  return in.run_text(*given->text(), given->place);
+}
+
+Value compiled(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  return given == nullptr ? Value{} : *given;
+}
+
+Value import_module(Interpreter& in, const Arguments& arguments) {
+  const Value* given = arguments.find("name", 0);
+  if (given == nullptr || given->text() == nullptr) return {};
+  std::string name = *given->text();
+  if (name.starts_with('.')) {
+    const Value* package = arguments.find("package", 1);
+    if (package == nullptr || package->text() == nullptr) return {};
+    name = *package->text() + name;
+  }
+  return in.import_dotted(name, given->place);
+}
+
+Value exit_program(Interpreter& in, const Arguments& arguments) {
+  const Value* code = argument_at(arguments, 0);
+  std::string reason = "exit";
+  if (code != nullptr && code->text() != nullptr) reason += ": " + *code->text();
+  if (code != nullptr && code->integer() != nullptr) reason += " " + repr(*code);
+  in.stop(std::move(reason), arguments.place);
+  return {};
+}
+
+}  // namespace
+
+void add_program_builtins(BuiltinTable& table) {
+  table["super"] = super;
+  table["globals"] = globals;
+  table["locals"] = locals;
+  table["exec"] = execute_text;
+  table["eval"] = evaluate_text;
+  table["compile"] = compiled;
+  table["__import__"] = import_module;
+  table["importlib.import_module"] = import_module;
+  table["exit"] = exit_program;
+  table["quit"] = exit_program;
+}
+
+const Native* find_builtin(std::string_view name) {
+  static const std::map<std::string, Native, std::less<>> natives = [] {
+    BuiltinTable table;
+    add_number_builtins(table);
+    add_container_builtins(table);
+    add_object_builtins(table);
+    add_program_builtins(table);
+    std::map<std::string, Native, std::less<>> all;
+    for (const auto& [key, builtin] : table) {
+      all.emplace(key, [builtin](Machine& machine, const Arguments& arguments) {
+        return builtin(static_cast<Interpreter&>(machine), arguments);
+      });
+    }
+    return all;
+  }();
+  const auto found = natives.find(name);
+  return found == natives.end() ? nullptr : &found->second;
+}
+
+}  // namespace schedmate::python

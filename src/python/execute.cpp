@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "python/interpreter.hpp"
+
+namespace schedmate::python {
+namespace {
+
+constexpr std::size_t most_stops = 500;
+
+bool is_exit_call(std::string_view text) {
+  for (const std::string_view start : {"sys.exit(", "exit(", "quit(", "os._exit("}) {
+    if (text.starts_with(start)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Interpreter::execute_block(const Code* block) {
+  if (block == nullptr) return;
+  for (const Code& child : block->children) {
+    if (flow != Flow::next) return;
+    execute(child);
+  }
+}
+
+void Interpreter::execute(const Code& code) {
+  if (!step()) return;
+  switch (code.kind) {
+    case Kind::expression_statement:
+      for (const Code& child : code.children) {
+        if (child.kind == Kind::assignment) {
+          execute_assignment(child);
+        } else if (child.kind == Kind::augmented_assignment) {
+          execute_augmented(child);
+        } else if (child.kind != Kind::string) {
+          eval(child);
+        }
+      }
+      return;
+    case Kind::if_statement: {
+      std::vector<const Code*> parts{&code};
+      for (const Code& child : code.children) {
+        if (child.field == Field::alternative) parts.push_back(&child);
+      }
+      execute_if(parts, 0);
+      return;
+    }
+    case Kind::for_statement:
+      execute_for(code);
+      return;
+    case Kind::while_statement:
+      execute_while(code);
+      return;
+    case Kind::try_statement:
+      execute_try(code);
+      return;
+    case Kind::with_statement:
+      execute_with(code);
+      return;
+    case Kind::match_statement:
+      begin_match(code);
+      return;
+    case Kind::function: {
+      const Code* name = code.get(Field::name);
+      if (name != nullptr) set_name(name->text, define_function(code));
+      return;
+    }
+    case Kind::class_definition: {
+      const Code* name = code.get(Field::name);
+      if (name != nullptr) set_name(name->text, define_class(code));
+      return;
+    }
+    case Kind::decorated:
+      execute_decorated(code);
+      return;
+    case Kind::return_statement:
+      execute_return(code);
+      return;
+    case Kind::raise_statement:
+      execute_raise(code);
+      return;
+    case Kind::assert_statement:
+      execute_assert(code);
+      return;
+    case Kind::delete_statement:
+      for (const Code& child : code.children) execute_delete(child);
+      return;
+    case Kind::break_statement:
+      flow = Flow::leave_loop;
+      return;
+    case Kind::continue_statement:
+      flow = Flow::next_round;
+      return;
+    case Kind::global_statement:
+      for (const Code& child : code.children) frame().scope->global_names.push_back(child.text);
+      return;
+    case Kind::nonlocal_statement:
+      for (const Code& child : code.children) frame().scope->nonlocal_names.push_back(child.text);
+      return;
+    case Kind::import_statement:
+      execute_import(code);
+      return;
+    case Kind::import_from:
+      execute_import_from(code);
+      return;
+    case Kind::block:
+      execute_block(&code);
+      return;
+    case Kind::error:
+      for (const Code& child : code.children) {
+        // What tree-sitter could still make out within a broken part.
+        if (child.kind == Kind::expression_statement || child.kind == Kind::assignment)
+          execute(child);
+      }
+      return;
+    case Kind::assignment:
+      execute_assignment(code);
+      return;
+    default:
+      return;
+  }
+}
+
+void Interpreter::execute_return(const Code& code) {
+  Value value = code.children.empty() ? Value::none() : Value();
+  if (code.children.size() == 1) value = eval(*code.first());
+  if (code.children.size() > 1) value = Value::list(eval_items(code), place(code));
+  if (flow != Flow::next) return;
+  frame().returned = std::move(value);
+  flow = Flow::give_back;
+}
+
+void Interpreter::raise(std::string what, const Code& code) {
+  raised = std::move(what);
+  flow = Flow::raise;
+  if (handlers > 0 || seen_.stops.size() >= most_stops) return;
+  seen_.stops.push_back({std::string(code.text.substr(0, 300)), place(code), certain()});
+}
+
+void Interpreter::execute_raise(const Code& code) {
+  if (code.children.empty()) {
+    flow = Flow::raise;
+    return;
+  }
+  const Code& what = *code.first();
+  const Code* function = what.kind == Kind::call ? what.get(Field::function) : &what;
+  const auto name = function == nullptr ? what.text : function->text;
+  const auto dot = name.rfind('.');
+  const std::string type(dot == std::string_view::npos ? name : name.substr(dot + 1));
+  if (type == "NotImplementedError" && frame().function != nullptr) {
+    // The method of an abstract base, reached because the class was not known well enough.
+    frame().returned = {};
+    flow = Flow::give_back;
+    return;
+  }
+  if (type == "SystemExit") {
+    stop("SystemExit", place(code));
+    return;
+  }
+  raise(type, code);
+}
+
+void Interpreter::execute_assert(const Code& code) {
+  if (code.children.empty()) return;
+  if (truth(eval(*code.first())) == false) raise("AssertionError", code);
+}
+
+void Interpreter::stop(std::string reason, PlacePtr at) {
+  if (flow != Flow::next) return;
+  if (seen_.stops.size() < most_stops)
+    seen_.stops.push_back({std::move(reason), std::move(at), certain()});
+  raised = "SystemExit";
+  flow = Flow::exit;
+}
+
+void Interpreter::execute_delete(const Code& target) {
+  if (target.kind == Kind::identifier) {
+    const auto& scope = frame().scope;
+    if (scope->names.find(target.text) != nullptr) journal.erase(names_of(scope), target.text);
+  } else if (target.kind == Kind::subscript) {
+    const Code* object = target.get(Field::value);
+    const Code* key = target.get(Field::subscript);
+    if (object == nullptr || key == nullptr || key->kind == Kind::slice) return;
+    const Value of = as_plain(eval(*object));
+    const Value name = eval(*key);
+    if (const auto* dict = std::get_if<DictPtr>(&of.data); dict != nullptr && !name.is_unknown())
+      journal.erase(*dict, dict_key(name));
+  } else if (target.kind == Kind::attribute) {
+    const Code* object = target.get(Field::object);
+    const Code* name = target.get(Field::attribute);
+    if (object == nullptr || name == nullptr) return;
+    const Value of = eval(*object);
+    if (auto* thing = as<Thing>(of))
+      journal.erase(dict_within(owner_of(of), thing->fields), name->text);
+  } else {
+    for (const Code& child : target.children) execute_delete(child);
+  }
+}
+
+namespace {
+
+/// The last statement ends the program: the way that leads here is not the usual one.
+bool ends_in_error(const Code* block) {
+  if (block == nullptr || block->children.empty()) return false;
+  const Code& last = block->children.back();
+  if (last.kind == Kind::raise_statement) return true;
+  return last.kind == Kind::expression_statement && is_exit_call(last.text);
+}
+
+}  // namespace
+
+void Interpreter::execute_if(const std::vector<const Code*>& parts, std::size_t at) {
+  if (at >= parts.size() || flow != Flow::next) return;
+  const Code& part = *parts[at];
+  if (part.kind == Kind::else_clause) {
+    execute_block(part.get(Field::body));
+    return;
+  }
+  const Code* condition = part.get(Field::condition);
+  const Code* body = part.get(Field::consequence);
+  if (condition == nullptr) return;
+  const auto decided = truth(eval(*condition));
+  if (flow != Flow::next) return;
+  if (decided) {
+    if (*decided) {
+      execute_block(body);
+    } else {
+      execute_if(parts, at + 1);
+    }
+    return;
+  }
+  Sure sure = Sure::neither;
+  if (ends_in_error(body)) sure = Sure::second;
+  const bool last = at + 2 == parts.size() && parts.back()->kind == Kind::else_clause;
+  if (last && ends_in_error(parts.back()->get(Field::body))) sure = Sure::first;
+  run_both([&] { execute_block(body); }, [&] { execute_if(parts, at + 1); }, sure);
+}
+
+}  // namespace schedmate::python

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The abstract interpreter behind observe(): one object runs one program once. Expressions never
+/// fail: what is not known is Unknown. Control flow that leaves a statement is `flow`; while it is
+/// set, nothing more is evaluated.
+
+#include "python/frame.hpp"
+#include "python/journal.hpp"
+#include "python/values.hpp"
+
+namespace schedmate::python {
+
+class Interpreter final : public Machine {
+ public:
+  Interpreter(Tree& tree, const PythonRun& run);
+  ~Interpreter() override;
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  Tree& tree() override { return tree_; }
+  const PythonRun& run() override { return run_; }
+  Observation& seen() override { return seen_; }
+  Value call(const Value& callable, Arguments arguments) override;
+  Value attribute(const Value& of, std::string_view name) override;
+  void set_attribute(const Value& of, std::string_view name, Value value) override;
+  Value resolve(std::string_view dotted) override;
+  std::optional<FunctionView> function(const Value& value) override;
+  std::optional<ClassView> type(const Value& value) override;
+  Value instance(const Value& type_or_name, Dict fields) override;
+  void stop(std::string reason, PlacePtr place) override;
+  [[nodiscard]] bool certain() const override { return uncertain == 0; }
+  void set_entry(const DictPtr& dict, std::string_view key, Value value) override;
+
+  /// Runs the entry. Errors: not_found, invalid.
+  Result<void> run_entry();
+  [[nodiscard]] Observation take();
+  [[nodiscard]] const Dict& entry_names() const { return entry_->scope->names; }
+  /// Runs a file of the tree among the names of the running code (exec).
+  void run_file(const std::string& file);
+  /// `text` is a whole program (exec, eval); the value of its last expression.
+  Value run_text(const std::string& text, PlacePtr at);
+  Value eval(const Code& code);
+  void execute(const Code& code);
+  void execute_block(const Code* block);
+
+  // Operations that builtins and methods use too.
+  [[nodiscard]] std::optional<bool> truth(const Value& value);
+  /// What iterating gives; nothing when not known or too long.
+  [[nodiscard]] std::optional<List> iterate(const Value& value);
+  /// The dict, list or text that an object stands for.
+  [[nodiscard]] Value as_plain(const Value& value);
+  Value item(const Value& of, const Value& key);
+  void set_item(const Value& of, const Value& key, Value value);
+  Value binary(std::string_view operation, const Value& a, const Value& b);
+  std::optional<bool> compare(std::string_view operation, const Value& a, const Value& b);
+  std::optional<bool> contains(const Value& all, const Value& value);
+  std::string to_text(const Value& value, bool* known);
+  std::optional<std::string> percent_format(const std::string& format, const Value& values);
+  void sort(List& list, const Value* key, bool reverse);
+  const Value* find_name(std::string_view name);
+  void set_name(std::string_view name, Value value);
+  Value call_method_of_data(const Callee& callee, const Arguments& arguments);
+  /// A bound `__name__` method of an object; nothing when it has none.
+  std::optional<Value> special_method(const Value& of, std::string_view name);
+  Value type_of(const Value& value);
+  Value class_value(Class* type);
+  [[nodiscard]] std::shared_ptr<Module> find_module(const std::string& dotted);
+  Value import_dotted(const std::string& dotted, const PlacePtr& place);
+  [[nodiscard]] Frame& frame() { return frames.back(); }
+  Journal journal;
+  std::vector<Frame> frames;
+  Flow flow = Flow::next;
+  std::string raised;                            ///< the exception's name
+  Value search_path;                             ///< sys.path, as a list
+  FactSource literal_source = FactSource::code;  ///< of places: config while reading a config
+  std::shared_ptr<Value> config_bases;           ///< `_base_` of a Python config, merged
+  std::function<void(const Value&)> on_base;     ///< a Python config has set `_base_`
+
+ private:
+  Value eval_display(const Code& code);
+  Value eval_dictionary(const Code& code);
+  Value eval_string(const Code& code);
+  Value eval_attribute(const Code& code);
+  Value eval_subscript(const Code& code);
+  Value eval_slice(const Value& of, const Code& slice);
+  Value eval_call(const Code& code);
+  Value eval_binary(const Code& code);
+  Value eval_unary(const Code& code);
+  Value eval_boolean(const Code& code);
+  Value eval_comparison(const Code& code);
+  Value eval_conditional(const Code& code);
+  Value eval_yield(const Code& code);
+  Value eval_comprehension(const Code& code);
+  Value eval_identifier(const Code& code);
+  Arguments eval_arguments(const Code* list, PlacePtr at);
+  List eval_items(const Code& code);
+  void append_interpolation(TextParts& parts, const Code& code);
+  void append_string(TextParts& parts, const Code& code);
+  bool comprehend(const Code& code, std::size_t clause, const Action& each);
+  Value format_call(const Value& self, const Arguments& arguments);
+  Value one_of_entries(const Dict& dict, const Value& key);
+
+  Value bind(const Value& member, const Value& self, Class* type);
+  Value class_attribute(Class& type, std::string_view name);
+  Value thing_attribute(const Value& of, Thing& thing, std::string_view name);
+  Value super_attribute(const Super& super, std::string_view name);
+  Value outside_attribute(const Value& of, const Symbol& symbol, std::string_view name);
+  Value data_attribute(const Value& of, std::string_view name);
+  Value member_of_module(const Value& module, std::string_view name);
+
+  Value call_function(const std::shared_ptr<Object>& object, Arguments arguments);
+  Value result_of(const Function& function, const Frame& done);
+  void bind_parameters(const Function& function, const Arguments& given, Dict& names);
+  Value call_outside(const Symbol& symbol, Arguments arguments);
+  Value call_unknown(const Callee& callee, const Arguments& arguments);
+  Value call_any(const Value& callable, const Arguments& arguments);
+  Value call_thing(const Value& self, Arguments arguments);
+  Value call_method_of_dict(const OutsideMethod& method, const Arguments& arguments);
+  Value record(std::string callee, const Arguments& arguments);
+  Value instantiate(const std::shared_ptr<Object>& object, Arguments arguments);
+  void make_members(const std::shared_ptr<Class>& type);
+  void record_base(const Class& type, const Arguments& arguments);
+  void fill_fields(const Value& self, Class& type, const Arguments& arguments);
+  std::optional<Value> run_hooks(const std::string& callee, const Value& self,
+                                 const Arguments& arguments);
+  void run_framework_hooks(const Value& self);
+  void call_back(const Value& callable, Arguments arguments);
+  bool first_time(const void* what);
+
+  void run_both(const Action& then, const Action& otherwise, Sure sure = Sure::neither);
+  Way run_way(const Action& action, bool sure);
+  void merge_ways(Way& one, Way& two);
+  void execute_if(const std::vector<const Code*>& parts, std::size_t at);
+  void execute_try(const Code& code);
+  bool handle_raise(const Code& code);
+  void execute_with(const Code& code);
+  void begin_match(const Code& code);
+  void execute_match(const std::vector<const Code*>& cases, std::size_t at, const Value& subject);
+  std::optional<bool> matches(const Code& pattern, const Value& subject);
+  void execute_for(const Code& code);
+  void execute_while(const Code& code);
+  bool unroll(const Code& code, const List& items, bool counted);
+  void run_round(const Code& code, std::size_t loop);
+  std::size_t record_loop(const Code& code, const Value& iterable);
+  void find_bound(const Code& condition, std::size_t loop, const std::vector<std::string>& open);
+  void execute_return(const Code& code);
+  void execute_raise(const Code& code);
+  void execute_assert(const Code& code);
+  void execute_delete(const Code& target);
+  void execute_import(const Code& code);
+  void execute_import_from(const Code& code);
+  void import_all(const Value& from);
+  void execute_assignment(const Code& code);
+  void execute_augmented(const Code& code);
+  void execute_decorated(const Code& code);
+  Value define_function(const Code& code);
+  Value define_class(const Code& code);
+  Value decorate(const Code& decorator, Value what);
+  void assign(const Code& target, Value value);
+  void unpack(const Code& target, const Value& value);
+  void raise(std::string what, const Code& code);
+  std::vector<Parameter> read_parameters(const Code* list);
+
+  std::shared_ptr<Module> load_module(const std::string& dotted,
+                                      const std::shared_ptr<Module>& parent,
+                                      const std::string& wanted_inside);
+  std::shared_ptr<Module> locate(const std::string& folder, const std::string& name,
+                                 const std::string& wanted_inside);
+  std::vector<std::string> folders_to_search();
+  void execute_file(Module& module, const std::string& file);
+  void execute_module(Module& module, const Code& root);
+  std::string absolute_name(const Code& relative);
+  Result<std::string> find_entry_module();
+  std::string from_working_folder(std::string_view path) const;
+  void note_import(const std::string& dotted, const PlacePtr& at);
+  const Source* source_of(const std::string& file);
+  [[nodiscard]] PlacePtr place(const Code& code) const { return code.source->place(code.line); }
+  ScopePtr new_scope(ScopePtr outer);
+  bool step();  ///< counts a step; false when evaluation has to end
+  void note(const std::string& what) { tree_.degrade(what); }
+
+  Tree& tree_;
+  const PythonRun& run_;
+  Observation seen_;
+  int uncertain = 0;                       ///< undecided branches around here
+  int loops = 0, handlers = 0, depth = 0;  ///< around here; depth of C++ recursion
+  std::int64_t steps = 0, limit = 0;
+  std::map<std::string, std::shared_ptr<Module>, std::less<>> modules_;
+  std::map<const Scope*, const Module*> module_files_;
+  std::shared_ptr<Module> entry_;
+  std::string script_folder_;
+  std::vector<std::shared_ptr<Class>> classes_;
+  std::map<std::string, std::unique_ptr<Source>, std::less<>> sources_;
+  std::vector<std::unique_ptr<Source>> texts_;
+  std::vector<std::weak_ptr<Scope>> scopes_;
+  std::vector<const void*> once_;  ///< callbacks and networks that were run
+};
+
+}  // namespace schedmate::python

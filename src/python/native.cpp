@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/native.hpp"
+
+namespace schedmate {
+
+const Value* Arguments::find(std::string_view name, std::size_t position) const {
+  if (const Value* found = named.find(name)) return found;
+  return position < positional.size() ? &positional[position] : nullptr;
+}
+
+std::optional<Value> NativeObject::item(Machine& machine, const Value& key) {
+  const auto held = plain();
+  if (!held) return std::nullopt;
+  const Value* found = nullptr;
+  if (const Dict* dict = held->entries(); dict != nullptr && key.text() != nullptr)
+    found = dict->find(*key.text());
+  (void)machine;
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+Value native_function(std::string name, Native run) {
+  auto function = std::make_shared<NativeFunction>();
+  function->name = std::move(name);
+  function->run = std::move(run);
+  return {std::shared_ptr<Object>(std::move(function)), {}};
+}
+
+const Native* find_native(std::string_view dotted) {
+  static const NativeTable table = [] {
+    NativeTable all;
+    add_argparse(all);
+    add_flag_libraries(all);
+    add_dataclasses(all);
+    add_config_readers(all);
+    add_standard_library(all);
+    add_environment(all);
+    return all;
+  }();
+  const auto found = table.find(dotted);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/values.hpp"
+
+namespace schedmate::python {
+
+Value derived(Value value, const PlacePtr& at, const PlacePtr& from) {
+  if (!from || from == at || !at) {
+    value.place = at ? at : from;
+    return value;
+  }
+  auto place = std::make_shared<Place>(*at);
+  place->from = from;
+  value.place = std::move(place);
+  return value;
+}
+
+std::vector<Value> possibilities(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
+  if (open == nullptr) return {value};
+  if (open->may_be == nullptr || open->may_be->empty()) return {};
+  for (const Value& each : *open->may_be) {
+    if (each.is_unknown()) return {};
+  }
+  return *open->may_be;
+}
+
+const Value* only_object(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
+  if (open == nullptr || open->may_be == nullptr) return nullptr;
+  const Value* only = nullptr;
+  for (const Value& each : *open->may_be) {
+    if (each.is_none() || each.is_unknown()) continue;
+    if (only != nullptr) return nullptr;
+    only = &each;
+  }
+  return only;
+}
+
+Value symbol(std::string name, PlacePtr place) {
+  auto made = std::make_shared<Symbol>();
+  made->name = std::move(name);
+  return wrap(std::move(made), std::move(place));
+}
+
+}  // namespace schedmate::python

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Shows what observe() sees of a script: observe_tool ROOT SCRIPT [--cwd DIR] [--gpus N]
+/// [ARGS...].
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "python/observation.hpp"
+
+namespace schedmate {
+namespace {
+
+std::string shown(const Value& value, int depth = 0) {
+  if (const auto* made = dynamic_cast<Made*>(value.object())) return made->callee + "()";
+  if (const auto* symbol = dynamic_cast<Symbol*>(value.object())) return symbol->name;
+  if (const auto* instance = dynamic_cast<Instance*>(value.object()))
+    return fmt::format("<{}>", instance->type);
+  if (const auto* open = std::get_if<Unknown>(&value.data)) {
+    if (open->may_be == nullptr || depth > 2) return "?";
+    std::string all = "?(";
+    for (const Value& each : *open->may_be)
+      all += (all.size() > 2 ? " | " : "") + shown(each, depth + 1);
+    return all + ")";
+  }
+  return repr(value).substr(0, 120);
+}
+
+std::string at(const PlacePtr& place) {
+  return place == nullptr ? "-" : fmt::format("{}:{}", place->file, place->line);
+}
+
+void print_calls(const Observation& seen) {
+  for (const Call& call : seen.calls) {
+    std::string arguments;
+    for (const Value& value : call.args)
+      arguments += (arguments.empty() ? "" : ", ") + shown(value);
+    for (const auto& [name, value] : call.named.all())
+      arguments += (arguments.empty() ? "" : ", ") + name + "=" + shown(value);
+    fmt::print("call {}{}{}({})  [{} in {}.{}]\n", call.certain ? "" : "? ",
+               std::string(static_cast<std::size_t>(call.loops) * 2, ' '), call.callee, arguments,
+               at(call.place), call.inside_class, call.function);
+  }
+}
+
+void print_rest(const Observation& seen) {
+  for (const Loop& loop : seen.loops) {
+    fmt::print("loop {}{}{} in {} : {} last={} bound={} [{}]\n", loop.certain ? "" : "? ",
+               std::string(static_cast<std::size_t>(loop.loops) * 2, ' '), loop.target,
+               loop.source_text, shown(loop.iterable), loop.last ? *loop.last : -1,
+               shown(loop.bound), at(loop.place));
+  }
+  for (const Flag& flag : seen.flags)
+    fmt::print("flag {} = {} (default {}){}{} [{}]\n", flag.name, shown(flag.value),
+               shown(flag.fallback), flag.given ? " given" : "", flag.read ? " read" : "",
+               at(flag.declared));
+  for (const auto& config : seen.configs)
+    fmt::print("config {} {} {}\n", config.how, config.file, shown(config.value));
+  for (const auto& instance : seen.instances) {
+    std::string bases;
+    for (const auto& base : instance->bases) bases += " " + base;
+    fmt::print("instance {} ({}){}\n", instance->type, instance->file, bases);
+  }
+  for (const Stop& stop : seen.stops)
+    fmt::print("stop {}{} [{}]\n", stop.certain ? "" : "? ", stop.reason, at(stop.place));
+  for (const auto& [name, value] : seen.globals.all())
+    fmt::print("global {} = {} [{}]\n", name, shown(value), at(value.place));
+  for (const auto& file : seen.files) fmt::print("file {}\n", file);
+}
+
+int run(int count, char** words) {
+  if (count < 3) return 2;
+  auto tree = Tree::open(words[1]);
+  if (!tree) {
+    fmt::print("{}\n", tree.error().message);
+    return 3;
+  }
+  PythonRun run;
+  run.script = words[2];
+  run.cwd = ".";
+  for (int i = 3; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--cwd") {
+      run.cwd = words[++i];
+    } else if (word == "--gpus") {
+      run.gpus_per_node = run.processes = std::atoi(words[++i]);
+    } else if (word == "--module") {
+      run.module = run.script;
+      run.script.clear();
+    } else {
+      auto place = std::make_shared<Place>();
+      place->file = "<command>";
+      place->text = word;
+      run.args.push_back({word, std::move(place), true});
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto seen = observe(*tree, run);
+  const auto end = std::chrono::steady_clock::now();
+  if (!seen) {
+    fmt::print("{}\n", seen.error().message);
+    return 3;
+  }
+  print_calls(*seen);
+  print_rest(*seen);
+  for (const auto& note : tree->degraded()) fmt::print("degraded {}\n", note);
+  const std::chrono::duration<double, std::milli> wall = end - start;
+  fmt::print("{} calls, {} files, {:.1f} ms\n", seen->calls.size(), seen->files.size(),
+             wall.count());
+  return 0;
+}
+
+}  // namespace
+}  // namespace schedmate
+
+int main(int count, char** words) { return schedmate::run(count, words); }
