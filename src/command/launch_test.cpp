@@ -142,7 +142,7 @@ TEST_CASE("modules, folders and console scripts are found in the tree") {
   CHECK(launched(*tree, "python -m litgpt finetune") == "~litgpt finetune ?/?");
   CHECK(launched(*tree, "python absent.py") == "~absent.py ?/?");
   CHECK(launched(*tree, "cd tools && python train.py") == "tools/train.py ?/?");
-  CHECK(launched(*tree, "python /home/me/repo/tools/train.py") == "tools/train.py ?/?");
+  CHECK(launched(*tree, "python /data/repo/tools/train.py") == "tools/train.py ?/?");
   CHECK(launched(*tree, "python $ROOT/tools/train.py") == "tools/train.py ?/?");
   CHECK(launched(*tree, "$PYTHON train.py") == "train.py ?/?");
   CHECK(launched(*tree, "cd repo && python train.py") == "train.py ?/?");
