@@ -4,13 +4,13 @@ add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
-  -Wno-restrict)  # false alarms on string + string in g++ 12 (its bug 105651)
+  # False alarms of g++ 12: string + string (its bug 105651), std::variant (its bug 105562).
+  -Wno-restrict -Wno-maybe-uninitialized)
 target_include_directories(schedmate_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(schedmate_options INTERFACE tl::expected Threads::Threads)
 if(SCHEDMATE_SANITIZE)
   target_compile_options(schedmate_options INTERFACE
-    -fsanitize=${SCHEDMATE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-    -Wno-maybe-uninitialized)  # instrumented <regex> and the like set off false alarms in g++ 12
+    -fsanitize=${SCHEDMATE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(schedmate_options INTERFACE -fsanitize=${SCHEDMATE_SANITIZE})
 endif()
 

@@ -29,7 +29,10 @@ constexpr std::array wrappers{
 };
 
 void add_on_request(const Scene& scene, Findings& out, std::string word, double sure) {
-  Fact fact{.value = std::move(word), .confidence = sure, .source = FactSource::environment};
+  Fact fact{.value = std::move(word),
+            .confidence = sure,
+            .source = FactSource::environment,
+            .evidence = {}};
   fact.evidence.push_back({"<request>", 0, "gpus " + std::to_string(scene.job.gpus)});
   out.push_back({std::string(field), std::move(fact), "GPUs asked for"});
 }

@@ -5,8 +5,10 @@ namespace schedmate {
 
 void add(Findings& out, std::string_view field, FactValue what, double confidence,
          const PlacePtr& place, std::string_view why) {
-  Fact fact{.value = std::move(what), .confidence = confidence, .evidence = evidence_of(place)};
-  if (place) fact.source = place->source;
+  Fact fact{.value = std::move(what),
+            .confidence = confidence,
+            .source = place ? place->source : FactSource::code,
+            .evidence = evidence_of(place)};
   out.push_back({std::string(field), std::move(fact), std::string(why)});
 }
 

@@ -150,7 +150,10 @@ void find_precision(const Scene& scene, Findings& out) {
   from_other_calls(scene, out);
   from_settings(scene, out);
   if (scene.followed) {
-    Fact fact{.value = std::string("fp32"), .confidence = 0.6, .source = FactSource::table};
+    Fact fact{.value = std::string("fp32"),
+              .confidence = 0.6,
+              .source = FactSource::table,
+              .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no lower precision is switched on: fp32"});
     out.push_back({std::string(field), fact, "nothing switches another format on"});
   }

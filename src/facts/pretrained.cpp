@@ -67,7 +67,7 @@ void find_pretrained(const Scene& scene, Findings& out) {
   from_calls(scene, out);
   from_settings(scene, out);
   if (scene.followed) {
-    Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table};
+    Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table, .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no weights are loaded: from scratch"});
     out.push_back({std::string(field), fact, "nothing loads weights"});
   }

@@ -51,7 +51,7 @@ void find_augmentation(const Scene& scene, Findings& out) {
 }
 
 void add_request(Findings& out, std::string_view field, std::int64_t number) {
-  Fact fact{.value = number, .confidence = 1, .source = FactSource::environment};
+  Fact fact{.value = number, .confidence = 1, .source = FactSource::environment, .evidence = {}};
   fact.evidence.push_back({"<request>", 0, std::string(field) + " " + std::to_string(number)});
   out.push_back({std::string(field), std::move(fact), "the request"});
 }

@@ -56,12 +56,15 @@ class Tables {
   [[nodiscard]] std::optional<DatasetMatch> find_dataset(std::string_view text) const;
   /// A name ("adamw_torch") or a dotted callee ("torch.optim.AdamW").
   [[nodiscard]] std::optional<OptimizerMatch> find_optimizer(std::string_view text) const;
-  /// The default of `argument` of a callee or class: ("transformers.TrainingArguments", "optim").
+  /// The default of `argument` of a callee or class: ("transformers.TrainingArguments", "optim"),
+  /// of the newest version when none is given.
   [[nodiscard]] std::optional<DefaultMatch> find_default(std::string_view callee,
-                                                         std::string_view argument) const;
+                                                         std::string_view argument,
+                                                         std::string_view version = {}) const;
+
+  struct Rows;
 
  private:
-  struct Rows;
   explicit Tables(std::unique_ptr<Rows> rows);
   std::unique_ptr<Rows> rows_;
 };
