@@ -33,6 +33,21 @@ constexpr std::array rows{
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
+    SettingRow{"store", SettingKind::text, "", "",
+               "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
+               "state_dir"},
+    SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
+               "advise: how a duration is made of past jobs"},
+    SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
+               "advise: vector and fields, or plain cosine from 0.90 on as in the paper"},
+    SettingRow{"embedder.kind", SettingKind::choice, "lexical", "lexical|openai|replay",
+               "what makes vectors of job texts"},
+    SettingRow{"embedder.url", SettingKind::text, "", "", "openai: base address of the server"},
+    SettingRow{"embedder.model", SettingKind::text, "", "", "openai: model; empty: bge-m3"},
+    SettingRow{"embedder.token_file", SettingKind::text, "", "",
+               "openai: file with the bearer token in its first line"},
+    SettingRow{"embedder.recording", SettingKind::text, "", "",
+               "replay: JSON lines of {\"text\": ..., \"vector\": [...]}"},
     defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,
            "of a pair that shares GPUs the younger stays slowed when the older ends"),
     defect("defects.double_counted_queue", &Defects::double_counted_queue,
@@ -80,6 +95,7 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
       return {};
     }
     case SettingKind::folder:
+    case SettingKind::text:
       return {};
   }
   return {};

@@ -14,7 +14,7 @@
 
 namespace schedmate {
 
-enum class SettingKind : std::uint8_t { choice, flag, whole, seconds, folder };
+enum class SettingKind : std::uint8_t { choice, flag, whole, seconds, folder, text };
 
 struct SettingRow {
   std::string_view key;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The state that advice stands on: the store of past jobs and the index over their texts.
+
+#include <memory>
+#include <schedmate/search.hpp>
+
+#include "apps/session.hpp"
+
+namespace schedmate {
+
+struct AdvisorState {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Embedder> embedder;
+  std::unique_ptr<TextIndex> index;
+  bool is_operator = false;  ///< the caller owns the state directory
+};
+
+/// Makes the state directory (rights 0700) when it is absent. Errors: unavailable (no rights),
+/// invalid (the store is damaged or of a newer version; nothing is changed then).
+[[nodiscard]] Result<AdvisorState> open_state(const Session& session);
+
+}  // namespace schedmate

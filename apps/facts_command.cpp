@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/facts_command.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/facts_text.hpp"
+#include "core/facts_json.hpp"
+
+namespace schedmate {
+
+Result<void> facts_command(const Session& session, const FactsRequest& request) {
+  const auto job = job_source(request.job);
+  if (!job) return tl::unexpected(job.error());
+  const auto facts = extract_facts(*job);
+  if (!facts) return tl::unexpected(facts.error());
+  if (session.json)
+    fmt::print("{}\n", facts_json(*facts, {.explain = request.explain}));
+  else
+    fmt::print("{}", facts_text(*facts, request.explain));
+  return {};
+}
+
+}  // namespace schedmate

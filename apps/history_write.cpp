@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Actions that change the history: add, finish, forget.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "advisor/advisor.hpp"
+#include "advisor/calibration.hpp"
+#include "advisor/record_json.hpp"
+#include "apps/history_actions.hpp"
+#include "apps/wall_clock.hpp"
+#include "apps/words.hpp"
+#include "base/input.hpp"
+#include "core/facts_json.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate {
+namespace {
+
+/// An outcome as the flags say it; nothing when they say none.
+Result<std::optional<Outcome>> outcome_of(const HistoryRequest& request) {
+  if (request.state.empty() && !request.duration_s) return std::nullopt;
+  if (request.state.empty())
+    return fail(ErrorCode::unsupported, "history: --duration-s needs --state STATE");
+  const auto state = read_state(request.state);
+  if (!state) return tl::unexpected(state.error());
+  if (!request.duration_s || *request.duration_s < 0)
+    return fail(ErrorCode::unsupported, "history: --state needs --duration-s from 0 on");
+  Outcome outcome;
+  outcome.state = *state;
+  outcome.duration = Seconds(*request.duration_s);
+  outcome.gpu_util_pct = request.gpu_util_pct;
+  outcome.gpu_memory_mib = request.gpu_memory_mib;
+  return outcome;
+}
+
+Result<Facts> facts_of(const std::string& path) {
+  if (path.empty()) return Facts();
+  const auto text = read_file(path, StoreLimits::document_bytes);
+  if (!text) return tl::unexpected(text.error());
+  return read_facts_json(*text).map_error(
+      [&](Error error) { return Error{error.code, path + ": " + error.message}; });
+}
+
+/// How the advice came out, beside the outcome.
+void tell(const JobRecord& record, bool json) {
+  const auto score = score_advice(record);
+  if (json) {
+    nlohmann::ordered_json document = {{"schema", "schedmate.finish.v1"}, {"job_id", record.id}};
+    document["state"] = state_word(record.outcome->state);
+    document["duration_s"] = record.outcome->duration.count();
+    document["advice"] = nullptr;
+    if (score) {
+      document["advice"] = {{"p10_s", record.advice->p10.count()},
+                            {"p50_s", record.advice->p50.count()},
+                            {"p90_s", record.advice->p90.count()},
+                            {"inside", score->inside},
+                            {"p50_over_actual", std::exp(score->log_ratio)}};
+    }
+    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}: {} after {}{}\n", printable(record.id), state_word(record.outcome->state),
+             in_words(record.outcome->duration),
+             !score ? std::string()
+                    : fmt::format("; advised {}, {} the interval",
+                                  in_words(Seconds(std::llround(record.advice->p50.count()))),
+                                  score->inside ? "inside" : "outside"));
+}
+
+}  // namespace
+
+Result<void> history_add(const HistoryCall& call) {
+  const HistoryRequest& request = call.request;
+  if (request.user.empty()) return fail(ErrorCode::unsupported, "history add: --user is missing");
+  auto job = job_source(request.job);
+  if (!job) return tl::unexpected(job.error());
+  if (request.job.root.empty()) job->root.clear();
+  job->command = redact(job->command);
+  const auto facts = facts_of(request.facts);
+  if (!facts) return tl::unexpected(facts.error());
+  auto outcome = outcome_of(request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  const Submission submission{std::move(*job),
+                              request.subject,
+                              request.user,
+                              request.branch,
+                              request.vc,
+                              {},
+                              request.submit_s < 0 ? wall_clock() : at(request.submit_s)};
+  JobRecord record = make_record(submission, *facts, FlagRules::built_in());
+  record.outcome = std::move(*outcome);
+  if (auto done = call.state.store->put(record); !done) return done;
+  if (call.session.json)
+    fmt::print("{}\n", record_json(record, true));
+  else
+    fmt::print("added {}\n", printable(record.id));
+  return {};
+}
+
+Result<void> history_finish(const HistoryCall& call) {
+  const auto outcome = outcome_of(call.request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (!*outcome) return fail(ErrorCode::unsupported, "history finish: --state STATE is missing");
+  if (auto done = call.state.store->finish(call.request.subject, **outcome); !done) return done;
+  const auto record = call.state.store->get(call.request.subject);
+  if (!record) return tl::unexpected(record.error());
+  if (*record) tell(**record, call.session.json);
+  return {};
+}
+
+Result<void> history_forget(const HistoryCall& call) {
+  if (auto done = call.state.store->forget(call.request.subject); !done) return done;
+  if (auto done = call.state.index->refresh(); !done) return done;
+  if (call.session.json) {
+    const nlohmann::ordered_json document = {{"schema", "schedmate.forget.v1"},
+                                             {"job_id", call.request.subject}};
+    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("forgot {}\n", printable(call.request.subject));
+  }
+  return {};
+}
+
+}  // namespace schedmate

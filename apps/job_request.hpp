@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/facts.hpp>
+#include <string>
+
+namespace schedmate {
+
+/// DIR --command C [--workdir W] [--gpus N] [--nodes N] [--gpu-type T], as facts and advise take
+/// it.
+struct JobRequest {
+  std::string root, command;
+  std::string workdir = ".";
+  std::int64_t gpus = 1, nodes = 1;
+  std::string gpu_type;
+};
+
+/// The job with its root as an absolute path. Errors: unsupported (a senseless number).
+[[nodiscard]] Result<JobSource> job_source(const JobRequest& request);
+
+}  // namespace schedmate

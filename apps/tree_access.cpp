@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/tree_access.hpp"
+
+#include "tree/tree.hpp"
+
+namespace schedmate {
+namespace {
+
+FileStamp stamp_of(const FileVersion& file) {
+  return {file.path, file.size, file.mtime_ns, file.inode, file.hash};
+}
+
+FileVersion version_of(const FileStamp& file) {
+  return {file.path, file.size, file.mtime_ns, file.inode, file.hash};
+}
+
+Result<Closure> read_closure(const std::string& root, std::span<const std::string> files) {
+  auto tree = Tree::open(root);
+  if (!tree) return tl::unexpected(tree.error());
+  for (const std::string& path : files)
+    if (const auto text = tree->read(path); !text) return tl::unexpected(text.error());
+  const std::vector<FileVersion> versions = tree->versions();
+  Closure closure;
+  closure.hash = closure_hash(versions);
+  for (const FileVersion& file : versions) closure.files.push_back(stamp_of(file));
+  return closure;
+}
+
+bool is_unchanged(const std::string& root, std::span<const FileStamp> files) {
+  auto tree = Tree::open(root);
+  if (!tree || files.empty()) return false;
+  std::vector<FileVersion> versions;
+  for (const FileStamp& file : files) versions.push_back(version_of(file));
+  return unchanged(*tree, versions) || changed_files(*tree, versions).empty();
+}
+
+std::optional<std::string> text_of(const std::string& root, std::string_view path) {
+  TreeLimits limits;
+  limits.file_bytes = std::size_t{1} << 20U;  // packed-refs of ten thousand branches
+  auto tree = Tree::open(root, limits);
+  if (!tree) return std::nullopt;
+  const auto file = tree->read(path);
+  return file ? std::optional((*file)->text) : std::nullopt;
+}
+
+}  // namespace
+
+TreeAccess confined_tree() { return {read_closure, is_unchanged, text_of}; }
+
+}  // namespace schedmate
