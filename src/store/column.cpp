@@ -59,6 +59,7 @@ Column& Column::operator=(Column&& other) noexcept {
   std::swap(sums_, other.sums_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(sealed_, other.sealed_);
   std::swap(capacity_, other.capacity_);
   std::swap(tail_sum_, other.tail_sum_);
   std::swap(checked_, other.checked_);
@@ -95,8 +96,6 @@ std::string_view Column::block(std::uint64_t number) const {
   return {data_ + begin, std::min<std::uint64_t>(block_bytes, bytes_ - begin)};
 }
 
-std::uint64_t Column::tail_sum() const { return tail_sum_; }
-
 Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
   if (file_ >= 0) {
     struct stat status{};
@@ -109,7 +108,7 @@ Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
   // The block that was the last one may have grown.
   const auto last = std::min(bytes_, bytes) / block_bytes;
   if (bytes != bytes_ && last < checked_.size()) checked_.resize(last);
-  bytes_ = bytes;
+  bytes_ = sealed_ = bytes;
   tail_sum_ = tail_sum;
   return {};
 }
@@ -141,18 +140,15 @@ Result<void> Column::write_sums(std::uint64_t offset, std::uint64_t size) {
 }
 
 Result<void> Column::append(std::string_view bytes) {
-  const auto old_bytes = bytes_;
-  const auto old_sum = tail_sum_;
-  auto done = write(bytes_, bytes);
-  if (done) {
-    bytes_ += bytes.size();
-    done = write_sums(old_bytes, bytes.size());
-  }
-  if (!done) {
-    bytes_ = old_bytes;
-    tail_sum_ = old_sum;
-  }
-  return done;
+  if (auto done = write(bytes_, bytes); !done) return done;
+  bytes_ += bytes.size();
+  return {};
+}
+
+Result<void> Column::seal() {
+  if (auto done = write_sums(sealed_, bytes_ - sealed_); !done) return done;
+  sealed_ = bytes_;
+  return {};
 }
 
 Result<void> Column::overwrite(std::uint64_t offset, std::string_view bytes) {

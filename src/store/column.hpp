@@ -29,13 +29,16 @@ class Column {
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Checksum of the last, incomplete block, for `resize`.
-  [[nodiscard]] std::uint64_t tail_sum() const;
+  [[nodiscard]] std::uint64_t tail_sum() const { return tail_sum_; }
 
   /// Takes over the length that was committed, by this process or another. Errors: invalid when
   /// the file is shorter than that.
   Result<void> resize(std::uint64_t bytes, std::uint64_t tail_sum);
-  /// Adds bytes at the end. Errors: unavailable (disk full); the column is as before then.
+  /// Adds bytes at the end; they count once they were sealed and the owner has committed the new
+  /// length. Errors: unavailable (disk full).
   Result<void> append(std::string_view bytes);
+  /// Writes the checksums of what was appended.
+  Result<void> seal();
   /// Replaces bytes in place.
   Result<void> overwrite(std::uint64_t offset, std::string_view bytes);
 
@@ -62,7 +65,7 @@ class Column {
   std::string path_;
   int file_ = -1, sums_ = -1;
   char* data_ = nullptr;
-  std::uint64_t bytes_ = 0, capacity_ = 0, tail_sum_ = 0;
+  std::uint64_t bytes_ = 0, sealed_ = 0, capacity_ = 0, tail_sum_ = 0;
   std::vector<bool> checked_;
 };
 

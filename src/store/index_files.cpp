@@ -132,6 +132,7 @@ Result<void> IndexFiles::commit() {
   if (*manifest_ < 0) return {};
   Manifest manifest{.key = key_, .counts = counts, .columns = {}, .sum = 0};
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (auto sealed = columns_[i].seal(); !sealed) return sealed;
     manifest.columns.at(i) = {columns_[i].bytes(), columns_[i].tail_sum()};
   }
   manifest.sum = sum_of(manifest);

@@ -137,10 +137,10 @@ TEST_CASE("sparse search finds what TF-IDF by the book finds") {
   const auto index = open(*store, sparse(), "");
   const auto texts = store->texts(0, 1000).value();
   CHECK(index->rows() == texts.size());
-  // The weights are those of the first rows up to the last growth by a quarter.
+  // The weights are those of the first rows up to the last growth by half.
   std::size_t weighed = 1;
-  while (std::max(weighed + 1, weighed + weighed / 4) <= texts.size()) {
-    weighed = std::max(weighed + 1, weighed + weighed / 4);
+  while (std::max(weighed + 1, weighed + weighed / 2) <= texts.size()) {
+    weighed = std::max(weighed + 1, weighed + weighed / 2);
   }
   Random random(99);
   for (int i = 0; i < 100; ++i) {

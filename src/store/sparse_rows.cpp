@@ -7,8 +7,8 @@
 /// weighted features), then adds up the worths of each row's words (one table look-up a word). That
 /// is exact, reads 4 bytes a word, and needs nothing to be built when the files are opened.
 ///
-/// The weights follow the history: they are computed again whenever it has grown by a quarter, from
-/// the rows up to there, so they depend on the order of the texts alone.
+/// The weights follow the history: they are computed again whenever it has grown by half, from the
+/// rows up to there, so they depend on the order of the texts alone.
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -143,7 +143,7 @@ class SparseRows final : public Rows {
   /// Number of rows at which the weights are computed again.
   [[nodiscard]] std::uint64_t next_weighing() const {
     const auto last = files_.counts.own;
-    return std::max(last + 1, last + last / 4);
+    return std::max(last + 1, last + last / 2);
   }
 
   [[nodiscard]] std::span<const double> current_weights() const {

@@ -217,13 +217,8 @@ class SqliteStore final : public Store {
       return;
     }
     record.text_id = static_cast<std::uint64_t>(intern(record.text));
-    write_job(*database_, old.key == 0 ? next_key() : old.key, record);
+    write_job(*database_, old.key, record);
     if (old.text_id != static_cast<std::int64_t>(record.text_id)) drop_unused(old.text_id);
-  }
-
-  std::int64_t next_key() {
-    Query query(*database_, "SELECT ifnull(max(key), 0) + 1 FROM jobs");
-    return query.next() ? query.integer(0) : 0;
   }
 
   std::int64_t intern(const std::string& text) {

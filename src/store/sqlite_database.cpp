@@ -110,17 +110,17 @@ void Database::note(int code) {
   set_error(code_of(code), fmt::format("store {}: {} ({})", path_, text, remedy(code)));
 }
 
-sqlite3_stmt* Database::prepared(const std::string& sql) {
+sqlite3_stmt* Database::prepared(std::string_view sql) {
   if (failed()) return nullptr;
   if (const auto found = statements_.find(sql); found != statements_.end()) return found->second;
   sqlite3_stmt* statement = nullptr;
   note(sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                           SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
-  if (statement != nullptr) statements_[sql] = statement;
+  if (statement != nullptr) statements_.emplace(sql, statement);
   return statement;
 }
 
-Query::Query(Database& database, const std::string& sql)
+Query::Query(Database& database, std::string_view sql)
     : database_(database), statement_(database.prepared(sql)) {}
 
 Query::~Query() {

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <schedmate/result.hpp>
@@ -39,18 +40,24 @@ class Database {
  private:
   friend class Query;
   Database() = default;
-  sqlite3_stmt* prepared(const std::string& sql);
+  sqlite3_stmt* prepared(std::string_view sql);
   void note(int code);
   sqlite3* handle_ = nullptr;
   std::string path_;
   std::optional<Error> error_;
-  std::unordered_map<std::string, sqlite3_stmt*> statements_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  std::unordered_map<std::string, sqlite3_stmt*, TextHash, std::equal_to<>> statements_;
 };
 
 /// One run of a prepared statement: bind from left to right, then step. Columns from 0.
 class Query {
  public:
-  Query(Database& database, const std::string& sql);
+  Query(Database& database, std::string_view sql);
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
   ~Query();

@@ -68,18 +68,23 @@ Result<Outcome> read_outcome(const Query& query) {
 
 }  // namespace
 
-void write_job(Database& database, std::int64_t key, const JobRecord& record) {
+void write_job(Database& database, std::int64_t old_key, const JobRecord& record) {
   Query job(database,
             "INSERT OR REPLACE INTO jobs (key, id, user, vc, submit_s, root, workdir, command, "
             "branch, gpus, nodes, gpu_type, time_limit_s, text_id, entry, closure) "
             "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto limit =
       record.time_limit ? std::optional<std::int64_t>(record.time_limit->count()) : std::nullopt;
-  job.bind(key).bind(record.id).bind(record.user).bind(record.vc).bind(seconds_of(record.submit));
+  job.bind(old_key == 0 ? std::nullopt : std::optional(old_key))
+      .bind(record.id)
+      .bind(record.user)
+      .bind(record.vc)
+      .bind(seconds_of(record.submit));
   job.bind(record.root).bind(record.workdir).bind(record.command).bind(record.branch);
   job.bind(record.gpus).bind(record.nodes).bind(record.gpu_type).bind(limit);
   job.bind(static_cast<std::int64_t>(record.text_id)).bind(record.entry).bind(record.closure).run();
 
+  const auto key = database.last_row();
   const auto as_fields = fields_to_json(record.fields);
   const auto as_advice = record.advice ? advice_to_json(*record.advice) : "";
   Query details(database, "INSERT OR REPLACE INTO details VALUES (?,?,?,?,'','')");

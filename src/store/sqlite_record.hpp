@@ -10,7 +10,7 @@
 
 namespace schedmate {
 
-/// Writes both rows under `key`, replacing what stands there.
+/// Writes both rows, replacing those under `key`; 0 = a new job.
 void write_job(Database& database, std::int64_t key, const JobRecord& record);
 void write_outcome(Database& database, std::int64_t key, const Outcome& outcome);
 
