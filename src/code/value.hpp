@@ -5,6 +5,7 @@
 /// all readers, so that a flag's value can travel from the command through a config into a
 /// constructor call and still show its line.
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +53,9 @@ class Value {
 
   Value() = default;
   Value(Data what, PlacePtr where = {}) : data(std::move(what)), place(std::move(where)) {}
-  Value(const char* text) : data(std::string(text)) {}
+  /// A template, so that the number 0 is no null pointer to a text.
+  template <std::same_as<const char*> Text>
+  Value(Text text) : data(std::string(text)) {}
 
   static Value list(List items, PlacePtr where = {});  ///< tuples and sets too
   static Value dict(Dict entries, PlacePtr where = {});

@@ -14,6 +14,11 @@ Value dict(std::initializer_list<Dict::Entry> entries) {
 
 const PlacePtr line_3 = std::make_shared<const Place>(Place{"a.yaml", 3, "b: 1", {}, {}});
 
+TEST_CASE("the number zero is a number and no text") {
+  CHECK(*Value(std::int64_t{0}).integer() == 0);
+  CHECK(*Value("zero").text() == "zero");
+}
+
 TEST_CASE("a path leads through dicts and list items, and nowhere when a step is missing") {
   const Value root =
       dict({{"a", dict({{"b", Value::list({Value(std::int64_t{7}), Value("x")})}})}});
