@@ -48,56 +48,57 @@ Value add_deepspeed(Machine&, const Arguments& arguments) {
   return add_flags(arguments, flags);
 }
 
+constexpr std::string_view trainer_flags[] = {"--accelerator",
+                                              "--strategy",
+                                              "--devices",
+                                              "--num_nodes",
+                                              "--gpus",
+                                              "--precision",
+                                              "--max_epochs",
+                                              "--min_epochs",
+                                              "--max_steps",
+                                              "--min_steps",
+                                              "--max_time",
+                                              "--accumulate_grad_batches",
+                                              "--gradient_clip_val",
+                                              "--gradient_clip_algorithm",
+                                              "--limit_train_batches",
+                                              "--limit_val_batches",
+                                              "--limit_test_batches",
+                                              "--val_check_interval",
+                                              "--check_val_every_n_epoch",
+                                              "--log_every_n_steps",
+                                              "--num_sanity_val_steps",
+                                              "--fast_dev_run",
+                                              "--overfit_batches",
+                                              "--benchmark",
+                                              "--deterministic",
+                                              "--default_root_dir",
+                                              "--resume_from_checkpoint",
+                                              "--amp_backend",
+                                              "--sync_batchnorm",
+                                              "--detect_anomaly",
+                                              "--enable_checkpointing",
+                                              "--profiler",
+                                              "--distributed_backend",
+                                              "--auto_lr_find",
+                                              "--auto_scale_batch_size",
+                                              "--tpu_cores",
+                                              "--logger",
+                                              "--progress_bar_refresh_rate",
+                                              "--weights_summary",
+                                              "--num_processes",
+                                              "--enable_progress_bar",
+                                              "--enable_model_summary",
+                                              "--reload_dataloaders_every_n_epochs"};
+
 /// Lightning 1.x: each parameter of Trainer.__init__ as a flag; None where the version decides.
 Value add_trainer_flags(Machine&, const Arguments& arguments) {
-  static constexpr std::string_view names[] = {"--accelerator",
-                                               "--strategy",
-                                               "--devices",
-                                               "--num_nodes",
-                                               "--gpus",
-                                               "--precision",
-                                               "--max_epochs",
-                                               "--min_epochs",
-                                               "--max_steps",
-                                               "--min_steps",
-                                               "--max_time",
-                                               "--accumulate_grad_batches",
-                                               "--gradient_clip_val",
-                                               "--gradient_clip_algorithm",
-                                               "--limit_train_batches",
-                                               "--limit_val_batches",
-                                               "--limit_test_batches",
-                                               "--val_check_interval",
-                                               "--check_val_every_n_epoch",
-                                               "--log_every_n_steps",
-                                               "--num_sanity_val_steps",
-                                               "--fast_dev_run",
-                                               "--overfit_batches",
-                                               "--benchmark",
-                                               "--deterministic",
-                                               "--default_root_dir",
-                                               "--resume_from_checkpoint",
-                                               "--amp_backend",
-                                               "--sync_batchnorm",
-                                               "--detect_anomaly",
-                                               "--enable_checkpointing",
-                                               "--profiler",
-                                               "--distributed_backend",
-                                               "--auto_lr_find",
-                                               "--auto_scale_batch_size",
-                                               "--tpu_cores",
-                                               "--logger",
-                                               "--progress_bar_refresh_rate",
-                                               "--weights_summary",
-                                               "--num_processes",
-                                               "--enable_progress_bar",
-                                               "--enable_model_summary",
-                                               "--reload_dataloaders_every_n_epochs"};
   const Value* parser = arguments.find("parser", 0);
   if (parser == nullptr) parser = arguments.named.find("parent_parser");
   auto* known = parser == nullptr ? nullptr : object_as<ArgumentParser>(*parser);
   if (known == nullptr) return parser == nullptr ? Value{} : *parser;
-  for (const std::string_view name : names) {
+  for (const std::string_view name : trainer_flags) {
     Declared flag;
     flag.spec.names = {std::string(name)};
     flag.spec.dest = std::string(name.substr(2));
@@ -167,11 +168,10 @@ Value parse_tap(Machine& machine, const Arguments& arguments) {
 }  // namespace schedmate::natives
 
 void schedmate::add_argparse(NativeTable& table) {
-  using namespace std::string_literals;
   namespace n = natives;
-  for (const auto& name :
-       {"argparse.ArgumentParser"s, "configargparse.ArgumentParser"s, "configargparse.ArgParser"s,
-        "configargparse.Parser"s, "jsonargparse.ArgumentParser"s}) {
+  for (const std::string name :
+       {"argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser",
+        "configargparse.Parser", "jsonargparse.ArgumentParser"}) {
     table[name] = [name](Machine&, const Arguments& arguments) {
       return n::make_parser(name, arguments);
     };

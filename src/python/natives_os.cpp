@@ -102,7 +102,7 @@ std::shared_ptr<Environ> environ_of(Machine& machine) {
   return std::static_pointer_cast<Environ>(held);
 }
 
-Value getenv(Machine& machine, const Arguments& arguments) {
+Value read_variable(Machine& machine, const Arguments& arguments) {
   const Value get = environ_of(machine)->attribute(machine, "get").value_or(Value{});
   return machine.call(get, arguments);
 }
@@ -255,7 +255,7 @@ void add_paths(NativeTable& table) {
 }
 
 void add_os(NativeTable& table) {
-  for (const auto* const name : {"os.getenv", "os.environ.get"}) table[name] = getenv;
+  for (const auto* const name : {"os.getenv", "os.environ.get"}) table[name] = read_variable;
   for (const auto* const name :
        {"os.cpu_count", "multiprocessing.cpu_count", "psutil.cpu_count", "os.sched_getaffinity",
         "os.getpid", "socket.gethostname", "platform.system", "time.time", "datetime.datetime.now",
