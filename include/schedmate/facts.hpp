@@ -30,8 +30,6 @@ enum class FactSource : std::uint8_t {
   model,        ///< a language model's answer, checked
 };
 
-[[nodiscard]] std::string_view name_of(FactSource source);
-
 /// One line that proves a value. `file` is relative to the root, or "<command>", "<request>", or
 /// "rules/NAME.toml"; `text` is the line or an unchanged part of it.
 struct Evidence {

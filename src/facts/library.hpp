@@ -19,8 +19,8 @@ struct Library {
 [[nodiscard]] std::vector<Library> libraries_of(const Scene& scene);
 
 struct LibrarySetting {
-  Value value;  ///< unknown when only the default is known
-  std::optional<DefaultMatch> by_default;
+  Value value{};  ///< unknown when only the default is known
+  std::optional<DefaultMatch> by_default{};
   bool certain = true;
 };
 /// What `name` of the library is: from the call, from flags that it owns, else its default;

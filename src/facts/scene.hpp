@@ -23,10 +23,10 @@ enum class Standing : std::uint8_t {
 };
 
 struct Setting {
-  std::string key;  ///< dotted and normalised: "model.optimizer.lr"
-  Value value;
+  std::string key{};  ///< dotted and normalised: "model.optimizer.lr"
+  Value value{};
   Standing standing = Standing::loose;
-  std::string owner;  ///< callee, dataclass or config file
+  std::string owner{};  ///< callee, dataclass or config file
   bool read = false;  ///< the program was seen to use it
   [[nodiscard]] std::string_view leaf() const;
 };
@@ -34,11 +34,11 @@ struct Setting {
 struct Scene {
   JobSource job;
   Launch launch;
-  Observation seen;
-  std::vector<Setting> settings;
+  Observation seen{};
+  std::vector<Setting> settings{};
   const Keys* keys = nullptr;
   const Tables* tables = nullptr;
-  std::vector<std::string> closure;  ///< files read for this program
+  std::vector<std::string> closure{};  ///< files read for this program
   bool followed = false;             ///< the entry was found and run through
 
   [[nodiscard]] int gpus_per_node() const;
