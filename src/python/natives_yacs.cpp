@@ -10,14 +10,14 @@ namespace schedmate::natives {
 namespace {
 
 /// A word of `--opts KEY VALUE` as yacs reads it: a literal, bent to the type that was there.
-Value typed_as(const Value* before, Value value) {
-  const std::string* text = value.text();
-  if (text != nullptr) value = read_literal(*text, value.place);
+Value typed_as(const Value* before, const Value& given) {
+  const std::string* text = given.text();
+  if (text == nullptr) return given;
+  Value value = read_literal(*text, given.place);
   if (before == nullptr) return value;
   if (before->real() != nullptr && value.integer() != nullptr)
     return {static_cast<double>(*value.integer()), value.place};
-  if (before->text() != nullptr && text != nullptr) return {*text, value.place};
-  return value;
+  return before->text() != nullptr ? given : value;
 }
 
 class CfgNode : public AttributeDict {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/path_object.hpp"
+#include "python/trial.hpp"
+
+namespace schedmate {
+namespace {
+
+using testing::run_program;
+
+TEST_CASE("what the request decides says so") {
+  const auto trial = run_program(R"(
+import os, torch
+import torch.distributed as dist
+n = torch.cuda.device_count()
+world = int(os.environ['WORLD_SIZE'])
+rank = int(os.environ.get('RANK', -1))
+size = dist.get_world_size()
+)",
+                                 "", {}, 8);
+  CHECK(trial["n"] == "4");
+  CHECK(trial["world"] == "8");
+  CHECK(trial["rank"] == "0");
+  const Value* size = trial.seen.globals.find("size");
+  REQUIRE(size != nullptr);
+  CHECK(size->place->file == "<request>");
+  CHECK(size->place->text == "processes 8");
+  CHECK(size->place->source == FactSource::environment);
+}
+
+TEST_CASE("without a launcher the variables of one are absent") {
+  const auto trial = run_program(R"(
+import os
+ddp = int(os.environ.get('RANK', -1)) != -1
+there = 'WORLD_SIZE' in os.environ
+os.environ['MINE'] = 'x'
+mine = os.getenv('MINE')
+home = os.environ.get('HOME')
+)");
+  CHECK(trial["ddp"] == "False");
+  CHECK(trial["there"] == "False");
+  CHECK(trial["mine"] == "'x'");
+  CHECK(trial["home"] != "None");
+}
+
+TEST_CASE("paths are joined, taken apart and looked up in the tree") {
+  const auto trial = run_program(R"(
+import os
+from pathlib import Path
+here = os.path.dirname(os.path.abspath(__file__))
+conf = os.path.join(here, 'conf', 'a.yaml')
+there = os.path.exists(conf)
+p = Path('conf') / 'a.yaml'
+got = [p.name, p.stem, p.suffix, str(p.parent), p.exists(), os.path.splitext('x.tar.gz')[0]]
+text = p.read_text()
+)",
+                                 "", {{"conf/a.yaml", "lr: 1\n"}});
+  CHECK(trial["there"] == "True");
+  CHECK(trial["got"] == "['a.yaml', 'a', '.yaml', 'conf', True, 'x.tar']");
+  CHECK(trial["text"] == "'lr: 1\\n'");
+}
+
+TEST_CASE("arithmetic of math and numpy on known numbers") {
+  const auto trial = run_program(R"(
+import math, copy
+import numpy as np
+from functools import reduce
+from itertools import product
+from collections import OrderedDict, namedtuple
+a = [math.ceil(7 / 2), math.sqrt(16), math.log2(8), int(np.ceil(2.5)), np.prod([2, 3])]
+b = reduce(lambda x, y: x * y, [1, 2, 3])
+c = len(list(product([1, 2], [3, 4, 5])))
+d = copy.deepcopy({'x': [1]})
+d['x'].append(2)
+P = namedtuple('P', 'x y')
+e = P(1, y=2).y
+)");
+  CHECK(trial["a"] == "[4, 4.0, 3.0, 3, 6]");
+  CHECK(trial["b"] == "6");
+  CHECK(trial["c"] == "6");
+  CHECK(trial["d"] == "{'x': [1, 2]}");
+  CHECK(trial["e"] == "2");
+}
+
+TEST_CASE("paths are normalised as text") {
+  using natives::normal_path;
+  CHECK(normal_path("a//b/../c/.") == "a/c");
+  CHECK(normal_path("../a") == "../a");
+  CHECK(normal_path("") == ".");
+  CHECK(natives::joined_path("a", "/b") == "/b");
+  CHECK(natives::parent_path("/a") == "/");
+  CHECK(natives::suffix_at(".bashrc") == 7);
+}
+
+}  // namespace
+}  // namespace schedmate

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// For tests: a program in a folder of its own, observed.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "python/observation.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace schedmate::testing {
+
+struct Trial {
+  Observation seen;
+  /// The value of a top-level name at the end, as repr().
+  [[nodiscard]] std::string operator[](std::string_view name) const {
+    const Value* value = seen.globals.find(name);
+    return value == nullptr ? "<absent>" : repr(*value);
+  }
+  [[nodiscard]] const Flag* flag(std::string_view name) const {
+    for (const Flag& each : seen.flags) {
+      if (each.name == name) return &each;
+    }
+    return nullptr;
+  }
+  /// The reasons of all stops.
+  [[nodiscard]] std::string stops() const {
+    std::string all;
+    for (const Stop& stop : seen.stops) all += stop.reason + "\n";
+    return all;
+  }
+  /// The keyword argument of the first call of that name.
+  [[nodiscard]] std::string argument(std::string_view callee, std::string_view name) const {
+    for (const Call& call : seen.calls) {
+      const Value* value = call.callee == callee ? call.named.find(name) : nullptr;
+      if (value != nullptr) return repr(*value);
+    }
+    return "<absent>";
+  }
+};
+
+struct TrialFile {
+  std::string path, text;
+};
+
+/// Runs main.py with these words on 4 GPUs; `processes` as a launcher would start.
+inline Trial run_program(const std::string& program, const std::string& words = "",
+                         const std::vector<TrialFile>& files = {}, int processes = 1) {
+  const Scratch folder;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    const std::filesystem::path full = folder.path(path);
+    std::filesystem::create_directories(full.parent_path());
+    std::ofstream(full) << text;
+  };
+  write("main.py", program);
+  for (const TrialFile& file : files) write(file.path, file.text);
+  auto tree = Tree::open(folder.path());
+  REQUIRE(tree.has_value());
+  PythonRun run;
+  run.script = "main.py";
+  run.gpus_per_node = 4;
+  run.processes = processes;
+  std::istringstream parts(words);
+  for (std::string part; parts >> part;) {
+    const Place place{"<command>", 0, part, FactSource::command, {}};
+    run.args.push_back({part, std::make_shared<const Place>(place), !part.starts_with('$')});
+  }
+  auto seen = observe(*tree, run);
+  REQUIRE(seen.has_value());
+  return {std::move(*seen)};
+}
+
+}  // namespace schedmate::testing
