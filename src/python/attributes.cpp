@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "python/interpreter.hpp"
+#include "python/natives_support.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -21,6 +22,21 @@ Value function_attribute(const Function& function, std::string_view name) {
   if (const Value* found = function.attributes.find(name)) return *found;
   if (name == "__name__" || name == "__qualname__") return Value(function.name);
   return {};
+}
+
+/// What frameworks' objects say of the processes of the job, seen from the first of them.
+std::optional<Value> of_processes(const PythonRun& run, std::string_view name) {
+  static constexpr std::string_view first[] = {"is_main_process", "is_local_main_process",
+                                               "is_global_zero", "is_world_process_zero"};
+  static constexpr std::string_view ranks[] = {"process_index", "local_process_index",
+                                               "global_rank", "local_rank"};
+  if (std::ranges::find(first, name) != std::end(first)) return Value(true);
+  if (std::ranges::find(ranks, name) != std::end(ranks)) return whole(0);
+  if (name != "world_size" && name != "num_processes") return std::nullopt;
+  const std::int64_t gpus = std::int64_t{run.gpus_per_node} * run.nodes;
+  // Without a launcher the framework may start as many as there are, or one.
+  if (run.processes == 1 && gpus > 1) return std::nullopt;
+  return natives::from_request(run.processes, "gpus");
 }
 
 Value outside_method(const Value& self, std::string name) {
@@ -71,17 +87,20 @@ Value Interpreter::bind(const Value& member, const Value& self, Class* type) {
     bound->function = descriptor->function;
     return wrap(std::move(bound), member.place);
   }
+  if (const auto* thing = as<Thing>(member); thing != nullptr && thing->type_of != nullptr) {
+    // An object of a class with __get__ is a property of the program's own making.
+    const Value* getter = find_member(*thing->type_of, "__get__");
+    if (getter == nullptr || self.object() == type) return member;
+    Arguments arguments;
+    arguments.positional = {self, class_value(type)};
+    return call(bind(*getter, member, thing->type_of), std::move(arguments));
+  }
   const bool method = as<Function>(member) != nullptr || as<NativeFunction>(member) != nullptr;
   if (!method || self.object() == type) return member;
   auto bound = std::make_shared<BoundMethod>();
   bound->self = self;
   bound->function = member;
   return wrap(std::move(bound), member.place);
-}
-
-Value Interpreter::class_value(Class* type) {
-  const auto found = std::ranges::find(classes_, type, &std::shared_ptr<Class>::get);
-  return found == classes_.end() ? Value{} : wrap(*found);
 }
 
 Value Interpreter::class_attribute(Class& type, std::string_view name) {
@@ -135,6 +154,7 @@ Value Interpreter::super_attribute(const Super& super, std::string_view name) {
 
 Value Interpreter::outside_attribute(const Value& of, const Symbol& symbol, std::string_view name) {
   if (const auto* method = as<OutsideMethod>(of)) {
+    if (auto known = of_processes(run_, name)) return *known;
     if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
     return outside_method(method->self, attribute_name(symbol.name, name));
   }
@@ -163,6 +183,7 @@ Value Interpreter::attribute(const Value& of, std::string_view name) {
   }
   if (const auto* made = as<MadeThing>(of)) {
     if (const Value* field = made->fields.find(name)) return *field;
+    if (auto known = of_processes(run_, name)) return *known;
     return outside_method(of, attribute_name(made->callee + "()", name));
   }
   if (const auto* partial = as<Partial>(of)) {

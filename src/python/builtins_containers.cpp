@@ -123,6 +123,11 @@ Value sorted(Interpreter& in, const Arguments& arguments) {
 }
 
 Value reversed(Interpreter& in, const Arguments& arguments) {
+  if (const Value* given = argument_at(arguments, 0); given && as<Range>(*given) != nullptr) {
+    auto loop = std::make_shared<Iteration>();
+    loop->inner = *given;
+    return wrap(std::move(loop), given->place);
+  }
   Value all = make_list(in, arguments);
   if (all.items() != nullptr) std::ranges::reverse(*all.items());
   return all;

@@ -28,6 +28,7 @@ Value make_int(Interpreter& in, const Arguments& arguments) {
     const auto number = parse_number<std::int64_t>(digits);
     const bool decimal = argument_at(arguments, 1) == nullptr;
     if (number && decimal) return {*number, value.place};
+    if (!number && decimal) in.throw_error("ValueError");
   }
   return {Unknown{}, value.place};
 }
@@ -38,6 +39,7 @@ Value make_float(Interpreter& in, const Arguments& arguments) {
   const Value value = in.as_plain(*given);
   const auto number = value.number();
   if (number) return {*number, value.place};
+  if (value.text() != nullptr) in.throw_error("ValueError");
   return {Unknown{}, value.place};
 }
 
@@ -51,8 +53,8 @@ Value make_bool(Interpreter& in, const Arguments& arguments) {
 Value absolute(Interpreter& in, const Arguments& arguments) {
   const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {};
-  if (const auto* whole = given->integer())
-    return *whole < 0 ? in.binary("-", Value(std::int64_t{0}), *given) : *given;
+  if (const auto* number = given->integer())
+    return *number < 0 ? in.binary("-", whole(0), *given) : *given;
   if (const auto* real = given->real()) return {std::abs(*real), given->place};
   return {Unknown{}, given->place};
 }
@@ -104,7 +106,7 @@ Value total(Interpreter& in, const Arguments& arguments) {
   const auto items = given == nullptr ? std::nullopt : in.iterate(*given);
   if (!items) return {Unknown{}, arguments.place};
   const Value* start = arguments.find("start", 1);
-  Value sum = start == nullptr ? Value(std::int64_t{0}) : *start;
+  Value sum = start == nullptr ? whole(0) : *start;
   PlacePtr place = given->place;
   for (const Value& item : *items) {
     if (!place) place = item.place;
@@ -130,7 +132,7 @@ Value length(Interpreter& in, const Arguments& arguments) {
 
 Value make_range(Interpreter&, const Arguments& arguments) {
   auto range = std::make_shared<Range>();
-  const auto whole = [&](std::size_t position) -> std::optional<std::int64_t> {
+  const auto number_at = [&](std::size_t position) -> std::optional<std::int64_t> {
     const Value& value = arguments.positional[position];
     return value.integer() == nullptr ? std::nullopt : std::optional(*value.integer());
   };
@@ -138,13 +140,13 @@ Value make_range(Interpreter&, const Arguments& arguments) {
   if (count == 0) return {};
   const std::size_t end = count == 1 ? 0 : 1;
   range->bound = arguments.positional[end];
-  range->last = whole(end);
+  range->last = number_at(end);
   if (count > 1) {
     range->start = arguments.positional[0];
-    range->first = whole(0);
+    range->first = number_at(0);
   }
   if (count > 2) {
-    const auto step = whole(2);
+    const auto step = number_at(2);
     if (!step || *step == 0) {
       range->first.reset();
     } else {

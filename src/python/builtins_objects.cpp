@@ -223,6 +223,14 @@ Value wraps(Interpreter&, const Arguments&) {
   });
 }
 
+template <class T>
+Value is_kind(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  if (given == nullptr || given->is_unknown()) return {};
+  if (as<T>(*given) != nullptr) return {true, arguments.place};
+  return as<Symbol>(*given) == nullptr ? Value(false, arguments.place) : Value{};
+}
+
 Value nothing(Interpreter&, const Arguments&) { return Value::none(); }
 
 }  // namespace
@@ -245,6 +253,9 @@ void add_object_builtins(BuiltinTable& table) {
   table["abc.abstractproperty"] = describe<Descriptor::Kind::property>;
   table["classmethod"] = describe<Descriptor::Kind::class_method>;
   table["staticmethod"] = describe<Descriptor::Kind::static_method>;
+  table["inspect.isclass"] = is_kind<Class>;
+  table["inspect.isfunction"] = is_kind<Function>;
+  table["inspect.ismodule"] = is_kind<Module>;
   table["functools.partial"] = partial;
   table["functools.partialmethod"] = partial;
   table["functools.wraps"] = wraps;

@@ -60,6 +60,20 @@ Value evaluate_text(Interpreter& in, const Arguments& arguments) {
   return in.run_text(*given->text(), given->place);
 }
 
+/// Literals only; what is none fails with an error that programs use to keep the text.
+Value evaluate_literal(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  if (given == nullptr || given->text() == nullptr) return {};
+  const auto text = trim(*given->text());
+  constexpr std::string_view starts = "0123456789-+.'\"[({";
+  const bool word = text == "True" || text == "False" || text == "None";
+  if (text.empty() || (!word && starts.find(text.front()) == std::string_view::npos)) {
+    in.throw_error("ValueError");
+    return {Unknown{}, given->place};
+  }
+  return in.run_text(std::string(text), given->place);
+}
+
 Value compiled(Interpreter&, const Arguments& arguments) {
   const Value* given = argument_at(arguments, 0);
   return given == nullptr ? Value{} : *given;
@@ -94,6 +108,7 @@ void add_program_builtins(BuiltinTable& table) {
   table["locals"] = locals;
   table["exec"] = execute_text;
   table["eval"] = evaluate_text;
+  table["ast.literal_eval"] = evaluate_literal;
   table["compile"] = compiled;
   table["__import__"] = import_module;
   table["importlib.import_module"] = import_module;

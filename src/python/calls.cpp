@@ -17,6 +17,12 @@ bool is_data(const Value& value) {
   return value.object() == nullptr && !value.is_unknown() && !value.is_none();
 }
 
+/// "pydantic.BaseModel().dict" -> "pydantic.BaseModel.dict": natives have methods as functions.
+std::string without_parentheses(std::string name) {
+  if (const auto at = name.find("()"); at != std::string::npos) name.erase(at, 2);
+  return name;
+}
+
 }  // namespace
 
 Arguments Interpreter::eval_arguments(const Code* list, PlacePtr at) {
@@ -248,7 +254,12 @@ Value Interpreter::result_of(const Function& function, const Frame& done) {
     flow = Flow::next;
     return done.maybe_returned.value_or(Value{});
   }
-  if (flow == Flow::raise || flow == Flow::exit || flow == Flow::over_budget) return {};
+  const bool failed = flow == Flow::raise || flow == Flow::exit;
+  if (failed && done.maybe_returned) {
+    flow = Flow::next;
+    return *done.maybe_returned;
+  }
+  if (failed || flow == Flow::over_budget) return {};
   const bool fell_through = flow == Flow::next;
   flow = Flow::next;
   if (done.endless || !done.yielded.empty())
@@ -281,20 +292,42 @@ Value Interpreter::record(std::string callee, const Arguments& arguments) {
   return wrap(std::move(made), arguments.place);
 }
 
+/// Lightning's save_hyperparameters(): the arguments of __init__ as self.hparams.
+void Interpreter::keep_parameters(const Value& self, const Arguments& arguments) {
+  if (frame().function == nullptr) return;
+  Value kept = Value::dict({}, arguments.place);
+  for (const Parameter& parameter : frame().function->parameters) {
+    const Value* value = frame().scope->names.find(parameter.name);
+    if (value == nullptr || value->object() == self.object()) continue;
+    const Dict* spread =
+        parameter.kind == Parameter::Kind::double_star ? value->entries() : nullptr;
+    if (spread == nullptr) {
+      kept.entries()->set(parameter.name, *value);
+      continue;
+    }
+    for (const auto& [key, each] : spread->all()) kept.entries()->set(key, each);
+  }
+  // save_hyperparameters(config): that object is the whole.
+  const Value* given = arguments.positional.size() == 1 ? arguments.positional.data() : nullptr;
+  const bool whole = given != nullptr && given->text() == nullptr && given->items() == nullptr;
+  set_attribute(self, "hparams", whole ? *given : kept);
+}
+
 Value Interpreter::call_outside(const Symbol& symbol, Arguments arguments) {
   const auto* method = dynamic_cast<const OutsideMethod*>(&symbol);
   if (method == nullptr) {
     if (const Native* builtin = find_builtin(symbol.name)) return (*builtin)(*this, arguments);
-    if (const Native* native = find_native(symbol.name)) {
-      Value result = (*native)(*this, arguments);
-      run_hooks(symbol.name, {}, arguments);
-      return result;
-    }
+    // A native calls what it is given by itself: no hooks.
+    if (const Native* native = find_native(symbol.name)) return (*native)(*this, arguments);
   } else if (const auto* dict = as<Thing>(method->self); dict != nullptr && is_dict(*dict)) {
     return call_method_of_dict(*method, arguments);
+  } else if (const Native* native = find_native(without_parentheses(symbol.name))) {
+    arguments.positional.insert(arguments.positional.begin(), method->self);
+    return (*native)(*this, arguments);
   }
   const std::string name = symbol.name;
   const Value self = method == nullptr ? Value{} : method->self;
+  if (name.ends_with("().save_hyperparameters")) keep_parameters(self, arguments);
   Value made = record(name, arguments);
   auto given = run_hooks(name, self, arguments);
   return given ? std::move(*given) : made;

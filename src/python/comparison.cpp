@@ -110,6 +110,13 @@ std::optional<bool> equal_values(const Value& a, const Value& b) {
 }
 
 std::optional<bool> Interpreter::contains(const Value& all, const Value& value) {
+  if (auto method = special_method(all, "__contains__")) {
+    Arguments arguments;
+    arguments.positional.push_back(value);
+    const Value answer = call(*method, std::move(arguments));
+    if (answer.boolean() != nullptr) return *answer.boolean();
+    if (as<NativeObject>(all) == nullptr) return std::nullopt;
+  }
   const Value plain = as_plain(all);
   if (const auto* text = plain.text()) {
     if (value.text() == nullptr) return std::nullopt;

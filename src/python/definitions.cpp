@@ -28,6 +28,7 @@ void set_order(Class& type) {
     for (const Value& base : each->bases) {
       const auto* outside = as<Symbol>(base);
       const bool known = outside == nullptr || outside->name == "object" ||
+                         outside->name == "abc.ABC" || outside->name.starts_with("typing.") ||
                          std::ranges::find(type.outside, outside->name) != type.outside.end();
       if (!known) type.outside.push_back(outside->name);
     }

@@ -133,10 +133,33 @@ void Interpreter::execute_return(const Code& code) {
 }
 
 void Interpreter::raise(std::string what, const Code& code) {
+  if (handlers == 0 && seen_.stops.size() < most_stops)
+    seen_.stops.push_back({std::string(code.text.substr(0, 300)), place(code), is_sure()});
+  leave(Flow::raise, std::move(what));
+}
+
+/// Whether nothing but this can have happened in the functions that run: none of them has had an
+/// undecided way out before.
+bool Interpreter::is_sure() const {
+  return certain() && std::ranges::none_of(frames, [](const Frame& each) {
+           return each.maybe_returned.has_value();
+         });
+}
+
+/// An error or exit. Where a way before it may have given something back, that is what happens.
+void Interpreter::leave(Flow how, std::string what) {
+  flow = how;
+  raised = std::move(what);
+  if (!frame().maybe_returned) return;
+  frame().returned = *frame().maybe_returned;
+  frame().maybe_returned.reset();
+  flow = Flow::give_back;
+}
+
+void Interpreter::throw_error(std::string what) {
+  if (handlers == 0 || flow != Flow::next) return;
   raised = std::move(what);
   flow = Flow::raise;
-  if (handlers > 0 || seen_.stops.size() >= most_stops) return;
-  seen_.stops.push_back({std::string(code.text.substr(0, 300)), place(code), certain()});
 }
 
 void Interpreter::execute_raise(const Code& code) {
@@ -170,9 +193,8 @@ void Interpreter::execute_assert(const Code& code) {
 void Interpreter::stop(std::string reason, PlacePtr at) {
   if (flow != Flow::next) return;
   if (seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::move(reason), std::move(at), certain()});
-  raised = "SystemExit";
-  flow = Flow::exit;
+    seen_.stops.push_back({std::move(reason), std::move(at), is_sure()});
+  leave(Flow::exit, "SystemExit");
 }
 
 void Interpreter::execute_delete(const Code& target) {

@@ -80,8 +80,16 @@ constexpr std::string_view hooks[] = {"prepare_data",
                                       "on_train_epoch_start",
                                       "build"};
 
+/// Modules whose functions look at what they are given, and never call it.
+constexpr std::string_view looking[] = {"inspect", "typing", "warnings", "logging", "pickle",
+                                        "json",    "yaml",   "types",    "abc",     "copyreg"};
+
 /// Functions that start another one in processes of their own, its rank first.
 constexpr std::string_view spawning[] = {"spawn", "start_processes"};
+
+/// Methods that call what they are given, be it a function or an object.
+constexpr std::string_view submitting[] = {
+    "submit", "map", "map_array", "spawn", "launch", "run", "apply", "remote", "start_processes"};
 
 bool of_tree(const Value& callable) {
   if (const auto* bound = as<BoundMethod>(callable)) return of_tree(bound->function);
@@ -167,6 +175,7 @@ std::optional<Value> Interpreter::run_hooks(const std::string& callee, const Val
                                             const Arguments& arguments) {
   if (flow != Flow::next) return std::nullopt;
   const std::string_view last = last_part(callee);
+  if (is_one_of(callee.substr(0, callee.find('.')), looking)) return std::nullopt;
   if (is_one_of(callee, transparent)) {
     if (!arguments.positional.empty()) return arguments.positional[0];
     return std::nullopt;
@@ -185,7 +194,11 @@ std::optional<Value> Interpreter::run_hooks(const std::string& callee, const Val
   }
   const bool takes_over = is_one_of(last, starting) && callee.find("()") != std::string::npos;
   const auto visit = [&](const Value& value, bool first) {
-    if (of_tree(value)) call_back(value, callback_arguments(callee, arguments, first));
+    const auto* thing = as<Thing>(value);
+    const bool object = thing != nullptr && thing->type_of != nullptr &&
+                        is_one_of(last, submitting) &&
+                        find_member(*thing->type_of, "__call__") != nullptr;
+    if (object || of_tree(value)) call_back(value, callback_arguments(callee, arguments, first));
     if (takes_over) run_framework_hooks(value);
   };
   if (takes_over) run_framework_hooks(self);

@@ -24,6 +24,10 @@ bool is_rare(std::string_view dotted) {
   return std::ranges::find(rarely_installed, top) != std::end(rarely_installed);
 }
 
+void note_import(Observation& seen, const std::string& dotted, const PlacePtr& at) {
+  if (seen.imports.find(dotted) == nullptr) seen.imports.set(dotted, Value(dotted, at));
+}
+
 }  // namespace
 
 std::vector<std::string> Interpreter::folders_to_search() {
@@ -69,8 +73,8 @@ const Source* Interpreter::source_of(const std::string& file) {
 }
 
 /// The file or package that `name` is in `folder`, not yet run.
-std::shared_ptr<Module> Interpreter::locate(const std::string& folder, const std::string& name,
-                                            const std::string& wanted_inside) {
+ModulePtr Interpreter::locate(const std::string& folder, const std::string& name,
+                              const std::string& inside) {
   const std::string base = below(folder, name);
   auto module = std::make_shared<Module>();
   if (tree_.is_file(base + "/__init__.py")) {
@@ -83,23 +87,23 @@ std::shared_ptr<Module> Interpreter::locate(const std::string& folder, const std
     return module;
   }
   // A folder without __init__.py counts only when it holds what is asked for: data/ is no module.
-  const std::string inside = below(base, wanted_inside);
-  const bool holds = !wanted_inside.empty() && tree_.is_folder(base) &&
-                     (tree_.is_file(inside + ".py") || tree_.is_folder(inside));
+  const std::string held = below(base, inside);
+  const bool holds = !inside.empty() && tree_.is_folder(base) &&
+                     (tree_.is_file(held + ".py") || tree_.is_folder(held));
   if (!holds) return nullptr;
   module->folder = base;
   return module;
 }
 
-std::shared_ptr<Module> Interpreter::find_module(const std::string& dotted) {
+ModulePtr Interpreter::find_module(const std::string& dotted) {
   if (const auto known = modules_.find(dotted); known != modules_.end()) return known->second;
   if (dotted.empty() || dotted.size() > 300) return nullptr;
   const auto parts = split(dotted, '.');
   std::string name;
-  std::shared_ptr<Module> parent;
+  ModulePtr parent;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     name += (i > 0 ? "." : "") + std::string(parts[i]);
-    std::shared_ptr<Module> here;
+    ModulePtr here;
     if (const auto known = modules_.find(name); known != modules_.end()) {
       here = known->second;
     } else {
@@ -112,21 +116,20 @@ std::shared_ptr<Module> Interpreter::find_module(const std::string& dotted) {
 }
 
 /// Loads and runs one module whose parent is there already; remembers what is not there.
-std::shared_ptr<Module> Interpreter::load_module(const std::string& dotted,
-                                                 const std::shared_ptr<Module>& parent,
-                                                 const std::string& wanted_inside) {
+ModulePtr Interpreter::load_module(const std::string& dotted, const ModulePtr& parent,
+                                   std::string inside) {
   const auto dot = dotted.rfind('.');
   const std::string name = dot == std::string::npos ? dotted : dotted.substr(dot + 1);
-  std::shared_ptr<Module> module;
+  ModulePtr module;
   if (parent) {
-    if (!parent->folder.empty()) module = locate(parent->folder, name, wanted_inside);
+    if (!parent->folder.empty()) module = locate(parent->folder, name, inside);
     if (!module && !parent->folder.empty() && tree_.is_folder(below(parent->folder, name))) {
       module = std::make_shared<Module>();
       module->folder = below(parent->folder, name);
     }
   } else {
     for (const auto& folder : folders_to_search()) {
-      module = locate(folder, name, wanted_inside);
+      module = locate(folder, name, inside);
       if (module) break;
     }
   }
@@ -174,7 +177,7 @@ void Interpreter::execute_module(Module& module, const Code& root) {
 
 Value Interpreter::import_dotted(const std::string& dotted, const PlacePtr& at) {
   if (const auto module = find_module(dotted)) return wrap(module, at);
-  if (seen_.imports.find(dotted) == nullptr) seen_.imports.set(dotted, Value(dotted, at));
+  note_import(seen_, dotted, at);
   return symbol(canonical(dotted), at);
 }
 
@@ -241,14 +244,11 @@ void Interpreter::execute_import_from(const Code& code) {
     const Code* alias = child.get(Field::alias);
     if (name == nullptr) continue;
     Value value = attribute(module, name->text);
-    if (as<Module>(module) == nullptr) note_import(dotted + "." + std::string(name->text), at);
+    if (as<Module>(module) == nullptr)
+      note_import(seen_, dotted + "." + std::string(name->text), at);
     if (!value.place) value.place = at;
     set_name(alias == nullptr ? name->text : alias->text, std::move(value));
   }
-}
-
-void Interpreter::note_import(const std::string& dotted, const PlacePtr& at) {
-  if (seen_.imports.find(dotted) == nullptr) seen_.imports.set(dotted, Value(dotted, at));
 }
 
 void Interpreter::import_all(const Value& from) {

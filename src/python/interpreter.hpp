@@ -36,9 +36,9 @@ class Interpreter final : public Machine {
   Result<void> run_entry();
   [[nodiscard]] Observation take();
   [[nodiscard]] const Dict& entry_names() const { return entry_->scope->names; }
-  /// Runs a file of the tree among the names of the running code (exec).
+  /// exec of a file of the tree.
   void run_file(const std::string& file);
-  /// `text` is a whole program (exec, eval); the value of its last expression.
+  /// exec and eval of a text: the value of its last expression.
   Value run_text(const std::string& text, PlacePtr at);
   Value eval(const Code& code);
   void execute(const Code& code);
@@ -46,7 +46,7 @@ class Interpreter final : public Machine {
 
   // Operations that builtins and methods use too.
   [[nodiscard]] std::optional<bool> truth(const Value& value);
-  /// What iterating gives; nothing when not known or too long.
+  /// What iterating gives; nothing when not known.
   [[nodiscard]] std::optional<List> iterate(const Value& value);
   /// The dict, list or text that an object stands for.
   [[nodiscard]] Value as_plain(const Value& value);
@@ -64,8 +64,9 @@ class Interpreter final : public Machine {
   /// A bound `__name__` method of an object; nothing when it has none.
   std::optional<Value> special_method(const Value& of, std::string_view name);
   Value type_of(const Value& value);
-  Value class_value(Class* type);
-  [[nodiscard]] std::shared_ptr<Module> find_module(const std::string& dotted);
+  /// A builtin fails, where the program is ready to catch it.
+  void throw_error(std::string what);
+  [[nodiscard]] ModulePtr find_module(const std::string& dotted);
   Value import_dotted(const std::string& dotted, const PlacePtr& place);
   [[nodiscard]] Frame& frame() { return frames.back(); }
   Journal journal;
@@ -118,6 +119,7 @@ class Interpreter final : public Machine {
   Value call_thing(const Value& self, Arguments arguments);
   Value call_method_of_dict(const OutsideMethod& method, const Arguments& arguments);
   Value record(std::string callee, const Arguments& arguments);
+  void keep_parameters(const Value& self, const Arguments& arguments);
   Value instantiate(const std::shared_ptr<Object>& object, Arguments arguments);
   void make_members(const std::shared_ptr<Class>& type);
   void record_base(const Class& type, const Arguments& arguments);
@@ -160,20 +162,18 @@ class Interpreter final : public Machine {
   void assign(const Code& target, Value value);
   void unpack(const Code& target, const Value& value);
   void raise(std::string what, const Code& code);
+  void leave(Flow how, std::string what);
+  [[nodiscard]] bool is_sure() const;
   std::vector<Parameter> read_parameters(const Code* list);
 
-  std::shared_ptr<Module> load_module(const std::string& dotted,
-                                      const std::shared_ptr<Module>& parent,
-                                      const std::string& wanted_inside);
-  std::shared_ptr<Module> locate(const std::string& folder, const std::string& name,
-                                 const std::string& wanted_inside);
+  ModulePtr load_module(const std::string& dotted, const ModulePtr& parent, std::string inside);
+  ModulePtr locate(const std::string& folder, const std::string& name, const std::string& inside);
   std::vector<std::string> folders_to_search();
   void execute_file(Module& module, const std::string& file);
   void execute_module(Module& module, const Code& root);
   std::string absolute_name(const Code& relative);
   Result<std::string> find_entry_module();
   std::string from_working_folder(std::string_view path) const;
-  void note_import(const std::string& dotted, const PlacePtr& at);
   const Source* source_of(const std::string& file);
   [[nodiscard]] PlacePtr place(const Code& code) const { return code.source->place(code.line); }
   ScopePtr new_scope(ScopePtr outer);
@@ -186,9 +186,9 @@ class Interpreter final : public Machine {
   int uncertain = 0;                       ///< undecided branches around here
   int loops = 0, handlers = 0, depth = 0;  ///< around here; depth of C++ recursion
   std::int64_t steps = 0, limit = 0;
-  std::map<std::string, std::shared_ptr<Module>, std::less<>> modules_;
+  std::map<std::string, ModulePtr, std::less<>> modules_;
   std::map<const Scope*, const Module*> module_files_;
-  std::shared_ptr<Module> entry_;
+  ModulePtr entry_;
   std::string script_folder_;
   std::vector<std::shared_ptr<Class>> classes_;
   std::map<std::string, std::unique_ptr<Source>, std::less<>> sources_;

@@ -24,8 +24,8 @@ struct Module : Object {
   std::string file;    ///< "" for a folder without __init__.py
   std::string folder;  ///< of its submodules; "" when it is no package
   ScopePtr scope = std::make_shared<Scope>();
-  const Source* source = nullptr;
 };
+using ModulePtr = std::shared_ptr<Module>;
 
 struct Class;
 
@@ -39,7 +39,7 @@ struct Function : Object {
   int calls = 0, active = 0;
 };
 
-struct Class : Object {
+struct Class : Object, std::enable_shared_from_this<Class> {
   std::string name;
   std::string file;
   PlacePtr place;
@@ -149,6 +149,7 @@ template <class T>
   return {owner, &dict};
 }
 
+[[nodiscard]] inline Value class_value(Class* type) { return wrap(type->shared_from_this()); }
 [[nodiscard]] inline std::shared_ptr<Dict> names_of(const ScopePtr& scope) {
   return dict_within(scope, scope->names);
 }

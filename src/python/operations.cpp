@@ -64,7 +64,7 @@ bool is_number(const Value& value) {
   return value.integer() != nullptr || value.real() != nullptr || value.boolean() != nullptr;
 }
 
-std::optional<std::int64_t> whole(const Value& value) {
+std::optional<std::int64_t> whole_number(const Value& value) {
   if (const auto* number = value.integer()) return *number;
   if (const auto* flag = value.boolean()) return *flag ? 1 : 0;
   return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<Value> list_arithmetic(std::string_view operation, const List& a, 
 
 std::optional<Value> arithmetic(std::string_view operation, const Value& a, const Value& b) {
   if (is_number(a) && is_number(b)) {
-    const auto left = whole(a);
-    const auto right = whole(b);
+    const auto left = whole_number(a);
+    const auto right = whole_number(b);
     if (left && right) {
       if (a.boolean() != nullptr && b.boolean() != nullptr && operation == "|")
         return Value((*left | *right) != 0);
@@ -203,7 +203,7 @@ Value Interpreter::eval_unary(const Code& code) {
                    : Value(Unknown{}, value.place);
   }
   if (operation == nullptr) return {};
-  Value zero(std::int64_t{0});
+  const Value zero = whole(0);
   if (operation->text == "-" && value.integer() != nullptr)
     return derived(binary("-", zero, value), place(code), value.place);
   if (operation->text == "-" && value.real() != nullptr)

@@ -42,6 +42,10 @@ struct SliceEnds {
 /// Its class extends dict: its entries are its fields.
 [[nodiscard]] bool is_dict(const Thing& thing);
 [[nodiscard]] std::shared_ptr<Thing> make_thing(Class* type);
+/// A whole number.
+[[nodiscard]] inline Value whole(std::int64_t number, PlacePtr place = {}) {
+  return {number, std::move(place)};
+}
 [[nodiscard]] Value symbol(std::string name, PlacePtr place = {});
 
 }  // namespace schedmate::python
