@@ -83,6 +83,10 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   std::optional<std::size_t> command_;  ///< the declared positional that chooses
 };
 
+/// For classes of the program that extend a parser: "NAME" and "NAME.add_argument" and the other
+/// methods, with the instance first; it carries its parser along.
+void add_parser_natives(NativeTable& table, const std::string& name);
+
 /// parse_args and its kin: `known` gives (namespace, rest) and does not mind leftovers.
 Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& arguments,
                     bool known);

@@ -7,12 +7,6 @@
 namespace schedmate::natives {
 namespace {
 
-Value make_parser(std::string type, const Arguments& arguments) {
-  auto parser = std::make_shared<ArgumentParser>(std::move(type));
-  parser->construct(arguments);
-  return value_of(std::move(parser), arguments.place);
-}
-
 Value make_namespace(Machine&, const Arguments& arguments) {
   auto space = std::make_shared<FlagNamespace>();
   for (const auto& [key, value] : arguments.named.all()) space->put(key, value);
@@ -172,9 +166,7 @@ void schedmate::add_argparse(NativeTable& table) {
   for (const std::string name :
        {"argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser",
         "configargparse.Parser", "jsonargparse.ArgumentParser"}) {
-    table[name] = [name](Machine&, const Arguments& arguments) {
-      return n::make_parser(name, arguments);
-    };
+    n::add_parser_natives(table, name);
   }
   table["configargparse.get_argument_parser"] = table["configargparse.ArgumentParser"];
   table["configargparse.get_arg_parser"] = table["configargparse.ArgumentParser"];

@@ -129,6 +129,27 @@ got = args.set['a']
   CHECK(trial["got"] == "'1'");
 }
 
+TEST_CASE("a class of the program that extends the parser is one") {
+  const auto trial = run_program(R"(
+import argparse
+class Options(argparse.ArgumentParser):
+    def __init__(self, **kwargs):
+        super().__init__(description='x', **kwargs)
+        self.add_argument('--lr', type=float, default=1)
+        self.add_argument('--out', default='o')
+class Plain(argparse.ArgumentParser):
+    def error(self, message):
+        raise ValueError(message)
+args = Options().parse_args()
+p = Plain()
+p.add_argument('--lr', type=float)
+q, rest = p.parse_known_args()
+got = [args.lr, args.out, q.lr]
+)",
+                                 "--lr 2");
+  CHECK(trial["got"] == "[2.0, 'o', 2.0]");
+}
+
 TEST_CASE("configargparse's file stands between defaults and words") {
   const auto trial =
       run_program(R"(
