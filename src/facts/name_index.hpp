@@ -40,8 +40,8 @@ struct SizeInName {
 struct NameEntry {
   std::size_t row = 0;
   std::optional<std::size_t> member{};  ///< of the row's sizes
-  bool weak = false;                  ///< a common word: counts only as a whole name
-  bool sized = false;                 ///< of a family whose sizes follow the name
+  bool weak = false;                    ///< a common word: counts only as a whole name
+  bool sized = false;                   ///< of a family whose sizes follow the name
 };
 
 struct NameHit {
