@@ -32,11 +32,31 @@ bool same_program(const Launch& a, const Launch& b) {
   return a.script == b.script && a.module == b.module && a.program == b.program;
 }
 
-std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const CommandSource& source) {
-  std::vector<Launch> launches;
+void add_launches(Tree& tree, const Commands& commands, const CommandSource& source,
+                  std::vector<Launch>& launches) {
   for (const Invocation& invocation : commands.invocations) {
     if (auto launch = read_launch(tree, invocation, source)) launches.push_back(std::move(*launch));
   }
+}
+
+/// Programs that are handed to another program as one word: `benchmark --command "python a.py"`.
+void add_quoted(Tree& tree, const CommandSource& source, std::vector<Launch>& launches) {
+  const std::size_t direct = launches.size();
+  for (std::size_t i = 0; i < direct; ++i) {
+    for (const Word& word : std::vector<Word>(launches[i].args)) {
+      const bool command = word.known && word.text.contains(".py") && word.text.contains(' ');
+      if (!command) continue;
+      const CommandSource quoted{word.text, source.workdir, source.gpus, source.nodes};
+      if (const auto inner = read_command(tree, quoted))
+        add_launches(tree, *inner, quoted, launches);
+    }
+  }
+}
+
+std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const CommandSource& source) {
+  std::vector<Launch> launches;
+  add_launches(tree, commands, source, launches);
+  add_quoted(tree, source, launches);
   return launches;
 }
 
@@ -62,6 +82,18 @@ std::optional<Scene> training_of(Tree& tree, const JobSource& job,
   return best;
 }
 
+/// What is only evaluated has been trained before, whoever did it.
+void weigh_loaded_checkpoint(const Scene& scene, Facts& facts) {
+  for (const auto& [setting, meaning, trust] : scene.meant("pretrained")) {
+    const std::string* path = setting->value.text();
+    if (setting->standing != Standing::given || path == nullptr || path->empty()) continue;
+    Findings found;
+    add(found, "pretrained", true, confidence::strong, setting->value.place, "evaluates weights");
+    facts.facts["pretrained"] = found.front().fact;
+    return;
+  }
+}
+
 std::int64_t count_runs(const std::vector<Launch>& launches, const Scene& scene) {
   std::int64_t runs = 0;
   for (const Launch& launch : launches) {
@@ -79,6 +111,7 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
   facts.expect_reason = expected.reason;
   facts.runs = count_runs(launches, scene);
   if (facts.expect != Outlook::evaluation_only) return;
+  weigh_loaded_checkpoint(scene, facts);
   for (const auto* field : training_only) facts.facts.erase(field);
 }
 

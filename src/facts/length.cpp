@@ -94,12 +94,13 @@ void from_loops(const Scene& scene, Findings& out) {
     if (const auto run = run_of(loop)) runs.push_back(*run);
   }
   std::ranges::stable_sort(runs, {}, [](const Run& run) {
-    return std::tuple(run.unit != "epochs", !run.loop->certain, run.loop->loops);
+    return std::tuple(run.loop->loops > 0, run.unit != "epochs", !run.loop->certain);
   });
   if (runs.empty()) return;
   const Run& best = runs.front();
   double sure = best.unit == "epochs" ? 0.95 : confidence::likely;
   if (!best.loop->certain) sure -= 0.1;
+  if (best.loop->loops > 0) sure -= 0.35;  // rounds within a step, folds around a training
   const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
   add(out, field, Length{best.amount, best.unit}, sure, place, "the training loop");
 }

@@ -53,6 +53,13 @@ bool derived_from(const Scene& scene, std::string_view type) {
          std::ranges::any_of(scene.seen.instances, based);
 }
 
+bool has_training_defaults(const Tables& tables, std::string_view callee) {
+  for (const auto* name : {"epochs", "batch_size", "max_epochs", "max_steps", "iterations"}) {
+    if (tables.find_default(callee, name)) return true;
+  }
+  return false;
+}
+
 const Flag* flag_named(const Scene& scene, std::string_view name) {
   for (const Flag& flag : scene.seen.flags) {
     if (normal_key(flag.name) == name) return &flag;
@@ -71,10 +78,15 @@ std::vector<Library> libraries_of(const Scene& scene) {
     if (std::ranges::any_of(found, same)) continue;
     found.push_back({std::string(sign.row), call, call == nullptr || call->certain});
   }
+  // Anything else whose own defaults are known: Keras' fit(), stable-baselines3, ultralytics, ...
   for (const Call& call : scene.seen.calls) {
-    const bool fits =
-        ends_with_name(call.callee, "fit") || ends_with_name(call.callee, "fit_generator");
-    if (fits && scene.tables->find_default(call.callee, "epochs"))
+    const bool part = call.callee.contains("Loader") || call.callee.contains("Sampler") ||
+                      scene.tables->find_optimizer(call.callee).has_value();
+    const auto same = [&](const Library& library) { return library.callee == call.callee; };
+    if (part || std::ranges::any_of(found, same)) continue;
+    const bool fits = call.callee.ends_with(".fit") || call.callee.ends_with(".fit_generator");
+    const bool told = fits && call.named.find("epochs") != nullptr;
+    if (told || has_training_defaults(*scene.tables, call.callee))
       found.push_back({call.callee, &call, call.certain});
   }
   return found;

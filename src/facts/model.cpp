@@ -161,7 +161,10 @@ void Models::from_names() {
       Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
   if (scene_.job.command.contains(scene_.launch.script)) {
     const std::string_view script = scene_.launch.script;
-    add_name(script.substr(script.rfind('/') + 1), 0.66, place, false);
+    // Scripts of reinforcement learning are called after their algorithm.
+    const bool learns_by_trial = scene_.imports("gym") || scene_.imports("gymnasium") ||
+                                 scene_.imports("envpool") || scene_.imports("dm_control");
+    add_name(script.substr(script.rfind('/') + 1), learns_by_trial ? 0.9 : 0.66, place, false);
   }
 }
 

@@ -44,18 +44,6 @@ void collect_parts(const Value& value, std::set<const Instance*>& parts, int dep
   }
 }
 
-PlacePtr built_at(const Scene& scene, const Instance& instance, bool& certain) {
-  for (const Call& call : scene.seen.calls) {
-    if (call.callee != instance.type) continue;
-    certain = call.certain;
-    return call.place;
-  }
-  for (const auto& [name, value] : instance.fields.all()) {
-    if (value.place) return value.place;
-  }
-  return nullptr;
-}
-
 /// Parameters of one layer that was seen to be built; 0 when it is none.
 double parameters_of(const Call& call) {
   const auto number = [&](std::string_view name, std::size_t position) {
@@ -87,19 +75,21 @@ const Setting* first_number(const Scene& scene, std::initializer_list<std::strin
   return best;
 }
 
-void from_depth_and_width(const Scene& scene, Findings& out) {
+/// True when both are known.
+bool from_depth_and_width(const Scene& scene, Findings& out) {
   const Setting* depth =
       first_number(scene, {"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
                            "encoder_layers", "nlayers"});
   const Setting* width = first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim",
                                               "dim", "hidden_dim", "n_embed", "encoder_embed_dim"});
-  if (depth == nullptr || width == nullptr) return;
+  if (depth == nullptr || width == nullptr) return false;
   const double d = *width->value.number();
   const Setting* vocabulary = first_number(scene, {"vocab_size", "padded_vocab_size", "n_vocab"});
   const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
   const double parameters = 12 * *depth->value.number() * d * d + rows * d;
   add(out, "params_scale", scale_of(parameters), 0.78, width->value.place,
       "depth " + repr(depth->value) + ", width " + repr(width->value));
+  return true;
 }
 
 void from_layers(const Scene& scene, Findings& out) {
@@ -127,9 +117,7 @@ std::vector<Network> networks_of(const Scene& scene) {
   for (const auto& instance : scene.seen.instances) {
     const bool top = !parts.contains(instance.get());
     if (!is_network(*instance) || !top || is_side_piece(instance->type)) continue;
-    bool certain = true;
-    const PlacePtr place = built_at(scene, *instance, certain);
-    const Network network{instance->type, place, certain};
+    const Network network{instance->type, instance->place, instance->certain};
     if (inside_lightning.contains(instance.get())) {
       found.insert(found.begin(), network);
     } else {
@@ -140,7 +128,7 @@ std::vector<Network> networks_of(const Scene& scene) {
 }
 
 void find_scale(const Scene& scene, Findings& out) {
-  from_depth_and_width(scene, out);
+  if (from_depth_and_width(scene, out)) return;
   from_layers(scene, out);
   // Networks without a known name are small far more often than not.
   for (const Network& network : networks_of(scene)) {

@@ -46,10 +46,8 @@ void take_own_classes(const Scene& scene, std::vector<Built>& built) {
         instance->bases, [](const std::string& base) { return base.ends_with("Optimizer"); });
     if (!is_optimizer) continue;
     const auto match = scene.tables->find_optimizer(instance->type);
-    for (const Call& call : scene.seen.calls) {
-      if (call.callee == instance->type)
-        built.push_back({match ? match->name : instance->type, {}, call.place, call.certain});
-    }
+    built.push_back({match ? match->name : instance->type, match ? match->row : Evidence{},
+                     instance->place, instance->certain});
   }
 }
 

@@ -2,6 +2,7 @@
 #include "facts/settings.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -27,7 +28,7 @@ Standing standing_of(const Value& value, Standing otherwise) {
 
 class Gatherer {
  public:
-  explicit Gatherer(Tree& tree) : tree_(tree) {}
+  Gatherer(Tree& tree, std::string cwd) : tree_(tree), cwd_(std::move(cwd)) {}
 
   void add(Setting setting) {
     if (settings_.size() < max_settings) settings_.push_back(std::move(setting));
@@ -63,12 +64,25 @@ class Gatherer {
                        .owner = flag.owner,
                        .read = flag.read};
       flatten(flag.value, as);
+      if (const std::string* text = flag.given ? flag.value.text() : nullptr)
+        take_file({*text, flag.value.place, true});
+    }
+  }
+
+  /// What became of the fields of a flags' dataclass after parsing: `args.batch = a * b`.
+  void take_fields(const Observation& seen) {
+    for (const auto& instance : seen.instances) {
+      const auto owned = [&](const Flag& flag) { return flag.owner == instance->type; };
+      if (!std::ranges::any_of(seen.flags, owned)) continue;
+      flatten(Value::dict(instance->fields), {.standing = Standing::fallback, .read = true});
     }
   }
 
   void take_configs(const Observation& seen) {
-    for (const LoadedConfig& config : seen.configs)
+    for (const LoadedConfig& config : seen.configs) {
+      taken_.insert(config.file);
       flatten(config.value, {.standing = Standing::config, .owner = config.file, .read = true});
+    }
   }
 
   void take_arguments(const Observation& seen) {
@@ -127,21 +141,26 @@ class Gatherer {
 
   /// A config file that is named but was not seen to be read.
   void take_file(const Word& word) {
-    if (!word.known || !config_format(word.text) || !tree_.is_file(word.text)) return;
-    if (const auto config = read_config_chain(tree_, word.text))
-      flatten(*config, {.standing = Standing::loose, .owner = word.text});
+    const auto path = join_path(cwd_, word.text);
+    if (!word.known || !path || !config_format(*path) || !tree_.is_file(*path)) return;
+    if (!taken_.insert(*path).second) return;
+    if (const auto config = read_config_chain(tree_, *path))
+      flatten(*config, {.standing = Standing::loose, .owner = *path});
   }
 
   Tree& tree_;
+  std::string cwd_;
+  std::set<std::string, std::less<>> taken_;  ///< config files, once each
   std::vector<Setting> settings_;
 };
 
 }  // namespace
 
 std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Observation& seen) {
-  Gatherer gatherer(tree);
+  Gatherer gatherer(tree, launch.cwd);
   gatherer.flatten(Value::dict(launch.settings), {.standing = Standing::launcher, .read = true});
   gatherer.take_flags(seen);
+  gatherer.take_fields(seen);
   gatherer.take_configs(seen);
   gatherer.take_arguments(seen);
   gatherer.take_globals(seen);

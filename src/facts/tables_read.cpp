@@ -108,7 +108,8 @@ Result<void> each_row(const TableFile& file, std::string_view kind, Use use) {
 /// The place of a row: that of the row of the same name, which it replaces, or a new one.
 template <class Rows>
 std::size_t place_for(std::string_view name, Rows& rows, NameIndex& index) {
-  const auto held = std::ranges::find(rows, name, [](const auto& row) { return row.name; });
+  const auto is_same = [&](const auto& row) { return row.name == name; };
+  const auto held = std::ranges::find_if(rows, is_same);
   const auto place = static_cast<std::size_t>(held - rows.begin());
   if (held == rows.end()) {
     rows.emplace_back();

@@ -34,9 +34,9 @@ std::optional<Value> of_processes(const PythonRun& run, std::string_view name) {
   if (std::ranges::find(ranks, name) != std::end(ranks)) return whole(0);
   if (name != "world_size" && name != "num_processes") return std::nullopt;
   const std::int64_t gpus = std::int64_t{run.gpus_per_node} * run.nodes;
-  // Without a launcher the framework may start as many as there are, or one.
-  if (run.processes == 1 && gpus > 1) return std::nullopt;
-  return natives::from_request(run.processes, "gpus");
+  // Lightning and its like start the processes themselves.
+  if (name == "num_processes") return natives::from_request(run.processes, "processes");
+  return natives::from_request(std::max<std::int64_t>(run.processes, gpus), "gpus");
 }
 
 Value outside_method(const Value& self, std::string name) {

@@ -56,6 +56,8 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
     return {};
   }
   auto thing = make_thing(&type);
+  thing->place = arguments.place;
+  thing->certain = certain();
   const Value self = wrap(thing, arguments.place);
   if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
   if (const Value* init = find_member(type, "__init__")) {

@@ -29,6 +29,8 @@ struct Instance : Object {
   std::vector<std::string> bases;  ///< dotted names outside the tree, such as torch.nn.Module
   std::string file;
   Dict fields;
+  PlacePtr place;       ///< of the call that built it
+  bool certain = true;  ///< built on a path that is taken
 };
 
 struct Call {
