@@ -9,8 +9,9 @@ namespace schedmate::python {
 namespace {
 
 constexpr std::size_t deepest_calls = 60;
-constexpr int most_nested = 3;   ///< of one function within itself
-constexpr int most_calls = 200;  ///< of one function
+constexpr int most_nested = 3;          ///< of one function within itself
+constexpr int most_calls = 200;         ///< of a function that takes many steps
+constexpr std::int64_t most_share = 8;  ///< such a one has used an eighth of all steps
 constexpr std::size_t most_records = 30'000;
 
 bool is_data(const Value& value) {
@@ -215,7 +216,8 @@ void Interpreter::bind_parameters(const Function& function, const Arguments& giv
 
 Value Interpreter::call_function(const std::shared_ptr<Object>& object, Arguments arguments) {
   auto& function = static_cast<Function&>(*object);
-  if (function.active >= most_nested || function.calls >= most_calls) return {};
+  const bool costly = function.spent > run_.steps / most_share;
+  if (function.active >= most_nested || (costly && function.calls >= most_calls)) return {};
   if (frames.size() > deepest_calls) {
     note("calls nested too deeply were left out");
     return {};
@@ -232,6 +234,7 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
   ++function.calls;
   ++function.active;
   const auto before = limit;
+  const auto start = steps;
   // A function may not use up what the code after it needs.
   limit = std::min(limit, steps + std::max<std::int64_t>((limit - steps) / 4 * 3, 0));
   frames.push_back(std::move(next));
@@ -244,7 +247,7 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
   const Frame done = std::move(frames.back());
   frames.pop_back();
   limit = before;
-  --function.active;
+  if (--function.active == 0) function.spent += steps - start;
   return result_of(function, done);
 }
 

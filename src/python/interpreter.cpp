@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "python/release.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -171,7 +172,10 @@ void Interpreter::set_entry(const DictPtr& dict, std::string_view key, Value val
   journal.set(dict, key, std::move(value));
 }
 
-Observation Interpreter::take() { return std::move(seen_); }
+Observation Interpreter::take() {
+  cut_circles(seen_);
+  return std::move(seen_);
+}
 
 void Interpreter::sort(List& list, const Value* key, bool reverse) {
   std::vector<std::pair<Value, Value>> keyed;

@@ -37,6 +37,7 @@ struct Function : Object {
   Class* owner = nullptr;  ///< the class whose body it stands in
   Dict attributes;
   int calls = 0, active = 0;
+  std::int64_t spent = 0;  ///< steps, with what it calls
 };
 
 struct Class : Object, std::enable_shared_from_this<Class> {
