@@ -63,7 +63,9 @@ Value read_settings(Machine& machine, const Value& from, ConfigFormat format,
                                            : std::string("<text>");
   auto parsed = parse_config(file != nullptr ? file->file().text : *text, format, name);
   if (!parsed) return unknown(from.place);
-  if (file != nullptr) publish_config(machine, how, name, *parsed);
+  // json.loads(f.read()) reads a file as well; a text written in the program is no config.
+  const bool of_file = file != nullptr || (from.place && from.place->source == FactSource::config);
+  if (of_file) publish_config(machine, how, name, *parsed);
   return *parsed;
 }
 

@@ -11,7 +11,7 @@ TEST_CASE("yaml, json and toml files of the tree are read with their places") {
 import json, yaml, toml
 with open('a.yaml') as f:
     a = yaml.safe_load(f)
-b = json.load(open('b.json'))
+b = json.loads(open('b.json').read())
 c = toml.load('c.toml')
 got = [a['lr'], b['n'], c['t']['x'], a['opt']['name']]
 )",

@@ -81,6 +81,18 @@ e = P(1, y=2).y
   CHECK(trial["e"] == "2");
 }
 
+TEST_CASE("a defaultdict has what was asked for") {
+  const auto trial = run_program(R"(
+from collections import defaultdict
+d = defaultdict(list)
+d['a'].append(1)
+n = defaultdict(int, {'x': 2})
+n['y'] += 1
+got = [d['a'], 'a' in d, 'b' in d, n['x'], n['y'], sorted(n.keys())]
+)");
+  CHECK(trial["got"] == "[[1], True, False, 2, 1, ['x', 'y']]");
+}
+
 TEST_CASE("paths are normalised as text") {
   using natives::normal_path;
   CHECK(normal_path("a//b/../c/.") == "a/c");

@@ -102,6 +102,36 @@ Value ordered(Machine&, const Arguments& arguments) {
   return Value::dict(std::move(all), arguments.place);
 }
 
+/// defaultdict(factory): reading a key makes it.
+class DefaultDict : public AttributeDict {
+ public:
+  DefaultDict(Value factory, Value held)
+      : AttributeDict({.type = "collections.defaultdict", .wraps_nested = false}, std::move(held)),
+        factory_(std::move(factory)) {}
+
+  std::optional<Value> item(Machine& machine, const Value& key) override {
+    if (key.is_unknown()) return unknown();
+    if (auto found = entry(machine, key_text(key))) return found;
+    if (factory_.is_none()) return std::nullopt;
+    Value made = machine.call(factory_, {});
+    set_item(machine, key, made);
+    return made;
+  }
+
+ private:
+  Value factory_;
+};
+
+Value default_dict(Machine& machine, const Arguments& arguments) {
+  Arguments rest = arguments;
+  Value factory = Value::none();
+  if (!rest.positional.empty()) {
+    factory = rest.positional.front();
+    rest.positional.erase(rest.positional.begin());
+  }
+  return value_of(std::make_shared<DefaultDict>(factory, ordered(machine, rest)), arguments.place);
+}
+
 /// namedtuple("Point", "x y"): a function that makes objects with these fields.
 Value named_tuple(Machine&, const Arguments& arguments) {
   const std::string name = text_or(arguments.find("typename", 0));
@@ -244,11 +274,11 @@ void add_functional(NativeTable& table) {
   table["itertools.chain.from_iterable"] = chain_from;
   table["collections.OrderedDict"] = ordered;
   table["collections.namedtuple"] = named_tuple;
-  for (const auto* const name : {"collections.defaultdict", "collections.Counter"}) {
-    table[name] = [](Machine&, const Arguments& arguments) {
-      return Value::dict({}, arguments.place);
-    };
-  }
+  table["collections.defaultdict"] = default_dict;
+  table["collections.Counter"] = [](Machine&, const Arguments& arguments) {
+    return arguments.positional.empty() ? Value::dict({}, arguments.place)
+                                        : unknown(arguments.place);
+  };
   table["re.sub"] = substitute;
   table["re.match"] = matcher(true);
   table["re.search"] = matcher(false);
