@@ -106,9 +106,11 @@ void Datasets::from_settings() {
                            setting->key.contains("eval");
     const std::string text = name_in(setting->value);
     if (evaluates || text.empty()) continue;
+    const bool names_itself =
+        meaning == "name" && (setting->key.contains("data") || setting->leaf().starts_with("env"));
     const double sure =
         sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
-    add_name(text, sure, setting->value.place, meaning == "name" ? sure - 0.2 : 0);
+    add_name(text, sure, setting->value.place, names_itself ? sure - 0.12 : 0);
   }
 }
 

@@ -26,7 +26,7 @@ double sure_of(const Scene& scene, const Setting& setting) {
   switch (setting.standing) {
     case Standing::given:
       // A flag that a program takes and never looks at changes nothing.
-      return setting.read || !scene.followed || setting.value.entries() != nullptr ? 0.93 : 0.62;
+      return setting.read || !scene.followed || setting.value.entries() != nullptr ? 0.93 : 0.5;
     case Standing::launcher:
       return 0.93;
     case Standing::config:
@@ -36,6 +36,7 @@ double sure_of(const Scene& scene, const Setting& setting) {
     case Standing::argument:
       return setting.read ? confidence::fair : confidence::weak;
     case Standing::global:
+      return 0.78;
     case Standing::loose:
       return confidence::fair;
   }

@@ -38,6 +38,8 @@ class Models {
     if (match->params_millions) {
       const double size = *match->params_millions;
       add_from_table(out_, "params_scale", scale_of(size * 1e6), known, match->row, place);
+    } else if (is_mostly_small(match->type)) {
+      add_from_table(out_, "params_scale", "small", confidence::weak, match->row, place);
     }
   }
 
@@ -48,6 +50,11 @@ class Models {
   void from_names();
 
  private:
+  /// Kinds of models that seldom reach 100 million parameters.
+  static bool is_mostly_small(std::string_view type) {
+    constexpr std::array kinds{"cnn", "gan", "rl policy", "mlp", "gnn", "rnn"};
+    return std::ranges::find(kinds, type) != kinds.end();
+  }
   static bool is_name(std::string_view text) {
     const auto letters =
         std::ranges::count_if(text, [](unsigned char c) { return std::isalpha(c); });
@@ -134,7 +141,9 @@ void Models::from_zoo_calls() {
 void Models::from_networks() {
   double sure = 0.86;
   for (const Network& network : networks_of(scene_)) {
-    add_name(network.name, network.certain ? sure : sure - 0.15, network.place);
+    const bool known = scene_.tables->find_model(network.name).has_value();
+    const double here = known ? sure : sure - 0.08;
+    add_name(network.name, network.certain ? here : here - 0.15, network.place);
     sure -= 0.1;
   }
 }
@@ -144,7 +153,9 @@ void Models::from_settings() {
     const std::string text = name_in(setting->value);
     if (text.empty() || setting->value.object() != nullptr) continue;
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
-    add_name(text, sure, setting->value.place);
+    // Weights and ids are files and run names as often as models.
+    const bool alone = meaning == "name" || (meaning == "path" && text.contains('/'));
+    add_name(text, meaning == "weights" ? sure - 0.14 : sure, setting->value.place, alone);
   }
 }
 

@@ -79,7 +79,7 @@ const Setting* first_number(const Scene& scene, std::initializer_list<std::strin
 bool from_depth_and_width(const Scene& scene, Findings& out) {
   const Setting* depth =
       first_number(scene, {"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
-                           "encoder_layers", "nlayers"});
+                           "n_blocks", "num_blocks", "encoder_layers", "nlayers"});
   const Setting* width = first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim",
                                               "dim", "hidden_dim", "n_embed", "encoder_embed_dim"});
   if (depth == nullptr || width == nullptr) return false;

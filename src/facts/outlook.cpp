@@ -44,7 +44,9 @@ std::string by_settings(const Scene& scene) {
       const bool told = meaning == "mode" && setting->standing <= Standing::config;
       if (!told) continue;
     }
-    if (setting->standing == Standing::argument) continue;
+    // A mode within a block is that of a data set or a logger.
+    const bool nested = meaning == "mode" && setting->key.contains('.');
+    if (setting->standing == Standing::argument || nested) continue;
     if (meaning == "switch" && is_on(setting->value)) return line_of(*setting);
     if (meaning == "mode" && names_evaluation(name_in(setting->value))) return line_of(*setting);
     if (meaning == "train_switch" && given && is_off(setting->value)) return line_of(*setting);

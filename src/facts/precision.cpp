@@ -47,7 +47,7 @@ void from_autocast(const Scene& scene, Findings& out) {
       const Value* dtype = argument(*call, "dtype", device_first ? 1 : 1);
       const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
       double sure = call->certain ? confidence::certain : confidence::fair;
-      if (!on) sure = confidence::hint;
+      if (!on) sure = 0.65;  // a program that brings a scaler along mostly uses it
       std::string type = dtype == nullptr ? "fp16" : precision_in(name_in(*dtype));
       if (type.empty()) continue;
       if (on == false) type = "fp32", sure -= 0.1;
@@ -123,6 +123,7 @@ std::string switched(const Setting& setting, std::string_view meaning) {
     const std::string level = name_in(value);
     return level == "O1" || level == "O2" ? "fp16-amp" : "";
   }
+  if (meaning == "wrapper") return name_in(value).contains("Amp") ? "fp16-amp" : "";
   const std::string text = normal_key(name_in(value));
   const bool off = text == "false" || text == "no" || text == "0" || text == "off";
   const bool on = value.truth() == true && !off;

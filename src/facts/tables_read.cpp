@@ -91,7 +91,8 @@ Result<void> each_row(const TableFile& file, std::string_view kind, Use use) {
   try {
     const toml::table table = toml::parse(file.text);
     for (const auto& [key, value] : table)
-      if (key.str() != kind) return refuse(file, value, fmt::format("expected [[{}]] only", kind));
+      if (key.str() != kind || !value.is_array())
+        return refuse(file, value, fmt::format("expected [[{}]] only", kind));
     const toml::array* rows = table[kind].as_array();
     for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
       const toml::table* row = (*rows)[i].as_table();
@@ -150,9 +151,13 @@ Result<void> add_model(const TableFile& file, const Row& row, const Lines& lines
           {},
           lines.of(row.name_node())};
   if (made.family.empty()) made.family = made.name;
-  const auto owner = [&](std::size_t at) { return rows.models[at].name; };
+  const auto enter_names = [&](const Row& of, std::string_view list, NameEntry entry) {
+    const auto owner = [&](std::size_t at) { return rows.models[at].name; };
+    auto done = enter(rows.model_names, of.texts(list), entry, owner);
+    return done ? done : Result<void>(refuse(file, of.name_node(), done.error().message));
+  };
   NameEntry entry{.row = place, .sized = !made.sized.empty()};
-  if (auto done = enter(rows.model_names, row.texts("aliases"), entry, owner); !done) return done;
+  if (auto done = enter_names(row, "aliases", entry); !done) return done;
   const toml::array* sizes = row.table()["sizes"].as_array();
   for (std::size_t i = 0; sizes != nullptr && i < sizes->size(); ++i) {
     const toml::table* table = (*sizes)[i].as_table();
@@ -163,11 +168,10 @@ Result<void> add_model(const TableFile& file, const Row& row, const Lines& lines
     if (!own) return tl::unexpected(own.error());
     made.members.push_back({member.text("name"), *own, lines.of(member.name_node())});
     const NameEntry one{.row = place, .member = i};
-    if (auto done = enter(rows.model_names, member.texts("aliases"), one, owner); !done)
-      return done;
+    if (auto done = enter_names(member, "aliases", one); !done) return done;
   }
   entry.weak = true;
-  return enter(rows.model_names, row.texts("weak"), entry, owner);
+  return enter_names(row, "weak", entry);
 }
 
 /// A default's value; nothing for lists and tables.
@@ -198,9 +202,7 @@ Result<void> add_models(const TableFile& file, Tables::Rows& rows) {
             {"name", "family", "type", "task", "params_m", "sized", "aliases", "weak", "sizes"});
         !good)
       return good;
-    auto done = add_model(file, row, lines, rows);
-    if (!done) return refuse(file, row.name_node(), done.error().message);
-    return done;
+    return add_model(file, row, lines, rows);
   });
 }
 

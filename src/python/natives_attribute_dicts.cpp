@@ -43,8 +43,11 @@ class MlConfig : public AttributeDict {
   }
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = shared_from_this();
-    if (name == "lock" || name == "unlock" || name == "ignore_type" || name == "unlocked" ||
-        name == "set_read_only")
+    if (name == "lock" || name == "unlock") {
+      return native_function(std::string(name),
+                             [self](Machine&, const Arguments&) { return value_of(self); });
+    }
+    if (name == "ignore_type" || name == "unlocked" || name == "set_read_only")
       return native_function(std::string(name), none);
     if (name == "get_ref" || name == "get_oneway_ref") return AttributeDict::method(machine, "get");
     if (name == "copy_and_resolve_references") {
