@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/trial.hpp"
+#include "tests/support/program_trial.hpp"
 
 namespace schedmate {
 namespace {

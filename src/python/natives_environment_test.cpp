@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/path_object.hpp"
-#include "python/trial.hpp"
+#include "tests/support/program_trial.hpp"
 
 namespace schedmate {
 namespace {

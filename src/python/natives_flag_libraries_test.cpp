@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "python/trial.hpp"
+#include "tests/support/program_trial.hpp"
 
 namespace schedmate {
 namespace {
@@ -94,7 +94,8 @@ TEST_CASE("typer makes options of defaults and arguments of the rest") {
 import typer
 app = typer.Typer()
 @app.command()
-def train(data: str, batch_size: int = 8, lr: float = typer.Option(0.1, '--rate'), amp: bool = False):
+def train(data: str, batch_size: int = 8, lr: float = typer.Option(0.1, '--rate'),
+          amp: bool = False):
     global got
     got = [data, batch_size, lr, amp]
 app()
