@@ -160,6 +160,8 @@ Value Interpreter::outside_attribute(const Value& of, const Symbol& symbol, std:
   }
   if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
   std::string dotted = canonical(attribute_name(symbol.name, name));
+  if (dotted == "sys.path") return search_path;
+  if (dotted == "typing.TYPE_CHECKING") return Value(false);
   if (auto constant = native_constant(*this, dotted)) return *constant;
   auto made = std::make_shared<Symbol>();
   made->name = std::move(dotted);

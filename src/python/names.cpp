@@ -211,8 +211,13 @@ Value Interpreter::item(const Value& of, const Value& key) {
     const bool inside = known && *key.integer() < range->count().value_or(0);
     return inside ? Value(*range->first + *key.integer() * range->step) : Value{};
   }
-  if (const auto* symbol = as<Symbol>(of); symbol != nullptr && as<OutsideMethod>(of) == nullptr)
-    return symbol->name.starts_with("os.environ") ? Value{} : of;  // List[int], Optional[str]
+  if (const auto* outside = as<Symbol>(of);
+      outside != nullptr && as<OutsideMethod>(of) == nullptr) {
+    constexpr std::string_view names = ".__dict__";
+    if (!outside->name.ends_with(names)) return of;  // List[int], Optional[str]
+    const auto module = outside->name.substr(0, outside->name.size() - names.size());
+    return key.text() == nullptr ? Value{} : attribute(symbol(module), *key.text());
+  }
   if (auto method = special_method(of, "__getitem__")) {
     Arguments arguments;
     arguments.positional.push_back(key);

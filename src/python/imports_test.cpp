@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/program_trial.hpp"
+
+namespace schedmate {
+namespace {
+
+using testing::run_program;
+
+TEST_CASE("outside names are resolved through imports and aliases") {
+  const auto trial = run_program(R"(
+import torch.nn as nn
+from torch import optim as o
+from torch.optim.adamw import AdamW
+import pytorch_lightning as pl
+import torchvision.models as models
+name = 'resnet50'
+nn.Linear(3, 4)
+o.SGD(lr=0.1)
+AdamW(lr=0.2)
+pl.Trainer(max_epochs=3)
+getattr(models, name)(pretrained=True)
+models.__dict__[name](pretrained=False)
+)");
+  std::vector<std::string> names;
+  for (const Call& call : trial.seen.calls) names.push_back(call.callee);
+  CHECK(names == std::vector<std::string>{"torch.nn.Linear", "torch.optim.SGD", "torch.optim.AdamW",
+                                          "lightning.pytorch.Trainer",
+                                          "torchvision.models.resnet50",
+                                          "torchvision.models.resnet50"});
+  CHECK(trial.seen.imports.find("torch.nn") != nullptr);
+}
+
+TEST_CASE("modules of the tree are run once, packages before what is in them") {
+  const auto trial = run_program(R"(
+from pkg.models import build
+from pkg import helper
+import pkg.models as again
+a = build()
+b = helper.size
+c = again.build()
+)",
+                                 "",
+                                 {{"pkg/__init__.py", "kind = 'package'\n"},
+                                  {"pkg/helper.py", "size = 7\n"},
+                                  {"pkg/models/__init__.py", "from .net import *\n"},
+                                  {"pkg/models/net.py",
+                                   "from ..helper import size as _s\nfrom .. import kind\n"
+                                   "def build():\n  return [_s, kind]\n"}});
+  CHECK(trial["a"] == "[7, 'package']");
+  CHECK(trial["b"] == "7");
+  CHECK(trial["c"] == "[7, 'package']");
+  CHECK(trial.seen.files.size() == 5);
+  CHECK(trial.seen.files.front() == "main.py");
+}
+
+TEST_CASE("sys.path, src folders and names known at run time are followed") {
+  const auto trial = run_program(R"(
+import sys, os, importlib
+sys.path.append(os.path.join(os.path.dirname(__file__), 'more'))
+import extra
+from lib_in_src import thing
+late = importlib.import_module('plug.' + 'one')
+a, b, c = extra.value, thing, late.value
+)",
+                                 "",
+                                 {{"more/extra.py", "value = 1\n"},
+                                  {"src/lib_in_src.py", "thing = 2\n"},
+                                  {"plug/one.py", "value = 3\n"}});
+  CHECK(trial["a"] == "1");
+  CHECK(trial["b"] == "2");
+  CHECK(trial["c"] == "3");
+}
+
+TEST_CASE("a folder of data is no module") {
+  const auto trial = run_program("import datasets\ndatasets.load_dataset('glue')\n", "",
+                                 {{"datasets/readme.txt", "data\n"}});
+  REQUIRE(trial.seen.calls.size() == 1);
+  CHECK(trial.seen.calls[0].callee == "datasets.load_dataset");
+}
+
+TEST_CASE("only the entry is __main__, and circles of imports end") {
+  const auto trial =
+      run_program(R"(
+import one
+if __name__ == '__main__':
+    ran = True
+)",
+                  "",
+                  {{"one.py", "import two\nif __name__ == '__main__': raise OSError\n"},
+                   {"two.py", "from one import missing\nimport one\nok = 1\n"}});
+  CHECK(trial["ran"] == "True");
+  CHECK(trial.seen.stops.empty());
+}
+
+TEST_CASE("texts and files that the program runs work on its names") {
+  const auto trial = run_program(R"(
+import sys
+rate = 0.1
+size = eval('2 ** 5')
+exec(open('settings.py').read())
+globals()['added'] = 5
+)",
+                                 "", {{"settings.py", "\nrate = 0.5  # faster\n"}});
+  CHECK(trial["size"] == "32");
+  CHECK(trial["rate"] == "0.5");
+  CHECK(trial["added"] == "5");
+  CHECK(trial.seen.globals.find("rate")->place->file == "settings.py");
+  CHECK(trial.seen.globals.find("rate")->place->line == 2);
+}
+
+TEST_CASE("a file that is not Python throughout is read as far as it goes") {
+  const auto trial = run_program("import odd\nsize = odd.size\n", "",
+                                 {{"odd.py", "print 'python 2'\nsize = 3\ndef f(:\n"}});
+  CHECK(trial["size"] == "3");
+}
+
+}  // namespace
+}  // namespace schedmate
