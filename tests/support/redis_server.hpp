@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <schedmate/history.hpp>
 #include <string>
 #include <thread>
 
@@ -36,8 +37,11 @@ class RedisServer {
   void start() {
     process_ = ::fork();
     if (process_ == 0) become_server();
-    for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    // Until it has read its log; a busy machine takes its time.
+    for (int i = 0; i < 3000; ++i) {
+      const auto store = open_store(spec());
+      if (store || store.error().code != ErrorCode::unavailable) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
   void stop(int signal) {
