@@ -83,6 +83,7 @@ std::string dict_key(const Value& key) {
     const bool member = name != nullptr && name->text() != nullptr;
     return fmt::format("<{}.{}>", thing->type, member ? *name->text() : "");
   }
+  if (!is_bounded(key)) return "?";
   if (const List* list = key.items()) {
     std::string text = "(";
     for (const Value& each : *list) text += (text.size() > 1 ? ", " : "") + repr(each);
@@ -133,6 +134,8 @@ void Interpreter::set_name(std::string_view name, Value value) {
 }
 
 Value Interpreter::as_plain(const Value& value) {
+  if (auto* thing = as<Thing>(value); thing != nullptr && is_dict(*thing))
+    return {dict_within(owner_of(value), thing->fields), value.place};
   auto* object = as<NativeObject>(value);
   if (object == nullptr) return value;
   auto plain = object->plain();
@@ -184,7 +187,7 @@ Value Interpreter::item(const Value& of, const Value& key) {
   if (auto* object = as<NativeObject>(of)) {
     if (auto found = object->item(*this, key)) return *found;
     const Value plain = as_plain(of);
-    return plain.object() == nullptr ? item(plain, key) : Value{};
+    return plain.entries() != nullptr || plain.items() != nullptr ? item(plain, key) : Value{};
   }
   if (const Dict* dict = of.entries()) {
     if (key.is_unknown()) return one_of_entries(*dict, key);
@@ -223,7 +226,9 @@ Value Interpreter::item(const Value& of, const Value& key) {
     arguments.positional.push_back(key);
     return call(*method, std::move(arguments));
   }
-  return {};
+  const Value plain = as_plain(of);
+  const bool holds = plain.entries() != nullptr || plain.items() != nullptr;
+  return holds ? item(plain, key) : Value{};
 }
 
 Value Interpreter::one_of_entries(const Dict& dict, const Value& key) {
@@ -258,7 +263,10 @@ void Interpreter::set_item(const Value& of, const Value& key, Value value) {
     Arguments arguments;
     arguments.positional = {key, std::move(value)};
     call(*method, std::move(arguments));
+    return;
   }
+  const Value plain = as_plain(of);
+  if (plain.entries() != nullptr) set_item(plain, key, std::move(value));
 }
 
 }  // namespace schedmate::python
