@@ -31,7 +31,8 @@ int Node::line() const { return *this ? static_cast<int>(ts_node_start_point(nod
 Node Node::field(std::string_view name) const {
   if (!*this) return {};
   const auto length = static_cast<std::uint32_t>(name.size());
-  return {ts_node_child_by_field_name(node_, name.data(), length), text_};
+  const char* const start = name.data();  // goes with its length, needs no end
+  return {ts_node_child_by_field_name(node_, start, length), text_};
 }
 
 std::vector<Node> Node::fields(std::string_view name) const {

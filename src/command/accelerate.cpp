@@ -21,7 +21,7 @@ PlacePtr place_of(const YAML::Node& node, const TextFile& file) {
 }
 
 Value scalar(const YAML::Node& node, const TextFile& file) {
-  const auto text = node.Scalar();
+  const auto& text = node.Scalar();
   auto place = place_of(node, file);
   if (node.Tag() == "!") return {text, place};  // it stood in quotes
   if (text == "true" || text == "yes" || text == "True") return {true, place};

@@ -83,7 +83,10 @@ void expand_into(const std::string& raw, int depth, std::vector<std::string>& ma
   if (choices.size() == 1) choices = sequence(choices.front());
   for (const auto& choice : choices) {
     if (made.size() >= most_words) return;
-    expand_into(before + choice + after, depth + 1, made);
+    std::string whole = before;
+    whole += choice;
+    whole += after;
+    expand_into(whole, depth + 1, made);
   }
 }
 

@@ -72,13 +72,8 @@ void eval(Shell& shell, const Arguments& argv) {
     append(all, argv[i].text);
   }
   if (all.empty()) return;
-  const Word text = to_word(all, argv[1].use);
-  if (!text.known) shell.note_here("a part of what 'eval' runs is not known");
-  Script script;
-  script.path = shell.state().script;
-  script.text = text.text;
-  script.within = text.place;
-  shell.run_text(std::move(script));
+  if (!known(all)) shell.note_here("a part of what 'eval' runs is not known");
+  shell.run_text(script_of(all, shell.state().script));
 }
 
 void set(Shell& shell, const Arguments& argv) {

@@ -25,12 +25,12 @@ void apply_tasks(const ProgramCall& call, LaunchContext& context);
 /// What torchrun, accelerate, deepspeed and the like say.
 void apply_trainer(const ProgramCall& call, LaunchContext& context);
 /// Adds the keys of accelerate's YAML or JSON below the flags; notes what cannot be read.
-void read_accelerate_config(const Word& file, LaunchContext& context);
+void read_accelerate_config(const Word& word, LaunchContext& context);
 
 /// The file of "package.module", searched from `cwd`, src/ and the root; "" when not in the tree.
 [[nodiscard]] std::string module_file(Tree& tree, std::string_view cwd, std::string_view module);
 /// The file that `path` means for Python: itself, or __main__.py of a folder; "" when none.
-[[nodiscard]] std::string script_file(Tree& tree, std::string_view cwd, const Word& path);
+[[nodiscard]] std::string script_file(Tree& tree, std::string_view cwd, const Word& word);
 
 struct EntryPoint {
   std::string module;

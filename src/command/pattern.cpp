@@ -76,9 +76,8 @@ bool has_pattern_marks(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\') {
       ++i;
-    } else if (text[i] == '*' || text[i] == '?') {
-      return true;
-    } else if (text[i] == '[' && set_end(text, i) != nowhere) {
+    } else if (text[i] == '*' || text[i] == '?' ||
+               (text[i] == '[' && set_end(text, i) != nowhere)) {
       return true;
     }
   }

@@ -25,6 +25,17 @@ bool is_question(std::string_view program) {
   return std::ranges::find(names, program) != std::end(names);
 }
 
+/// The last `size` bytes: of "--wrap=COMMAND" the command.
+Text last_part(Text text, std::size_t size) {
+  std::size_t extra = written(text).size() - size;
+  for (auto& piece : text) {
+    const std::size_t cut = std::min(extra, piece.text.size());
+    piece.text.erase(0, cut);
+    extra -= cut;
+  }
+  return text;
+}
+
 std::string without_carriage_returns(std::string text) {
   std::erase(text, '\r');
   return text;
@@ -123,7 +134,10 @@ void Shell::run_text(Script script) {
                      script.text.size()));
     return;
   }
-  script.text = without_carriage_returns(std::move(script.text));
+  if (script.text.contains('\r')) {
+    script.text = without_carriage_returns(std::move(script.text));
+    script.pieces.clear();  // their offsets do not hold any more
+  }
   scripts_.push_back(std::move(script));
   Script& kept = scripts_.back();
   kept.syntax = parse_shell(kept.text);
@@ -176,11 +190,10 @@ void Shell::run_string(const Word& text, std::span<const Word> args, const Envir
   if (!text.known) note_here("a part of the shell text is not known: " + text.text.substr(0, 80));
   in_subshell([&] {
     enter_child(args.empty() ? args : args.subspan(1), env);  // the first one is $0
-    Script script;
-    script.path = state_.script;
-    script.text = text.text;
-    script.within = text.place;
-    run_text(std::move(script));
+    const auto found = origins_.find(text.place);
+    const bool whole = found != origins_.end() && written(found->second).ends_with(text.text);
+    run_text(script_of(whole ? last_part(found->second, text.text.size()) : to_text(text),
+                       state_.script));
   });
 }
 

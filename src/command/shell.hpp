@@ -82,18 +82,18 @@ class Shell {
   void run_choice(const Statement& statement);
   void run_choice_items(const Statement& statement, const Text& subject, std::size_t from);
   void run_simple(const Statement& statement);
-  void run_command(const Statement& statement, std::size_t first, Environment env);
+  void run_command(const Statement& statement, std::size_t first, const Environment& env);
   void call_function(const Arguments& argv);
   bool round_ended();
   void once_undecided(const Statement& body, std::int64_t runs);
   void forget_assigned(const Statement& statement);
   void with_redirects(const Statement& statement, const std::function<void()>& work);
-  void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& place);
+  void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where);
   Text here_text(const Redirect& redirect);
   void enter_child(std::span<const Word> args, const Environment& env);
-  void run_here_script(const Text& text, const PlacePtr& place);
+  void run_here_script(const Text& body, const PlacePtr& where);
   bool run_nested(std::span<const Word> argv, Environment env);
-  void run_in(std::span<const Word> argv, Environment env);
+  void run_in(std::span<const Word> argv, const Environment& env);
   PlacePtr place(Range range) const { return script_->place(range); }
   std::string_view text(Range range) const { return script_->at(range); }
   void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
@@ -119,6 +119,7 @@ class Shell {
   Text* out_ = nullptr;
   const Text* in_ = nullptr;
   std::vector<std::string> edits_;
+  std::map<PlacePtr, Text> origins_;  ///< of words that are made of several pieces, by their place
 };
 
 /// Builtins and programs whose effect is known. False when `argv` is none of them.

@@ -38,7 +38,9 @@ class Scanner {
   std::size_t backquoted(std::size_t at);
   std::size_t dollar(std::size_t at);
   std::size_t here_document(std::size_t at);
-  [[nodiscard]] char at(std::size_t index) const { return index < text_.size() ? text_[index] : 0; }
+  [[nodiscard]] char at(std::size_t index) const {
+    return index < text_.size() ? text_[index] : '\0';
+  }
 
   std::string_view text_;
   int depth_ = 0;

@@ -33,15 +33,17 @@ std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_t
 void Shell::external(const Arguments& argv, const Environment& env) {
   settle_folder(argv);
   auto words = to_words(argv);
+  for (std::size_t i = 0; i < argv.size(); ++i) {
+    // Words with blanks may be shell text (bash -c "$COMMAND"): their parts keep their places.
+    if (argv[i].text.size() > 1 && words[i].text.contains(' '))
+      origins_[words[i].place] = argv[i].text;
+  }
   if (run_nested(words, env)) return;
   emit(std::move(words), env);
 }
 
 void Shell::run_here_script(const Text& body, const PlacePtr& where) {
-  Script script;
-  script.path = state_.script;
-  script.text = written(body);
-  script.within = where;
+  Script script = script_of(body, state_.script);
   const bool of_file = where && where->line > 0 && script_ != nullptr && script_->file != nullptr;
   if (of_file) {
     script.file = script_->file;
@@ -52,7 +54,7 @@ void Shell::run_here_script(const Text& body, const PlacePtr& where) {
 }
 
 /// `bash [options] [-c TEXT | FILE] args`
-void Shell::run_in(std::span<const Word> argv, Environment env) {
+void Shell::run_in(std::span<const Word> argv, const Environment& env) {
   std::size_t at = 1;
   bool is_text = false;
   for (; at < argv.size() && argv[at].text.starts_with('-'); ++at) {

@@ -234,7 +234,7 @@ Statement Parser::chain() {
     if (made.parts.empty()) {
       made.kind = Kind::chain;
       made.range.begin = first.range.begin;
-      made.parts.push_back(std::move(first));
+      made.parts.push_back(first);
     }
     at_ += 2;
     skip_lines();

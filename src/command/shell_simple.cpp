@@ -175,7 +175,7 @@ void Shell::run_simple(const Statement& statement) {
   run_command(statement, first, std::move(env));
 }
 
-void Shell::run_command(const Statement& statement, std::size_t first, Environment env) {
+void Shell::run_command(const Statement& statement, std::size_t first, const Environment& env) {
   const auto name = text(statement.words[first]);
   if (is_declaration(name)) {
     std::vector<std::string_view> raw;

@@ -153,6 +153,21 @@ TEST_CASE("places lead to the line that decided a word") {
   CHECK(made.wrappers == std::vector<std::string>{"run.sh"});
 }
 
+TEST_CASE("text that is put together and then run keeps the lines of its parts") {
+  for (const std::string run :
+       {"eval $CMD", "bash -c \"$CMD\"", "sbatch --wrap=\"$CMD\"", "bash <<E\n$CMD\nE"}) {
+    CAPTURE(run);
+    SmallTree tree({{"run.sh", "LR=0.1\nMORE=\"--bs 4\"\nCMD=\"p --lr=$LR $MORE --x 1\"\n" + run}});
+    const auto made = commands_of(*tree, {"bash run.sh"});
+    REQUIRE(made.invocations.size() == 1);
+    const auto& words = made.invocations[0].argv;
+    REQUIRE(words.size() == 6);
+    CHECK(words[1].place->line == 1);
+    CHECK(words[3].place->line == 2);
+    CHECK(words[5].place->line == 3);
+  }
+}
+
 TEST_CASE("what is not followed is named with its line") {
   const auto notes = [](const std::string& script) {
     SmallTree tree({{"run.sh", script}});

@@ -71,7 +71,7 @@ void append(Text& to, const Text& more) {
   }
 }
 
-Text joined(std::span<const Text> items, PlacePtr place) {
+Text joined(std::span<const Text> items, const PlacePtr& place) {
   Text all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i > 0) append(all, literal(" ", place));
@@ -139,9 +139,33 @@ int Script::line_of(std::size_t offset) const {
   return first_line + counted_;
 }
 
+Script script_of(const Text& text, std::string path) {
+  Script made;
+  made.path = std::move(path);
+  made.text = written(text);
+  made.within = place_of(text);
+  made.pieces = text;
+  return made;
+}
+
+PlacePtr Script::foreign_place(Range range) const {
+  std::size_t at = 0;
+  for (const auto& piece : pieces) {
+    const std::size_t end = at + piece.text.size();
+    const bool overlaps = at < range.end && range.begin < end;
+    if (overlaps && piece.place && piece.place != within) return piece.place;
+    if (at >= range.end) break;
+    at = end;
+  }
+  return nullptr;
+}
+
 PlacePtr Script::place(Range range) const {
   auto made = std::make_shared<Place>();
-  if (file != nullptr) {
+  if (const auto foreign = foreign_place(range)) {
+    *made = *foreign;
+    if (made->file == "<command>" && made->text.contains(at(range))) made->text = shown(at(range));
+  } else if (file != nullptr) {
     made->file = file->path;
     made->line = line_of(range.begin);
     made->text = trim(file->line(made->line));

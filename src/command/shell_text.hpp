@@ -28,7 +28,7 @@ inline constexpr std::size_t most_text_bytes = 1 << 17;
 [[nodiscard]] PlacePtr place_of(const Text& text);
 void append(Text& to, const Text& more);
 /// Items with a blank between them.
-[[nodiscard]] Text joined(std::span<const Text> items, PlacePtr place);
+[[nodiscard]] Text joined(std::span<const Text> items, const PlacePtr& place);
 /// Cut at blanks; unknown pieces stay whole.
 [[nodiscard]] std::vector<Text> split_at_blanks(const Text& text);
 /// Without line ends at its end, as $(...) gives it.
@@ -45,12 +45,15 @@ struct Script {
   const TextFile* file = nullptr;  ///< when its lines are those of a file of the tree,
   int first_line = 1;              ///< from this one on
   PlacePtr within;                 ///< of the word that it was a part of (bash -c, eval)
+  Text pieces;                     ///< what that word was made of, each with its own place
   Syntax syntax;
 
   [[nodiscard]] std::string_view at(Range range) const {
     return std::string_view(text).substr(range.begin, range.end - range.begin);
   }
   [[nodiscard]] PlacePtr place(Range range) const;
+  /// The place of a piece in the range that was not written where the text itself was.
+  [[nodiscard]] PlacePtr foreign_place(Range range) const;
   [[nodiscard]] std::string describe(std::size_t offset) const;  ///< "run.sh:12"
   [[nodiscard]] int line_of(std::size_t offset) const;
 
@@ -58,5 +61,8 @@ struct Script {
   mutable std::size_t counted_to_ = 0;
   mutable int counted_ = 0;
 };
+
+/// A script out of expanded text: `eval $COMMAND`.
+[[nodiscard]] Script script_of(const Text& text, std::string path);
 
 }  // namespace schedmate::shell

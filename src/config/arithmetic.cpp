@@ -228,7 +228,7 @@ Maybe fold(const List& arguments, char mark) {
 Maybe divide(const List& arguments) {
   if (arguments.size() != 2) return std::nullopt;
   const auto real = apply(arguments[0].data, '/', arguments[1].data);
-  const auto whole = apply(arguments[0].data, 'f', arguments[1].data);
+  auto whole = apply(arguments[0].data, 'f', arguments[1].data);
   if (!real || !whole || Value(*real).number() == Value(*whole).number()) return whole;
   return Data(Unknown{std::make_shared<const List>(List{Value(*real), Value(*whole)})});
 }

@@ -26,7 +26,7 @@ enum class ConfigFormat : std::uint8_t { yaml, json, toml, ini };
                                          std::string_view file);
 
 /// A scalar as YAML reads it from a command line ("3" -> 3, "null" -> None, "[1,2]" -> list).
-[[nodiscard]] Value parse_scalar(std::string_view text, PlacePtr place);
+[[nodiscard]] Value parse_scalar(std::string_view text, const PlacePtr& place);
 
 /// OmegaConf: replaces ${a.b}, ${.sibling}, ${oc.env:NAME,default}, ${oc.select:...}, and custom
 /// resolvers whose name says what they do (${mul:2,${a}}, ${eval:'${a} // 2'}); what it cannot

@@ -78,7 +78,7 @@ std::string final_package(const Default& entry, const Parent& parent,
 }
 
 std::string override_key(const Default& entry, const Parent& parent) {
-  const auto group = group_of(entry, full_path(entry, parent));
+  auto group = group_of(entry, full_path(entry, parent));
   const auto package = final_package(entry, parent, std::nullopt);
   if (package == dotted(group)) return group;
   return group + "@" + (package.empty() ? "_global_" : package);

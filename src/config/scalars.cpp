@@ -142,7 +142,7 @@ Value::Data read_word(std::string_view text, Dialect dialect) {
 
 namespace schedmate {
 
-Value parse_scalar(std::string_view text, PlacePtr place) {
+Value parse_scalar(std::string_view text, const PlacePtr& place) {
   return config::read_override(text, config::Dialect::omegaconf, place);
 }
 

@@ -9,6 +9,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <ranges>
 #include <sstream>
 #include <unordered_map>
 
@@ -154,9 +155,9 @@ class ValueBuilder : public YAML::EventHandler {
     for (const Value& merge : done.merges) {
       const List* several = merge.items();
       const List all = several != nullptr ? *several : List{merge};
-      for (auto one = all.rbegin(); one != all.rend(); ++one) {
-        if (one->entries() == nullptr) continue;
-        for (const auto& [key, value] : one->entries()->all()) entries.set(key, value);
+      for (const Value& one : all | std::views::reverse) {
+        if (one.entries() == nullptr) continue;
+        for (const auto& [key, value] : one.entries()->all()) entries.set(key, value);
       }
     }
     if (entries.empty()) return Value::dict(std::move(done.entries), done.place);

@@ -46,9 +46,7 @@ std::vector<Loader> loaders(const Scene& scene) {
   }
   for (const auto* name : {"BatchSampler", "DistributedBatchSampler", "AspectRatioBatchSampler"}) {
     for (const Call* call : scene.calls(name)) {
-      const std::size_t position = std::string_view(name) == "BatchSampler" ? 1 : 1;
-      if (const Value* size = argument(*call, "batch_size", position))
-        found.push_back({call, size});
+      if (const Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
     }
   }
   for (const Call& call : scene.seen.calls) {

@@ -3,6 +3,7 @@
 /// stands in a path.
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
@@ -48,6 +49,16 @@ class Datasets {
            std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c); });
   }
 
+  [[nodiscard]] std::size_t makers_of(std::string_view callee) const {
+    std::set<std::string> names;
+    for (const Call& call : scene_.seen.calls) {
+      const Value* name = call.args.empty() ? nullptr : call.args.data();
+      if (call.callee == callee && name != nullptr && name->text() != nullptr)
+        names.insert(*name->text());
+    }
+    return names.size();
+  }
+
   const Scene& scene_;
   Findings& out_;
 };
@@ -72,8 +83,10 @@ void Datasets::from_calls() {
         callee.ends_with("make_vec_env")) {
       const Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
       if (name == nullptr) name = call.named.find("name");
-      if (name != nullptr && name->text() != nullptr)
-        add_name(*name->text(), sure, name->place, sure - 0.06);
+      if (name == nullptr || name->text() == nullptr) continue;
+      // One of many that a program goes through is not the one it trains on.
+      const double here = makers_of(callee) > 2 ? sure - 0.2 : sure;
+      add_name(*name->text(), here, name->place, here - 0.06);
       continue;
     }
     const bool of_library = callee.contains(".datasets.") ||

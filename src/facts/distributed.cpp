@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How the job spreads over its GPUs: wrappers on the taken path, ZeRO and FSDP settings, tensor
 /// and pipeline sizes, else what launcher and library do by themselves. One GPU is "none".
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -54,7 +56,7 @@ std::string model_parallel(const Scene& scene, PlacePtr& place) {
         std::pair("expert_parallel", "ep")}) {
     const Setting* setting = number_setting(scene, name, 2);
     if (setting == nullptr) continue;
-    word += word.empty() ? part : std::string("+") + part;
+    word += word.empty() ? part : fmt::format("+{}", part);
     if (!place) place = setting->value.place;
   }
   return word;
@@ -162,7 +164,8 @@ void find_distributed(const Scene& scene, Findings& out) {
   const std::string model = model_parallel(scene, place);
   for (Finding& finding : found) {
     auto& word = std::get<std::string>(finding.fact.value);
-    if (!model.empty()) word = word == "dp" || word == "ddp" ? model : word + "+" + model;
+    if (!model.empty())
+      word = word == "dp" || word == "ddp" ? model : fmt::format("{}+{}", word, model);
     if (!model.empty() && finding.fact.evidence.empty()) finding.fact.evidence = evidence_of(place);
     out.push_back(std::move(finding));
   }

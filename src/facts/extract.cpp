@@ -126,8 +126,8 @@ Rules builtin_rules() {
 
 Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
   const auto began = std::chrono::steady_clock::now();
-  if (const Rules rules = builtin_rules(); !rules.broken.empty())
-    return fail(ErrorCode::invalid, rules.broken);
+  if (const Rules known = builtin_rules(); !known.broken.empty())
+    return fail(ErrorCode::invalid, known.broken);
   const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
   const auto commands = read_command(tree, source);
   if (!commands) return tl::unexpected(commands.error());

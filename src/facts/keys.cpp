@@ -40,10 +40,10 @@ std::string normal_key(std::string_view key) {
   return out;
 }
 
-Result<Keys> Keys::parse(std::string_view text) {
+Result<Keys> Keys::parse(std::string_view toml) {
   toml::table table;
   try {
-    table = toml::parse(text, std::string_view("keys.toml"));
+    table = ::toml::parse(toml, std::string_view("keys.toml"));
   } catch (const toml::parse_error& error) {
     return fail(ErrorCode::invalid,
                 fmt::format("keys.toml:{}: {}", error.source().begin.line, error.description()));

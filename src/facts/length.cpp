@@ -126,7 +126,7 @@ bool of_something_else(std::string_view key) {
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (of_something_else(setting->key)) continue;
-    const double sure = sure_of(scene, *setting) - 0.002 * (trust / 1000);
+    const double sure = sure_of(scene, *setting) - 0.000002 * trust;
     const std::string why = "setting " + setting->key;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))

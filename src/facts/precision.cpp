@@ -44,7 +44,7 @@ void from_autocast(const Scene& scene, Findings& out) {
                                 std::string_view(name) == "torch.amp.autocast";
       const Value* enabled = argument(*call, "enabled", device_first ? 2 : 0);
       if (enabled == nullptr) enabled = call->named.find("enable");
-      const Value* dtype = argument(*call, "dtype", device_first ? 1 : 1);
+      const Value* dtype = argument(*call, "dtype", 1);
       const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
       double sure = call->certain ? confidence::certain : confidence::fair;
       if (!on) sure = 0.65;  // a program that brings a scaler along mostly uses it

@@ -27,7 +27,7 @@ struct Setting {
   Value value{};
   Standing standing = Standing::loose;
   std::string owner{};  ///< callee, dataclass or config file
-  bool read = false;  ///< the program was seen to use it
+  bool read = false;    ///< the program was seen to use it
   [[nodiscard]] std::string_view leaf() const;
 };
 
@@ -39,7 +39,7 @@ struct Scene {
   const Keys* keys = nullptr;
   const Tables* tables = nullptr;
   std::vector<std::string> closure{};  ///< files read for this program
-  bool followed = false;             ///< the entry was found and run through
+  bool followed = false;               ///< the entry was found and run through
 
   [[nodiscard]] int gpus_per_node() const;
   /// Settings that `field` may be read from, with what each means; most binding first.

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "base/text.hpp"
@@ -118,8 +119,8 @@ class Walk {
 
   void push(std::string_view path) {
     const auto parts = split(path, '/');
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      if (!part->empty() && *part != ".") pending_.emplace_back(*part);
+    for (const auto part : parts | std::views::reverse) {
+      if (!part.empty() && part != ".") pending_.emplace_back(part);
     }
   }
 

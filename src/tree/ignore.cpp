@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <span>
 
 #include "base/text.hpp"
@@ -55,7 +56,8 @@ bool parts_match(Parts parts, Names names) {
   fits[0] = 1;
   for (const std::string& part : parts) {
     if (part == "**") {
-      for (std::size_t i = 1; i < fits.size(); ++i) fits[i] = fits[i] != 0 || fits[i - 1] != 0;
+      for (std::size_t i = 1; i < fits.size(); ++i)
+        fits[i] = fits[i] != 0 || fits[i - 1] != 0 ? '\1' : '\0';
       continue;
     }
     for (std::size_t i = names.size(); i > 0; --i) {
@@ -140,9 +142,9 @@ Result<IgnoreRules> IgnoreRules::parse(std::string_view text) {
 
 bool IgnoreRules::last_says(std::string_view path, bool is_folder) const {
   const auto names = split(path, '/');
-  for (auto pattern = patterns_.rbegin(); pattern != patterns_.rend(); ++pattern) {
-    if (pattern->folders_only && !is_folder) continue;
-    if (parts_match(pattern->parts, names)) return !pattern->take_back;
+  for (const auto& pattern : patterns_ | std::views::reverse) {
+    if (pattern.folders_only && !is_folder) continue;
+    if (parts_match(pattern.parts, names)) return !pattern.take_back;
   }
   return false;
 }

@@ -147,7 +147,8 @@ class Reader {
     std::uint32_t code = 0;
     if (text_.size() - std::min(text_.size(), at) < 4) return std::nullopt;
     for (const char c : text_.substr(at, 4)) {
-      const std::size_t digit = std::string_view("0123456789abcdef").find(c | 0x20);
+      const std::size_t digit =
+          std::string_view("0123456789abcdef").find(static_cast<char>(c | 0x20));
       if (digit == std::string_view::npos) return std::nullopt;
       code = code * 16 + static_cast<std::uint32_t>(digit);
     }

@@ -103,7 +103,8 @@ class WebTokens {
     if (at < tried_until_ || !text_.substr(at).starts_with("eyJ")) return at;
     std::size_t end = at;
     for (int part = 0; part < 3; ++part) {
-      if (part > 0 && (end >= text_.size() || text_[end++] != '.')) return at;
+      if (part > 0 && (end >= text_.size() || text_[end] != '.')) return at;
+      if (part > 0) ++end;
       const std::size_t start = end;
       end = run_end(text_, start, Letters::url);
       // What fails here fails for each later start in the same run: no second try.

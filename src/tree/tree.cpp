@@ -264,7 +264,7 @@ Result<const TextFile*> Tree::read(std::string_view path) {
 }
 
 Result<const TextFile*> Tree::read_redacted(std::string_view path) {
-  const auto file = read(path);
+  auto file = read(path);
   if (!file) return file;
   auto& kept = inside_->redacted[*file];
   if (!kept) {
