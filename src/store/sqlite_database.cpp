@@ -66,9 +66,7 @@ Result<void> make_private_file(const std::string& path) {
 Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                  std::chrono::milliseconds busy_timeout) {
   if (auto made = make_private_file(path); !made) return tl::unexpected(made.error());
-  // The class has a private constructor, which make_unique cannot call.
-  struct Public : Database {};
-  std::unique_ptr<Database> database = std::make_unique<Public>();
+  auto database = std::make_unique<Database>(Key());
   database->path_ = path;
   const int code = sqlite3_open_v2(path.c_str(), &database->handle_,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);

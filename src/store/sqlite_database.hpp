@@ -21,10 +21,13 @@ struct sqlite3_stmt;
 namespace schedmate {
 
 class Database {
+  struct Key {};
+
  public:
   /// Opens or makes the file, readable by its owner only. Errors: unavailable.
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 std::chrono::milliseconds busy_timeout);
+  explicit Database(Key) {}  ///< by open() only
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
@@ -39,7 +42,6 @@ class Database {
 
  private:
   friend class Query;
-  Database() = default;
   sqlite3_stmt* prepared(std::string_view sql);
   void note(int code);
   sqlite3* handle_ = nullptr;

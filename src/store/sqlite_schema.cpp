@@ -103,7 +103,10 @@ Result<void> prepare_schema(Database& database, const std::string& path, int up_
   // WAL: readers do not wait for writers. FULL: a commit is on the disk before it is acknowledged.
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL");
-  database.run("PRAGMA cache_size = -65536");
+  // 256 MiB of pages and a long journal: an import touches most pages of the indexes with each
+  // batch, and would write them again and again.
+  database.run("PRAGMA cache_size = -262144");
+  database.run("PRAGMA wal_autocheckpoint = 8192");
   database.run("PRAGMA temp_store = MEMORY");
   if (auto error = database.take_error(); !error) return error;
   if (*version >= up_to) return {};

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Commands to a Redis server, sent together and answered together. A connection that broke is made
+/// again and the commands are sent once more, so they must do no harm when they run twice.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <schedmate/history.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+struct redisContext;
+
+namespace schedmate {
+
+struct RedisReply {
+  enum class Kind { nothing, text, number, list, error };
+  Kind kind = Kind::nothing;
+  std::string text;  ///< of a text or an error
+  std::int64_t number = 0;
+  std::vector<RedisReply> list;
+  [[nodiscard]] bool is_nothing() const { return kind == Kind::nothing; }
+};
+
+class RedisConnection {
+  struct Key {};
+
+ public:
+  using Command = std::vector<std::string>;
+
+  /// `where` is "unix:PATH" or "HOST:PORT". Errors: invalid, unavailable, refused (password).
+  static Result<std::unique_ptr<RedisConnection>> open(const std::string& where,
+                                                       const StoreOptions& options);
+  explicit RedisConnection(Key) {}  ///< by open() only
+  RedisConnection(const RedisConnection&) = delete;
+  RedisConnection& operator=(const RedisConnection&) = delete;
+  ~RedisConnection();
+
+  /// One reply for each command. The first error reply is the error of the whole, also one within
+  /// a transaction. Errors: unavailable, refused, invalid.
+  Result<std::vector<RedisReply>> run(std::span<const Command> commands);
+  Result<RedisReply> run(Command command);
+  /// The same without sending twice, for what depends on an earlier command of this connection.
+  Result<std::vector<RedisReply>> run_once(std::span<const Command> commands);
+  /// Did the last call end because the connection broke?
+  [[nodiscard]] bool is_lost() const;
+  /// Runs a script of `scripts`, by its number.
+  [[nodiscard]] Command script(std::size_t number, const Command& arguments) const;
+  /// Loads the scripts into the server, now and after each new connection.
+  Result<void> load_scripts(std::vector<std::string> scripts);
+
+ private:
+  Result<void> connect();
+  [[nodiscard]] tl::unexpected<Error> broken(const std::string& what) const;
+
+  std::string where_, password_;
+  std::chrono::milliseconds patience_{0};
+  redisContext* context_ = nullptr;
+  std::vector<std::string> scripts_, hashes_;
+};
+
+}  // namespace schedmate
