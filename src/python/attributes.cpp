@@ -226,7 +226,14 @@ void Interpreter::set_attribute(const Value& of, std::string_view name, Value va
       call(descriptor->setter, std::move(arguments));
       return;
     }
-    journal.set(dict_within(owner_of(of), thing->fields), name, std::move(value));
+    const DictPtr fields = dict_within(owner_of(of), thing->fields);
+    if (name == "__dict__") {
+      // self.__dict__ = self of a dict says what holds here anyway.
+      const Dict fresh = value.entries() == nullptr ? Dict{} : *value.entries();
+      for (const auto& [key, each] : fresh.all()) journal.set(fields, key, each);
+      return;
+    }
+    journal.set(fields, name, std::move(value));
   } else if (auto* made = as<MadeThing>(of)) {
     journal.set(dict_within(owner_of(of), made->fields), name, std::move(value));
   } else if (auto* module = as<Module>(of)) {

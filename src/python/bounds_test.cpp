@@ -17,7 +17,8 @@ text = 'x' * 10
 for _ in range(60): text = text + text
 deep = []
 for _ in range(60): deep = [deep, deep]
-outside.after()
+print(f'{deep}', str(deep), {(deep, 1): 2})
+outside.after(deep)
 )");
   REQUIRE_FALSE(trial.seen.calls.empty());
   CHECK(trial.seen.calls.back().callee == "outside.after");
@@ -40,6 +41,18 @@ outside.last()
 )");
   CHECK(trial.argument("outside.train", "lr") == "1");
   CHECK(trial.seen.calls.back().callee == "outside.last");
+}
+
+TEST_CASE("a list that changes while it is sorted is no danger") {
+  const auto trial = run_program(R"(
+items = [3, 1, 2]
+items.sort(key=lambda n: items.clear() or n)
+me = [1]
+me.append(me)
+text = str(me) + repr(me) + '%s' % me
+done = True
+)");
+  CHECK(trial["done"] == "True");
 }
 
 TEST_CASE("deep nesting in the source is left out") {

@@ -77,7 +77,10 @@ Value rounded(Interpreter&, const Arguments& arguments) {
 Value extreme(Interpreter& in, const Arguments& arguments, std::string_view better) {
   std::optional<List> items = arguments.positional;
   if (items->size() == 1) items = in.iterate(arguments.positional[0]);
-  if (!items || arguments.named.find("key") != nullptr) return {};
+  if (!items) return {};
+  if (const Value* key = arguments.named.find("key"); key != nullptr && !items->empty()) {
+    return in.sort(*items, key, better == ">") ? items->front() : Value{};
+  }
   if (items->empty()) {
     const Value* fallback = arguments.named.find("default");
     return fallback == nullptr ? Value{} : *fallback;

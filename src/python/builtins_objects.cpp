@@ -194,7 +194,7 @@ Value text_of(Interpreter& in, const Arguments& arguments) {
 Value repr_of(Interpreter& in, const Arguments& arguments) {
   const Value* given = argument_at(arguments, 0);
   const Value plain = given == nullptr ? Value{} : in.as_plain(*given);
-  if (plain.is_unknown() || plain.object() != nullptr) return {};
+  if (plain.is_unknown() || plain.object() != nullptr || !is_bounded(plain)) return {};
   return {repr(plain), given->place};
 }
 

@@ -198,7 +198,7 @@ Value Interpreter::eval_attribute(const Code& code) {
   if (config_bases != nullptr && object->text == "_base_") {
     const Dict* bases = config_bases->entries();
     const Value* found = bases == nullptr ? nullptr : bases->find(name->text);
-    return found == nullptr ? Value{} : found->deep_copy();
+    return found == nullptr || !is_bounded(*found) ? Value{} : found->deep_copy();
   }
   const Value of = eval(*object);
   Value value = attribute(of, name->text);

@@ -116,8 +116,9 @@ void Interpreter::append_interpolation(TextParts& parts, const Code& code) {
     if (!how->children.empty()) parts.known = false;  // a width that is computed
   }
   if (conversion != nullptr && conversion->text == "!r") {
-    parts.text += repr(value);
-    parts.known = parts.known && !value.is_unknown() && value.object() == nullptr;
+    const bool plain = !value.is_unknown() && value.object() == nullptr && is_bounded(value);
+    if (plain) parts.text += repr(value);
+    parts.known = parts.known && plain;
     return;
   }
   bool known = true;
@@ -164,7 +165,7 @@ std::string Interpreter::to_text(const Value& value, bool* known) {
   }
   const Value plain = as_plain(value);
   if (const auto* text = plain.text()) return *text;
-  if (plain.object() == nullptr) return repr(plain);
+  if (plain.object() == nullptr && is_bounded(plain)) return repr(plain);
   if (const auto* thing = as<Thing>(plain); thing != nullptr && thing->type_of != nullptr) {
     if (auto method = special_method(plain, "__str__")) {
       const Value text = call(*method, {});
@@ -227,11 +228,13 @@ Value Interpreter::format_call(const Value& self, const Arguments& arguments) {
       if (end == std::string::npos) return {};
       const auto field = std::string_view(format).substr(i + 1, end - i - 1);
       const auto colon = std::min(field.find(':'), field.size());
+      const bool quoted = field.substr(0, colon).ends_with("!r");
       std::string name(field.substr(0, std::min(field.find('!'), colon)));
       if (name.empty()) name = fmt::format("{}", automatic++);
       const auto value = field_value(*this, name, arguments);
       bool known = value.has_value();
       std::string shown = value ? to_text(*value, &known) : "";
+      if (quoted && known) shown = repr(*value);
       if (known && colon < field.size()) {
         auto formatted = format_value(*value, field.substr(colon + 1));
         if (!formatted) return {};

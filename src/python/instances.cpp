@@ -33,7 +33,7 @@ void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& a
     }
   }
   for (Parameter& field : like.parameters) {
-    if (field.fallback) field.fallback = field.fallback->deep_copy();
+    if (field.fallback && is_bounded(*field.fallback)) field.fallback = field.fallback->deep_copy();
   }
   Dict fields;
   bind_parameters(like, arguments, fields);
@@ -80,15 +80,13 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
 
 /// A class without __init__ of its own is made as its base outside the tree is.
 void Interpreter::record_base(const Class& type, const Arguments& arguments) {
-  Frame& here = frame();
-  const std::string before = here.class_name;
-  here.class_name = type.name;
+  const std::string before = std::exchange(frame().class_name, type.name);
   if (const Native* native = find_native(type.outside.front())) {
     (*native)(*this, arguments);
   } else {
     record(type.outside.front(), arguments);
   }
-  here.class_name = before;
+  frame().class_name = before;
 }
 
 Value Interpreter::instance(const Value& type_or_name, Dict fields) {

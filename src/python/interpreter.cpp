@@ -177,9 +177,11 @@ Observation Interpreter::take() {
   return std::move(seen_);
 }
 
-void Interpreter::sort(List& list, const Value* key, bool reverse) {
+bool Interpreter::sort(List& list, const Value* key, bool reverse) {
   std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& item : list) {
+  // A copy: the key function may change the list.
+  const List items = list;
+  for (const Value& item : items) {
     Arguments arguments;
     arguments.positional.push_back(item);
     const bool by_key = key != nullptr && !key->is_none();
@@ -190,7 +192,7 @@ void Interpreter::sort(List& list, const Value* key, bool reverse) {
     const auto index = keyed[i].first.data.index();
     const bool number = keyed[i].first.number() && keyed[0].first.number();
     const bool text = keyed[i].first.text() != nullptr && index == keyed[0].first.data.index();
-    if (!number && !text) return;
+    if (!number && !text) return false;
   }
   std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) {
     const Value& left = reverse ? b.first : a.first;
@@ -198,7 +200,9 @@ void Interpreter::sort(List& list, const Value* key, bool reverse) {
     if (left.text() != nullptr && right.text() != nullptr) return *left.text() < *right.text();
     return left.number().value_or(0) < right.number().value_or(0);
   });
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = std::move(keyed[i].second);
+  list.clear();
+  for (auto& each : keyed) list.push_back(std::move(each.second));
+  return true;
 }
 
 }  // namespace schedmate::python

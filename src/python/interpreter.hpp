@@ -57,7 +57,7 @@ class Interpreter final : public Machine {
   std::optional<bool> contains(const Value& all, const Value& value);
   std::string to_text(const Value& value, bool* known);
   std::optional<std::string> percent_format(const std::string& format, const Value& values);
-  void sort(List& list, const Value* key, bool reverse);
+  bool sort(List& list, const Value* key, bool reverse);
   const Value* find_name(std::string_view name);
   void set_name(std::string_view name, Value value);
   Value call_method_of_data(const Callee& callee, const Arguments& arguments);

@@ -156,6 +156,26 @@ built = Builder().model
   CHECK(trial["built"] == "'unet'");
 }
 
+TEST_CASE("a class that extends dict keeps its entries as fields") {
+  const auto trial = run_program(R"(
+class Config(dict):
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.__dict__ = self
+c = Config(lr=1, tags=[2])
+c.epochs = 3
+c['seed'] = 4
+total = c['lr'] + c.epochs + c.seed
+names = sorted(c.keys())
+has = 'lr' in c
+spread = dict(**c)
+)");
+  CHECK(trial["total"] == "8");
+  CHECK(trial["names"] == "['epochs', 'lr', 'seed', 'tags']");
+  CHECK(trial["has"] == "True");
+  CHECK(trial["spread"] == "{'lr': 1, 'tags': [2], 'epochs': 3, 'seed': 4}");
+}
+
 TEST_CASE("an object that holds itself can be looked at and freed") {
   const auto trial = run_program(R"(
 class Node: pass

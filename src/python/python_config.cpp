@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "python/interpreter.hpp"
+#include "python/release.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -128,9 +129,11 @@ struct ConfigReader {
     Dict own;
     for (const auto& [name, value] : interpreter.entry_names().all()) {
       const bool config = !name.starts_with("_") && is_plain(value);
-      if (config) own.set(name, without_objects(value, 0));
+      if (config) own.set(name, value);
     }
     Value whole = Value::dict(std::move(own));
+    cut_circles(whole);
+    whole = without_objects(whole, 0);
     fill_in(whole, file, 0);
     return merged_config(*interpreter.config_bases, whole);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/release.hpp"
 
+#include <map>
 #include <set>
+#include <utility>
 
 namespace schedmate::python {
 namespace {
@@ -9,6 +11,15 @@ namespace {
 /// Goes through everything that values hold and cuts what leads back to where it came from.
 class Cutter {
  public:
+  void visit_root(Value& value) {
+    size_ = 0;
+    visit(value);
+  }
+  void visit_root(Dict& dict) {
+    for (const auto& entry : dict.all()) visit_root(*dict.find(entry.key));
+  }
+
+ private:
   void visit(Value& value) {
     const void* node = key_of(value);
     if (node == nullptr) return;
@@ -16,10 +27,17 @@ class Cutter {
       value.data = Unknown{};
       return;
     }
-    if (!done_.insert(node).second) return;
+    if (const auto known = sizes_.find(node); known != sizes_.end()) {
+      count(value, known->second);
+      return;
+    }
+    const auto before = std::exchange(size_, 1);
     open_.insert(node);
     inside(value);
     open_.erase(node);
+    const auto own = std::exchange(size_, before);
+    sizes_[node] = own;
+    count(value, own);
   }
   void visit(Dict& dict) {
     for (const auto& entry : dict.all()) visit(*dict.find(entry.key));
@@ -29,8 +47,17 @@ class Cutter {
     visit(arguments.named);
   }
 
- private:
-  static constexpr std::size_t deepest = 500;
+  static constexpr std::size_t deepest = 300;
+  static constexpr std::size_t largest = 200'000;
+
+  /// A value that stands in many places is visited in each by whoever walks through them.
+  void count(Value& value, std::size_t size) {
+    if (size_ + size > largest) {
+      value.data = Unknown{};
+    } else {
+      size_ += size;
+    }
+  }
 
   static const void* key_of(const Value& value) {
     if (value.items() != nullptr) return value.items();
@@ -71,7 +98,9 @@ class Cutter {
     }
   }
 
-  std::set<const void*> open_, done_;
+  std::set<const void*> open_;
+  std::map<const void*, std::size_t> sizes_;  ///< of each value with all that it holds
+  std::size_t size_ = 0;
 };
 
 }  // namespace
@@ -80,16 +109,18 @@ void cut_circles(Observation& seen) {
   Cutter cutter;
   for (auto& instance : seen.instances) {
     Value value = wrap(std::static_pointer_cast<Thing>(instance));
-    cutter.visit(value);
+    cutter.visit_root(value);
   }
   for (Call& call : seen.calls) {
-    for (Value& value : call.args) cutter.visit(value);
-    cutter.visit(call.named);
+    for (Value& value : call.args) cutter.visit_root(value);
+    cutter.visit_root(call.named);
   }
-  for (Loop& loop : seen.loops) cutter.visit(loop.iterable);
-  for (Flag& flag : seen.flags) cutter.visit(flag.value);
-  for (LoadedConfig& config : seen.configs) cutter.visit(config.value);
-  cutter.visit(seen.globals);
+  for (Loop& loop : seen.loops) cutter.visit_root(loop.iterable);
+  for (Flag& flag : seen.flags) cutter.visit_root(flag.value);
+  for (LoadedConfig& config : seen.configs) cutter.visit_root(config.value);
+  cutter.visit_root(seen.globals);
 }
+
+void cut_circles(Value& value) { Cutter().visit_root(value); }
 
 }  // namespace schedmate::python

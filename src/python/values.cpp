@@ -2,6 +2,30 @@
 #include "python/values.hpp"
 
 namespace schedmate::python {
+namespace {
+
+/// Counts what writing the value out would visit; false once `left` is used up.
+bool count_down(const Value& value, int& left, int depth) {
+  constexpr int deepest = 100;
+  if (--left < 0 || depth > deepest) return false;
+  if (const List* list = value.items()) {
+    for (const Value& item : *list) {
+      if (!count_down(item, left, depth + 1)) return false;
+    }
+  } else if (const Dict* dict = value.entries()) {
+    for (const auto& entry : dict->all()) {
+      if (!count_down(entry.value, left, depth + 1)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_bounded(const Value& value) {
+  int left = 20'000;
+  return count_down(value, left, 0);
+}
 
 Value derived(Value value, const PlacePtr& at, const PlacePtr& from) {
   if (!from || from == at || !at) {

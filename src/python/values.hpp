@@ -18,6 +18,9 @@ namespace schedmate::python {
 /// The value with the place `at`, from which `from` leads on to where its operand was written.
 [[nodiscard]] Value derived(Value value, const PlacePtr& at, const PlacePtr& from);
 
+/// Small enough, and without circles, to be written out or copied whole.
+[[nodiscard]] bool is_bounded(const Value& value);
+
 struct SliceEnds {
   std::optional<std::int64_t> first, last;
   std::int64_t step = 1;
