@@ -50,7 +50,7 @@ Result<void> advise_command(const Session& session, const AdviseRequest& request
                      FlagRules::built_in(),
                      **estimate,
                      {.paper = session.settings.text("similarity") == "paper"},
-                     [&](const JobSource&) { return extract_facts(*job); },
+                     [&](const JobSource&) { return read_facts(session, *job); },
                      confined_tree(),
                      state->is_operator};
   const auto advised = advise(submission_of(request, *job), parts);

@@ -52,6 +52,18 @@ Result<void> check_complete(const CommandLine& line) {
         .and_then([&] { return need(!std::isnan(line.generate.load), "--load L"); })
         .and_then([&] { return need(!line.generate.out.empty(), "--out DIR"); });
   }
+  const auto need_job = [&](const JobRequest& job) {
+    return need(!job.root.empty(), "DIR").and_then([&] {
+      return need(!job.command.empty(), "--command C");
+    });
+  };
+  if (line.command == "facts") return need_job(line.facts.job);
+  if (line.command == "advise") {
+    return need_job(line.advise.job).and_then([&] {
+      return need(!line.advise.user.empty(), "--user U");
+    });
+  }
+  if (line.command == "history") return need(!line.history.action.empty(), "an action");
   return need(line.command != "completion" || !line.shell.empty(), "bash, zsh or fish");
 }
 
@@ -70,6 +82,9 @@ Result<Settings> settle(const CommandLine& line, const Environment& environment)
                            {"seed", "--seed", line.seed},
                            {"threads", "--threads", line.threads},
                            {"state_dir", "--state-dir", line.state_dir},
+                           {"estimate", "--estimate", line.estimate},
+                           {"similarity", "--similarity", line.similarity},
+                           {"llm.use", "--llm", line.llm},
                            {"strict", "--strict", strict}}) {
     if (each.value.empty()) continue;
     if (auto done = settings.set(each.key, each.value, each.flag); !done)

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/advise_command.hpp"
+#include "apps/facts_command.hpp"
 #include "apps/generate_command.hpp"
+#include "apps/history_command.hpp"
 #include "apps/simulate_command.hpp"
 
 namespace schedmate {
@@ -16,10 +19,13 @@ struct CommandLine {
   bool json = false;
   std::string config;                 ///< settings file, "" = the usual one
   std::vector<std::string> settings;  ///< "key=value" of --set
-  std::string state_dir, mode, report, seed, threads;
+  std::string state_dir, mode, report, seed, threads, estimate, similarity, llm;
   bool strict = false;
   SimulateRequest simulate;
   GenerateRequest generate;
+  FactsRequest facts;
+  AdviseRequest advise;
+  HistoryRequest history;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

@@ -11,7 +11,7 @@ namespace schedmate {
 Result<void> facts_command(const Session& session, const FactsRequest& request) {
   const auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  const auto facts = extract_facts(*job);
+  const auto facts = read_facts(session, *job);
   if (!facts) return tl::unexpected(facts.error());
   if (session.json)
     fmt::print("{}\n", facts_json(*facts, {.explain = request.explain}));

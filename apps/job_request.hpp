@@ -4,6 +4,8 @@
 #include <schedmate/facts.hpp>
 #include <string>
 
+#include "apps/session.hpp"
+
 namespace schedmate {
 
 /// DIR --command C [--workdir W] [--gpus N] [--nodes N] [--gpu-type T], as facts and advise take
@@ -17,5 +19,9 @@ struct JobRequest {
 
 /// The job with its root as an absolute path. Errors: unsupported (a senseless number).
 [[nodiscard]] Result<JobSource> job_source(const JobRequest& request);
+
+/// The chain that reads facts, with the language model of the settings. Errors: unsupported when
+/// that model cannot be used: better no answer than one that pretends to have asked it.
+[[nodiscard]] Result<Facts> read_facts(const Session& session, const JobSource& job);
 
 }  // namespace schedmate

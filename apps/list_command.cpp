@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <schedmate/advice.hpp>
+#include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
+#include <schedmate/history.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/trace.hpp>
 
@@ -50,9 +53,23 @@ std::vector<ListTable> list_tables() {
                     {{"consolidate", "fullest node that fits, else wholly free nodes; or waits"},
                      {"first_fit", "lowest nodes first, whatever is free there"},
                      {"spread", "emptiest nodes first, whatever is free there"}}});
+  tables.push_back({"estimates", {}});
+  for (const EstimateRow& row : estimate_rows())
+    tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"stores", {}});
+  for (const StoreRow& row : store_rows()) tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"embedders", {}});
+  for (const EmbedderRow& row : embedder_rows())
+    tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"settings", {}});
   for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
   return tables;
+}
+
+std::vector<std::string> list_kinds() {
+  std::vector<std::string> names;
+  for (const ListTable& table : list_tables()) names.emplace_back(table.name);
+  return names;
 }
 
 std::vector<std::string> table_names(std::string_view table, std::string_view suffix) {

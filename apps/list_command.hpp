@@ -20,6 +20,9 @@ struct ListTable {
 /// Every table a user can choose from.
 [[nodiscard]] std::vector<ListTable> list_tables();
 
+/// Their names.
+[[nodiscard]] std::vector<std::string> list_kinds();
+
 /// The names in one of them, each with `suffix`.
 [[nodiscard]] std::vector<std::string> table_names(std::string_view table, std::string_view suffix);
 

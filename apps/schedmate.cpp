@@ -90,6 +90,85 @@ void add_generate(CLI::App& program, CommandLine& line) {
       "big");
 }
 
+void add_job(CLI::App& command, JobRequest& job) {
+  command.add_option("dir", job.root, "root of the job: repository or snapshot")->type_name("DIR");
+  command.add_option("--command", job.command, "as it is submitted")->type_name("COMMAND");
+  command.add_option("--workdir", job.workdir, "where it starts, below DIR")->type_name("DIR");
+  command.add_option("--gpus", job.gpus, "over all nodes")->type_name("N");
+  command.add_option("--nodes", job.nodes, "of the request")->type_name("N");
+  command.add_option("--gpu-type", job.gpu_type, "as the request names it")->type_name("TYPE");
+}
+
+void add_model(CLI::App& command, CommandLine& line) {
+  command.add_option("--llm", line.llm, "none, or the language model that fills gaps")
+      ->type_name("NAME");
+}
+
+void add_facts(CLI::App& program, CommandLine& line) {
+  CLI::App& command =
+      add_command(program, line, "facts", "what a job is, each value with its proof");
+  add_job(command, line.facts.job);
+  add_model(command, line);
+  command.add_flag("--explain", line.facts.explain, "also what was found and not taken");
+  command.footer("Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
+}
+
+void add_advise(CLI::App& program, CommandLine& line) {
+  CLI::App& command =
+      add_command(program, line, "advise", "how long a job will run, by the past jobs like it");
+  AdviseRequest& request = line.advise;
+  add_job(command, request.job);
+  add_model(command, line);
+  command.add_option("--user", request.user, "name for the history")->type_name("U");
+  command.add_option("--branch", request.branch, "of the repository")->type_name("B");
+  command.add_option("--partition", request.vc, "virtual cluster or partition")->type_name("P");
+  command.add_option("--time-limit", request.time_limit_s, "no estimate is above it")
+      ->type_name("SECONDS");
+  command.add_option("--job-id", request.id, "of the submission")->type_name("ID");
+  command.add_option("--submit-time", request.submit_s, "default: now")->type_name("UNIX_SECONDS");
+  command.add_flag("--record", request.record, "remember the submission");
+  command.add_option("--estimate", line.estimate, "calibrated or paper")->type_name("ESTIMATE");
+  command.add_option("--similarity", line.similarity, "mixed or paper")->type_name("SIMILARITY");
+  command.footer(
+      "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
+      "      --job-id 17 --record");
+}
+
+void add_history(CLI::App& program, CommandLine& line) {
+  CLI::App& command = add_command(program, line, "history", "the store of past jobs");
+  HistoryRequest& request = line.history;
+  command
+      .add_option("action", request.action,
+                  "add, finish, import, list, show, forget, calibration or export")
+      ->type_name("ACTION");
+  command.add_option("subject", request.subject, "job id; import: FORMAT:PATH")
+      ->type_name("SUBJECT");
+  command.add_option("--state", request.state, "how the job ended: completed, failed, ...")
+      ->type_name("STATE");
+  command.add_option("--duration-s", request.duration_s, "how long it ran")->type_name("SECONDS");
+  command.add_option("--gpu-util-pct", request.gpu_util_pct, "mean over the run")->type_name("P");
+  command.add_option("--gpu-memory-mib", request.gpu_memory_mib, "per GPU")->type_name("M");
+  command.add_option("--user", request.user, "of add; list, export: only this user's")
+      ->type_name("U");
+  command.add_option("--dir", request.job.root, "of add: root of the job")->type_name("DIR");
+  command.add_option("--workdir", request.job.workdir, "of add")->type_name("DIR");
+  command.add_option("--command", request.job.command, "of add")->type_name("COMMAND");
+  command.add_option("--gpus", request.job.gpus, "of add")->type_name("N");
+  command.add_option("--nodes", request.job.nodes, "of add")->type_name("N");
+  command.add_option("--gpu-type", request.job.gpu_type, "of add")->type_name("TYPE");
+  command.add_option("--branch", request.branch, "of add")->type_name("B");
+  command.add_option("--partition", request.vc, "of add")->type_name("P");
+  command.add_option("--facts", request.facts, "of add: what `facts --json` wrote")
+      ->type_name("FILE");
+  command.add_option("--submit-time", request.submit_s, "of add; default: now")
+      ->type_name("UNIX_SECONDS");
+  command.add_option("--limit", request.limit, "of list: newest so many")->type_name("N");
+  command.add_flag("--strict", line.strict, "import: a bad row is an error");
+  command.footer(
+      "Examples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
+      "  schedmate history import sacct:jobs.txt\n  schedmate history calibration");
+}
+
 void add_others(CLI::App& program, CommandLine& line) {
   add_command(program, line, "list", "policies, estimators, formats, placers, settings")
       .footer("Example:\n  schedmate list policies")
@@ -121,8 +200,12 @@ FlagDescription describe(const CLI::Option& option) {
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});
   if (type == "REPORT") choose({"html", "none"});
+  if (type == "ACTION") choose(history_actions());
+  if (type == "ESTIMATE") choose({"calibrated", "paper"});
+  if (type == "SIMILARITY") choose({"mixed", "paper"});
+  if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
   if (type == "SHELL") choose({"bash", "zsh", "fish"});
-  if (type == "TABLE") choose({"policies", "estimators", "formats", "placers", "settings"});
+  if (type == "TABLE") choose(list_kinds());
   if (type == "FORMAT:PATH" || type == "SOURCE") {
     choose(table_names("formats", ""));
     flag.values = Values::trace;
@@ -171,6 +254,9 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   const auto done = [](const Result<void>& result) { return result.map([] { return 0; }); };
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
   if (line.command == "generate") return done(generate_command(session, line.generate));
+  if (line.command == "facts") return done(facts_command(session, line.facts));
+  if (line.command == "advise") return done(advise_command(session, line.advise));
+  if (line.command == "history") return done(history_command(session, line.history));
   if (line.command == "list") return done(list_command(line.table, session.json));
   if (line.command == "doctor") return doctor_command(session) ? 0 : 1;
   if (line.command == "config") config_command(session);
@@ -214,6 +300,9 @@ int main(int argc, char** argv, char** environment) {
   program.require_subcommand(0, 1);
   sm::add_simulate(program, line);
   sm::add_generate(program, line);
+  sm::add_facts(program, line);
+  sm::add_advise(program, line);
+  sm::add_history(program, line);
   sm::add_others(program, line);
   try {
     program.parse(argc, argv);

@@ -36,6 +36,8 @@ constexpr std::array rows{
     SettingRow{"store", SettingKind::text, "", "",
                "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
                "state_dir"},
+    SettingRow{"llm.use", SettingKind::text, "none", "",
+               "language model that fills gaps of the facts: none or a NAME"},
     SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
                "advise: how a duration is made of past jobs"},
     SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
