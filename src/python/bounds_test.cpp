@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
 #include "tests/support/program_trial.hpp"
 
 namespace schedmate {
@@ -53,6 +55,28 @@ text = str(me) + repr(me) + '%s' % me
 done = True
 )");
   CHECK(trial["done"] == "True");
+}
+
+TEST_CASE("work on large lists counts, however few statements do it") {
+  const auto start = std::chrono::steady_clock::now();
+  const auto trial = run_program(R"(
+import outside
+def heavy():
+    big = list(range(4000)) * 20
+    table = {str(n): n for n in range(500)}
+    for a in range(60):
+        for b in range(60):
+            for c in range(60):
+                more = big + big
+                some = big[::-1]
+                if outside.ask(): big.append(1)
+                table.pop(str(c), None)
+                table.clear()
+heavy()
+outside.after()
+)");
+  CHECK(trial.seen.calls.back().callee == "outside.after");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 TEST_CASE("deep nesting in the source is left out") {

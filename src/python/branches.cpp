@@ -20,6 +20,7 @@ Way Interpreter::run_way(const Action& action, bool sure) {
   if (!sure) --uncertain;
   Way way;
   way.outcome = journal.take_back();
+  charge(std::exchange(journal.copied, 0) + way.outcome.entries.size());
   way.flow = flow;
   way.returned = frame().returned;
   flow = Flow::next;

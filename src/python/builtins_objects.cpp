@@ -170,8 +170,8 @@ Value dir(Interpreter& in, const Arguments& arguments) {
   return keys ? Value::list(*keys, arguments.place) : Value{};
 }
 
-Value type_builtin(Interpreter& in, const Arguments& arguments) {
-  return arguments.positional.size() == 1 ? in.type_of(arguments.positional[0]) : Value{};
+Value type_builtin(Interpreter&, const Arguments& arguments) {
+  return arguments.positional.size() == 1 ? type_of(arguments.positional[0]) : Value{};
 }
 
 Value callable(Interpreter&, const Arguments& arguments) {

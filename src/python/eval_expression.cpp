@@ -264,6 +264,7 @@ Value Interpreter::eval_slice(const Value& of, const Code& slice) {
     if (ends[i]->integer() == nullptr) return {Unknown{}, of.place};
     numbers[i] = *ends[i]->integer();
   }
+  charge(size_of(of));
   return sliced(of, {numbers[0], numbers[1], numbers[2].value_or(1)});
 }
 

@@ -207,6 +207,7 @@ void Interpreter::execute_delete(const Code& target) {
     if (object == nullptr || key == nullptr || key->kind == Kind::slice) return;
     const Value of = as_plain(eval(*object));
     const Value name = eval(*key);
+    charge(size_of(of));
     if (const auto* dict = std::get_if<DictPtr>(&of.data); dict != nullptr && !name.is_unknown())
       journal.erase(*dict, dict_key(name));
   } else if (target.kind == Kind::attribute) {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "python/interpreter.hpp"
+#include "python/builtins.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -55,8 +55,8 @@ std::optional<std::string> format_value(const Value& value, std::string_view how
   return std::nullopt;
 }
 
-std::optional<std::string> Interpreter::percent_format(const std::string& format,
-                                                       const Value& values) {
+std::optional<std::string> percent_format(Interpreter& in, const std::string& format,
+                                          const Value& values) {
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -72,7 +72,7 @@ std::optional<std::string> Interpreter::percent_format(const std::string& format
     if (format[i] == '(') {
       const auto end = format.find(')', i);
       if (end == std::string::npos) return std::nullopt;
-      value = item(values, Value(format.substr(i + 1, end - i - 1)));
+      value = in.item(values, Value(format.substr(i + 1, end - i - 1)));
       i = end + 1;
     } else if (const List* list = values.items()) {
       if (next >= list->size()) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<std::string> Interpreter::percent_format(const std::string& format
     const auto end = format.find_first_of("diouxXeEfFgGcrsa", i);
     if (end == std::string::npos) return std::nullopt;
     bool known = true;
-    std::string shown = to_text(value, &known);
+    std::string shown = in.to_text(value, &known);
     if (!known) return std::nullopt;
     std::string how = format.substr(i, end - i + 1);
     const char kind = how.back();

@@ -134,7 +134,7 @@ std::optional<ClassView> Interpreter::type(const Value& value) {
   return view;
 }
 
-Value Interpreter::type_of(const Value& value) {
+Value type_of(const Value& value) {
   if (const auto* thing = as<Thing>(value))
     return thing->type_of == nullptr ? Value{} : class_value(thing->type_of);
   if (const auto* made = as<Made>(value)) return symbol(made->callee);

@@ -56,19 +56,19 @@ class Interpreter final : public Machine {
   std::optional<bool> compare(std::string_view operation, const Value& a, const Value& b);
   std::optional<bool> contains(const Value& all, const Value& value);
   std::string to_text(const Value& value, bool* known);
-  std::optional<std::string> percent_format(const std::string& format, const Value& values);
   bool sort(List& list, const Value* key, bool reverse);
   const Value* find_name(std::string_view name);
   void set_name(std::string_view name, Value value);
   Value call_method_of_data(const Callee& callee, const Arguments& arguments);
   /// A bound `__name__` method of an object; nothing when it has none.
   std::optional<Value> special_method(const Value& of, std::string_view name);
-  Value type_of(const Value& value);
   /// A builtin fails, where the program is ready to catch it.
   void throw_error(std::string what);
   [[nodiscard]] ModulePtr find_module(const std::string& dotted);
   Value import_dotted(const std::string& dotted, const PlacePtr& place);
   [[nodiscard]] Frame& frame() { return frames.back(); }
+  /// Work on many items counts as steps too.
+  void charge(std::size_t items) { steps += static_cast<std::int64_t>(items / 32); }
   Journal journal;
   std::vector<Frame> frames;
   Flow flow = Flow::next;

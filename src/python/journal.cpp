@@ -80,11 +80,20 @@ void Journal::erase(const DictPtr& dict, std::string_view key) {
   dict->erase(key);
 }
 
+void Journal::clear(const DictPtr& dict) {
+  if (!branches_.empty()) {
+    for (const auto& entry : dict->all())
+      branches_.back().changes.push_back({dict, entry.key, entry.value});
+  }
+  *dict = {};
+}
+
 void Journal::touch(const ListPtr& list) {
   if (branches_.empty()) return;
   auto& lists = branches_.back().lists;
   if (std::ranges::find(lists, list, &Outcome::Items::list) != lists.end()) return;
   lists.push_back({list, *list, {}});
+  copied += list->size();
 }
 
 void Journal::begin() { branches_.emplace_back(); }

@@ -40,10 +40,13 @@ class Journal {
   // Every change of the program's state goes through these.
   void set(const DictPtr& dict, std::string_view key, Value value);
   void erase(const DictPtr& dict, std::string_view key);
+  void clear(const DictPtr& dict);
   /// To be called before the list is changed in place.
   void touch(const ListPtr& list);
 
   void begin();
+  /// Items copied so far, so that whoever makes many copies of large lists pays for it.
+  std::size_t copied = 0;
   /// Ends the innermost branch and takes its changes back.
   [[nodiscard]] Outcome take_back();
   /// Ends the innermost branch and leaves its changes in place.

@@ -18,12 +18,11 @@ namespace schedmate::python {
   KIND(real, "float")                                                                                                                          \
   KIND(yes, "true")                                                                                                                            \
   KIND(no, "false")                                                                                                                            \
-  KIND(none, "none") KIND(ellipsis, "ellipsis") KIND(string, "string") KIND(                                                                   \
-      concatenated_string,                                                                                                                     \
-      "concatenated_string") KIND(string_start,                                                                                                \
-                                  "string_start") KIND(string_content,                                                                         \
-                                                       "string_content") KIND(string_end,                                                      \
-                                                                              "string_end")                                                    \
+  KIND(none, "none")                                                                                                                           \
+  KIND(ellipsis, "ellipsis")                                                                                                                   \
+  KIND(string, "string") KIND(concatenated_string, "concatenated_string") KIND(                                                                \
+      string_start, "string_start") KIND(string_content, "string_content") KIND(string_end,                                                    \
+                                                                                "string_end")                                                  \
       KIND(interpolation, "interpolation") KIND(type_conversion, "type_conversion") KIND(                                                      \
           format_specifier, "format_specifier") KIND(list, "list") KIND(tuple,                                                                 \
                                                                         "tuple") KIND(set, "set")                                              \
@@ -268,20 +267,22 @@ namespace schedmate::python {
                                                                                                                           colon,               \
                                                                                                                           ":")
 
-#define SCHEDMATE_PYTHON_FIELDS(FIELD)                                                        \
-  FIELD(name)                                                                                 \
-  FIELD(value)                                                                                \
-  FIELD(left)                                                                                 \
-  FIELD(right)                                                                                \
-  FIELD(operators)                                                                            \
-  FIELD(body)                                                                                 \
-  FIELD(condition)                                                                            \
-  FIELD(consequence)                                                                          \
-  FIELD(alternative)                                                                          \
-  FIELD(function) FIELD(arguments) FIELD(object) FIELD(attribute) FIELD(subscript)            \
-      FIELD(parameters) FIELD(superclasses) FIELD(definition) FIELD(module_name) FIELD(alias) \
-          FIELD(type) FIELD(key) FIELD(subject) FIELD(guard) FIELD(cause) FIELD(argument)     \
-              FIELD(type_conversion) FIELD(format_specifier) FIELD(expression) FIELD(return_type)
+#define SCHEDMATE_PYTHON_FIELDS(FIELD)                                                             \
+  FIELD(name)                                                                                      \
+  FIELD(value)                                                                                     \
+  FIELD(left)                                                                                      \
+  FIELD(right)                                                                                     \
+  FIELD(operators)                                                                                 \
+  FIELD(body)                                                                                      \
+  FIELD(condition)                                                                                 \
+  FIELD(consequence)                                                                               \
+  FIELD(alternative)                                                                               \
+  FIELD(function)                                                                                  \
+  FIELD(arguments)                                                                                 \
+  FIELD(object) FIELD(attribute) FIELD(subscript) FIELD(parameters) FIELD(superclasses)            \
+      FIELD(definition) FIELD(module_name) FIELD(alias) FIELD(type) FIELD(key) FIELD(subject)      \
+          FIELD(guard) FIELD(cause) FIELD(argument) FIELD(type_conversion) FIELD(format_specifier) \
+              FIELD(expression) FIELD(return_type)
 
 #define SCHEDMATE_KIND_NAME(name, text) name,
 enum class Kind : std::uint8_t { SCHEDMATE_PYTHON_KINDS(SCHEDMATE_KIND_NAME) };

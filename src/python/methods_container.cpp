@@ -38,6 +38,7 @@ Value dict_pop(Use use, const DictPtr& dict) {
   const Value* found = dict->find(dict_key(*key));
   if (found == nullptr) return use.argument(1) == nullptr ? Value{} : *use.argument(1);
   Value held = *found;
+  use.in.charge(dict->size());
   use.in.journal.erase(dict, dict_key(*key));
   return held;
 }
@@ -70,9 +71,7 @@ Value dict_update(Use use, const DictPtr& dict) {
 }
 
 Value dict_clear(Use use, const DictPtr& dict) {
-  std::vector<std::string> keys;
-  for (const auto& entry : dict->all()) keys.push_back(entry.key);
-  for (const auto& key : keys) use.in.journal.erase(dict, key);
+  use.in.journal.clear(dict);
   return Value::none();
 }
 
@@ -238,6 +237,7 @@ bool is_data_method(const Value& of, std::string_view name) {
 
 Value Interpreter::call_method_of_data(const Callee& callee, const Arguments& arguments) {
   const Value& self = callee.self;
+  charge(size_of(self));
   std::optional<Value> result;
   if (const auto* text = self.text()) {
     if (callee.name == "format") return format_call(self, arguments);

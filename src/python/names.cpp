@@ -144,6 +144,7 @@ Value Interpreter::as_plain(const Value& value) {
 
 std::optional<List> Interpreter::iterate(const Value& value) {
   const Value plain = as_plain(value);
+  charge(size_of(plain));
   if (const List* list = plain.items()) return *list;
   if (const Dict* dict = plain.entries()) {
     List keys;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "python/interpreter.hpp"
+#include "python/builtins.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -161,7 +161,7 @@ Value Interpreter::binary(std::string_view operation, const Value& a, const Valu
     return *all;
   }
   if (operation == "%" && a.text() != nullptr) {
-    auto text = percent_format(*a.text(), b);
+    auto text = percent_format(*this, *a.text(), b);
     return text ? Value(std::move(*text)) : Value{};
   }
   if (a.object() != nullptr) {
@@ -176,6 +176,7 @@ Value Interpreter::binary(std::string_view operation, const Value& a, const Valu
     if (operation == "|") return a;  // a union of types
   }
   auto result = arithmetic(operation, as_plain(a), as_plain(b));
+  charge(result ? size_of(*result) : 0);
   return result ? std::move(*result) : Value{};
 }
 

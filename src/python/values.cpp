@@ -22,6 +22,13 @@ bool count_down(const Value& value, int& left, int depth) {
 
 }  // namespace
 
+std::size_t size_of(const Value& value) {
+  if (const auto* text = value.text()) return text->size();
+  if (const List* list = value.items()) return list->size();
+  const Dict* dict = value.entries();
+  return dict == nullptr ? 0 : dict->size();
+}
+
 bool is_bounded(const Value& value) {
   int left = 20'000;
   return count_down(value, left, 0);

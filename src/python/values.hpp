@@ -21,6 +21,11 @@ namespace schedmate::python {
 /// Small enough, and without circles, to be written out or copied whole.
 [[nodiscard]] bool is_bounded(const Value& value);
 
+/// type(value).
+[[nodiscard]] Value type_of(const Value& value);
+/// Items of a list or dict, letters of a text; 0 for all else.
+[[nodiscard]] std::size_t size_of(const Value& value);
+
 struct SliceEnds {
   std::optional<std::int64_t> first, last;
   std::int64_t step = 1;
