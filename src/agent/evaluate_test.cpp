@@ -50,6 +50,17 @@ TEST_CASE("a value counts with a line of the job that sets it") {
         "a configuration says otherwise");
 }
 
+TEST_CASE("the softer fields are proven by their keys as well") {
+  SmallJob small;
+  small.write("conf.yaml", "model_type: cnn\ntask_type: cv\naugmentation: RandAugment\n");
+  CHECK(verdict(small, claim("model_family", word("ResNet"), "net.py", 7)).empty());
+  CHECK(verdict(small, claim("model_type", word("cnn"), "conf.yaml", 1)).empty());
+  CHECK(verdict(small, claim("task_type", word("cv"), "conf.yaml", 2)).empty());
+  CHECK(verdict(small, claim("augmentation", word("RandAugment"), "conf.yaml", 3)).empty());
+  CHECK_FALSE(verdict(small, claim("task_type", word("nlp"), "conf.yaml", 2)).empty());
+  CHECK_FALSE(verdict(small, claim("model_type", word("cv"), "conf.yaml", 2)).empty());
+}
+
 TEST_CASE("where key and value stand on two lines, the value's line is the evidence") {
   SmallJob small;
   const AgentTask task = small.task();
