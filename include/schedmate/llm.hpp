@@ -93,7 +93,7 @@ class TokenLedger {
 struct ChatSettings {
   std::string name{};
   std::string kind = "openai";  ///< row of src/llm/chats.def
-  std::string url{};              ///< up to and with /v1
+  std::string url{};            ///< up to and with /v1
   std::string model{};
   std::string token_file{};  ///< first line is the bearer token
   std::string token_env{};   ///< or the variable that holds it
