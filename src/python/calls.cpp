@@ -179,7 +179,7 @@ Value Interpreter::call_thing(const Value& self, Arguments arguments) {
   return record(type->outside.front() + "().__call__", arguments);
 }
 
-void Interpreter::bind_parameters(const Function& function, const Arguments& given, Dict& names) {
+void bind_parameters(const Function& function, const Arguments& given, Dict& names) {
   std::size_t position = 0;
   std::vector<std::string_view> taken;
   for (const Parameter& parameter : function.parameters) {
@@ -219,7 +219,7 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
   const bool costly = function.spent > run_.steps / most_share;
   if (function.active >= most_nested || (costly && function.calls >= most_calls)) return {};
   if (frames.size() > deepest_calls) {
-    note("calls nested too deeply were left out");
+    tree_.degrade("calls nested too deeply were left out");
     return {};
   }
   Frame next;
@@ -253,7 +253,8 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
 
 Value Interpreter::result_of(const Function& function, const Frame& done) {
   if (flow == Flow::over_budget && steps <= limit) {
-    note(fmt::format("{} takes too many steps: the rest of it was left out", function.name));
+    tree_.degrade(
+        fmt::format("{} takes too many steps: the rest of it was left out", function.name));
     flow = Flow::next;
     return done.maybe_returned.value_or(Value{});
   }
@@ -278,7 +279,7 @@ Value Interpreter::record(std::string callee, const Arguments& arguments) {
   made->callee = std::move(callee);
   made->call = seen_.calls.size();
   if (seen_.calls.size() >= most_records) {
-    note("very many calls: the later ones were left out");
+    tree_.degrade("very many calls: the later ones were left out");
     return wrap(std::move(made), arguments.place);
   }
   Call call;

@@ -43,6 +43,25 @@ Value real_literal(std::string_view text, PlacePtr place) {
   return number ? Value(*number, std::move(place)) : Value(Unknown{}, std::move(place));
 }
 
+/// Numbers, True, False and None; nothing for what is none of these.
+std::optional<Value> literal_value(const Code& code) {
+  const auto place = [&] { return code.source->place(code.line); };
+  switch (code.kind) {
+    case Kind::integer:
+      return integer_literal(code.text, place());
+    case Kind::real:
+      return real_literal(code.text, place());
+    case Kind::yes:
+      return Value(true, place());
+    case Kind::no:
+      return Value(false, place());
+    case Kind::none:
+      return Value::none(place());
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool Interpreter::step() {
@@ -55,7 +74,7 @@ bool Interpreter::step() {
 Value Interpreter::eval(const Code& code) {
   if (!step()) return {};
   if (depth > deepest_evaluation) {
-    note("code nested too deeply was left out");
+    tree_.degrade("code nested too deeply was left out");
     return {};
   }
   struct Deeper {
@@ -63,19 +82,13 @@ Value Interpreter::eval(const Code& code) {
     explicit Deeper(int& at) : depth(at) { ++depth; }
     ~Deeper() { --depth; }
   } const deeper(depth);
+  if (code.kind == Kind::identifier) return eval_identifier(code);
+  if (auto literal = literal_value(code)) return std::move(*literal);
+  return eval_compound(code);
+}
+
+Value Interpreter::eval_compound(const Code& code) {
   switch (code.kind) {
-    case Kind::identifier:
-      return eval_identifier(code);
-    case Kind::integer:
-      return integer_literal(code.text, place(code));
-    case Kind::real:
-      return real_literal(code.text, place(code));
-    case Kind::yes:
-      return {true, place(code)};
-    case Kind::no:
-      return {false, place(code)};
-    case Kind::none:
-      return Value::none(place(code));
     case Kind::string:
     case Kind::concatenated_string:
       return eval_string(code);

@@ -26,63 +26,85 @@ void Interpreter::execute_block(const Code* block) {
 }
 
 void Interpreter::execute(const Code& code) {
-  if (!step()) return;
+  if (step() && !execute_compound(code)) execute_simple(code);
+}
+
+/// Statements with blocks of their own; false for all others.
+bool Interpreter::execute_compound(const Code& code) {
+  const Code* name = code.get(Field::name);
   switch (code.kind) {
-    case Kind::expression_statement:
-      for (const Code& child : code.children) {
-        if (child.kind == Kind::assignment) {
-          execute_assignment(child);
-        } else if (child.kind == Kind::augmented_assignment) {
-          execute_augmented(child);
-        } else if (child.kind != Kind::string) {
-          eval(child);
-        }
-      }
-      return;
     case Kind::if_statement: {
       std::vector<const Code*> parts{&code};
       for (const Code& child : code.children) {
         if (child.field == Field::alternative) parts.push_back(&child);
       }
       execute_if(parts, 0);
-      return;
+      return true;
     }
     case Kind::for_statement:
       execute_for(code);
-      return;
+      return true;
     case Kind::while_statement:
       execute_while(code);
-      return;
+      return true;
     case Kind::try_statement:
       execute_try(code);
-      return;
+      return true;
     case Kind::with_statement:
       execute_with(code);
-      return;
+      return true;
     case Kind::match_statement:
       begin_match(code);
-      return;
-    case Kind::function: {
-      const Code* name = code.get(Field::name);
+      return true;
+    case Kind::function:
       if (name != nullptr) set_name(name->text, define_function(code));
-      return;
-    }
-    case Kind::class_definition: {
-      const Code* name = code.get(Field::name);
+      return true;
+    case Kind::class_definition:
       if (name != nullptr) set_name(name->text, define_class(code));
-      return;
-    }
+      return true;
     case Kind::decorated:
       execute_decorated(code);
-      return;
+      return true;
+    case Kind::block:
+      execute_block(&code);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A statement that is an expression or an assignment; within a broken part too, as far as the
+/// grammar could still make it out.
+void Interpreter::execute_expression(const Code& code) {
+  if (code.kind == Kind::assignment) {
+    execute_assignment(code);
+  } else if (code.kind == Kind::augmented_assignment) {
+    execute_augmented(code);
+  } else if (code.kind == Kind::expression_statement) {
+    for (const Code& child : code.children) {
+      const bool assigns =
+          child.kind == Kind::assignment || child.kind == Kind::augmented_assignment;
+      if (assigns) {
+        execute_expression(child);
+      } else if (child.kind != Kind::string) {
+        eval(child);
+      }
+    }
+  } else if (code.kind == Kind::error) {
+    for (const Code& child : code.children) execute_expression(child);
+  }
+}
+
+void Interpreter::execute_simple(const Code& code) {
+  auto& scope = *frame().scope;
+  switch (code.kind) {
     case Kind::return_statement:
-      execute_return(code);
-      return;
+      return execute_return(code);
     case Kind::raise_statement:
-      execute_raise(code);
-      return;
+      return execute_raise(code);
     case Kind::assert_statement:
-      execute_assert(code);
+      if (!code.children.empty() && truth(eval(*code.first())) == false)
+        raise("AssertionError", code);
       return;
     case Kind::delete_statement:
       for (const Code& child : code.children) execute_delete(child);
@@ -94,32 +116,17 @@ void Interpreter::execute(const Code& code) {
       flow = Flow::next_round;
       return;
     case Kind::global_statement:
-      for (const Code& child : code.children) frame().scope->global_names.push_back(child.text);
+      for (const Code& child : code.children) scope.global_names.push_back(child.text);
       return;
     case Kind::nonlocal_statement:
-      for (const Code& child : code.children) frame().scope->nonlocal_names.push_back(child.text);
+      for (const Code& child : code.children) scope.nonlocal_names.push_back(child.text);
       return;
     case Kind::import_statement:
-      execute_import(code);
-      return;
+      return execute_import(code);
     case Kind::import_from:
-      execute_import_from(code);
-      return;
-    case Kind::block:
-      execute_block(&code);
-      return;
-    case Kind::error:
-      for (const Code& child : code.children) {
-        // What tree-sitter could still make out within a broken part.
-        if (child.kind == Kind::expression_statement || child.kind == Kind::assignment)
-          execute(child);
-      }
-      return;
-    case Kind::assignment:
-      execute_assignment(code);
-      return;
+      return execute_import_from(code);
     default:
-      return;
+      return execute_expression(code);
   }
 }
 
@@ -183,11 +190,6 @@ void Interpreter::execute_raise(const Code& code) {
     return;
   }
   raise(type, code);
-}
-
-void Interpreter::execute_assert(const Code& code) {
-  if (code.children.empty()) return;
-  if (truth(eval(*code.first())) == false) raise("AssertionError", code);
 }
 
 void Interpreter::stop(std::string reason, PlacePtr at) {

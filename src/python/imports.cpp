@@ -63,12 +63,13 @@ const Source* Interpreter::source_of(const std::string& file) {
   if (!text) return nullptr;
   auto parsed = Source::parse(file, (*text)->text);
   if (!parsed) {
-    note(fmt::format("{}: {}", file, parsed.error().message));
+    tree_.degrade(fmt::format("{}: {}", file, parsed.error().message));
     return nullptr;
   }
   kept = std::move(*parsed);
   kept->source = literal_source;
-  if (kept->broken()) note(fmt::format("{}: not all of it could be parsed as Python", file));
+  if (kept->broken())
+    tree_.degrade(fmt::format("{}: not all of it could be parsed as Python", file));
   return kept.get();
 }
 
@@ -169,7 +170,7 @@ void Interpreter::execute_module(Module& module, const Code& root) {
   handlers = certainly;
   limit = before;
   if (flow == Flow::over_budget && steps <= limit) {
-    note(fmt::format("{} takes too many steps: the rest of it was left out", module.file));
+    tree_.degrade(fmt::format("{} takes too many steps: the rest of it was left out", module.file));
     flow = Flow::next;
   }
   if (flow != Flow::raise && flow != Flow::exit && flow != Flow::over_budget) flow = Flow::next;

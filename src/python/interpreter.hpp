@@ -79,6 +79,7 @@ class Interpreter final : public Machine {
   std::function<void(const Value&)> on_base;     ///< a Python config has set `_base_`
 
  private:
+  Value eval_compound(const Code& code);
   Value eval_display(const Code& code);
   Value eval_dictionary(const Code& code);
   Value eval_string(const Code& code);
@@ -100,7 +101,6 @@ class Interpreter final : public Machine {
   void append_string(TextParts& parts, const Code& code);
   bool comprehend(const Code& code, std::size_t clause, const Action& each);
   Value format_call(const Value& self, const Arguments& arguments);
-  Value one_of_entries(const Dict& dict, const Value& key);
 
   Value bind(const Value& member, const Value& self, Class* type);
   Value class_attribute(Class& type, std::string_view name);
@@ -112,7 +112,6 @@ class Interpreter final : public Machine {
 
   Value call_function(const std::shared_ptr<Object>& object, Arguments arguments);
   Value result_of(const Function& function, const Frame& done);
-  void bind_parameters(const Function& function, const Arguments& given, Dict& names);
   Value call_outside(const Symbol& symbol, Arguments arguments);
   Value call_unknown(const Callee& callee, const Arguments& arguments);
   Value call_any(const Value& callable, const Arguments& arguments);
@@ -133,6 +132,9 @@ class Interpreter final : public Machine {
   void run_both(const Action& then, const Action& otherwise, Sure sure = Sure::neither);
   Way run_way(const Action& action, bool sure);
   void merge_ways(Way& one, Way& two);
+  bool execute_compound(const Code& code);
+  void execute_simple(const Code& code);
+  void execute_expression(const Code& code);
   void execute_if(const std::vector<const Code*>& parts, std::size_t at);
   void execute_try(const Code& code);
   bool handle_raise(const Code& code);
@@ -148,7 +150,6 @@ class Interpreter final : public Machine {
   void find_bound(const Code& condition, std::size_t loop, const std::vector<std::string>& open);
   void execute_return(const Code& code);
   void execute_raise(const Code& code);
-  void execute_assert(const Code& code);
   void execute_delete(const Code& target);
   void execute_import(const Code& code);
   void execute_import_from(const Code& code);
@@ -178,7 +179,6 @@ class Interpreter final : public Machine {
   [[nodiscard]] PlacePtr place(const Code& code) const { return code.source->place(code.line); }
   ScopePtr new_scope(ScopePtr outer);
   bool step();  ///< counts a step; false when evaluation has to end
-  void note(const std::string& what) { tree_.degrade(what); }
 
   Tree& tree_;
   const PythonRun& run_;

@@ -66,6 +66,17 @@ bool contains_name(const std::vector<std::string_view>& names, std::string_view 
   return std::ranges::find(names, name) != names.end();
 }
 
+/// What a dict has under any of the keys that may be meant.
+Value one_of_entries(const Dict& dict, const Value& key) {
+  const auto keys = possibilities(key);
+  std::optional<Value> all;
+  for (const Value& each : keys) {
+    const Value* found = dict.find(dict_key(each));
+    if (found != nullptr) all = all ? joined(*all, *found) : *found;
+  }
+  return all ? *all : Value{};
+}
+
 }  // namespace
 
 bool is_builtin_name(std::string_view name) {
@@ -230,16 +241,6 @@ Value Interpreter::item(const Value& of, const Value& key) {
   const Value plain = as_plain(of);
   const bool holds = plain.entries() != nullptr || plain.items() != nullptr;
   return holds ? item(plain, key) : Value{};
-}
-
-Value Interpreter::one_of_entries(const Dict& dict, const Value& key) {
-  const auto keys = possibilities(key);
-  std::optional<Value> all;
-  for (const Value& each : keys) {
-    const Value* found = dict.find(dict_key(each));
-    if (found != nullptr) all = all ? joined(*all, *found) : *found;
-  }
-  return all ? *all : Value{};
 }
 
 void Interpreter::set_item(const Value& of, const Value& key, Value value) {

@@ -20,12 +20,17 @@ struct Numbers {
 };
 
 Numbers read_numbers() {
-#define SCHEDMATE_KIND_TEXT(name, text) text,
-  constexpr std::array kinds = {SCHEDMATE_PYTHON_KINDS(SCHEDMATE_KIND_TEXT)};
-#undef SCHEDMATE_KIND_TEXT
-#define SCHEDMATE_FIELD_TEXT(name) #name,
-  constexpr std::array fields = {"", "operator", SCHEDMATE_PYTHON_FIELDS(SCHEDMATE_FIELD_TEXT)};
-#undef SCHEDMATE_FIELD_TEXT
+  constexpr std::array kinds = {
+#define KIND(name, text) text,
+#include "python/kinds.inc"
+#undef KIND
+  };
+  constexpr std::array fields = {
+      "",
+#define FIELD(name, text) text,
+#include "python/fields.inc"
+#undef FIELD
+  };
   const TSLanguage* language = tree_sitter_python();
   Numbers numbers;
   const auto symbols = ts_language_symbol_count(language);

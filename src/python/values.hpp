@@ -21,6 +21,8 @@ namespace schedmate::python {
 /// Small enough, and without circles, to be written out or copied whole.
 [[nodiscard]] bool is_bounded(const Value& value);
 
+/// What the parameters of a function become in a call.
+void bind_parameters(const Function& function, const Arguments& given, Dict& names);
 /// type(value).
 [[nodiscard]] Value type_of(const Value& value);
 /// Items of a list or dict, letters of a text; 0 for all else.
