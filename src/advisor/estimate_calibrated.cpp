@@ -75,12 +75,24 @@ std::size_t reject_outliers(Considered& considered) {
   return rejected;
 }
 
-/// Few runs may agree by chance, so their spread is mixed with a usual one.
-double spread_of(const Sample& sample, double centre) {
-  constexpr double usual = 1.0;  // a factor e
+/// How far off an estimate usually is, in log space: the farther the runs are from the job at hand,
+/// the less their agreement means (measured on real durations, bench/history_replay.cpp).
+double usual_spread(AdviceSource source) {
+  switch (source) {
+    case AdviceSource::resubmission:
+      return 1.2;
+    case AdviceSource::similar:
+      return 1.8;
+    default:
+      return 2.2;
+  }
+}
+
+/// Few runs may agree by chance, so their spread is mixed with the usual one.
+double spread_of(const Sample& sample, double centre, AdviceSource source) {
   constexpr double usual_counts_as = 2;
   const auto count = static_cast<double>(sample.size());
-  return (count * robust_spread(sample, centre) + usual_counts_as * usual) /
+  return (count * robust_spread(sample, centre) + usual_counts_as * usual_spread(source)) /
          (count + usual_counts_as);
 }
 
@@ -111,7 +123,8 @@ Estimate estimate_calibrated(const EstimateInput& given) {
   if (const std::size_t gone = reject_outliers(considered); gone > 0)
     estimate.notes.push_back(fmt::format("{} of the past runs left out as far off", gone));
   const double centre = quantile(considered.sample, 0.5);
-  const LogInterval reach = conformal_interval(input, spread_of(considered.sample, centre));
+  const LogInterval reach =
+      conformal_interval(input, spread_of(considered.sample, centre, input.source));
   estimate.source = input.source;
   estimate.runs = considered.runs.size();
   estimate.p50 = FractionalSeconds(std::exp(centre));
