@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "apps/facts_text.hpp"
 #include "core/facts_json.hpp"
 
@@ -11,8 +13,11 @@ namespace schedmate {
 Result<void> facts_command(const Session& session, const FactsRequest& request) {
   const auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  const auto facts = read_facts(session, *job);
+  const auto began = std::chrono::steady_clock::now();
+  auto facts = read_facts(session, *job);
   if (!facts) return tl::unexpected(facts.error());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  facts->wall_ms = took.count();
   if (session.json)
     fmt::print("{}\n", facts_json(*facts, {.explain = request.explain}));
   else

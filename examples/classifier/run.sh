@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh CONFIG [FLAGS...]: one training on all GPUs of this node.
 set -euo pipefail
 

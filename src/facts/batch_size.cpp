@@ -73,7 +73,7 @@ void from_loaders(const Scene& scene, Findings& out) {
   double sure = best->call->certain ? confidence::certain : confidence::likely;
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
-  add(out, field, number_fact(std::ceil(per_process / devices)), sure, place,
+  add(out, {field, number_fact(std::ceil(per_process / devices)), sure}, place,
       "the training loader's batch size");
 }
 
@@ -108,7 +108,7 @@ void from_settings(const Scene& scene, Findings& out) {
     double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {
       if (setting->standing == Standing::given || setting->standing == Standing::config)
-        add(out, field, {}, sure - 0.02, setting->value.place, "batches by " + setting->key);
+        add(out, {field, {}, sure - 0.02}, setting->value.place, "batches by " + setting->key);
       continue;
     }
     if (meaning == "total") {
@@ -119,7 +119,7 @@ void from_settings(const Scene& scene, Findings& out) {
       sure -= 0.03;
     }
     if (value < 1 || std::floor(value) != value) sure = confidence::hint;
-    add(out, field, number_fact(value), sure, setting->value.place, "setting " + setting->key);
+    add(out, {field, number_fact(value), sure}, setting->value.place, "setting " + setting->key);
   }
 }
 

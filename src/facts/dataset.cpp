@@ -22,14 +22,14 @@ class Datasets {
     if (text.empty() || text.size() > 300) return;
     const auto match = scene_.tables->find_dataset(text);
     if (!match) {
-      if (alone > 0 && is_name(text)) add(out_, field, std::string(text), alone, place, "named");
+      if (alone > 0 && is_name(text)) add(out_, {field, std::string(text), alone}, place, "named");
       return;
     }
-    add(out_, field, match->name, sure, place, "named, and known by the table");
+    add(out_, {field, match->name, sure}, place, "named, and known by the table");
     if (!match->domain.empty())
-      add_from_table(out_, "task_type", match->domain, sure - 0.15, match->row, place);
+      add_from_table(out_, {"task_type", match->domain, sure - 0.15}, match->row, place);
     if (match->samples)
-      add_from_table(out_, "dataset_size", *match->samples, sure - 0.05, match->row, place);
+      add_from_table(out_, {"dataset_size", *match->samples, sure - 0.05}, match->row, place);
   }
 
   void from_calls();

@@ -76,24 +76,24 @@ void from_zero(const Scene& scene, Findings& out) {
   const Setting* stage = number_setting(scene, "zero_stage", 0);
   if (stage == nullptr || !uses_deepspeed(scene)) {
     if (!scene.calls("deepspeed.initialize").empty())
-      add(out, field, "ddp", confidence::weak, scene.calls("deepspeed.initialize")[0]->place,
+      add(out, {field, "ddp", confidence::weak}, scene.calls("deepspeed.initialize")[0]->place,
           "deepspeed");
     return;
   }
   const auto number = static_cast<int>(*stage->value.number());
-  add(out, field, number == 0 ? "ddp" : "deepspeed-zero" + std::to_string(number), 0.95,
+  add(out, {field, number == 0 ? "ddp" : "deepspeed-zero" + std::to_string(number), 0.95},
       stage->value.place, "ZeRO stage");
 }
 
 void from_wrappers(const Scene& scene, Findings& out) {
   for (const auto& [name, word] : wrappers) {
     for (const Call* call : scene.calls(name)) {
-      add(out, field, std::string(word), call->certain ? 0.94 : confidence::fair, call->place,
+      add(out, {field, std::string(word), call->certain ? 0.94 : confidence::fair}, call->place,
           "wrapped by the program");
     }
   }
   if (const Call* call = single_process_split(scene)) {
-    add(out, field, "dp", call->certain ? 0.93 : confidence::weak, call->place,
+    add(out, {field, "dp", call->certain ? 0.93 : confidence::weak}, call->place,
         "split by one process");
   }
 }
@@ -120,7 +120,7 @@ void from_strategy(const Scene& scene, Findings& out) {
     if (word.empty()) continue;
     const bool told = setting->standing <= Standing::config ||
                       (setting->standing == Standing::argument && setting->read);
-    add(out, field, word, told ? 0.94 : confidence::fair, setting->value.place,
+    add(out, {field, word, told ? 0.94 : confidence::fair}, setting->value.place,
         "setting " + setting->key);
   }
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string_view>
 
 #include "facts/choose.hpp"
@@ -88,7 +87,7 @@ void weigh_loaded_checkpoint(const Scene& scene, Facts& facts) {
     const std::string* path = setting->value.text();
     if (setting->standing != Standing::given || path == nullptr || path->empty()) continue;
     Findings found;
-    add(found, "pretrained", true, confidence::strong, setting->value.place, "evaluates weights");
+    add(found, {"pretrained", true, confidence::strong}, setting->value.place, "evaluates weights");
     facts.facts["pretrained"] = found.front().fact;
     return;
   }
@@ -125,7 +124,6 @@ Rules builtin_rules() {
 }
 
 Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
-  const auto began = std::chrono::steady_clock::now();
   if (const Rules known = builtin_rules(); !known.broken.empty())
     return fail(ErrorCode::invalid, known.broken);
   const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
@@ -143,8 +141,6 @@ Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
   facts.tree = closure_hash(tree.versions());
   facts.degraded = tree.degraded();
   redact_facts(tree, job.command, facts);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-  facts.wall_ms = took.count();
   return facts;
 }
 

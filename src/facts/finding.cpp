@@ -3,23 +3,21 @@
 
 namespace schedmate {
 
-void add(Findings& out, std::string_view field, FactValue what, double confidence,
-         const PlacePtr& place, std::string_view why) {
-  Fact fact{.value = std::move(what),
-            .confidence = confidence,
+void add(Findings& out, Claim claim, const PlacePtr& place, std::string_view why) {
+  Fact fact{.value = std::move(claim.value),
+            .confidence = claim.confidence,
             .source = place ? place->source : FactSource::code,
             .evidence = evidence_of(place)};
-  out.push_back({std::string(field), std::move(fact), std::string(why)});
+  out.push_back({std::string(claim.field), std::move(fact), std::string(why)});
 }
 
-void add_from_table(Findings& out, std::string_view field, FactValue what, double confidence,
-                    const Evidence& row, const PlacePtr& place) {
-  Fact fact{.value = std::move(what),
-            .confidence = confidence,
+void add_from_table(Findings& out, Claim claim, const Evidence& row, const PlacePtr& place) {
+  Fact fact{.value = std::move(claim.value),
+            .confidence = claim.confidence,
             .source = FactSource::table,
             .evidence = evidence_of(place)};
   fact.evidence.push_back(row);
-  out.push_back({std::string(field), std::move(fact), row.file});
+  out.push_back({std::string(claim.field), std::move(fact), row.file});
 }
 
 double sure_of(const Scene& scene, const Setting& setting) {

@@ -28,12 +28,17 @@ using Findings = std::vector<Finding>;
 /// A rule: looks at the scene, says what it found.
 using Rule = void (*)(const Scene& scene, Findings& out);
 
-/// Adds a finding whose evidence is the place of `value`.
-void add(Findings& out, std::string_view field, FactValue what, double confidence,
-         const PlacePtr& place, std::string_view why);
+/// What a rule says, without its proof.
+struct Claim {
+  std::string_view field;
+  FactValue value;
+  double confidence = 0;
+};
+
+/// Adds a finding whose evidence is `place` and what that was made of.
+void add(Findings& out, Claim claim, const PlacePtr& place, std::string_view why);
 /// Adds a finding that general knowledge gives: `row` of rules/NAME.toml, besides `place`.
-void add_from_table(Findings& out, std::string_view field, FactValue what, double confidence,
-                    const Evidence& row, const PlacePtr& place);
+void add_from_table(Findings& out, Claim claim, const Evidence& row, const PlacePtr& place);
 
 /// Confidence in a setting that names a field, by how it got its value and whether the program was
 /// seen to use it.

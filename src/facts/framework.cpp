@@ -45,7 +45,7 @@ void find_framework(const Scene& scene, Findings& out) {
     for (const auto& [name, value] : scene.seen.imports.all()) {
       const bool same = name == module || (name.starts_with(module) && name[module.size()] == '.');
       if (!same) continue;
-      add(out, "framework", std::string(framework), sure, value.place, "imported");
+      add(out, {"framework", std::string(framework), sure}, value.place, "imported");
       return;
     }
   }
@@ -53,7 +53,7 @@ void find_framework(const Scene& scene, Findings& out) {
     if (launcher.contains("torch") || launcher == "accelerate" || launcher == "deepspeed") {
       const PlacePtr place = std::make_shared<const Place>(
           Place{"<command>", 0, scene.job.command, FactSource::command, {}});
-      add(out, "framework", "pytorch", confidence::likely, place, "launcher " + launcher);
+      add(out, {"framework", "pytorch", confidence::likely}, place, "launcher " + launcher);
     }
   }
 }

@@ -102,7 +102,7 @@ void from_loops(const Scene& scene, Findings& out) {
   if (!best.loop->certain) sure -= 0.1;
   if (best.loop->loops > 0) sure -= 0.35;  // rounds within a step, folds around a training
   const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
-  add(out, field, Length{best.amount, best.unit}, sure, place, "the training loop");
+  add(out, {field, Length{best.amount, best.unit}, sure}, place, "the training loop");
 }
 
 /// Composer's "90ep", "100ba"; nothing for other units.
@@ -130,12 +130,12 @@ void from_settings(const Scene& scene, Findings& out) {
     const std::string why = "setting " + setting->key;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))
-        add(out, field, *duration, sure, setting->value.place, why);
+        add(out, {field, *duration, sure}, setting->value.place, why);
       continue;
     }
     const auto number = setting->value.number();
     if (!number || *number <= 0 || setting->value.boolean() != nullptr) continue;
-    add(out, field, Length{*number, meaning}, meaning == "env steps" ? sure + 0.04 : sure,
+    add(out, {field, Length{*number, meaning}, meaning == "env steps" ? sure + 0.04 : sure},
         setting->value.place, why);
   }
 }

@@ -129,10 +129,11 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
                  const LibrarySetting& setting) {
   const double sure = setting.certain ? confidence::certain : confidence::likely;
   if (!setting.value.is_unknown() && !setting.value.is_none()) {
-    add(out, field, std::move(what), sure, setting.value.place, "setting of the training library");
+    add(out, {field, std::move(what), sure}, setting.value.place,
+        "setting of the training library");
   } else if (setting.by_default) {
     // Below what a setting of the program says: it may reach the library by **kwargs.
-    add_from_table(out, field, std::move(what), 0.86, setting.by_default->row, {});
+    add_from_table(out, {field, std::move(what), 0.86}, setting.by_default->row, {});
   }
 }
 

@@ -24,22 +24,22 @@ class Models {
     if (text.empty() || text.size() > 200) return;
     const auto match = scene_.tables->find_model(text);
     if (!match) {
-      if (alone && is_name(text)) add(out_, field, short_name(text), sure - 0.1, place, "named");
+      if (alone && is_name(text)) add(out_, {field, short_name(text), sure - 0.1}, place, "named");
       return;
     }
-    add(out_, field, match->name, sure, place, "named, and known by the table");
+    add(out_, {field, match->name, sure}, place, "named, and known by the table");
     const double known = sure - 0.02;
     if (!match->family.empty())
-      add_from_table(out_, "model_family", match->family, known, match->row, place);
+      add_from_table(out_, {"model_family", match->family, known}, match->row, place);
     if (!match->type.empty())
-      add_from_table(out_, "model_type", match->type, known, match->row, place);
+      add_from_table(out_, {"model_type", match->type, known}, match->row, place);
     if (!match->task.empty())
-      add_from_table(out_, "task_type", match->task, known, match->row, place);
+      add_from_table(out_, {"task_type", match->task, known}, match->row, place);
     if (match->params_millions) {
       const double size = *match->params_millions;
-      add_from_table(out_, "params_scale", scale_of(size * 1e6), known, match->row, place);
+      add_from_table(out_, {"params_scale", scale_of(size * 1e6), known}, match->row, place);
     } else if (is_mostly_small(match->type)) {
-      add_from_table(out_, "params_scale", "small", confidence::weak, match->row, place);
+      add_from_table(out_, {"params_scale", "small", confidence::weak}, match->row, place);
     }
   }
 

@@ -87,7 +87,7 @@ bool from_depth_and_width(const Scene& scene, Findings& out) {
   const Setting* vocabulary = first_number(scene, {"vocab_size", "padded_vocab_size", "n_vocab"});
   const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
   const double parameters = 12 * *depth->value.number() * d * d + rows * d;
-  add(out, "params_scale", scale_of(parameters), 0.78, width->value.place,
+  add(out, {"params_scale", scale_of(parameters), 0.78}, width->value.place,
       "depth " + repr(depth->value) + ", width " + repr(width->value));
   return true;
 }
@@ -101,7 +101,8 @@ void from_layers(const Scene& scene, Findings& out) {
     if (here > 0 && (largest == nullptr || here > parameters_of(*largest))) largest = &call;
   }
   if (largest == nullptr) return;
-  add(out, "params_scale", scale_of(parameters), 0.72, largest->place, "the layers that are built");
+  add(out, {"params_scale", scale_of(parameters), 0.72}, largest->place,
+      "the layers that are built");
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ void find_scale(const Scene& scene, Findings& out) {
   // Networks without a known name are small far more often than not.
   for (const Network& network : networks_of(scene)) {
     if (scene.tables->find_model(network.name)) continue;
-    add(out, "params_scale", "small", 0.55, network.place, "a network of the tree's own");
+    add(out, {"params_scale", "small", 0.55}, network.place, "a network of the tree's own");
     return;
   }
 }

@@ -74,7 +74,7 @@ void from_program(const Scene& scene, Findings& out) {
   for (const Built& one : built) {
     const double sure = one_kind ? (any_certain ? confidence::certain : confidence::likely)
                                  : (any_certain ? confidence::fair : confidence::weak);
-    add(out, field, one.name, sure, one.place, "built by the program");
+    add(out, {field, one.name, sure}, one.place, "built by the program");
   }
 }
 
@@ -98,7 +98,7 @@ void from_settings(const Scene& scene, Findings& out) {
     const std::string text = name_in(setting->value);
     if (text.empty()) continue;
     if (const auto match = scene.tables->find_optimizer(text)) {
-      add(out, field, match->name, sure_of(scene, *setting) - 0.0001 * trust / 1000,
+      add(out, {field, match->name, sure_of(scene, *setting) - 0.0001 * trust / 1000},
           setting->value.place, "setting " + setting->key);
     }
   }

@@ -52,7 +52,7 @@ void from_autocast(const Scene& scene, Findings& out) {
       if (type.empty()) continue;
       if (on == false) type = "fp32", sure -= 0.1;
       const PlacePtr& place = enabled != nullptr && enabled->place ? enabled->place : call->place;
-      add(out, field, mixed(type), sure, on == true && dtype == nullptr ? call->place : place,
+      add(out, {field, mixed(type), sure}, on == true && dtype == nullptr ? call->place : place,
           "autocast");
     }
   }
@@ -63,8 +63,10 @@ void from_other_calls(const Scene& scene, Findings& out) {
     const Value* level = call->named.find("opt_level");
     const std::string text = level == nullptr ? "O1" : name_in(*level);
     if (text.starts_with("O")) {
-      add(out, field, text == "O0" ? "fp32" : "fp16-amp",
-          call->certain ? confidence::certain : confidence::fair, call->place, "apex");
+      add(out,
+          {field, text == "O0" ? "fp32" : "fp16-amp",
+           call->certain ? confidence::certain : confidence::fair},
+          call->place, "apex");
     }
   }
   for (const auto* name : {"set_global_policy", "mixed_precision.set_policy",
@@ -73,7 +75,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
       const Value* policy = argument(*call, "policy", 0);
       const std::string type = policy == nullptr ? "fp16" : precision_in(name_in(*policy));
       if (!type.empty()) {
-        add(out, field, mixed(type), call->certain ? confidence::certain : confidence::fair,
+        add(out, {field, mixed(type), call->certain ? confidence::certain : confidence::fair},
             call->place, "Keras policy");
       }
     }
@@ -82,7 +84,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
     const Value* enabled = call->named.find("enabled");
     if (call->callee.contains("ShardedGradScaler")) continue;
     if (enabled == nullptr || enabled->truth() == true) {
-      add(out, field, "fp16-amp", call->certain ? confidence::likely : confidence::weak,
+      add(out, {field, "fp16-amp", call->certain ? confidence::likely : confidence::weak},
           call->place, "gradient scaler");
     }
   }
@@ -137,8 +139,8 @@ void from_settings(const Scene& scene, Findings& out) {
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     const std::string type = switched(*setting, meaning);
     if (!type.empty()) {
-      add(out, field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000, setting->value.place,
-          "setting " + setting->key);
+      add(out, {field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000},
+          setting->value.place, "setting " + setting->key);
     }
   }
 }

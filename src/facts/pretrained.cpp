@@ -33,19 +33,19 @@ void from_calls(const Scene& scene, Findings& out) {
     const std::string_view callee = call.callee;
     const double sure = call.certain ? 0.94 : confidence::weak;
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && !callee.starts_with('?'))
-      add(out, field, true, sure, call.place, "loads published weights");
+      add(out, {field, true, sure}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
-      add(out, field, false, sure - 0.02, call.place, "built from a configuration alone");
+      add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
     if (callee == "torch.hub.load_state_dict_from_url" || callee.ends_with("load_url") ||
         callee.ends_with("load_state_dict_from_url"))
-      add(out, field, true, sure - 0.04, call.place, "downloads weights");
+      add(out, {field, true, sure - 0.04}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
       const Value* value = call.named.find(name);
       const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
                          callee.contains("applications.") || callee.contains("hub.load") ||
                          callee.contains("segmentation_models");
       if (value == nullptr || !model || value->is_unknown()) continue;
-      add(out, field, is_set(*value), sure, value->place ? value->place : call.place,
+      add(out, {field, is_set(*value), sure}, value->place ? value->place : call.place,
           "argument of a model's constructor");
     }
   }
@@ -57,7 +57,7 @@ void from_settings(const Scene& scene, Findings& out) {
     const bool set = is_set(setting->value);
     // An empty path says little: weights may come from elsewhere.
     const double sure = set || meaning == "switch" ? sure_of(scene, *setting) : 0.62;
-    add(out, field, set, sure, setting->value.place, "setting " + setting->key);
+    add(out, {field, set, sure}, setting->value.place, "setting " + setting->key);
   }
 }
 

@@ -17,7 +17,7 @@ void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
       value = &list->front();
     const auto number = value->number();
     if (!number || *number <= 0 || value->boolean() != nullptr) continue;
-    add(out, field, number_fact(*number), sure_of(scene, *setting) - 0.0001 * trust / 1000,
+    add(out, {field, number_fact(*number), sure_of(scene, *setting) - 0.0001 * trust / 1000},
         setting->value.place, "setting " + setting->key);
   }
 }
@@ -29,7 +29,7 @@ void from_optimizer_call(const Scene& scene, Findings& out) {
     if (rate == nullptr || !scene.tables->find_optimizer(call.callee)) continue;
     const auto number = rate->number();
     if (number) {
-      add(out, "learning_rate", number_fact(*number), call.certain ? confidence::certain : 0.7,
+      add(out, {"learning_rate", number_fact(*number), call.certain ? confidence::certain : 0.7},
           rate->place, "what the optimiser is built with");
     }
   }
@@ -47,7 +47,7 @@ void find_augmentation(const Scene& scene, Findings& out) {
     names += (names.empty() ? "" : ", ") + std::string(name);
     if (!place) place = call.place;
   }
-  if (!names.empty()) add(out, "augmentation", names, confidence::likely, place, "transforms");
+  if (!names.empty()) add(out, {"augmentation", names, confidence::likely}, place, "transforms");
 }
 
 void add_request(Findings& out, std::string_view field, std::int64_t number) {
@@ -75,8 +75,8 @@ void find_task(const Scene& scene, Findings& out) {
   };
   for (const auto& [callee, task, type] : signs) {
     for (const Call* call : scene.calls(callee)) {
-      add(out, "task", std::string(task), confidence::likely, call->place, callee);
-      add(out, "task_type", std::string(type), confidence::strong, call->place, callee);
+      add(out, {"task", std::string(task), confidence::likely}, call->place, callee);
+      add(out, {"task_type", std::string(type), confidence::strong}, call->place, callee);
     }
   }
 }

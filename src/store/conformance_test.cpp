@@ -109,7 +109,7 @@ TEST_CASE("an id that is put again is replaced, but never taken from another use
     again.submit = at(7);
     REQUIRE(store->put(again));
     CHECK(store->get("job-1").value()->outcome == std::nullopt);
-    CHECK(ids(*store, {.user = "ada", .root = "/home/ada/net"}).empty());
+    CHECK(ids(*store, {.user = "ada", .root = "/cluster/ada/net"}).empty());
     CHECK(ids(*store, {}) == std::vector<std::string>{"job-1"});
 
     auto foreign = full_record(1);

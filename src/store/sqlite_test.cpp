@@ -87,7 +87,8 @@ TEST_CASE("a damaged store says so") {
     REQUIRE(store->flush());
   }
   auto bytes = read_file(path).value();
-  for (std::size_t at = 4096; at < bytes.size(); ++at) bytes[at] = '\x5a';
+  REQUIRE(bytes.size() > 4096);
+  bytes = bytes.substr(0, 4096) + std::string(bytes.size() - 4096, '\x5a');
   REQUIRE(write_file(path, bytes));
   const auto store = open_store("sqlite:" + path);
   const auto error = store ? (*store)->list({}).error() : store.error();

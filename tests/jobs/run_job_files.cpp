@@ -9,8 +9,8 @@
 #include <iterator>
 #include <map>
 
-#include "core/facts_json.hpp"
 #include "base/text.hpp"
+#include "core/facts_json.hpp"
 #include "facts/extract.hpp"
 #include "tests/support/scratch.hpp"
 

@@ -48,7 +48,7 @@ inline JobRecord full_record(int number) {
           .user = "ada",
           .vc = "gpu",
           .submit = at(1000 + number),
-          .root = "/home/ada/net",
+          .root = "/cluster/ada/net",
           .workdir = "src",
           .command = "python train.py --seed " + n,
           .branch = "main",

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// facts, advise and history with the real program.
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/program.hpp"
+
+namespace schedmate {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* script =
+    "import argparse\n"
+    "import torch\n"
+    "import torchvision\n"
+    "p = argparse.ArgumentParser()\n"
+    "p.add_argument('--epochs', type=int, default=10)\n"
+    "p.add_argument('--batch-size', type=int, default=64)\n"
+    "p.add_argument('--seed', type=int, default=0)\n"
+    "args = p.parse_args()\n"
+    "data = torchvision.datasets.CIFAR10('data')\n"
+    "model = torchvision.models.resnet50()\n"
+    "loader = torch.utils.data.DataLoader(data, batch_size=args.batch_size)\n"
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "for epoch in range(args.epochs):\n"
+    "    for x, y in loader:\n"
+    "        model(x).sum().backward()\n"
+    "        optimizer.step()\n";
+
+struct Cluster {
+  Scratch here;
+  Cluster() {
+    std::filesystem::create_directory(here.path("tree"));
+    here.write("tree/train.py", script);
+  }
+
+  Ran advise(const std::string& id, const std::string& user, const std::string& command,
+             const Words& more = {}) const {
+    Words words{"advise", "tree",        "--command", command,    "--user",
+                user,     "--job-id",    id,          "--record", "--submit-time",
+                "1000",   "--state-dir", "state",     "--llm",    "none"};
+    words.insert(words.end(), more.begin(), more.end());
+    return here.run(words);
+  }
+  Ran history(const Words& more) const {
+    Words words{"history"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--state-dir", "state"});
+    return here.run(words);
+  }
+  void finish(const std::string& id, const std::string& duration_s) const {
+    const Ran ran = history({"finish", id, "--state", "completed", "--duration-s", duration_s});
+    CAPTURE(ran.err);
+    CHECK(ran.status == 0);
+  }
+};
+
+TEST_CASE("facts prints every field with its proof, for people and for programs") {
+  const Cluster cluster;
+  const Words words{"facts", "tree", "--command", "python train.py --epochs 20"};
+  const Ran text = cluster.here.run(words);
+  CAPTURE(text.err);
+  CHECK(text.status == 0);
+  CHECK(text.out.contains("20 epochs"));
+  CHECK(text.out.contains("model_name"));
+  Words with_json = words;
+  with_json.emplace_back("--json");
+  CHECK(cluster.here.run(with_json).out.contains("\"schema\": \"schedmate.facts.v1\""));
+  CHECK(cluster.here.run({"facts", "nowhere", "--command", "python x.py"}).status != 0);
+  CHECK(cluster.here.run({"facts", "tree"}).err.contains("--command"));
+}
+
+TEST_CASE(
+    "a resubmission is advised from the run before, and twice the epochs take twice as long") {
+  const Cluster cluster;
+  const Ran first = cluster.advise("1", "ann", "python train.py");
+  CAPTURE(first.err);
+  CHECK(first.status == 0);
+  CHECK(first.out.contains("duration: unknown"));
+  cluster.finish("1", "3000");
+  const Ran second = cluster.advise("2", "ann", "python train.py --seed 2", {"--json"});
+  CHECK(second.out.contains("\"source\": \"resubmission\""));
+  CHECK(second.out.contains("\"p50\": 3000.0"));
+  CHECK(second.out.contains("\"facts_remembered\": true"));
+  const Ran third = cluster.advise("3", "ann", "python train.py --epochs 20", {"--json"});
+  CHECK(third.out.contains("\"p50\": 6000.0"));
+  const Ran limited =
+      cluster.advise("4", "ann", "python train.py --epochs 20", {"--json", "--time-limit", "600"});
+  CHECK(limited.out.contains("\"p50\": 600.0"));
+}
+
+TEST_CASE("a like job of another user is found") {
+  const Cluster cluster;
+  cluster.advise("1", "ann", "python train.py");
+  cluster.finish("1", "3000");
+  const Ran ran = cluster.advise("2", "bob", "python train.py --seed 2", {"--json"});
+  CHECK(ran.out.contains("\"source\": \"similar\""));
+  CHECK(ran.out.contains("\"job_id\": \"1\""));  // the caller owns the state directory
+}
+
+TEST_CASE("history: add, list, show, calibration, export, forget") {
+  const Cluster cluster;
+  CHECK(cluster
+            .history({"add", "a1", "--user", "ann", "--command", "python t.py --api-key=sk-x1y2z3",
+                      "--gpus", "8", "--state", "completed", "--duration-s", "60"})
+            .status == 0);
+  CHECK(cluster.history({"list"}).out.contains("a1"));
+  CHECK(cluster.history({"list", "--user", "bob"}).out.find("a1") == std::string::npos);
+  CHECK(cluster.history({"list", "--json"}).out.contains("schedmate.history.v1"));
+  CHECK(cluster.history({"show", "a1"}).out.contains("\"duration_s\": 60"));
+  CHECK(cluster.history({"export"}).out.contains("\"job_id\":\"a1\""));
+  CHECK(cluster.history({"calibration"}).out.contains("all"));
+  CHECK(cluster.history({"forget", "a1"}).status == 0);
+  CHECK(cluster.history({"show", "a1"}).status == 2);
+  CHECK(cluster.history({"forget", "a1"}).status == 2);
+}
+
+TEST_CASE("history: import takes accounting dumps and traces") {
+  const Cluster cluster;
+  const std::string dump = cluster.here.write(
+      "jobs.txt",
+      "JobID|User|Partition|Submit|Start|End|State|Elapsed|AllocTRES|SubmitLine|WorkDir\n"
+      "1|ann|gpu|2024-03-01T10:00:00|2024-03-01T10:00:05|2024-03-01T11:00:05|COMPLETED|01:00:00|"
+      "gres/gpu=2|sbatch train.sh --lr 1|/home/ann/x\n");
+  CHECK(cluster.history({"import", "sacct:" + dump}).out.contains("1 jobs of 1 rows"));
+  const Ran shown = cluster.history({"show", "1"});
+  CHECK(shown.out.contains("sbatch train.sh --lr 1"));
+  CHECK(shown.out.contains("\"root\": \"/home/ann/x\""));
+  CHECK(cluster.history({"import", venus()}).out.contains("11534 jobs"));
+  CHECK(cluster.history({"import", "sacct:nowhere"}).status == 3);
+}
+
+TEST_CASE("history: what is wrong is said") {
+  const Cluster cluster;
+  CHECK(cluster.history({"finsh", "1"}).err.contains("nearest: finish"));
+  CHECK(cluster.history({"finish", "1"}).err.contains("--state"));
+  CHECK(cluster.history({"finish", "1", "--state", "complete", "--duration-s", "1"})
+            .err.contains("nearest: completed"));
+  CHECK(cluster.history({"finish", "9", "--state", "completed", "--duration-s", "1"}).status == 2);
+  CHECK(cluster.history({"finish"}).err.contains("ID is missing"));
+  CHECK(cluster.history({}).status == 2);
+  CHECK(cluster.advise("1", "ann", "python train.py", {"--estimate", "papr"})
+            .err.contains("nearest: paper"));
+  CHECK(cluster.advise("1", "ann", "python train.py", {"--llm", "gpt"}).status == 2);
+}
+
+}  // namespace
+}  // namespace schedmate
