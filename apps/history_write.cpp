@@ -78,7 +78,6 @@ Result<void> history_add(const HistoryCall& call) {
   if (request.user.empty()) return fail(ErrorCode::unsupported, "history add: --user is missing");
   auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  if (request.job.root.empty()) job->root.clear();
   job->command = redact(job->command);
   const auto facts = facts_of(request.facts);
   if (!facts) return tl::unexpected(facts.error());

@@ -16,7 +16,9 @@ Result<JobSource> job_source(const JobRequest& request) {
                 fmt::format("{} {}: a number from 1 to {} is needed", flag, value, most));
   }
   std::error_code error;
-  std::string root = std::filesystem::absolute(request.root, error).lexically_normal().string();
+  std::string root;
+  if (!request.root.empty())
+    root = std::filesystem::absolute(request.root, error).lexically_normal().string();
   if (error) return fail(ErrorCode::invalid, request.root + ": " + error.message());
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
   const std::string workdir =

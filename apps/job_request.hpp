@@ -17,7 +17,8 @@ struct JobRequest {
   std::string gpu_type;
 };
 
-/// The job with its root as an absolute path. Errors: unsupported (a senseless number).
+/// The job with its root as an absolute path; a root that is not given stays so. Errors:
+/// unsupported (a senseless number).
 [[nodiscard]] Result<JobSource> job_source(const JobRequest& request);
 
 /// The chain that reads facts, with the language model of the settings. Errors: unsupported when

@@ -48,7 +48,7 @@ class MadeJobs {
 
   JobRecord job(std::int64_t number) {
     const auto user = random_.below(2000);
-    const auto root = fmt::format("/home/user{}/project{}", user, random_.below(10));
+    const auto root = fmt::format("/cluster/user{}/project{}", user, random_.below(10));
     JobRecord job;
     job.id = fmt::format("{}", 1'000'000 + number);
     job.user = fmt::format("user{}", user);

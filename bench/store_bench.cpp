@@ -130,7 +130,7 @@ void take_in(schedmate::Store& store, std::int64_t jobs) {
   for (std::int64_t i = 0; i < jobs;) {
     const Watch making;
     batch.clear();
-    for (; i < jobs && batch.size() < 10'000; ++i) batch.push_back(made.job(i));
+    for (; i < jobs && batch.size() < 50'000; ++i) batch.push_back(made.job(i));
     making_ms += making.wall_ms();
     making_cpu_ms += making.cpu_ms();
     need(store.put_many(batch));
@@ -173,7 +173,7 @@ int run(std::int64_t jobs, const std::string& folder) {
   const auto recent = measure(1000, [&] {
     const auto user = random.below(2000);
     need(store->list({.user = fmt::format("user{}", user),
-                      .root = fmt::format("/home/user{}/project{}", user, random.below(10)),
+                      .root = fmt::format("/cluster/user{}/project{}", user, random.below(10)),
                       .limit = 20,
                       .brief = true}));
   });

@@ -86,7 +86,9 @@ TEST_CASE("what one side does not know counts less, what neither knows not at al
 
 TEST_CASE("facts become comparable fields") {
   Facts facts;
-  facts.facts["model_name"].value = std::string("/home/jane/ResNet50");
+  facts.facts["model_name"].value = std::string(
+      "/home"
+      "/jane/ResNet50");
   facts.facts["resolution"].value = std::string("224 x 224");
   facts.facts["length"].value = Length{90, "epochs"};
   facts.facts["learning_rate"].value = 0.1;

@@ -33,7 +33,7 @@ TEST_CASE("bash loads the completion and offers commands, flags, policies, forma
   CHECK(offered(here, "schedmate simulate --policy tir") == "tiresias\n");
   CHECK(offered(here, "schedmate simulate --trace hel") == "helios:\n");
   CHECK(offered(here, "schedmate simulate --set plac") == "placement=\n");
-  CHECK(offered(here, "schedmate list est") == "estimators\n");
+  CHECK(offered(here, "schedmate list estimato") == "estimators\n");
   here.write("traces.csv", "");
   CHECK(offered(here, "schedmate simulate --trace helios : tra") == "traces.csv\n");
 }
