@@ -12,4 +12,3 @@ function(schedmate_grammar language version)
 endfunction()
 
 schedmate_grammar(python 0.23.6)
-schedmate_grammar(bash 0.23.3)

@@ -13,7 +13,7 @@ build_set=(
   nlohmann-json3-dev               # summary.json
   libsimdjson-dev                  # large JSON traces
   zlib1g-dev libzstd-dev           # .gz and .zst traces
-  libtree-sitter-dev               # syntax trees of Python and shell code
+  libtree-sitter-dev               # syntax trees of Python code
   libyaml-cpp-dev                  # YAML configs
   libssl-dev                       # content hashes, TLS
   libcpp-httplib-dev               # model servers

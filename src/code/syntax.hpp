@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Syntax trees of Python and shell code: a thin, owning face of tree-sitter. A node is good as
+/// Syntax trees of Python code: a thin, owning face of tree-sitter. A node is good as
 /// long as its tree and text are. Broken code still gives a tree; `has_error` tells.
 
 #include <tree_sitter/api.h>
@@ -13,7 +13,6 @@
 
 extern "C" {
 const TSLanguage* tree_sitter_python();
-const TSLanguage* tree_sitter_bash();
 }
 
 namespace schedmate {

@@ -172,7 +172,7 @@ void Shell::run_simple(const Statement& statement) {
     const auto use = place(statement.words[i]);
     env[std::string(assignments[i].name)] = to_word(single(assignments[i].value, use), use);
   }
-  run_command(statement, first, std::move(env));
+  run_command(statement, first, env);
 }
 
 void Shell::run_command(const Statement& statement, std::size_t first, const Environment& env) {

@@ -16,10 +16,19 @@ class Redactor {
 
   void clean(Fact& fact) {
     if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
+    std::erase_if(fact.evidence, [&](const Evidence& line) { return !stands(line); });
     for (Evidence& line : fact.evidence) clean(line);
+    if (fact.evidence.empty()) fact.value = std::monostate();
   }
 
  private:
+  /// Whether the line is really there: text that a program makes has no place in the tree.
+  bool stands(const Evidence& evidence) {
+    if (evidence.file.starts_with("rules/") || evidence.file.starts_with('<')) return true;
+    const auto file = tree_.read(evidence.file);
+    return file && (*file)->line(evidence.line).contains(evidence.text);
+  }
+
   void clean(Evidence& evidence) {
     if (evidence.file == "<command>") {
       if (!plain_ && !safe_command_.contains(evidence.text)) evidence.text = redact(evidence.text);

@@ -44,13 +44,32 @@ Value build(Machine& machine, const Value& value, int depth) {
   return value_of(std::move(waiting), value.place);
 }
 
-/// Overrides come as a dict or as YAML text with one `key: value` a line.
-Value overrides_of(const Value* given) {
+/// Where `--key value` stands among the program's words; nothing when it does not.
+PlacePtr word_of(Machine& machine, std::string_view key) {
+  const auto& words = machine.run().args;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view text = words[i].text;
+    if (!text.starts_with("--")) continue;
+    text.remove_prefix(2);
+    if (text == key && i + 1 < words.size()) return words[i + 1].place;
+    if (text.starts_with(key) && text.substr(key.size()).starts_with('=')) return words[i].place;
+  }
+  return nullptr;
+}
+
+/// Overrides come as a dict or as YAML text with one `key: value` a line, which the program puts
+/// together from its flags: the lines of that text are nowhere in the tree.
+Value overrides_of(Machine& machine, const Value* given) {
   if (given == nullptr) return {};
   if (given->text() == nullptr) return *given;
-  const auto parsed = parse_config(*given->text(), ConfigFormat::yaml,
-                                   given->place ? given->place->file : "<command>");
-  return parsed ? *parsed : Value{};
+  const auto parsed = parse_config(*given->text(), ConfigFormat::yaml, "<command>");
+  if (!parsed || parsed->entries() == nullptr) return {};
+  Dict placed;
+  for (const auto& [key, value] : parsed->entries()->all()) {
+    const PlacePtr word = word_of(machine, key);
+    placed.set(key, Value(value.data, word ? word : given->place));
+  }
+  return Value::dict(std::move(placed), given->place);
 }
 
 Value load(Machine& machine, const Arguments& arguments) {
@@ -58,7 +77,7 @@ Value load(Machine& machine, const Arguments& arguments) {
   Value settings = read_settings(machine, arguments.positional[0], ConfigFormat::yaml,
                                  "hyperpyyaml.load_hyperpyyaml");
   if (settings.entries() == nullptr) return unknown(arguments.place);
-  merge_into(settings, overrides_of(arguments.find("overrides", 1)));
+  merge_into(settings, overrides_of(machine, arguments.find("overrides", 1)));
   resolve_hyperpyyaml(machine.tree(), settings);
   return build(machine, settings, 0);
 }

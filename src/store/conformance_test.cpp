@@ -189,6 +189,19 @@ TEST_CASE("a replaced record forgets the text that nobody has any more") {
     REQUIRE(store->put(record));
     CHECK(store->forgotten(0, 10)->size() == 1);
     CHECK(store->texts(0, 10)->front().text == "another");
+
+    // In one batch: the text moves from one job to another.
+    const auto text_id = store->texts(0, 10)->front().id;
+    record.text = "new";
+    auto heir = full_record(2);
+    heir.text = "another";
+    heir.user = "zoe";
+    REQUIRE(store->put_many(std::vector<JobRecord>{record, heir}));
+    const auto texts = store->texts(0, 10).value();
+    REQUIRE(texts.size() == 2);
+    const auto kept = store->get("job-2").value()->text_id;
+    CHECK(store->get("job-2").value()->text == "another");
+    CHECK((kept == text_id) == (store->forgotten(1, 10)->empty()));
   });
 }
 

@@ -3,7 +3,9 @@
 /// serves the other processes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "base/hash.hpp"
 #include "store/admit.hpp"
@@ -45,14 +47,23 @@ class SqliteStore final : public Store {
       : database_(std::move(database)), identity_(std::move(identity)) {}
 
   Result<void> put_many(std::span<const JobRecord> records) override {
+    std::vector<JobRecord> clean;
+    for (const auto& record : records) {
+      auto admitted = admit(record);
+      if (!admitted) return tl::unexpected(admitted.error());
+      clean.push_back(std::move(*admitted));
+    }
     const std::scoped_lock lock(mutex_);
     Transaction transaction(*database_);
-    for (const auto& record : records) {
-      auto clean = admit(record);
-      if (!clean) return tl::unexpected(clean.error());
-      write(std::move(*clean));
-      if (database_->failed()) break;
-    }
+    for (auto& record : clean) record.text_id = static_cast<std::uint64_t>(intern(record.text));
+    // By user, so that neighbours in a large batch touch the same pages of the indexes; the order
+    // of what has the same id stays.
+    std::ranges::stable_sort(clean, {}, [](const JobRecord& record) {
+      return std::pair<std::string_view, std::string_view>(record.user, record.root);
+    });
+    std::set<std::int64_t> old_texts;
+    for (const auto& record : clean) write(record, old_texts);
+    for (const auto text_id : old_texts) drop_unused(text_id);
     touch();
     return transaction.commit();
   }
@@ -210,15 +221,16 @@ class SqliteStore final : public Store {
     return {query.integer(0), query.integer(1), query.text(2), query.text(3)};
   }
 
-  void write(JobRecord record) {
+  /// Adds the text that a replaced record had to those that may be unused now.
+  void write(const JobRecord& record, std::set<std::int64_t>& old_texts) {
+    if (database_->failed()) return;
     const auto old = find(record.id);
     if (old.key != 0 && old.user != record.user) {
       database_->set_error(ErrorCode::conflict, held_by_another(record.id));
       return;
     }
-    record.text_id = static_cast<std::uint64_t>(intern(record.text));
     write_job(*database_, old.key, record);
-    if (old.text_id != static_cast<std::int64_t>(record.text_id)) drop_unused(old.text_id);
+    if (old.text_id != 0) old_texts.insert(old.text_id);
   }
 
   std::int64_t intern(const std::string& text) {
