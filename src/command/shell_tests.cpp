@@ -143,7 +143,7 @@ class Test {
     return file || folder ? Truth::no : Truth::unknown;
   }
 
-  Truth compare(const Token& left, std::string_view mark, const Token& right) {
+  [[nodiscard]] Truth compare(const Token& left, std::string_view mark, const Token& right) const {
     const auto a = plain(left.value);
     const auto b = plain(right.value);
     if (mark == "=~") return a && b ? fits_expression(*b, *a) : Truth::unknown;

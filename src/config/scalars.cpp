@@ -44,8 +44,9 @@ std::string without_underscores(std::string_view text) {
 
 std::optional<std::int64_t> read_digits(std::string_view digits, int base, bool negative) {
   std::int64_t value = 0;
-  const auto* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  const char* const begin = digits.data();  // goes with its length, needs no end
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, base);
   if (digits.empty() || digits[0] == '-' || error != std::errc() || stop != end)
     return std::nullopt;
   return negative ? -value : value;
