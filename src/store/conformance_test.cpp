@@ -121,6 +121,17 @@ TEST_CASE("an id that is put again is replaced, but never taken from another use
   });
 }
 
+TEST_CASE("of one id in a batch the last record stays") {
+  on_every_store([](const std::string& spec) {
+    const auto store = open_or_fail(spec);
+    auto later = full_record(1);
+    later.root = "/a";
+    REQUIRE(store->put_many(std::vector<JobRecord>{full_record(1), full_record(2), later}));
+    CHECK(store->get("job-1").value()->root == "/a");
+    CHECK(ids(*store, {}).size() == 2);
+  });
+}
+
 TEST_CASE("equal texts are kept once and numbered in the order of their arrival") {
   on_every_store([](const std::string& spec) {
     const auto store = open_or_fail(spec);

@@ -159,13 +159,15 @@ TEST_CASE("dense search finds what a full scan finds") {
   fill(*store, 600);
   const auto index = open(*store, dense(), "");
   const auto texts = store->texts(0, 1000).value();
+  std::vector<std::vector<float>> rows;
+  for (const auto& text : texts) rows.push_back(vector_of(text.text));
   Random random(5);
   for (int i = 0; i < 100; ++i) {
     const auto query = made_text(random);
+    const auto vector = vector_of(query);
     std::vector<SimilarText> all;
-    for (const auto& text : texts) {
-      const auto row = vector_of(text.text);
-      all.push_back({text.id, portable::dot_exact(vector_of(query), row.data())});
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      all.push_back({texts[row].id, portable::dot_exact(vector, rows[row].data())});
     }
     std::ranges::sort(all, [](const auto& a, const auto& b) { return a.score > b.score; });
     const auto found = index->nearest(query, 5).value();

@@ -58,9 +58,7 @@ class SqliteStore final : public Store {
     for (auto& record : clean) record.text_id = static_cast<std::uint64_t>(intern(record.text));
     // By user, so that neighbours in a large batch touch the same pages of the indexes; the order
     // of what has the same id stays.
-    std::ranges::stable_sort(clean, {}, [](const JobRecord& record) {
-      return std::pair<std::string_view, std::string_view>(record.user, record.root);
-    });
+    std::ranges::stable_sort(clean, {}, &JobRecord::user);
     std::set<std::int64_t> old_texts;
     for (const auto& record : clean) write(record, old_texts);
     for (const auto text_id : old_texts) drop_unused(text_id);
