@@ -64,6 +64,14 @@ struct Rejected {
   std::string why;
 };
 
+/// What language models were asked for these facts, and what they gave. All zero: none was asked.
+struct ModelUse {
+  std::int64_t calls = 0;  ///< requests that went to a server, retries included
+  std::int64_t tokens = 0;
+  std::int64_t accepted = 0;  ///< values that a line proves
+  std::int64_t dropped = 0;   ///< values that none does
+};
+
 struct Facts {
   std::map<std::string, Fact, std::less<>> facts;  ///< by field name (docs/formats/facts.md)
   std::map<std::string, Fact, std::less<>> extra;  ///< what the job has beside the fixed fields
@@ -74,6 +82,7 @@ struct Facts {
   std::string tree;  ///< content hash of the closure
   std::vector<std::string> degraded;
   std::vector<Rejected> rejected;
+  ModelUse model;
   double wall_ms = 0;
 
   [[nodiscard]] const Fact* find(std::string_view field) const;

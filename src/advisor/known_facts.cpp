@@ -50,6 +50,7 @@ Result<bool> recall(const Recall& from, const AdvisorParts& parts, KnownFacts& k
   if (!facts) return false;
   known.facts = std::move(*facts);
   known.facts.wall_ms = 0;
+  known.facts.model = {};
   known.closure = std::move(**closure);
   known.remembered = true;
   return true;

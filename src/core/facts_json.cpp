@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 namespace schedmate {
 namespace {
@@ -145,6 +146,20 @@ void read_rejected(const json& document, Facts& facts) {
   }
 }
 
+void read_cost(const json& document, Facts& facts) {
+  const auto cost = document.find("cost");
+  if (cost == document.end() || !cost->is_object()) return;
+  const auto read = [&](const char* key, auto& into) {
+    if (const auto found = cost->find(key); found != cost->end() && found->is_number())
+      into = found->get<std::remove_reference_t<decltype(into)>>();
+  };
+  read("model_calls", facts.model.calls);
+  read("tokens", facts.model.tokens);
+  read("model_accepted", facts.model.accepted);
+  read("model_dropped", facts.model.dropped);
+  read("wall_ms", facts.wall_ms);
+}
+
 Facts read_document(const json& document) {
   Facts facts;
   read_facts(document, "facts", facts.facts);
@@ -159,9 +174,7 @@ Facts read_document(const json& document) {
   facts.tree = text_at(document, "tree");
   facts.degraded = read_texts(document, "degraded");
   read_rejected(document, facts);
-  const json cost = document.value("cost", json::object());
-  if (cost.is_object() && cost.contains("wall_ms") && cost["wall_ms"].is_number())
-    facts.wall_ms = cost["wall_ms"].get<double>();
+  read_cost(document, facts);
   return facts;
 }
 
@@ -206,8 +219,11 @@ std::string facts_json(const Facts& facts, const FactsJsonOptions& options) {
   document["files_read"] = facts.files_read;
   document["tree"] = facts.tree;
   document["degraded"] = facts.degraded;
-  document["cost"] = {
-      {"model_calls", options.model_calls}, {"tokens", options.tokens}, {"wall_ms", facts.wall_ms}};
+  document["cost"] = {{"model_calls", facts.model.calls},
+                      {"tokens", facts.model.tokens},
+                      {"model_accepted", facts.model.accepted},
+                      {"model_dropped", facts.model.dropped},
+                      {"wall_ms", facts.wall_ms}};
   if (options.explain) {
     auto& list = document["rejected"] = ordered_json::array();
     for (const Rejected& each : facts.rejected) {

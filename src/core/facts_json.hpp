@@ -18,10 +18,8 @@ namespace schedmate {
 [[nodiscard]] const Fact* known_fact(const Facts& facts, std::string_view field);
 
 struct FactsJsonOptions {
-  bool explain = false;          ///< with the candidates that lost
-  bool indented = true;          ///< for people; else one line
-  std::int64_t model_calls = 0;  ///< of the run that made these facts
-  std::int64_t tokens = 0;
+  bool explain = false;  ///< with the candidates that lost
+  bool indented = true;  ///< for people; else one line
 };
 
 /// Always valid JSON: bytes that are no UTF-8 become U+FFFD, numbers that are none become null.

@@ -25,6 +25,7 @@ Facts some_facts() {
   facts.tree = "abc";
   facts.degraded = {"conf.yaml: resolver"};
   facts.rejected = {{"dataset", facts.facts["model_name"], "a comment"}};
+  facts.model = {.calls = 4, .tokens = 900, .accepted = 2, .dropped = 5};
   facts.wall_ms = 12.5;
   return facts;
 }
@@ -39,6 +40,7 @@ TEST_CASE("facts come back from their JSON as they were") {
   CHECK(back->facts.at("batch_size").source == FactSource::fallback);
   CHECK(back->expect == Outlook::evaluation_only);
   CHECK(back->rejected.at(0).why == "a comment");
+  CHECK(back->model.accepted == 2);
 }
 
 TEST_CASE("every fixed field is printed, in the same order, null when unknown") {
