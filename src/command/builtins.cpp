@@ -116,9 +116,14 @@ void read(Shell& shell, const Arguments& argv) {
   std::vector<std::string> names;
   bool array = false;
   bool prompts = false;
+  bool whole = false;
   for (std::size_t i = 1; i < argv.size(); ++i) {
     const auto text = word(argv, i);
-    if (text == "-p" || text == "-d" || text == "-t" || text == "-n" || text == "-u") {
+    if (text == "-d" && i + 1 < argv.size() && word(argv, i + 1).empty()) {
+      // No line ends it: `read -r -d '' command <<EOF`.
+      ++i;
+      whole = true;
+    } else if (text == "-p" || text == "-d" || text == "-t" || text == "-n" || text == "-u") {
       ++i;
       prompts = true;
     } else if (text.starts_with('-')) {
@@ -129,7 +134,7 @@ void read(Shell& shell, const Arguments& argv) {
   }
   const Text* const input = shell.input();
   const bool one_line = input != nullptr && known(*input) && !prompts &&
-                        std::ranges::count(written(without_line_end(*input)), '\n') == 0;
+                        (whole || std::ranges::count(written(without_line_end(*input)), '\n') == 0);
   const bool custom_blanks = shell.state().variables.contains("IFS");
   if (!one_line || custom_blanks) {
     for (const auto& name : names) {

@@ -129,6 +129,15 @@ const Code* block_of(const Code& clause) {
 
 }  // namespace
 
+bool Interpreter::is_caught(const std::string& what) const {
+  return std::ranges::any_of(guards, [&](const Code* guard) {
+    return std::ranges::any_of(guard->children, [&](const Code& clause) {
+      return (clause.kind == Kind::except_clause || clause.kind == Kind::except_group_clause) &&
+             catches(clause, what);
+    });
+  });
+}
+
 bool Interpreter::handle_raise(const Code& code) {
   for (const Code& clause : code.children) {
     if (clause.kind != Kind::except_clause && clause.kind != Kind::except_group_clause) continue;
@@ -149,9 +158,9 @@ void Interpreter::execute_try(const Code& code) {
     if (child.kind == Kind::finally_clause) last = &child;
     catching = catching || child.kind == Kind::except_clause;
   }
-  handlers += catching ? 1 : 0;
+  if (catching) guards.push_back(&code);
   execute_block(code.get(Field::body));
-  handlers -= catching ? 1 : 0;
+  if (catching) guards.pop_back();
   if (flow == Flow::raise || flow == Flow::exit) {
     handle_raise(code);
   } else if (flow == Flow::next) {

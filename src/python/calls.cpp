@@ -9,7 +9,8 @@ namespace schedmate::python {
 namespace {
 
 constexpr std::size_t deepest_calls = 60;
-constexpr int most_nested = 3;          ///< of one function within itself
+constexpr int most_nested = 12;         ///< of one function within itself
+constexpr int most_nested_unsure = 3;   ///< where it may not be called at all
 constexpr int most_calls = 200;         ///< of a function that takes many steps
 constexpr std::int64_t most_share = 8;  ///< such a one has used an eighth of all steps
 constexpr std::size_t most_records = 30'000;
@@ -217,7 +218,9 @@ void bind_parameters(const Function& function, const Arguments& given, Dict& nam
 Value Interpreter::call_function(const std::shared_ptr<Object>& object, Arguments arguments) {
   auto& function = static_cast<Function&>(*object);
   const bool costly = function.spent > run_.steps / most_share;
-  if (function.active >= most_nested || (costly && function.calls >= most_calls)) return {};
+  if (function.active >= (certain() ? most_nested : most_nested_unsure) ||
+      (costly && function.calls >= most_calls))
+    return {};
   if (frames.size() > deepest_calls) {
     tree_.degrade("calls nested too deeply were left out");
     return {};

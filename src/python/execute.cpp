@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <ranges>
 
 #include "python/interpreter.hpp"
 
@@ -139,10 +140,18 @@ void Interpreter::execute_return(const Code& code) {
   flow = Flow::give_back;
 }
 
+/// An error that nothing catches ends the program: that is noted, and what would have come after it
+/// is looked at all the same, for it tells what the job was meant to do.
 void Interpreter::raise(std::string what, const Code& code) {
-  if (handlers == 0 && seen_.stops.size() < most_stops)
+  if (is_caught(what)) return leave(Flow::raise, std::move(what));
+  // A module that cannot be imported is our error, not that of a program which people use.
+  const bool importing = std::ranges::any_of(frames | std::views::drop(1), [](const Frame& each) {
+    return each.function == nullptr && each.building == nullptr;
+  });
+  if (!importing && seen_.stops.size() < most_stops)
     seen_.stops.push_back({std::string(code.text.substr(0, 300)), place(code), is_sure()});
-  leave(Flow::raise, std::move(what));
+  if (!certain() || frame().maybe_returned) return leave(Flow::raise, std::move(what));
+  frame().returned = {};
 }
 
 /// Whether nothing but this can have happened in the functions that run: none of them has had an
@@ -164,7 +173,7 @@ void Interpreter::leave(Flow how, std::string what) {
 }
 
 void Interpreter::throw_error(std::string what) {
-  if (handlers == 0 || flow != Flow::next) return;
+  if (guards.empty() || flow != Flow::next) return;
   raised = std::move(what);
   flow = Flow::raise;
 }

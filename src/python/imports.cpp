@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.hpp"
 #include "python/interpreter.hpp"
@@ -19,10 +20,25 @@ constexpr std::string_view rarely_installed[] = {
     "torch_xla", "smdistributed", "torch_npu", "habana_frameworks",
     "apex",      "torch_mlu",     "amp_C",     "intel_extension_for_pytorch"};
 
-bool is_rare(std::string_view dotted) {
-  const auto top = dotted.substr(0, dotted.find('.'));
-  return std::ranges::find(rarely_installed, top) != std::end(rarely_installed);
+/// Libraries that are modelled by name, by natives and by the rules: their own source, should it
+/// stand in the tree beside the program, tells less than that and is long to follow.
+constexpr std::string_view known_by_name[] = {"accelerate",
+                                              "diffusers",
+                                              "flax",
+                                              "jax",
+                                              "keras",
+                                              "optax",
+                                              "pytorch_lightning",
+                                              "sentence_transformers",
+                                              "tensorflow",
+                                              "torch",
+                                              "transformers",
+                                              "trl"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view dotted) {
+  return std::ranges::find(names, dotted.substr(0, dotted.find('.'))) != names.end();
 }
+bool is_rare(std::string_view dotted) { return is_one_of(rarely_installed, dotted); }
 
 void note_import(Observation& seen, const std::string& dotted, const PlacePtr& at) {
   if (seen.imports.find(dotted) == nullptr) seen.imports.set(dotted, Value(dotted, at));
@@ -98,7 +114,7 @@ ModulePtr Interpreter::locate(const std::string& folder, const std::string& name
 
 ModulePtr Interpreter::find_module(const std::string& dotted) {
   if (const auto known = modules_.find(dotted); known != modules_.end()) return known->second;
-  if (dotted.empty() || dotted.size() > 300) return nullptr;
+  if (dotted.empty() || dotted.size() > 300 || is_one_of(known_by_name, dotted)) return nullptr;
   const auto parts = split(dotted, '.');
   std::string name;
   ModulePtr parent;
@@ -162,12 +178,12 @@ void Interpreter::execute_module(Module& module, const Code& root) {
   body.scope = module.scope;
   scopes_.push_back(module.scope);
   const auto before = limit;
-  const auto certainly = handlers;
+  const auto guarded = guards;
   if (!frames.empty()) limit = std::min(limit, steps + (limit - steps) / 4 * 3);
   frames.push_back(std::move(body));
   execute_block(&root);
   frames.pop_back();
-  handlers = certainly;
+  guards = guarded;
   limit = before;
   if (flow == Flow::over_budget && steps <= limit) {
     tree_.degrade(fmt::format("{} takes too many steps: the rest of it was left out", module.file));
@@ -189,7 +205,7 @@ void Interpreter::execute_import(const Code& code) {
     const Code* name = aliased ? child.get(Field::name) : &child;
     if (name == nullptr) continue;
     const std::string dotted(name->text);
-    if (handlers > 0 && is_rare(dotted) && !find_module(dotted)) {
+    if (!guards.empty() && is_rare(dotted) && !find_module(dotted)) {
       raise("ModuleNotFoundError", code);
       return;
     }
@@ -232,7 +248,7 @@ void Interpreter::execute_import_from(const Code& code) {
   const PlacePtr at = place(code);
   const std::string dotted =
       from->kind == Kind::relative_import ? absolute_name(*from) : std::string(from->text);
-  if (handlers > 0 && is_rare(dotted) && !find_module(dotted)) {
+  if (!guards.empty() && is_rare(dotted) && !find_module(dotted)) {
     raise("ModuleNotFoundError", code);
     return;
   }

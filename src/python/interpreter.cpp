@@ -161,11 +161,22 @@ Value Interpreter::run_text(const std::string& text, PlacePtr at) {
   return last;
 }
 
-void Interpreter::run_file(const std::string& file) {
+void Interpreter::run_file(const std::string& file, const DictPtr& names) {
   const Source* source = source_of(file);
   if (source == nullptr) return;
-  if (std::ranges::find(seen_.files, file) == seen_.files.end()) seen_.files.push_back(file);
-  execute_block(&source->root());
+  if (!names) {
+    if (std::ranges::find(seen_.files, file) == seen_.files.end()) seen_.files.push_back(file);
+    return execute_block(&source->root());
+  }
+  // Relative imports in it count from its place in the tree.
+  auto module = std::make_shared<Module>();
+  module->file = file;
+  module->name = file.substr(0, file.rfind('.'));
+  std::ranges::replace(module->name, '/', '.');
+  module->scope->names = *names;
+  modules_[fmt::format("{}#{}", file, modules_.size())] = module;
+  execute_file(*module, file);
+  for (const auto& [name, value] : module->scope->names.all()) journal.set(names, name, value);
 }
 
 void Interpreter::set_entry(const DictPtr& dict, std::string_view key, Value value) {

@@ -36,8 +36,8 @@ class Interpreter final : public Machine {
   Result<void> run_entry();
   [[nodiscard]] Observation take();
   [[nodiscard]] const Dict& entry_names() const { return entry_->scope->names; }
-  /// exec of a file of the tree.
-  void run_file(const std::string& file);
+  /// exec of a file of the tree, with the names around it or with a dict of names.
+  void run_file(const std::string& file, const DictPtr& names = {});
   /// exec and eval of a text: the value of its last expression.
   Value run_text(const std::string& text, PlacePtr at);
   Value eval(const Code& code);
@@ -138,6 +138,7 @@ class Interpreter final : public Machine {
   void execute_if(const std::vector<const Code*>& parts, std::size_t at);
   void execute_try(const Code& code);
   bool handle_raise(const Code& code);
+  [[nodiscard]] bool is_caught(const std::string& what) const;
   void execute_with(const Code& code);
   void begin_match(const Code& code);
   void execute_match(const std::vector<const Code*>& cases, std::size_t at, const Value& subject);
@@ -184,7 +185,8 @@ class Interpreter final : public Machine {
   const PythonRun& run_;
   Observation seen_;
   int uncertain = 0;                       ///< undecided branches around here
-  int loops = 0, handlers = 0, depth = 0;  ///< around here; depth of C++ recursion
+  int loops = 0, depth = 0;                ///< around here; depth of C++ recursion
+  std::vector<const Code*> guards;         ///< `try` statements around here that catch something
   std::int64_t steps = 0, limit = 0;
   std::map<std::string, ModulePtr, std::less<>> modules_;
   std::map<const Scope*, const Module*> module_files_;

@@ -7,9 +7,9 @@
 namespace schedmate::python {
 namespace {
 
-constexpr std::size_t longest_unrolled = 16;  ///< lists whose items do different things
-constexpr std::size_t longest_counted = 64;   ///< range() loops with a small body
-constexpr std::int64_t small_round = 1500;    ///< steps of one round of such a body
+constexpr std::size_t longest_unrolled = 16;   ///< lists whose items do different things
+constexpr std::size_t longest_counted = 2000;  ///< others, where the body is small enough
+constexpr std::int64_t small_loop = 96'000;    ///< steps of all rounds of such a body
 constexpr std::size_t longest_comprehension = 512;
 constexpr std::size_t most_loops = 5000;
 
@@ -163,6 +163,7 @@ bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
   const auto stops = seen_.stops.size();
   const auto once = once_.size();
   bool trial = counted && items.size() > 1;
+  const auto small_round = small_loop / std::max<std::int64_t>(std::ssize(items), 64);
   if (trial) journal.begin();
   loops += counted ? 1 : 0;
   for (const Value& item : items) {
@@ -200,8 +201,7 @@ void Interpreter::execute_for(const Code& code) {
   const bool counted = as<Range>(inner_of(iterable)) != nullptr;
   const bool recorded = counted || !items || items->size() > longest_unrolled;
   const auto loop = recorded ? record_loop(code, iterable) : most_loops;
-  const bool unrolled = items && items->size() <= (counted ? longest_counted : longest_unrolled) &&
-                        unroll(code, *items, counted);
+  const bool unrolled = items && items->size() <= longest_counted && unroll(code, *items, recorded);
   if (!unrolled) {
     assign(*left, {Unknown{}, iterable.place});
     run_round(code, loop);

@@ -33,6 +33,15 @@ Answer all_letters(Text self, const Arguments&) {
   return Value(!self.empty() && all);
 }
 
+/// islower and isupper: at least one letter, and none of the other case.
+template <int (*test)(int), int (*other)(int)>
+Answer cased(Text self, const Arguments&) {
+  const auto any = [&](int (*what)(int)) {
+    return std::ranges::any_of(self, [&](unsigned char c) { return what(c) != 0; });
+  };
+  return Value(any(test) && !any(other));
+}
+
 Answer capitalised(Text self, const Arguments& arguments) {
   Answer low = each_letter<std::tolower>(self, arguments);
   std::string out = *low->text();
@@ -227,8 +236,8 @@ const std::map<std::string_view, Method>& methods() {
       {"isdecimal", all_letters<std::isdigit>},
       {"isalpha", all_letters<std::isalpha>},
       {"isalnum", all_letters<std::isalnum>},
-      {"isupper", all_letters<std::isupper>},
-      {"islower", all_letters<std::islower>},
+      {"isupper", cased<std::isupper, std::islower>},
+      {"islower", cased<std::islower, std::isupper>},
       {"isspace", all_letters<std::isspace>},
       {"zfill", filled},
       {"encode", itself},

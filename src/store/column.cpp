@@ -114,6 +114,7 @@ Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
 }
 
 Result<void> Column::write(std::uint64_t offset, std::string_view bytes) {
+  if (bytes.empty()) return {};
   if (file_ >= 0) {
     if (auto done = write_all(file_, bytes, offset, path_); !done) return done;
     return map(offset + bytes.size());
