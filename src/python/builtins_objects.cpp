@@ -56,6 +56,11 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
     return is_of_plain_type(in.as_plain(value), outside->name) == true ? Answer(true) : Answer();
   }
   if (as<Class>(value) != nullptr && outside->name == "type") return true;
+  const bool part =
+      as<Class>(value) != nullptr || as<Function>(value) != nullptr || as<Module>(value) != nullptr;
+  if (part && outside->name.find("Callable") == std::string::npos &&
+      !outside->name.starts_with("types.") && outside->name != "object")
+    return false;
   return is_of_plain_type(value, outside->name);
 }
 

@@ -46,8 +46,13 @@ std::optional<std::string> file_read(Interpreter& in, const Value& text) {
 Value execute_text(Interpreter& in, const Arguments& arguments) {
   const Value* given = argument_at(arguments, 0);
   if (given == nullptr || given->text() == nullptr) return Value::none();
+  const Value* names = argument_at(arguments, 1);
+  const auto* own = names == nullptr ? nullptr : std::get_if<DictPtr>(&names->data);
+  const ScopePtr& here = in.frame().scope;
+  const bool apart = own != nullptr && own->get() != &here->names &&
+                     (!here->globals || own->get() != &here->globals->names);
   if (const auto file = file_read(in, *given)) {
-    in.run_file(*file);
+    in.run_file(*file, apart ? *own : nullptr);
   } else {
     in.run_text(*given->text(), given->place);
   }

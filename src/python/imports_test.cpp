@@ -108,6 +108,46 @@ globals()['added'] = 5
   CHECK(trial.seen.globals.find("rate")->place->line == 2);
 }
 
+TEST_CASE("a file that is run on a dict of names has its relative imports beside it") {
+  const auto trial = run_program(R"(
+from iopath.common.file_io import PathManager
+manager = PathManager()
+def load(name):
+    names = {'__file__': name}
+    with manager.open(name) as f:
+        exec(compile(f.read(), name, 'exec'), names)
+    return names
+rate, size = 1, 1
+got = load('conf/top/large.py')
+there = [manager.isfile('conf/top/large.py'), got['size'], got['rate']]
+)",
+                                 "",
+                                 {{"conf/top/large.py", "from ..base import rate\nsize = 24\n"},
+                                  {"conf/base.py", "rate = 0.5\n"}});
+  CHECK(trial["there"] == "[True, 24, 0.5]");
+  CHECK(trial["size"] == "1");
+}
+
+TEST_CASE("a library that is known by name is not followed through its own source") {
+  const auto trial = run_program("import flax.linen as nn\nlayer = nn.Dense(4)\n", "",
+                                 {{"flax/__init__.py", "raise OSError('meta programs')\n"},
+                                  {"flax/linen.py", "Dense = None\n"}});
+  REQUIRE(trial.seen.calls.size() == 1);
+  CHECK(trial.seen.calls[0].callee == "flax.linen.Dense");
+}
+
+TEST_CASE("what a package brings along is found where it lies before installation") {
+  const auto trial = run_program(R"(
+import pkg_resources
+path = pkg_resources.resource_filename('tool.zoo', 'conf/a.yaml')
+)",
+                                 "",
+                                 {{"tool/__init__.py", ""},
+                                  {"tool/zoo/__init__.py", ""},
+                                  {"conf/a.yaml", "lr: 1\n"}});
+  CHECK(trial["path"] == "'tool/zoo/../../conf/a.yaml'");
+}
+
 TEST_CASE("a file that is not Python throughout is read as far as it goes") {
   const auto trial = run_program("import odd\nsize = odd.size\n", "",
                                  {{"odd.py", "print 'python 2'\nsize = 3\ndef f(:\n"}});

@@ -98,16 +98,36 @@ constexpr Row functions[] = {
     {"speechbrain.utils.distributed.if_main_process", Answer::yes},
 };
 
+/// A device as JAX and TensorFlow show it.
+Value device_object(Machine& machine, std::int64_t index, const PlacePtr& place) {
+  const std::string name = "GPU:" + std::to_string(index);
+  Dict fields;
+  fields.set("platform", Value("gpu", place));
+  fields.set("device_kind", Value("GPU", place));
+  fields.set("device_type", Value("GPU", place));
+  fields.set("name", Value("/physical_device:" + name, place));
+  fields.set("id", Value(index, place));
+  for (const auto* const rank : {"process_index", "host_id"})
+    fields.set(rank, Value(std::int64_t{0}, place));
+  return machine.instance(Value("Device", place), std::move(fields));
+}
+
+/// The job has GPUs: of other kinds there is no device.
 Value devices(Machine& machine, const Arguments& arguments) {
-  const Value* kind = arguments.find("device_type", 0);
-  if (kind != nullptr && kind->text() != nullptr && *kind->text() != "GPU")
+  const Value* kind =
+      arguments.positional.empty() ? arguments.named.find("backend") : arguments.positional.data();
+  if (kind == nullptr) kind = arguments.named.find("device_type");
+  const std::string* asked = kind == nullptr ? nullptr : kind->text();
+  if (asked != nullptr && *asked != "GPU" && *asked != "gpu" && *asked != "cuda")
     return Value::list({}, arguments.place);
+  const Value count = from_request(machine.run().gpus_per_node, "gpus");
   List all;
   for (int i = 0; i < std::min(machine.run().gpus_per_node, 64); ++i)
-    all.emplace_back("GPU:" + std::to_string(i), arguments.place);
-  const Value count = from_request(machine.run().gpus_per_node, "gpus");
+    all.push_back(device_object(machine, i, count.place));
   return Value::list(std::move(all), count.place);
 }
+
+Value platform(Machine&, const Arguments& arguments) { return Value("gpu", arguments.place); }
 
 /// Compute capability 8.0: what current training GPUs have at least.
 Value capability(Machine&, const Arguments& arguments) {
@@ -178,6 +198,7 @@ void schedmate::add_environment(NativeTable& table) {
         "tensorflow.config.experimental.list_physical_devices",
         "tensorflow.config.experimental.list_logical_devices", "jax.devices", "jax.local_devices"})
     table[name] = n::devices;
+  table["jax.default_backend"] = n::platform;
   table["torch.device"] = n::device;
 }
 

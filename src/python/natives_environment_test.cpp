@@ -27,6 +27,25 @@ size = dist.get_world_size()
   CHECK(size->place->source == FactSource::environment);
 }
 
+TEST_CASE("the devices of a job with GPUs are GPUs") {
+  const auto trial = run_program(R"(
+import jax
+import tensorflow as tf
+platform = jax.local_devices()[0].platform
+backend = jax.default_backend()
+counts = [len(jax.devices()), len(jax.devices('tpu')), len(tf.config.list_physical_devices('GPU'))]
+kind = 'half' if jax.devices()[0].platform == 'gpu' else 'brain'
+mine = [d for d in jax.local_devices() if d.process_index == jax.process_index()]
+count = len(mine)
+)",
+                                 "", {}, 4);
+  CHECK(trial["platform"] == "'gpu'");
+  CHECK(trial["backend"] == "'gpu'");
+  CHECK(trial["counts"] == "[4, 0, 4]");
+  CHECK(trial["kind"] == "'half'");
+  CHECK(trial["count"] == "4");
+}
+
 TEST_CASE("without a launcher the variables of one are absent") {
   const auto trial = run_program(R"(
 import os

@@ -117,8 +117,7 @@ class IniReader : public NativeObject, public std::enable_shared_from_this<IniRe
 
 void add_files(NativeTable& table) {
   for (const auto* const name : {"open", "io.open", "codecs.open", "fsspec.open", "smart_open.open",
-                                 "tensorflow.io.gfile.GFile", "mmengine.fileio.get_text",
-                                 "iopath.common.file_io.PathManager.open"})
+                                 "tensorflow.io.gfile.GFile", "mmengine.fileio.get_text"})
     table[name] = open_any;
   for (const auto* const name :
        {"yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "ruamel.yaml.load",

@@ -295,6 +295,7 @@ void add_functional(NativeTable& table) {
 void schedmate::add_standard_library(NativeTable& table) {
   natives::add_os(table);
   natives::add_paths(table);
+  natives::add_path_managers(table);
   natives::add_math(table);
   natives::add_functional(table);
 }

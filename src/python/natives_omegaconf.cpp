@@ -28,10 +28,28 @@ Value from_dataclass(Machine& machine, const Value& value, int depth) {
   return Value::dict(std::move(fields), type->place);
 }
 
+/// A copy in which nodes stand for what they hold, however deep they are.
+Value without_nodes(const Value& value, int depth = 0) {
+  const Value plain = unwrapped(value);
+  if (depth > most_nesting) return plain;
+  if (const List* list = plain.items()) {
+    List items;
+    for (const Value& item : *list) items.push_back(without_nodes(item, depth + 1));
+    return Value::list(std::move(items), plain.place);
+  }
+  if (const Dict* dict = plain.entries()) {
+    Dict entries;
+    for (const auto& [key, item] : dict->all()) entries.set(key, without_nodes(item, depth + 1));
+    return Value::dict(std::move(entries), plain.place);
+  }
+  return plain;
+}
+
 Value create(Machine& machine, const Arguments& arguments) {
   const Value* from = arguments.find("obj", 0);
+  if (from == nullptr) from = arguments.named.find("content");
   if (from == nullptr) return make_dict_config(Value::dict({}), arguments.place);
-  return make_dict_config(plain_config(machine, *from).deep_copy(), arguments.place);
+  return make_dict_config(without_nodes(plain_config(machine, *from)), arguments.place);
 }
 
 Value load(Machine& machine, const Arguments& arguments) {
@@ -48,7 +66,7 @@ Value merge(Machine& machine, const Arguments& arguments) {
   for (const Value& each : arguments.positional) {
     const Value plain = plain_config(machine, each);
     if (plain.entries() == nullptr && plain.items() == nullptr) continue;
-    all = merged(all, plain);
+    all = merged(all, without_nodes(plain));
   }
   return make_dict_config(all, arguments.place);
 }

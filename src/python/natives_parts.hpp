@@ -17,6 +17,7 @@ void add_hf_parsers(NativeTable& table);
 void add_files(NativeTable& table);  ///< yaml, json, toml, configparser, open()
 void add_omegaconf(NativeTable& table);
 void add_hydra(NativeTable& table);
+void add_hydra_overrides(NativeTable& table);
 void add_yacs(NativeTable& table);
 void add_mmengine(NativeTable& table);
 void add_attribute_dicts(NativeTable& table);  ///< easydict, addict, munch, ml_collections, ...
@@ -25,6 +26,7 @@ void add_speechbrain(NativeTable& table);
 void add_os(NativeTable& table);
 void add_paths(NativeTable& table);
 void add_math(NativeTable& table);
+void add_path_managers(NativeTable& table);  ///< after add_files, add_os and add_paths
 void add_functional(NativeTable& table);  ///< copy, itertools, functools, collections, re
 
 /// absl.flags.FLAGS.
