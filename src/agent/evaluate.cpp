@@ -6,6 +6,7 @@
 
 #include "agent/fields.hpp"
 #include "base/text.hpp"
+#include "tree/redact.hpp"
 
 namespace schedmate {
 namespace {
@@ -85,8 +86,9 @@ tl::expected<Fact, std::string> Evaluator::check(const Claim& claim) {
   if (contested(typed)) return no("other lines of the job speak against it");
   // A key and its value may stand on two lines of one call: the value's line is the proof.
   const int line = source->text != nullptr ? (*binding)->value_line : typed.line;
-  const std::string_view text =
-      source->text != nullptr ? source->text->line(line) : source->line_text;
+  const auto clean =
+      source->text != nullptr ? task_.tree.read_redacted(source->file) : tl::unexpected(Error());
+  const std::string_view text = clean ? (*clean)->line(line) : source->line_text;
   return Fact{
       .value = *std::move(value),
       .confidence = source->confidence,
@@ -137,7 +139,8 @@ tl::expected<FactValue, std::string> Evaluator::typed_value(const Claim& claim) 
 tl::expected<Evaluator::Source, std::string> Evaluator::whole_text(std::string_view name,
                                                                    std::string_view text,
                                                                    const Claim& claim) {
-  const auto lines = split(text, '\n');
+  const std::string clean = redact(text);
+  const auto lines = split(clean, '\n');
   if (claim.line < 1 || static_cast<std::size_t>(claim.line) > lines.size()) {
     return no("no such line");
   }

@@ -22,7 +22,7 @@ class Evaluator {
     std::string file;
     const Bindings* bindings;
     const TextFile* text;   ///< of the tree; nullptr for the command and the log
-    std::string line_text;  ///< of those
+    std::string line_text;  ///< of those, without secrets
     double confidence;
   };
   tl::expected<Source, std::string> source_of(const Claim& claim);

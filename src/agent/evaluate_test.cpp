@@ -71,6 +71,17 @@ TEST_CASE("where key and value stand on two lines, the value's line is the evide
   CHECK(fact->evidence[0].text == "default=30)");
 }
 
+TEST_CASE("the evidence of a value shows no secret that stands beside it") {
+  SmallJob small;
+  small.write("conf.yaml", "data: {name: CIFAR-10, password: hunter2secret}\n");
+  const AgentTask task = small.task();
+  Evaluator evaluator(task, gaps_of(small.found(), 0));
+  const auto fact = evaluator.check(claim("dataset", word("CIFAR-10"), "conf.yaml", 1));
+  REQUIRE(fact);
+  CHECK(fact->evidence[0].text.find("hunter2") == std::string::npos);
+  CHECK(fact->evidence[0].text.find("CIFAR-10") != std::string::npos);
+}
+
 TEST_CASE("a right-looking token in another role counts for nothing") {
   SmallJob small;
   const auto dropped = [&](const Claim& one) {

@@ -149,12 +149,15 @@ Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& aro
     Chat chat = with_breaker(*std::move(opened), settings, around.clock);
     chat = with_limit(std::move(chat), settings.at_once);
     chat = with_meter(std::move(chat), around.meter);
-    chat = with_budget(std::move(chat), settings, around);
+    // What was recorded has been paid for.
+    if (settings.kind != "replay") chat = with_budget(std::move(chat), settings, around);
     chat = with_canary(std::move(chat), around.meter);
     chat = with_redaction(std::move(chat), around.redact);
     return [chat = std::move(chat), deadline = settings.deadline](const ChatRequest& request) {
       ChatRequest timed = request;
-      if (timed.patience <= std::chrono::milliseconds(0)) timed.patience = deadline;
+      const bool patient = request.patience > std::chrono::milliseconds(0);
+      timed.patience = patient ? std::min<std::chrono::milliseconds>(request.patience, deadline)
+                               : std::chrono::milliseconds(deadline);
       return chat(timed);
     };
   }

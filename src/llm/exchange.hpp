@@ -44,6 +44,13 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 [[nodiscard]] Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> redact);
 [[nodiscard]] Chat with_meter(Chat chat, std::shared_ptr<ChatMeter> meter);
 
+/// exchange_text.cpp: JSON of one line. Of a request everything that decides the answer, so not the
+/// patience. Errors: bad_reply.
+[[nodiscard]] std::string request_text(const ChatRequest& request);
+[[nodiscard]] Result<ChatRequest> read_request(std::string_view text);
+[[nodiscard]] std::string reply_text(const ChatReply& reply);
+[[nodiscard]] Result<ChatReply> read_reply(std::string_view text);
+
 /// exchange_file.cpp: one JSON line per exchange; the file is made with mode 0600.
 [[nodiscard]] Chat with_recording(Chat chat, std::string path);
 [[nodiscard]] Result<Chat> open_recording(const std::string& path);

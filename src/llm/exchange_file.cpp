@@ -16,41 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// What decides the answer: everything but the patience.
-Json request_json(const ChatRequest& request) {
-  Json messages = Json::array();
-  for (const ChatMessage& message : request.messages) {
-    messages.push_back({{"from_model", message.from_model}, {"text", message.text}});
-  }
-  return {{"system", request.system},
-          {"tools", request.tools},
-          {"messages", std::move(messages)},
-          {"json_schema", request.json_schema},
-          {"max_tokens", request.max_tokens},
-          {"temperature", request.temperature},
-          {"seed", request.seed}};
-}
-
-Json reply_json(const ChatReply& reply) {
-  return {{"text", reply.text},
-          {"prompt_tokens", reply.prompt_tokens},
-          {"completion_tokens", reply.completion_tokens},
-          {"model", reply.model},
-          {"finish_reason", reply.finish_reason}};
-}
-
-ChatReply read_reply(const Json& json) {
-  return {.text = json.at("text").get<std::string>(),
-          .prompt_tokens = json.at("prompt_tokens").get<std::int64_t>(),
-          .completion_tokens = json.at("completion_tokens").get<std::int64_t>(),
-          .model = json.at("model").get<std::string>(),
-          .finish_reason = json.at("finish_reason").get<std::string>()};
-}
-
 Result<void> append_line(const std::string& path, const std::string& line) {
   const int file =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -68,8 +33,9 @@ Chat with_recording(Chat chat, std::string path) {
           path = std::move(path)](const ChatRequest& request) -> Result<ChatReply> {
     auto reply = chat(request);
     if (!reply) return reply;
-    const Json line = {{"request", request_json(request)}, {"reply", reply_json(*reply)}};
-    if (const auto kept = append_line(path, text_of(line) + "\n"); !kept) {
+    const std::string line =
+        fmt::format("{{\"request\":{},\"reply\":{}}}\n", request_text(request), reply_text(*reply));
+    if (const auto kept = append_line(path, line); !kept) {
       return tl::unexpected(kept.error());
     }
     return reply;
@@ -84,16 +50,19 @@ Result<Chat> open_recording(const std::string& path) {
   for (const std::string_view line : split(*text, '\n')) {
     ++number;
     if (trim(line).empty()) continue;
-    try {
-      const Json json = Json::parse(line);
-      (*replies)[text_of(json.at("request"))] = read_reply(json.at("reply"));
-    } catch (const Json::exception& error) {
-      return fail(ErrorCode::invalid, fmt::format("{}:{}: not an exchange: {}", path, number,
-                                                  quotable(error.what(), 120)));
+    const Json json = Json::parse(line, nullptr, false);
+    const bool whole = json.is_object() && json.contains("request") && json.contains("reply");
+    const auto request = read_request(whole ? json["request"].dump() : "");
+    auto reply = read_reply(whole ? json["reply"].dump() : "");
+    if (!request || !reply) {
+      return fail(ErrorCode::invalid,
+                  fmt::format("{}:{}: not an exchange: {}", path, number,
+                              request ? reply.error().message : request.error().message));
     }
+    (*replies)[request_text(*request)] = *std::move(reply);
   }
   return [replies, path](const ChatRequest& request) -> Result<ChatReply> {
-    const auto found = replies->find(text_of(request_json(request)));
+    const auto found = replies->find(request_text(request));
     if (found != replies->end()) return found->second;
     return fail(ErrorCode::not_found,
                 path + ": this request is not in the recording; record it again");

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "tree/confine_child.hpp"
@@ -25,42 +27,79 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The reply: a kind, the length of what follows, and that.
-enum class Kind : std::uint8_t { done, failed, no_memory, no_rights };
+/// What the child says: a kind, the length of what follows, and that. Only to a question there is
+/// an answer, of the same form.
+enum class Kind : std::uint8_t { done, failed, no_memory, no_rights, question, answer };
 constexpr std::size_t head_bytes = 1 + sizeof(std::uint64_t);
 
-void write_all(int file, std::string_view bytes) {
+/// Through a socket, and without a signal when nobody is there to read: only the parent may.
+bool send_all(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
 }
 
-void send_reply(int file, Kind kind, std::string_view text) {
-  std::array<char, head_bytes> head{};
-  head[0] = static_cast<char>(kind);
+std::string head_of(Kind kind, std::string_view text) {
+  std::string head(head_bytes, static_cast<char>(kind));
   const std::uint64_t size = text.size();
   std::memcpy(head.data() + 1, &size, sizeof size);
-  write_all(file, {head.data(), head.size()});
-  write_all(file, text);
+  return head;
 }
 
-[[noreturn]] void be_child(const Confinement& confinement, const std::function<std::string()>& work,
-                           int reply) {
-  if (const char* problem = give_up_rights(confinement, reply)) {
-    send_reply(reply, Kind::no_rights, problem);
+void say(int file, Kind kind, std::string_view text) {
+  if (write_all(file, head_of(kind, text))) write_all(file, text);
+}
+
+/// In the child. Throws when the parent does not answer any more.
+std::string read_exactly(int file, std::size_t size) {
+  std::string bytes(size, '\0');
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t got = ::read(file, bytes.data() + at, size - at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw std::runtime_error("its question was not answered");
+    at += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+std::string ask_parent(int file, std::string_view question) {
+  say(file, Kind::question, question);
+  const std::string head = read_exactly(file, head_bytes);
+  std::uint64_t size = 0;
+  std::memcpy(&size, head.data() + 1, sizeof size);
+  return read_exactly(file, size);
+}
+
+using AskingWork = std::function<std::string(const Ask&)>;
+
+[[noreturn]] void be_child(const Confinement& confinement, const AskingWork& work, int parent) {
+  if (const char* problem = give_up_rights(confinement, parent)) {
+    say(parent, Kind::no_rights, problem);
     ::_exit(1);
   }
   try {
-    send_reply(reply, Kind::done, work());
+    say(parent, Kind::done,
+        work([parent](std::string_view text) { return ask_parent(parent, text); }));
   } catch (const std::bad_alloc&) {
-    send_reply(reply, Kind::no_memory, "");
+    say(parent, Kind::no_memory, "");
   } catch (const std::exception& error) {
-    send_reply(reply, Kind::failed, error.what());
+    say(parent, Kind::failed, error.what());
   } catch (...) {
-    send_reply(reply, Kind::failed, "an exception of unknown type");
+    say(parent, Kind::failed, "an exception of unknown type");
   }
   ::_exit(0);
 }
@@ -114,6 +153,9 @@ struct Received {
   [[nodiscard]] bool whole() const {
     return bytes.size() >= head_bytes && bytes.size() - head_bytes == announced();
   }
+  [[nodiscard]] bool asks() const {
+    return whole() && static_cast<Kind>(bytes[0]) == Kind::question;
+  }
 };
 
 Received receive(int file, std::size_t most, Clock::time_point deadline) {
@@ -156,6 +198,9 @@ Result<std::string> opened_reply(std::string& bytes, const Confinement& confinem
                                                   confinement.memory_bytes >> 20U));
     case Kind::no_rights:
       return fail(ErrorCode::refused, fmt::format("the reading process {}", bytes.substr(0, 500)));
+    case Kind::question:
+    case Kind::answer:
+      break;
   }
   return fail(ErrorCode::invalid, "the reading process gave no sensible reply");
 }
@@ -179,17 +224,35 @@ tl::unexpected<Error> too_late(const Confinement& confinement) {
               fmt::format("reading takes more than {} ms", confinement.wall.count()));
 }
 
+/// What the child said at last, its questions answered.
+Received converse(int socket, const Confinement& confinement, Clock::time_point deadline,
+                  const std::function<std::string(std::string)>& answer) {
+  for (;;) {
+    Received received = receive(socket, confinement.reply_bytes, deadline);
+    if (received.end != End::closed || !received.asks()) return received;
+    const std::string text = answer(received.bytes.substr(head_bytes));
+    // A child that is gone shows in the next receive().
+    if (send_all(socket, head_of(Kind::answer, text))) send_all(socket, text);
+  }
+}
+
 }  // namespace
 
 Result<std::string> run_confined(const Confinement& confinement,
                                  const std::function<std::string()>& work) {
+  return run_confined_asking(
+      confinement, [&](const Ask&) { return work(); }, [](const std::string&) { return ""; });
+}
+
+Result<std::string> run_confined_asking(const Confinement& confinement, const AskingWork& work,
+                                        const std::function<std::string(std::string)>& answer) {
   const auto deadline = Clock::now() + confinement.wall;
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(ErrorCode::refused, fmt::format("no pipe: {}", std::strerror(errno)));
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return fail(ErrorCode::refused, fmt::format("no socket: {}", std::strerror(errno)));
   }
-  const Descriptor from_child(ends[0]);
-  Descriptor to_parent(ends[1]);
+  const Descriptor ours(ends[0]);
+  Descriptor theirs(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t number = ::fork();
   if (number < 0) {
@@ -197,11 +260,11 @@ Result<std::string> run_confined(const Confinement& confinement,
   }
   if (number == 0) {
     if (::getppid() != parent) ::_exit(1);
-    be_child(confinement, work, to_parent.number());
+    be_child(confinement, work, theirs.number());
   }
   Child child(number);
-  to_parent.close();
-  Received received = receive(from_child.number(), confinement.reply_bytes, deadline);
+  theirs.close();
+  Received received = converse(ours.number(), confinement, deadline, answer);
   if (received.end == End::late) return too_late(confinement);
   if (received.end == End::too_long) {
     return fail(ErrorCode::invalid,

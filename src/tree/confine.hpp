@@ -22,6 +22,7 @@
 #include <optional>
 #include <schedmate/result.hpp>
 #include <string>
+#include <string_view>
 
 namespace schedmate {
 
@@ -40,6 +41,15 @@ struct Confinement {
 /// could not be given up, no process can be made). No child is left behind.
 [[nodiscard]] Result<std::string> run_confined(const Confinement& confinement,
                                                const std::function<std::string()>& work);
+
+/// A question of the child to this process, and its answer: for what the child itself may not do.
+using Ask = std::function<std::string(std::string_view question)>;
+
+/// As run_confined, for work that asks. `answer` runs here, while the child waits; its time counts
+/// as wall time, and it must come to an end by itself.
+[[nodiscard]] Result<std::string> run_confined_asking(
+    const Confinement& confinement, const std::function<std::string(const Ask&)>& work,
+    const std::function<std::string(std::string)>& answer);
 
 /// The owner of a folder as `user` and `group`, for the case that this process is root.
 /// Errors: not_found.

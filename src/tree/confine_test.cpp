@@ -55,6 +55,43 @@ TEST_CASE("confined work gives its bytes back, whatever they are") {
   CHECK(confined([&] { return large; }) == large);
 }
 
+TEST_CASE("confined work may ask its parent, as often as it wants and whatever the bytes") {
+  int asked = 0;
+  const auto answer = [&](const std::string& question) {
+    ++asked;
+    return question + question;
+  };
+  const auto twice = run_confined_asking(
+      {}, [](const Ask& ask) { return ask(ask(std::string("a\0", 2))) + ask(""); }, answer);
+  CHECK(twice == std::string("a\0a\0a\0a\0", 8));
+  CHECK(asked == 3);
+  const std::string large(3'000'000, 'x');
+  CHECK(run_confined_asking(
+            {}, [&](const Ask& ask) { return ask(large); }, answer)
+            ->size() == 2 * large.size());
+}
+
+TEST_CASE("asking has no way around the limits") {
+  Confinement limits;
+  limits.wall = milliseconds(300);
+  limits.reply_bytes = 1000;
+  const auto answer = [](const std::string&) { return std::string("more"); };
+  const auto endless = [](const Ask& ask) {
+    while (!ask("x").empty()) {
+    }
+    return std::string();
+  };
+  CHECK(run_confined_asking(limits, endless, answer).error().code == ErrorCode::timeout);
+  const auto chatty = [](const Ask& ask) { return ask(std::string(2000, 'x')); };
+  CHECK(run_confined_asking(limits, chatty, answer).error().code == ErrorCode::invalid);
+  const auto dies = [](const Ask& ask) {
+    ask("x");
+    std::abort();
+    return std::string();
+  };
+  CHECK(run_confined_asking({}, dies, answer).error().message.contains("signal"));
+}
+
 TEST_CASE("confined work cannot reach beyond its process") {
   const testing::JobFolder scratch;
   const std::string old = scratch.write("old.txt", "text");

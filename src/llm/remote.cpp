@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/remote.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.hpp"
+#include "llm/exchange.hpp"
+
+namespace schedmate {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char good = '=';
+constexpr char bad = '!';
+
+/// "!" with the number of the error code, and the sentence.
+std::string told(const Error& error) {
+  return fmt::format("{}{}{}", bad, static_cast<char>('0' + static_cast<int>(error.code)),
+                     error.message);
+}
+
+Result<ChatReply> heard(const std::string& answer) {
+  if (answer.starts_with(good)) return read_reply(std::string_view(answer).substr(1));
+  if (!answer.starts_with(bad) || answer.size() < 2)
+    return fail(ErrorCode::bad_reply, "the model's process gave no sensible answer");
+  return fail(static_cast<ErrorCode>(answer[1] - '0'), answer.substr(2));
+}
+
+/// The number before the next blank, which is taken off `text`.
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  const std::size_t blank = std::min(text.find(' '), text.size());
+  const auto number = parse_number<std::int64_t>(text.substr(0, blank));
+  text.remove_prefix(std::min(blank + 1, text.size()));
+  return number;
+}
+
+}  // namespace
+
+std::vector<Chat> chats_through(std::function<std::string(std::string_view)> ask,
+                                std::size_t count) {
+  std::vector<Chat> chats;
+  for (std::size_t i = 0; i < count; ++i) {
+    chats.emplace_back([ask, i](const ChatRequest& request) {
+      return heard(
+          ask(fmt::format("{} {} {}", i, request.patience.count(), request_text(request))));
+    });
+  }
+  return chats;
+}
+
+std::string answer_for(std::span<const Chat> chats, std::string_view question) {
+  const auto number = take_number(question);
+  const auto patience = take_number(question);
+  auto request = read_request(question);
+  const bool known =
+      number && patience && *number >= 0 && static_cast<std::size_t>(*number) < chats.size();
+  if (!known || !request) return told({ErrorCode::invalid, "a request that cannot be understood"});
+  request->patience = milliseconds(*patience);
+  const auto reply = chats[static_cast<std::size_t>(*number)](*request);
+  return reply ? good + reply_text(*reply) : told(reply.error());
+}
+
+}  // namespace schedmate
