@@ -6,6 +6,7 @@
 #include "advisor/advisor.hpp"
 #include "apps/advice_text.hpp"
 #include "apps/advisor_state.hpp"
+#include "apps/model_facts.hpp"
 #include "apps/tree_access.hpp"
 #include "apps/wall_clock.hpp"
 #include "tree/redact.hpp"
@@ -41,6 +42,8 @@ Result<void> advise_command(const Session& session, const AdviseRequest& request
   if (auto ok = check(request); !ok) return ok;
   const auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
+  const auto models = open_models(session, request.user);
+  if (!models) return tl::unexpected(models.error());
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
   const auto estimate = find_estimate(session.settings.text("estimate"));
@@ -50,7 +53,11 @@ Result<void> advise_command(const Session& session, const AdviseRequest& request
                      FlagRules::built_in(),
                      **estimate,
                      {.paper = session.settings.text("similarity") == "paper"},
-                     [&](const JobSource&) { return read_facts(session, *job); },
+                     [&](const JobSource&) {
+                       return extract_facts(*job).map([&](Facts facts) {
+                         return with_model_facts(std::move(facts), *job, *models);
+                       });
+                     },
                      confined_tree(),
                      state->is_operator};
   const auto advised = advise(submission_of(request, *job), parts);

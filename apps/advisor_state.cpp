@@ -2,46 +2,41 @@
 #include "apps/advisor_state.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <thread>
 
+#include "apps/machine_clock.hpp"
+#include "apps/state_folder.hpp"
+#include "base/text.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
 namespace {
 
-namespace fs = std::filesystem;
-
-Result<bool> make_folder(const std::string& path) {
-  std::error_code error;
-  const bool was_there = fs::exists(path, error);
-  fs::create_directories(path, error);
-  if (error)
-    return fail(
-        ErrorCode::unavailable,
-        fmt::format("state folder {}: {}; choose another with --state-dir", path, error.message()));
-  if (!was_there) fs::permissions(path, fs::perms::owner_all, error);
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && info.st_uid == ::geteuid();
+Result<double> threshold_of(const std::string& text) {
+  const auto number = parse_number<double>(text);
+  if (number && *number >= 0 && *number <= 1) return *number;
+  return fail(ErrorCode::unsupported,
+              fmt::format("embedder.threshold={}: a number from 0 to 1 is needed", text));
 }
 
-Clock machine_clock() {
-  return {[] { return std::chrono::steady_clock::now().time_since_epoch(); },
-          [](std::chrono::nanoseconds rest) { std::this_thread::sleep_for(rest); }};
-}
-
-EmbedderOptions embedder_options(const Settings& settings) {
+Result<EmbedderOptions> embedder_options(const Session& session) {
+  const Settings& settings = session.settings;
   EmbedderOptions options;
   options.server.url = settings.text("embedder.url");
   options.server.token_file = settings.text("embedder.token_file");
+  options.server.token_env = settings.text("embedder.token_env");
   options.server.recording = settings.text("embedder.recording");
+  options.server.deadline = std::chrono::seconds(settings.whole("embedder.deadline_s"));
   if (const std::string model = settings.text("embedder.model"); !model.empty())
     options.server.model = model;
+  if (const std::string given = settings.text("embedder.threshold"); !given.empty()) {
+    const auto threshold = threshold_of(given);
+    if (!threshold) return tl::unexpected(threshold.error());
+    options.threshold = *threshold;
+  }
   options.around.clock = machine_clock();
+  options.around.environment = session.environment.variable;
   options.around.redact = redact;
   return options;
 }
@@ -51,15 +46,16 @@ EmbedderOptions embedder_options(const Settings& settings) {
 Result<AdvisorState> open_state(const Session& session) {
   AdvisorState state;
   const std::string folder = session.state_dir();
-  const auto owner = make_folder(folder);
+  const auto owner = make_state_folder(folder);
   if (!owner) return tl::unexpected(owner.error());
   state.is_operator = *owner;
   const std::string given = session.settings.text("store");
   auto store = open_store(given.empty() ? "sqlite:" + folder + "/history.sqlite" : given);
   if (!store) return tl::unexpected(store.error());
   state.store = std::move(*store);
-  auto embedder =
-      make_embedder(session.settings.text("embedder.kind"), embedder_options(session.settings));
+  const auto embedding = embedder_options(session);
+  if (!embedding) return tl::unexpected(embedding.error());
+  auto embedder = make_embedder(session.settings.text("embedder.kind"), *embedding);
   if (!embedder) return tl::unexpected(embedder.error());
   state.embedder = std::make_unique<Embedder>(std::move(*embedder));
   IndexOptions options;

@@ -85,6 +85,7 @@ Result<Settings> settle(const CommandLine& line, const Environment& environment)
                            {"estimate", "--estimate", line.estimate},
                            {"similarity", "--similarity", line.similarity},
                            {"llm.use", "--llm", line.llm},
+                           {"embedder.kind", "--embedder", line.embedder},
                            {"strict", "--strict", strict}}) {
     if (each.value.empty()) continue;
     if (auto done = settings.set(each.key, each.value, each.flag); !done)

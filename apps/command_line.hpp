@@ -19,7 +19,7 @@ struct CommandLine {
   bool json = false;
   std::string config;                 ///< settings file, "" = the usual one
   std::vector<std::string> settings;  ///< "key=value" of --set
-  std::string state_dir, mode, report, seed, threads, estimate, similarity, llm;
+  std::string state_dir, mode, report, seed, threads, estimate, similarity, llm, embedder;
   bool strict = false;
   SimulateRequest simulate;
   GenerateRequest generate;

@@ -3,41 +3,55 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <schedmate/llm.hpp>
 
 #include "apps/words.hpp"
 
 namespace schedmate {
 namespace {
 
-std::string fallback_of(const SettingRow& row) {
-  return row.defect == nullptr ? std::string(row.fallback) : "by mode";
+using Row = std::vector<std::string>;  ///< setting, value, default, unit, origin, effect
+constexpr std::array columns{"setting", "value", "default", "unit", "origin", "effect"};
+
+std::vector<Row> rows_of(const Settings& settings) {
+  std::vector<Row> rows;
+  for (const SettingRow& row : setting_rows()) {
+    rows.push_back({std::string(row.key), settings.text(row.key),
+                    row.defect == nullptr ? std::string(row.fallback) : "by mode",
+                    std::string(unit_of(row)), settings.origin(row.key), std::string(row.effect)});
+  }
+  for (const std::string& name : settings.models()) {
+    const auto given = settings.model(name);
+    for (const ChatSettingRow& row : chat_setting_rows()) {
+      const std::string key = fmt::format("llm.{}.{}", name, row.key);
+      const auto found = given.find(std::string(row.key));
+      rows.push_back({key, found == given.end() ? std::string(row.fallback) : found->second,
+                      std::string(row.fallback), std::string(row.unit), settings.origin(key),
+                      std::string(row.effect)});
+    }
+  }
+  return rows;
+}
+
+void print_text(std::vector<Row> rows) {
+  for (Row& row : rows) {
+    for (std::string& cell : row) cell = cell.empty() ? "-" : printable(cell);
+  }
+  rows.insert(rows.begin(), Row(columns.begin(), columns.end()));
+  fmt::print("{}", aligned(rows));
 }
 
 }  // namespace
 
 void config_command(const Session& session) {
-  const Settings& settings = session.settings;
-  if (!session.json) {
-    const auto shown = [](const std::string& text) { return text.empty() ? "-" : text; };
-    std::vector<std::vector<std::string>> rows{
-        {"setting", "value", "default", "unit", "origin", "effect"}};
-    for (const SettingRow& row : setting_rows()) {
-      rows.push_back({std::string(row.key), shown(printable(settings.text(row.key))),
-                      shown(fallback_of(row)), shown(std::string(unit_of(row))),
-                      printable(settings.origin(row.key)), std::string(row.effect)});
-    }
-    fmt::print("{}", aligned(rows));
-    return;
-  }
+  std::vector<Row> rows = rows_of(session.settings);
+  if (!session.json) return print_text(std::move(rows));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const SettingRow& row : setting_rows()) {
-    list.push_back({{"setting", row.key},
-                    {"value", settings.text(row.key)},
-                    {"default", fallback_of(row)},
-                    {"unit", unit_of(row)},
-                    {"origin", settings.origin(row.key)},
-                    {"effect", row.effect}});
+  for (const Row& row : rows) {
+    auto& object = list.emplace_back(nlohmann::ordered_json::object());
+    for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
   }
   const nlohmann::ordered_json document = {{"schema", "schedmate.config.v1"}, {"settings", list}};
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -29,7 +29,10 @@ Environment read_environment(const char* const* variables) {
   return {.config_home = folder("XDG_CONFIG_HOME", "/.config"),
           .state_home = folder("XDG_STATE_HOME", "/.local/state"),
           .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
-          .progress = ::isatty(STDERR_FILENO) == 1};
+          .progress = ::isatty(STDERR_FILENO) == 1,
+          .variable = [variables](std::string_view name) {
+            return std::string(value_of(name, variables));
+          }};
 }
 
 }  // namespace schedmate

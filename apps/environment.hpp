@@ -3,7 +3,9 @@
 
 /// What the process finds around it. main() hands the environment in, so nothing else reads it.
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace schedmate {
 
@@ -12,9 +14,11 @@ struct Environment {
   std::string state_home;   ///< $XDG_STATE_HOME, else ~/.local/state
   bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
   bool progress = false;    ///< standard error is a terminal
+  /// Of a name, for secrets that the settings name; "" = not set.
+  std::function<std::string(std::string_view)> variable;
 };
 
-/// `variables` as main() gets them: "NAME=value", the last one null.
+/// `variables` as main() gets them: "NAME=value", the last one null. They outlive the value.
 [[nodiscard]] Environment read_environment(const char* const* variables);
 
 }  // namespace schedmate

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "apps/facts_text.hpp"
+#include "apps/model_facts.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
@@ -13,9 +14,12 @@ namespace schedmate {
 Result<void> facts_command(const Session& session, const FactsRequest& request) {
   const auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
+  const auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
   const auto began = std::chrono::steady_clock::now();
-  auto facts = read_facts(session, *job);
+  auto facts = extract_facts(*job);
   if (!facts) return tl::unexpected(facts.error());
+  *facts = with_model_facts(*std::move(facts), *job, *models);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   facts->wall_ms = took.count();
   if (session.json)

@@ -37,6 +37,12 @@ std::string list_of(std::string_view title, const std::vector<std::string>& item
   return text;
 }
 
+std::string model_line(const ModelUse& use) {
+  if (use.calls + use.accepted + use.dropped == 0) return "model: not asked\n";
+  return fmt::format("model: {} calls, {} tokens, {} accepted, {} dropped\n", use.calls, use.tokens,
+                     use.accepted, use.dropped);
+}
+
 std::string rejected_of(const Facts& facts) {
   std::vector<Row> rows;
   for (const Rejected& each : facts.rejected) {
@@ -59,6 +65,7 @@ std::string facts_text(const Facts& facts, bool explain) {
   text += fmt::format("\nexpect: {}{}{}\n", outlook_word(facts.expect),
                       facts.expect_reason.empty() ? "" : ", " + printable(facts.expect_reason),
                       facts.runs == 1 ? "" : fmt::format("; {} trainings", facts.runs));
+  text += model_line(facts.model);
   text += list_of("could not be read", facts.degraded);
   if (explain) text += rejected_of(facts) + list_of("files read", facts.files_read);
   return text;

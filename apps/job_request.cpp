@@ -31,12 +31,4 @@ Result<JobSource> job_source(const JobRequest& request) {
                    request.gpu_type};
 }
 
-Result<Facts> read_facts(const Session& session, const JobSource& job) {
-  const std::string model = session.settings.text("llm.use");
-  if (model != "none")
-    return fail(ErrorCode::unsupported,
-                fmt::format("--llm {}: no such model is set up; none works without one", model));
-  return extract_facts(job);
-}
-
 }  // namespace schedmate

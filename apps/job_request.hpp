@@ -21,8 +21,4 @@ struct JobRequest {
 /// unsupported (a senseless number).
 [[nodiscard]] Result<JobSource> job_source(const JobRequest& request);
 
-/// The chain that reads facts, with the language model of the settings. Errors: unsupported when
-/// that model cannot be used: better no answer than one that pretends to have asked it.
-[[nodiscard]] Result<Facts> read_facts(const Session& session, const JobSource& job);
-
 }  // namespace schedmate

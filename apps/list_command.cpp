@@ -9,6 +9,7 @@
 #include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
 #include <schedmate/history.hpp>
+#include <schedmate/llm.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/trace.hpp>
 
@@ -61,6 +62,8 @@ std::vector<ListTable> list_tables() {
   tables.push_back({"embedders", {}});
   for (const EmbedderRow& row : embedder_rows())
     tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"chats", {}});
+  for (const ChatKind& kind : chat_kinds()) tables.back().rows.push_back({kind.name, kind.summary});
   tables.push_back({"settings", {}});
   for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
   return tables;

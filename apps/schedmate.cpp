@@ -100,8 +100,8 @@ void add_job(CLI::App& command, JobRequest& job) {
 }
 
 void add_model(CLI::App& command, CommandLine& line) {
-  command.add_option("--llm", line.llm, "none, or the language model that fills gaps")
-      ->type_name("NAME");
+  command.add_option("--llm", line.llm, "none, or the language models that fill gaps")
+      ->type_name("NAME[,NAME]");
 }
 
 void add_facts(CLI::App& program, CommandLine& line) {
@@ -129,6 +129,8 @@ void add_advise(CLI::App& program, CommandLine& line) {
   command.add_flag("--record", request.record, "remember the submission");
   command.add_option("--estimate", line.estimate, "calibrated or paper")->type_name("ESTIMATE");
   command.add_option("--similarity", line.similarity, "mixed or paper")->type_name("SIMILARITY");
+  command.add_option("--embedder", line.embedder, "what makes vectors of job texts")
+      ->type_name("EMBEDDER");
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");
@@ -203,6 +205,7 @@ FlagDescription describe(const CLI::Option& option) {
   if (type == "ACTION") choose(history_actions());
   if (type == "ESTIMATE") choose({"calibrated", "paper"});
   if (type == "SIMILARITY") choose({"mixed", "paper"});
+  if (type == "EMBEDDER") choose(table_names("embedders", ""));
   if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
   if (type == "SHELL") choose({"bash", "zsh", "fish"});
   if (type == "TABLE") choose(list_kinds());

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <schedmate/llm.hpp>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
@@ -26,7 +28,7 @@ constexpr std::array rows{
     SettingRow{"overhead_large_s", SettingKind::seconds, "60", "",
                "run time that a preemption adds to a larger job"},
     SettingRow{"seed", SettingKind::whole, "1", "", "of everything drawn by lot"},
-    SettingRow{"threads", SettingKind::whole, "1", "",
+    SettingRow{"threads", SettingKind::count, "1", "1024",
                "virtual clusters replayed at the same time; the results are the same"},
     SettingRow{"strict", SettingKind::flag, "false", "",
                "a bad row of a trace is an error instead of a counted skip"},
@@ -37,7 +39,16 @@ constexpr std::array rows{
                "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
                "state_dir"},
     SettingRow{"llm.use", SettingKind::text, "none", "",
-               "language model that fills gaps of the facts: none or a NAME"},
+               "language models that fill gaps of the facts: none, or NAMEs with commas between"},
+    SettingRow{"agent.samples", SettingKind::count, "1", "32",
+               "answers asked of each model; the majority counts"},
+    SettingRow{"agent.tool_calls", SettingKind::count, "12", "12",
+               "looks at the tree for one answer"},
+    SettingRow{"agent.tokens", SettingKind::whole, "40000", "",
+               "prompts and replies of one answer together"},
+    SettingRow{"agent.answer_tokens", SettingKind::count, "1000", "100000", "most in one reply"},
+    SettingRow{"agent.deadline_s", SettingKind::seconds, "120", "",
+               "for all answers of one job; then the facts stay as they are"},
     SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
                "advise: how a duration is made of past jobs"},
     SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
@@ -48,6 +59,12 @@ constexpr std::array rows{
     SettingRow{"embedder.model", SettingKind::text, "", "", "openai: model; empty: bge-m3"},
     SettingRow{"embedder.token_file", SettingKind::text, "", "",
                "openai: file with the bearer token in its first line"},
+    SettingRow{"embedder.token_env", SettingKind::text, "", "",
+               "openai: or the variable that holds it"},
+    SettingRow{"embedder.deadline_s", SettingKind::seconds, "60", "",
+               "openai: of one call, retries included"},
+    SettingRow{"embedder.threshold", SettingKind::text, "", "",
+               "cosine from 0 to 1 from which jobs count as similar; empty: the embedder's own"},
     SettingRow{"embedder.recording", SettingKind::text, "", "",
                "replay: JSON lines of {\"text\": ..., \"vector\": [...]}"},
     defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,
@@ -85,14 +102,16 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
       if (value == "true" || value == "false") return {};
       return wrong("true or false is needed");
     case SettingKind::seconds:
+    case SettingKind::count:
     case SettingKind::whole: {
       const auto number = parse_number<std::int64_t>(value);
-      const bool is_count = row.key == "threads";
+      const bool is_count = row.kind == SettingKind::count;
       if (!number || *number < (is_count ? 1 : 0)) {
         return wrong(is_count ? "a whole number from 1 on is needed"
                               : "a whole number from 0 on is needed");
       }
-      if (is_count && *number > 1024) return wrong("at most 1024 threads");
+      if (is_count && *number > parse_number<std::int64_t>(row.choices).value_or(0))
+        return wrong(fmt::format("at most {}", row.choices));
       if (row.kind == SettingKind::seconds && *number > 86'400) return wrong("at most 86400 s");
       return {};
     }
@@ -101,6 +120,25 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
       return {};
   }
   return {};
+}
+
+/// llm.NAME.KEY taken apart. NAME may hold dots, KEY does not.
+struct ModelKey {
+  std::string name, key;
+};
+std::optional<ModelKey> model_key(std::string_view full) {
+  constexpr std::string_view start = "llm.";
+  const std::size_t dot = full.rfind('.');
+  if (!full.starts_with(start) || dot < start.size()) return std::nullopt;
+  return ModelKey{std::string(full.substr(start.size(), dot - start.size())),
+                  std::string(full.substr(dot + 1))};
+}
+
+/// `none`, a comma and a colon mean something to --llm.
+Result<void> check_model(const ModelKey& each, std::string_view value) {
+  if (each.name.empty() || each.name == "none" || each.name.find_first_of(",:") < each.name.size())
+    return fail(ErrorCode::unsupported, fmt::format("'{}' cannot name a model", each.name));
+  return read_chat_settings(each.name, {{each.key, std::string(value)}}).map([](const auto&) {});
 }
 
 }  // namespace
@@ -113,6 +151,11 @@ std::string_view unit_of(const SettingRow& row) {
 
 Result<void> Settings::set(std::string_view key, std::string_view value, std::string_view origin) {
   const SettingRow* row = find_row(key);
+  if (const auto model = row == nullptr ? model_key(key) : std::nullopt) {
+    if (auto ok = check_model(*model, value); !ok) return ok;
+    given_[std::string(key)] = {std::string(value), std::string(origin)};
+    return {};
+  }
   if (row == nullptr) {
     std::vector<std::string_view> names;
     for (const SettingRow& each : rows) names.push_back(each.key);
@@ -139,6 +182,25 @@ std::string Settings::origin(std::string_view key) const {
 
 std::int64_t Settings::whole(std::string_view key) const {
   return parse_number<std::int64_t>(text(key)).value_or(0);
+}
+
+std::vector<std::string> Settings::models() const {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : given_) {
+    auto model = model_key(key);
+    if (model && std::ranges::find(names, model->name) == names.end())
+      names.push_back(std::move(model->name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::map<std::string, std::string> Settings::model(std::string_view name) const {
+  std::map<std::string, std::string> table;
+  for (const auto& [key, value] : given_)
+    if (const auto model = model_key(key); model && model->name == name)
+      table[model->key] = value.text;
+  return table;
 }
 
 Defects Settings::defects() const {

@@ -2,7 +2,8 @@
 #pragma once
 
 /// What a user may set, one row each: in the settings file, with --set, or with a flag of its own.
-/// Order of precedence: flag, settings file, default.
+/// Order of precedence: flag, settings file, default. Beside the rows there is a table [llm.NAME]
+/// for each language model, with the keys of schedmate/llm.hpp.
 
 #include <cstdint>
 #include <map>
@@ -14,13 +15,13 @@
 
 namespace schedmate {
 
-enum class SettingKind : std::uint8_t { choice, flag, whole, seconds, folder, text };
+enum class SettingKind : std::uint8_t { choice, flag, whole, count, seconds, folder, text };
 
 struct SettingRow {
   std::string_view key;
   SettingKind kind = SettingKind::flag;
   std::string_view fallback;  ///< default value
-  std::string_view choices;   ///< of a choice, separated by '|'
+  std::string_view choices;   ///< of a choice, separated by '|'; of a count the largest
   std::string_view effect;
   bool Defects::* defect = nullptr;  ///< the switch it sets; its default follows the mode
 };
@@ -40,6 +41,10 @@ class Settings {
   [[nodiscard]] bool flag(std::string_view key) const { return text(key) == "true"; }
   [[nodiscard]] std::int64_t whole(std::string_view key) const;
   [[nodiscard]] Defects defects() const;
+  /// Every NAME with a key llm.NAME.KEY, sorted.
+  [[nodiscard]] std::vector<std::string> models() const;
+  /// What was given for it: KEY -> value.
+  [[nodiscard]] std::map<std::string, std::string> model(std::string_view name) const;
 
  private:
   struct Value {

@@ -10,6 +10,11 @@
 namespace schedmate {
 namespace {
 
+/// The table that the settings come from.
+std::string table_of(const ChatSettings& settings) {
+  return settings.name.empty() ? "embedder" : "llm." + settings.name;
+}
+
 /// Errors: invalid when a token is asked for and not there.
 Result<std::string> token_of(const ChatSettings& settings, const ChatSurroundings& around) {
   std::string token;
@@ -27,7 +32,7 @@ Result<std::string> token_of(const ChatSettings& settings, const ChatSurrounding
   }
   if (!token.empty()) return token;
   return fail(ErrorCode::invalid,
-              fmt::format("llm.{}: {} holds no token", settings.name,
+              fmt::format("{}: {} holds no token", table_of(settings),
                           settings.token_file.empty() ? "the variable " + settings.token_env
                                                       : settings.token_file));
 }
@@ -38,14 +43,14 @@ Result<HttpTarget> target_of(const ChatSettings& settings, const ChatSurrounding
   auto url = parse_url(settings.url);
   if (!url) {
     return fail(ErrorCode::invalid,
-                fmt::format("llm.{}.url: {}", settings.name, url.error().message));
+                fmt::format("{}.url: {}", table_of(settings), url.error().message));
   }
   auto token = token_of(settings, around);
   if (!token) return tl::unexpected(token.error());
   if (!token->empty() && !url->secure && !url->is_local()) {
     return fail(
         ErrorCode::invalid,
-        fmt::format("llm.{}: a token goes to another machine over https:// only", settings.name));
+        fmt::format("{}: a token goes to another machine over https:// only", table_of(settings)));
   }
   HttpTarget target{
       .url = *std::move(url), .token = *std::move(token), .proxy = {}, .ca_file = settings.ca_file};

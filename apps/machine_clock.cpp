@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/machine_clock.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace schedmate {
+
+Clock machine_clock() {
+  return {[] { return std::chrono::steady_clock::now().time_since_epoch(); },
+          [](std::chrono::nanoseconds rest) { std::this_thread::sleep_for(rest); }};
+}
+
+}  // namespace schedmate

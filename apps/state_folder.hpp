@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/result.hpp>
+#include <string>
+
+namespace schedmate {
+
+/// Makes the folder with rights 0700 when it is absent. Says whether the caller owns it. Errors:
+/// unavailable.
+[[nodiscard]] Result<bool> make_state_folder(const std::string& path);
+
+}  // namespace schedmate
