@@ -70,21 +70,23 @@ void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
   state_.variables[name] = std::move(made);
 }
 
+/// Line by line, so that each part keeps its own place; whole where a command's output stands in
+/// it, which may go over several lines.
 Text Shell::here_text(const Redirect& redirect) {
   const auto& here = script_->syntax.here[static_cast<std::size_t>(redirect.here)];
-  const auto where = place(here.body);
-  std::string body(text(here.body));
-  if (here.indented) {
-    std::string flush;
-    bool at_start = true;
-    for (const char c : body) {
-      if (c == '\t' && at_start) continue;
-      flush += c;
-      at_start = c == '\n';
-    }
-    body = std::move(flush);
+  const auto body = text(here.body);
+  const bool whole = body.contains("$(") || body.contains('`');
+  Text made;
+  for (std::size_t at = 0; at < body.size();) {
+    const auto end = whole ? body.size() : std::min(body.find('\n', at), body.size() - 1) + 1;
+    auto line = body.substr(at, end - at);
+    const auto where = place({here.body.begin + at, here.body.begin + end});
+    at = end;
+    if (here.indented) line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
+    append(made, here.expands ? expander().here_document(line, where)
+                              : literal(std::string(line), where));
   }
-  return here.expands ? expander().here_document(body, where) : literal(std::move(body), where);
+  return made;
 }
 
 void Shell::finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where) {

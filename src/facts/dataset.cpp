@@ -20,7 +20,9 @@ class Datasets {
   /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
   void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
     if (text.empty() || text.size() > 300) return;
-    const auto match = scene_.tables->find_dataset(text);
+    const bool several = text.contains(',') && !text.contains('/');
+    const auto match = several ? std::nullopt : scene_.tables->find_dataset(text);
+    if (several && alone > 0) alone = sure;
     if (!match) {
       if (alone > 0 && is_name(text)) add(out_, {field, std::string(text), alone}, place, "named");
       return;
@@ -35,17 +37,23 @@ class Datasets {
   void from_calls();
   void from_classes();
   void from_settings();
+  void from_paths();
   void from_names();
 
  private:
   static bool is_name(std::string_view text) {
     const std::string lower = normal_key(text);
     for (const auto* word :
-         {"none", "custom", "default", "train", "auto", "data", "dataset", "folder", "image_folder",
-          "imagefolder", "true", "false", "json", "text", "csv"}) {
+         {"none",        "custom", "default",      "train",       "auto",        "data",
+          "dataset",     "folder", "image_folder", "imagefolder", "true",        "false",
+          "json",        "text",   "csv",          "parquet",     "arrow",       "webdataset",
+          "audiofolder", "pandas", "generator",    "jsonl",       "line_by_line"}) {
       if (lower == word) return false;
     }
-    return text.size() >= 2 && !text.contains('/') && !text.contains('$') && !text.contains(' ') &&
+    // An owner before the name, as hubs have it, but no path.
+    const bool path = text.starts_with('/') || text.starts_with('.') || text.starts_with('~') ||
+                      std::ranges::count(text, '/') > 1 || text.contains(':');
+    return text.size() >= 2 && !path && !text.contains('$') && !text.contains(' ') &&
            std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c); });
   }
 
@@ -87,6 +95,9 @@ void Datasets::from_calls() {
       // One of many that a program goes through is not the one it trains on.
       const double here = makers_of(callee) > 2 ? sure - 0.2 : sure;
       add_name(*name->text(), here, name->place, here - 0.06);
+      const Value* files = call.named.find("data_files");
+      if (files != nullptr && files->text() != nullptr)
+        add_name(*files->text(), here, files->place);
       continue;
     }
     const bool of_library = callee.contains(".datasets.") ||
@@ -127,6 +138,21 @@ void Datasets::from_settings() {
   }
 }
 
+/// A known name within a path or address that the program reads, whatever its key.
+void Datasets::from_paths() {
+  constexpr std::array others{"output", "save",   "log",      "ckpt",  "checkpoint", "model",
+                              "weight", "resume", "pretrain", "work",  "name",       "cache",
+                              "config", "cfg",    "exp",      "token", "vocab",      "result"};
+  for (const Setting& setting : scene_.settings) {
+    const std::string* text = setting.value.text();
+    const bool path = text != nullptr && text->contains('/') && !text->contains(' ');
+    const bool other = std::ranges::any_of(
+        others, [&](std::string_view word) { return setting.key.contains(word); });
+    const bool used = setting.read || setting.standing <= Standing::config;
+    if (path && used && !other) add_name(*text, 0.6, setting.value.place);
+  }
+}
+
 void Datasets::from_names() {
   for (const Word& word : scene_.launch.args) {
     const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
@@ -146,6 +172,7 @@ void find_dataset(const Scene& scene, Findings& out) {
   datasets.from_calls();
   datasets.from_classes();
   datasets.from_settings();
+  datasets.from_paths();
   datasets.from_names();
 }
 

@@ -25,9 +25,10 @@ bool is_lightning(const Instance& instance) {
 
 /// Losses, averages and other modules that are no model.
 bool is_side_piece(std::string_view type) {
-  for (const auto* word :
-       {"Loss", "Criterion", "EMA", "Ema", "Metric", "Meter", "Augment", "Transform", "Sampler",
-        "Scheduler", "Diffusion", "Mixup", "Matcher", "Tokenizer"}) {
+  for (const auto* word : {"Loss",      "Criterion",    "EMA",         "Ema",       "Metric",
+                           "Meter",     "Augment",      "Transform",   "Sampler",   "Scheduler",
+                           "Diffusion", "Mixup",        "Matcher",     "Tokenizer", "Discriminator",
+                           "LPIPS",     "DataParallel", "PostProcess", "Quantizer", "Perceptual"}) {
     if (type.contains(word)) return true;
   }
   return false;

@@ -90,6 +90,31 @@ void from_other_calls(const Scene& scene, Findings& out) {
   }
 }
 
+/// Weights that are loaded in a format of their own, and what is trained of them.
+void from_loaded_weights(const Scene& scene, Findings& out) {
+  for (const Call* call : scene.calls("from_pretrained")) {
+    const Value* dtype = call->named.find("torch_dtype");
+    if (dtype == nullptr) dtype = call->named.find("dtype");
+    const std::string type = dtype == nullptr ? "" : precision_in(name_in(*dtype));
+    if (type.empty() || type == "fp32") continue;
+    add(out, {field, type, call->certain ? confidence::fair : 0.62},
+        dtype->place ? dtype->place : call->place, "format of the loaded weights");
+  }
+}
+
+/// What the program tells Accelerate, which beats the launcher's flag; nothing when it leaves that
+/// to the launcher.
+std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
+  for (const Call* call : scene.calls("Accelerator")) {
+    const Value* told = call->named.find("mixed_precision");
+    const std::string type = told == nullptr ? "" : precision_in(name_in(*told));
+    if (type.empty() || !call->certain) continue;
+    add(out, {field, mixed(type), 0.98}, told->place ? told->place : call->place, "Accelerator");
+    return type;
+  }
+  return std::nullopt;
+}
+
 void from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
     for (const auto* name : {"bf16", "fp16"}) {
@@ -134,8 +159,9 @@ std::string switched(const Setting& setting, std::string_view meaning) {
   return on ? std::string(meaning) + (meaning == "fp16" ? "-amp" : "") : "";
 }
 
-void from_settings(const Scene& scene, Findings& out) {
+void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     const std::string type = switched(*setting, meaning);
     if (!type.empty()) {
@@ -151,8 +177,9 @@ void find_precision(const Scene& scene, Findings& out) {
   from_libraries(scene, out);
   from_autocast(scene, out);
   from_other_calls(scene, out);
-  from_settings(scene, out);
-  if (scene.followed) {
+  from_loaded_weights(scene, out);
+  from_settings(scene, !from_accelerator(scene, out), out);
+  if (scene.trains) {
     Fact fact{.value = std::string("fp32"),
               .confidence = 0.6,
               .source = FactSource::table,

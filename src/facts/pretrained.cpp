@@ -45,8 +45,37 @@ void from_calls(const Scene& scene, Findings& out) {
                          callee.contains("applications.") || callee.contains("hub.load") ||
                          callee.contains("segmentation_models");
       if (value == nullptr || !model || value->is_unknown()) continue;
-      add(out, {field, is_set(*value), sure}, value->place ? value->place : call.place,
-          "argument of a model's constructor");
+      // Nothing from here may be followed by weights from elsewhere.
+      const bool set = is_set(*value);
+      add(out, {field, set, set ? sure : std::min(sure, confidence::fair)},
+          value->place ? value->place : call.place, "argument of a model's constructor");
+    }
+  }
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+/// The path is that of a setting that goes on with a training of the job's own.
+bool is_own_checkpoint(const Scene& scene, const std::string& path) {
+  if (contains_any(path, {"last", "latest", "resume", "optim"})) return true;
+  return std::ranges::any_of(scene.settings, [&](const Setting& setting) {
+    return setting.value.text() != nullptr && *setting.value.text() == path &&
+           contains_any(setting.leaf(), {"resume", "output", "save", "log", "last", "work"});
+  });
+}
+
+/// Files of weights that are read on a taken path.
+void from_files(const Scene& scene, Findings& out) {
+  for (const auto* name : {"torch.load", "load_file", "paddle.load"}) {
+    for (const Call* call : scene.calls(name)) {
+      const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
+      if (path == nullptr || !call->certain || is_own_checkpoint(scene, *path)) continue;
+      if (!contains_any(*path, {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar"}))
+        continue;
+      add(out, {field, true, confidence::fair},
+          call->args[0].place ? call->args[0].place : call->place, "a file of weights is read");
     }
   }
 }
@@ -65,8 +94,12 @@ void from_settings(const Scene& scene, Findings& out) {
 
 void find_pretrained(const Scene& scene, Findings& out) {
   from_calls(scene, out);
+  from_files(scene, out);
   from_settings(scene, out);
-  if (scene.followed) {
+  const bool loads_perhaps = std::ranges::any_of(out, [](const Finding& finding) {
+    return finding.field == field && finding.fact.value == FactValue(true);
+  });
+  if (scene.trains && !loads_perhaps) {
     Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table, .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no weights are loaded: from scratch"});
     out.push_back({std::string(field), fact, "nothing loads weights"});

@@ -2,6 +2,7 @@
 #include "facts/scene.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "facts/settings.hpp"
@@ -21,6 +22,34 @@ PythonRun run_of(const JobSource& job, const Launch& launch) {
   run.processes = launch.launchers.empty() ? 1 : run.gpus_per_node * run.nodes;
   if (started && *started >= 1) run.processes = static_cast<int>(*started) * run.nodes;
   return run;
+}
+
+/// A step of an optimiser, or the start of a library's training.
+bool is_of_training(const Call& call) {
+  constexpr std::array steps{"step",
+                             "backward",
+                             "fit",
+                             "train",
+                             "train_step",
+                             "minimize",
+                             "train_batch",
+                             "train_on_batch",
+                             "learn",
+                             "apply_gradients",
+                             "value_and_grad",
+                             "fit_generator",
+                             "step_update",
+                             "train_model",
+                             "grad",
+                             "launch",
+                             "generate",
+                             "predict",
+                             "evaluate",
+                             "test",
+                             "train_and_evaluate"};
+  const std::string_view callee = call.callee;
+  const auto name = callee.substr(callee.rfind('.') + 1);
+  return std::ranges::find(steps, name) != steps.end();
 }
 
 }  // namespace
@@ -72,6 +101,7 @@ Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
     if (auto seen = observe(tree, run_of(job, launch))) {
       scene.seen = std::move(*seen);
       scene.followed = !scene.seen.files.empty();
+      scene.trains = std::ranges::any_of(scene.seen.calls, is_of_training);
     } else {
       tree.degrade(seen.error().message);
     }

@@ -40,6 +40,7 @@ struct Scene {
   const Tables* tables = nullptr;
   std::vector<std::string> closure{};  ///< files read for this program
   bool followed = false;               ///< the entry was found and run through
+  bool trains = false;                 ///< its training loop, or a library's, was seen to be run
 
   [[nodiscard]] int gpus_per_node() const;
   /// Settings that `field` may be read from, with what each means; most binding first.

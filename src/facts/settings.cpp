@@ -88,8 +88,14 @@ class Gatherer {
   void take_arguments(const Observation& seen) {
     for (const Call& call : seen.calls) {
       if (call.callee.starts_with("?")) continue;
+      // A whole configuration is given as a dict: deepspeed.initialize(config=...).
+      const bool configures = call.callee == "deepspeed.initialize";
       for (const auto& [name, value] : call.named.all()) {
         if (value.is_unknown()) continue;
+        if (configures && value.entries() != nullptr && name.starts_with("config")) {
+          flatten(value, {.standing = Standing::config, .owner = call.callee, .read = true});
+          continue;
+        }
         add({.key = normal_key(name),
              .value = value,
              .standing = standing_of(value, Standing::argument),
@@ -99,10 +105,16 @@ class Gatherer {
     }
   }
 
-  /// `--key value`, `--key=value`, `key=value`, `-k value` as they stand, read by nobody known.
+  /// `--key value`, `--key=value`, `key=value`, `-k value` as they stand, read by nobody known; and
+  /// `KEY value` where a config has such a key.
   void take_words(std::span<const Word> words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string_view text = words[i].text;
+      if (i + 1 < words.size() && text.contains('.') && is_config_key(normal_key(text))) {
+        add_word(text, words[i + 1].text, joined(words[i], words[i + 1]));
+        ++i;
+        continue;
+      }
       const bool dashed = text.starts_with('-') && text.size() > 1 && !is_number(text);
       const auto equals = text.find('=');
       if (equals != std::string_view::npos && equals > 0) {
@@ -133,9 +145,23 @@ class Gatherer {
     return {value.text, value.place ? value.place : flag.place, value.known};
   }
 
+  [[nodiscard]] bool is_config_key(std::string_view key) const {
+    return std::ranges::any_of(settings_, [&](const Setting& setting) {
+      const bool of_config = setting.standing == Standing::config ||
+                             (setting.standing == Standing::loose && !setting.owner.empty());
+      return of_config && setting.key == key;
+    });
+  }
+
+  /// A word that repeats a key of a config is meant to replace it.
   void add_word(std::string_view key, std::string_view text, const Word& word) {
     Value value = word.known ? parse_scalar(text, word.place) : Value(Value::Data{}, word.place);
-    add({.key = normal_key(key), .value = std::move(value)});
+    Setting setting{.key = normal_key(key), .value = std::move(value)};
+    if (is_config_key(setting.key)) {
+      setting.standing = Standing::given;
+      setting.read = true;
+    }
+    add(std::move(setting));
     if (word.known) take_file({std::string(text), word.place, true});
   }
 
