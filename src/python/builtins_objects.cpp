@@ -24,6 +24,16 @@ Answer is_of_plain_type(const Value& value, std::string_view type) {
   return value.object() == nullptr ? Answer(false) : Answer();
 }
 
+/// Functions, classes and modules, of the tree or outside, are no instances of types of data.
+bool is_no_data(const Value& value, std::string_view type) {
+  static constexpr std::string_view of_data[] = {"bool", "dict",  "float", "frozenset", "int",
+                                                 "list", "bytes", "set",   "str",       "tuple"};
+  const bool plain = std::ranges::find(of_data, type) != std::end(of_data) ||
+                     type.starts_with("omegaconf.") || type.ends_with("Mapping");
+  return plain && (as<Class>(value) != nullptr || as<Function>(value) != nullptr ||
+                   as<Module>(value) != nullptr || as<Symbol>(value) != nullptr);
+}
+
 Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   if (value.is_unknown() || type.is_unknown()) return std::nullopt;
   if (const List* types = type.items()) {
@@ -56,11 +66,7 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
     return is_of_plain_type(in.as_plain(value), outside->name) == true ? Answer(true) : Answer();
   }
   if (as<Class>(value) != nullptr && outside->name == "type") return true;
-  const bool part =
-      as<Class>(value) != nullptr || as<Function>(value) != nullptr || as<Module>(value) != nullptr;
-  if (part && outside->name.find("Callable") == std::string::npos &&
-      !outside->name.starts_with("types.") && outside->name != "object")
-    return false;
+  if (is_no_data(value, outside->name)) return false;
   return is_of_plain_type(value, outside->name);
 }
 

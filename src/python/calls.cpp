@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "python/interpreter.hpp"
+#include "python/natives_parts.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -335,6 +336,7 @@ Value Interpreter::call_outside(const Symbol& symbol, Arguments arguments) {
   const std::string name = symbol.name;
   const Value self = method == nullptr ? Value{} : method->self;
   if (name.ends_with("().save_hyperparameters")) keep_parameters(self, arguments);
+  if (name == "torch.distributed.init_process_group") natives::note_process_group(*this, arguments);
   Value made = record(name, arguments);
   auto given = run_hooks(name, self, arguments);
   return given ? std::move(*given) : made;

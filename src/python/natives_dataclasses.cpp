@@ -81,6 +81,16 @@ Value fields(Machine& machine, const Arguments& arguments) {
   return Value::list(std::move(list), arguments.place);
 }
 
+/// Whether an object or class has fields; nothing else is a dataclass.
+Value is_dataclass(Machine& machine, const Arguments& arguments) {
+  if (arguments.positional.empty() || arguments.positional[0].is_unknown())
+    return unknown(arguments.place);
+  const Value& target = arguments.positional[0];
+  const auto* instance = object_as<Instance>(target);
+  const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
+  return Value(view && !view->fields.empty(), arguments.place);
+}
+
 /// pydantic: Model.parse_obj(d), model_validate(d): the class comes first.
 Value from_dict(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return unknown(arguments.place);
@@ -119,6 +129,7 @@ void schedmate::add_dataclasses(NativeTable& table) {
        {"pydantic.BaseModel.parse_obj", "pydantic.BaseModel.model_validate"})
     table[name] = n::from_dict;
   table["dataclasses.fields"] = n::fields;
+  table["dataclasses.is_dataclass"] = n::is_dataclass;
   // simple_parsing.mutable_field(list, ...) and the like: the factory comes first.
   for (const auto* const name : {"simple_parsing.mutable_field", "pyrallis.mutable_field",
                                  "simple_parsing.helpers.mutable_field"})

@@ -10,14 +10,27 @@ namespace {
 
 enum class Answer : std::uint8_t { devices, all_devices, processes, nodes, zero, yes, no, several };
 
+/// The process group that the program has set up by itself, with its size.
+struct ProcessGroup : Object {
+  Value size;
+};
+
+const ProcessGroup* group_of(Machine& machine) {
+  const auto found = machine.memory.find("torch.distributed");
+  return found == machine.memory.end() ? nullptr
+                                       : static_cast<const ProcessGroup*>(found->second.get());
+}
+
 Value answer(Machine& machine, Answer what, const PlacePtr& place) {
   const PythonRun& run = machine.run();
+  const ProcessGroup* group = group_of(machine);
   switch (what) {
     case Answer::devices:
       return from_request(run.gpus_per_node, "gpus");
     case Answer::all_devices:
       return from_request(std::int64_t{run.gpus_per_node} * run.nodes, "gpus");
     case Answer::processes:
+      if (group != nullptr && run.processes == 1) return group->size;
       return from_request(run.processes, "processes");
     case Answer::nodes:
       return from_request(run.nodes, "nodes");
@@ -28,7 +41,7 @@ Value answer(Machine& machine, Answer what, const PlacePtr& place) {
     case Answer::no:
       return {false, place};
     case Answer::several:
-      return {run.processes > 1, place};
+      return {run.processes > 1 || group != nullptr, place};
   }
   return unknown(place);
 }
@@ -173,6 +186,18 @@ Value device(Machine&, const Arguments& arguments) {
 }
 
 }  // namespace
+
+void note_process_group(Machine& machine, const Arguments& arguments) {
+  if (!machine.certain()) return;
+  const PythonRun& run = machine.run();
+  const Value* size = arguments.find("world_size", 3);
+  auto group = std::make_shared<ProcessGroup>();
+  // A program that starts its processes by itself starts one for each GPU.
+  group->size = size != nullptr && size->number() && *size->number() >= 1
+                    ? *size
+                    : from_request(std::int64_t{run.gpus_per_node} * run.nodes, "gpus");
+  machine.memory["torch.distributed"] = std::move(group);
+}
 
 std::optional<Value> environment_constant(std::string_view dotted) {
   if (dotted == "torch.version.cuda") return Value("12.1");

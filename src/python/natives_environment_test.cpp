@@ -46,6 +46,22 @@ count = len(mine)
   CHECK(trial["count"] == "4");
 }
 
+TEST_CASE("a program that starts its processes by itself has as many as it says") {
+  const auto trial = run_program(R"(
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+def worker(rank, size):
+    dist.init_process_group('nccl', world_size=size, rank=rank)
+    return [dist.is_initialized(), dist.get_world_size()]
+before = [dist.is_initialized(), dist.get_world_size()]
+mp.spawn(worker, nprocs=4, args=(torch.cuda.device_count(),))
+after = [dist.is_initialized(), dist.get_world_size()]
+)");
+  CHECK(trial["before"] == "[False, 1]");
+  CHECK(trial["after"] == "[True, 4]");
+}
+
 TEST_CASE("without a launcher the variables of one are absent") {
   const auto trial = run_program(R"(
 import os

@@ -35,6 +35,8 @@ void add_functional(NativeTable& table);  ///< copy, itertools, functools, colle
 [[nodiscard]] std::optional<Value> os_constant(Machine& machine, std::string_view dotted);
 [[nodiscard]] std::optional<Value> math_constant(std::string_view dotted);
 [[nodiscard]] std::optional<Value> environment_constant(std::string_view dotted);
+/// torch.distributed.init_process_group was called: from there on there are as many processes.
+void note_process_group(Machine& machine, const Arguments& arguments);
 
 /// A new os.environ["NAME"], with what launchers set; nothing when it is not known to be set.
 [[nodiscard]] std::optional<Value> environment_variable(Machine& machine, std::string_view name);
