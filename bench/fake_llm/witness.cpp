@@ -21,7 +21,7 @@ constexpr std::uintmax_t largest_file = 1 << 20;
 const std::map<std::string, std::vector<std::string>>& hints() {
   static const std::map<std::string, std::vector<std::string>> words = {
       {"model_name", {"model", "arch", "net", "backbone", "init_from"}},
-      {"dataset", {"data", "env"}},
+      {"dataset", {"data", "env", "train_"}},
       {"distributed", {"parallel", "ddp", "fsdp", "strategy", "stage", "gpu", "torchrun"}},
       {"batch_size", {"batch", "bs"}},
       {"length", {"epoch", "iter", "step"}},

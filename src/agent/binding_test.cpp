@@ -38,6 +38,12 @@ TEST_CASE("Python code binds; comments, docstrings, help texts and sleeping code
   CHECK(has(at(found, 26), "usage=batch_size=99"));
 }
 
+TEST_CASE("each of several targets is bound by the call") {
+  const auto found = python_bindings("train_net, infer_net = build_unet(\n    depth=3)\n");
+  CHECK(has(at(found, 1), "train_net=build_unet"));
+  CHECK(has(at(found, 1), "infer_net=build_unet"));
+}
+
 TEST_CASE("bindings know what chooses them and whether they run") {
   const auto net = python_bindings(testing::small_net);
   const auto model = std::ranges::find_if(

@@ -61,6 +61,20 @@ TEST_CASE("the softer fields are proven by their keys as well") {
   CHECK_FALSE(verdict(small, claim("model_type", word("cv"), "conf.yaml", 2)).empty());
 }
 
+TEST_CASE("what the program calls its model proves the name; what stands beside it does not") {
+  SmallJob small;
+  small.write("net.py",
+              "def build(args):\n"
+              "    student_model, head = make_resnet18(3)\n"
+              "    teacher_model = ResNet50()\n"
+              "    loss_net = VGG16()\n"
+              "    model_dir = join('vgg16')\n");
+  CHECK(verdict(small, claim("model_name", word("ResNet-18"), "net.py", 2)).empty());
+  CHECK_FALSE(verdict(small, claim("model_name", word("ResNet-50"), "net.py", 3)).empty());
+  CHECK_FALSE(verdict(small, claim("model_name", word("VGG-16"), "net.py", 4)).empty());
+  CHECK_FALSE(verdict(small, claim("model_name", word("VGG-16"), "net.py", 5)).empty());
+}
+
 TEST_CASE("where key and value stand on two lines, the value's line is the evidence") {
   SmallJob small;
   const AgentTask task = small.task();

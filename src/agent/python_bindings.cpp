@@ -174,7 +174,11 @@ class Reader {
       key.clear();
       string_content(left.field("subscript"), key);
     }
-    add(at, key, right);
+    if (left.is("pattern_list") || left.is("tuple_pattern")) {
+      for (const Node each : left.children()) add(at, short_text(each), right);
+    } else {
+      add(at, key, right);
+    }
     if (right.is("call")) add_field_default(at, key, right);
     Scope inside = scopes_[at.scope];
     inside.where += ' ' + key;

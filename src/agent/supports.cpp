@@ -233,6 +233,17 @@ bool holds_flag(const Binding& binding, bool wanted) {
   return scratch ? !wanted : wanted && names_weights && key.find("model") == std::string::npos;
 }
 
+/// student_net = Build(): what the program itself calls its model; not what stands beside it.
+bool makes_model(const Binding& binding) {
+  constexpr std::array<std::string_view, 3> ends = {"model", "net", "network"};
+  constexpr std::array<std::string_view, 9> beside = {
+      "teacher", "target", "ema", "ref", "reference", "old", "frozen", "eval", "loss"};
+  const auto words = name_words(last_part(binding.key));
+  if (binding.callee.empty() || words.empty()) return false;
+  return std::ranges::find(ends, words.back()) != ends.end() &&
+         std::ranges::find_first_of(words, beside) == words.end();
+}
+
 bool holds_module(const Binding& binding, std::string_view framework) {
   const std::string wanted = squeezed(framework);
   return std::ranges::any_of(binding.values, [&](std::string_view module) {
@@ -279,8 +290,10 @@ bool sets_field(const Field& field, const Binding& binding) {
   }
   const bool loads_data = callee == "load_dataset" || callee == "make" ||
                           binding.callee.find("datasets.") != std::string::npos;
-  const bool loads_model = loads_weights(binding) || callee == "create_model";
-  return (field.name == "dataset" && loads_data) || (field.name == "model_name" && loads_model);
+  const bool names_model =
+      loads_weights(binding) || callee == "create_model" || makes_model(binding);
+  const bool of_model = field.name == "model_name" || field.name == "model_family";
+  return (field.name == "dataset" && loads_data) || (of_model && names_model);
 }
 
 bool holds_value(const Field& field, const Binding& binding, const FactValue& value) {
