@@ -26,7 +26,8 @@ std::optional<EntryPoint> entry_in(std::string_view line, std::string_view name)
     return text;
   };
   for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-    const bool starts = at == 0 || std::string_view("'\" \t[,").contains(line[at - 1]);
+    const bool starts = at == 0 || std::string_view("'\" \t[,").contains(line[at - 1]) ||
+                        line.substr(0, at).ends_with("scripts.");
     auto rest = line.substr(at + name.size());
     if (rest.starts_with('"') || rest.starts_with('\'')) rest.remove_prefix(1);
     rest = trim(rest);

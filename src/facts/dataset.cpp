@@ -20,7 +20,7 @@ class Datasets {
   /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
   void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
     if (text.empty() || text.size() > 300) return;
-    const bool several = text.contains(',') && !text.contains('/');
+    const bool several = text.contains(',') && text.find_first_of("/()[]\"'") == text.npos;
     const auto match = several ? std::nullopt : scene_.tables->find_dataset(text);
     if (several && alone > 0) alone = sure;
     if (!match) {
@@ -44,10 +44,13 @@ class Datasets {
   static bool is_name(std::string_view text) {
     const std::string lower = normal_key(text);
     for (const auto* word :
-         {"none",        "custom", "default",      "train",       "auto",        "data",
-          "dataset",     "folder", "image_folder", "imagefolder", "true",        "false",
-          "json",        "text",   "csv",          "parquet",     "arrow",       "webdataset",
-          "audiofolder", "pandas", "generator",    "jsonl",       "line_by_line"}) {
+         {"none",        "custom", "default",      "train",       "auto",         "data",
+          "dataset",     "folder", "image_folder", "imagefolder", "true",         "false",
+          "json",        "text",   "csv",          "parquet",     "arrow",        "webdataset",
+          "audiofolder", "pandas", "generator",    "jsonl",       "line_by_line", "asr",
+          "raw",         "shard",  "lmdb",         "tfds",        "huggingface",  "hf",
+          "images",      "image",  "local",        "mmap",        "bin",          "lm",
+          "sft"}) {
       if (lower == word) return false;
     }
     // An owner before the name, as hubs have it, but no path.
@@ -72,6 +75,10 @@ class Datasets {
 };
 
 std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
+
+bool for_evaluation(std::string_view key) {
+  return !key.contains("train") && (key.contains("test") || key.contains("val"));
+}
 
 bool for_evaluation(const Call& call) {
   const std::string line = call.place ? normal_key(call.place->text) : "";
@@ -140,9 +147,16 @@ void Datasets::from_settings() {
 
 /// A known name within a path or address that the program reads, whatever its key.
 void Datasets::from_paths() {
-  constexpr std::array others{"output", "save",   "log",      "ckpt",  "checkpoint", "model",
-                              "weight", "resume", "pretrain", "work",  "name",       "cache",
-                              "config", "cfg",    "exp",      "token", "vocab",      "result"};
+  // Classes that a config names where it speaks of data.
+  for (const Setting& setting : scene_.settings) {
+    const std::string* text = setting.value.text();
+    const bool names = setting.leaf() == "target" || setting.leaf() == "_target_" ||
+                       setting.leaf() == "class_path" || setting.leaf() == "type";
+    if (text != nullptr && names && setting.key.contains("data") && !for_evaluation(setting.key))
+      add_name(*text, 0.8, setting.value.place);
+  }
+  constexpr std::array others{"output", "save",     "log",   "ckpt", "checkpoint", "model",
+                              "weight", "pretrain", "cache", "work", "token",      "vocab"};
   for (const Setting& setting : scene_.settings) {
     const std::string* text = setting.value.text();
     const bool path = text != nullptr && text->contains('/') && !text->contains(' ');

@@ -38,17 +38,25 @@ constexpr Import imports[] = {
     {"sklearn", "scikit-learn", 0.6},
 };
 
-}  // namespace
-
-void find_framework(const Scene& scene, Findings& out) {
+bool add_import(const Scene& scene, std::string_view file, Findings& out) {
   for (const auto& [module, framework, sure] : imports) {
     for (const auto& [name, value] : scene.seen.imports.all()) {
       const bool same = name == module || (name.starts_with(module) && name[module.size()] == '.');
-      if (!same) continue;
+      const bool here = file.empty() || (value.place && value.place->file == file);
+      if (!same || !here) continue;
       add(out, {"framework", std::string(framework), sure}, value.place, "imported");
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+}  // namespace
+
+void find_framework(const Scene& scene, Findings& out) {
+  // The entry's own imports come first: a helper may convert to other frameworks.
+  const bool entry = !scene.seen.files.empty() && add_import(scene, scene.seen.files[0], out);
+  if (entry || add_import(scene, "", out)) return;
   for (const std::string& launcher : scene.launch.launchers) {
     if (launcher.contains("torch") || launcher == "accelerate" || launcher == "deepspeed") {
       const PlacePtr place = std::make_shared<const Place>(

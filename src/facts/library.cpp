@@ -24,6 +24,8 @@ constexpr std::array signs{
     Sign{"lightning.Trainer", "", "lightning.Trainer"},
     Sign{"Trainer.from_argparse_args", "", "lightning.Trainer"},
     Sign{"LightningCLI", "", "lightning.Trainer"},
+    Sign{"lightning.Fabric", "", "lightning.Fabric"},
+    Sign{"fabric.Fabric", "", "lightning.Fabric"},
     Sign{"composer.Trainer", "", "composer.Trainer"},
     Sign{"SentenceTransformer().fit", "", "sentence_transformers.SentenceTransformer.fit"},
 };

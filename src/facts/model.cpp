@@ -83,6 +83,14 @@ class Models {
   Findings& out_;
 };
 
+/// Class names that say which part of a model it is, not which model.
+bool is_part(std::string_view name) {
+  constexpr std::array parts{"Generator", "Net",     "Network", "Model", "Encoder", "Decoder",
+                             "Backbone",  "Actor",   "Critic",  "Agent", "Policy",  "Wrapper",
+                             "Head",      "Embedder"};
+  return std::ranges::find(parts, name) != parts.end();
+}
+
 bool loads_a_model(std::string_view callee) {
   for (const auto* word :
        {"Tokenizer", "Processor", "Config", "Extractor", "tokenizer", "Scheduler"}) {
@@ -134,13 +142,16 @@ void Models::from_zoo_calls() {
         std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
     if (!of_zoo || callee.contains("()")) continue;
     const auto dot = callee.rfind('.');
-    add_name(callee.substr(dot + 1), call.certain ? 0.9 : confidence::fair, call.place, false);
+    const auto name = callee.substr(dot + 1);
+    const bool model = name.ends_with("Model") || name.contains("UNet") || name.contains("Net2D");
+    add_name(name, call.certain ? 0.9 : confidence::fair, call.place, model);
   }
 }
 
 void Models::from_networks() {
   double sure = 0.86;
   for (const Network& network : networks_of(scene_)) {
+    if (is_part(network.name)) continue;
     const bool known = scene_.tables->find_model(network.name).has_value();
     const double here = known ? sure : sure - 0.08;
     add_name(network.name, network.certain ? here : here - 0.15, network.place);
@@ -168,6 +179,8 @@ void Models::from_names() {
     add_name(text.substr(text.rfind('/') + 1), 0.8, word.place, false);
     add_name(text, 0.74, word.place, false);
   }
+  if (const std::string* title = scene_.title.text())
+    add_name(*title, confidence::weak, scene_.title.place, false);
   const PlacePtr place = std::make_shared<const Place>(
       Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
   if (scene_.job.command.contains(scene_.launch.script)) {

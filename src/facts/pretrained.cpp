@@ -32,7 +32,11 @@ void from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
     const double sure = call.certain ? 0.94 : confidence::weak;
-    if (callee.ends_with(".from_pretrained") && loads_weights(callee) && !callee.starts_with('?'))
+    // In a hook that is given a folder later on, it goes on with the job's own weights.
+    const Value* path = argument(call, "pretrained_model_name_or_path", 0);
+    const bool known = call.certain || (path != nullptr && path->text() != nullptr);
+    if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
+        !callee.starts_with('?'))
       add(out, {field, true, sure}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
       add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
@@ -57,13 +61,17 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
 }
 
-/// The path is that of a setting that goes on with a training of the job's own.
+/// The path was put together by the program, or is that of a setting that goes on with a training
+/// of the job's own.
 bool is_own_checkpoint(const Scene& scene, const std::string& path) {
-  if (contains_any(path, {"last", "latest", "resume", "optim"})) return true;
-  return std::ranges::any_of(scene.settings, [&](const Setting& setting) {
-    return setting.value.text() != nullptr && *setting.value.text() == path &&
-           contains_any(setting.leaf(), {"resume", "output", "save", "log", "last", "work"});
-  });
+  bool named = false;
+  for (const Setting& setting : scene.settings) {
+    if (setting.value.text() == nullptr || *setting.value.text() != path) continue;
+    if (contains_any(setting.leaf(), {"resume", "output", "save", "log", "last", "work"}))
+      return true;
+    named = named || setting.standing <= Standing::config;
+  }
+  return !named || contains_any(path, {"last", "latest", "resume", "optim"});
 }
 
 /// Files of weights that are read on a taken path.

@@ -52,6 +52,25 @@ bool is_of_training(const Call& call) {
   return std::ranges::find(steps, name) != steps.end();
 }
 
+/// What the repository calls itself.
+Value title_of(Tree& tree) {
+  constexpr int first_lines = 30;
+  for (const std::string file : {"README.md", "readme.md", "README.rst"}) {
+    if (!tree.is_file(file)) continue;
+    const auto text = tree.read(file);
+    if (!text) continue;
+    int line = 0;
+    for (const auto each : split((*text)->text, '\n')) {
+      if (++line > first_lines) break;
+      if (!each.starts_with("# ")) continue;
+      const std::string heading(trim(each.substr(2)));
+      return {heading,
+              std::make_shared<const Place>(Place{file, line, heading, FactSource::code, {}})};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view Setting::leaf() const {
@@ -107,6 +126,7 @@ Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
     }
   }
   scene.settings = gather_settings(tree, launch, scene.seen);
+  scene.title = title_of(tree);
   const auto& read = tree.files_read();
   scene.closure.assign(read.begin() + static_cast<std::ptrdiff_t>(std::min(already, read.size())),
                        read.end());

@@ -39,6 +39,7 @@ struct Scene {
   const Keys* keys = nullptr;
   const Tables* tables = nullptr;
   std::vector<std::string> closure{};  ///< files read for this program
+  Value title{};                       ///< first heading of the README, unknown when there is none
   bool followed = false;               ///< the entry was found and run through
   bool trains = false;                 ///< its training loop, or a library's, was seen to be run
 

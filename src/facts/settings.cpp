@@ -21,6 +21,10 @@ Standing standing_of(const Value& value, Standing otherwise) {
     case FactSource::config:
     case FactSource::composition:
       return Standing::config;
+    case FactSource::code:
+    case FactSource::fallback:
+      // What a program puts into its config before any file is a default.
+      return otherwise == Standing::config ? Standing::fallback : otherwise;
     default:
       return otherwise;
   }

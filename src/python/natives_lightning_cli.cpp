@@ -156,22 +156,63 @@ Value lightning_cli(Machine& machine, const Arguments& arguments) {
   return machine.instance(Value("LightningCLI"), std::move(fields));
 }
 
-/// jsonargparse.CLI(function or class), also of several by name.
-Value json_cli(Machine& machine, const Arguments& arguments) {
-  const Value* target = arguments.find("components", 0);
-  Value chosen = target == nullptr ? machine.resolve("__main__.main") : *target;
-  std::vector<Word> words = program_words(machine);
-  if (const List* several = chosen.items(); several != nullptr && !words.empty()) {
-    const auto found = std::ranges::find_if(*several, [&](const Value& each) {
-      const auto function = machine.function(each);
-      const auto type = machine.type(each);
-      return (function && function->name == words[0].text) || (type && type->name == words[0].text);
-    });
-    if (found == several->end()) return {};
+/// The component that the first words name: of a list by its own name, of a dict by key.
+Value choose_component(Machine& machine, Value chosen, std::vector<Word>& words) {
+  while (!words.empty()) {
+    const std::string name = words.front().text;
+    const Value* found = nullptr;
+    if (const List* several = chosen.items()) {
+      for (const Value& each : *several) {
+        const auto function = machine.function(each);
+        const auto type = machine.type(each);
+        if ((function && function->name == name) || (type && type->name == name)) found = &each;
+      }
+    } else if (const Dict* named = chosen.entries()) {
+      found = named->find(name);
+    } else {
+      break;
+    }
+    if (found == nullptr) return {};
     chosen = Value(*found);
     words.erase(words.begin());
   }
-  TypedFlags flags({.dashes = false, .abbreviations = false, .words_as_lists = false});
+  return chosen;
+}
+
+/// A class that an argument names, by its whole path or beside the class that is asked for, made
+/// with its init_args; the value itself where it names none.
+Value made_of(Machine& machine, const Value& value, const Parameter& parameter) {
+  const std::string wanted = read_type_hint(parameter.annotation).class_name;
+  if (wanted.empty() || parameter.place == nullptr) return value;
+  std::string module = parameter.place->file.substr(0, parameter.place->file.rfind('.'));
+  std::ranges::replace(module, '/', '.');
+  const auto base = machine.type(machine.resolve(module + "." + wanted));
+  if (!base) return value;
+  const Value* path = value.entries() == nullptr ? &value : value.entries()->find("class_path");
+  if (path == nullptr || path->text() == nullptr) return value;
+  std::string name = *path->text();
+  if (!name.contains('.')) {
+    const auto folder = base->file.substr(0, std::min(base->file.rfind('/'), base->file.size()));
+    name = folder + "." + name;
+    std::ranges::replace(name, '/', '.');
+  }
+  const Value type = machine.resolve(name);
+  const Value* given = value.entries() == nullptr ? nullptr : value.entries()->find("init_args");
+  const Dict* settings = given == nullptr ? nullptr : given->entries();
+  if (!machine.type(type)) return value;
+  return machine.call(type, call_with({}, settings == nullptr ? Dict() : *settings, path->place));
+}
+
+/// jsonargparse.CLI(function or class), also of several by name.
+Value json_cli(Machine& machine, const Arguments& arguments) {
+  const Value* target = arguments.find("components", 0);
+  std::vector<Word> words = program_words(machine);
+  const Value chosen = choose_component(
+      machine, target == nullptr ? machine.resolve("__main__.main") : *target, words);
+  TypedFlags flags({.booleans = TypedStyle::Booleans::value,
+                    .dashes = false,
+                    .required_by_place = true,
+                    .words_as_lists = false});
   const auto function = machine.function(chosen);
   const auto type = machine.type(chosen);
   if (function) flags.add(machine, *function);
@@ -188,7 +229,14 @@ Value json_cli(Machine& machine, const Arguments& arguments) {
   }
   const TypedValues values = flags.parse(machine, rest);
   flags.show(machine, values);
-  return machine.call(chosen, call_with({}, flags.fields(machine, values), arguments.place));
+  Dict fields = flags.fields(machine, values);
+  if (function) {
+    for (const Parameter& parameter : function->parameters) {
+      if (const Value* value = fields.find(parameter.name))
+        fields.set(parameter.name, made_of(machine, Value(*value), parameter));
+    }
+  }
+  return machine.call(chosen, call_with({}, std::move(fields), arguments.place));
 }
 
 }  // namespace
@@ -200,6 +248,10 @@ void add_lightning_cli(NativeTable& table) {
     table[name] = lightning_cli;
   for (const auto* const name : {"jsonargparse.CLI", "jsonargparse.auto_cli"})
     table[name] = json_cli;
+  // Looks at the parser that a call would make, and does not make the call.
+  table["jsonargparse.capture_parser"] = [](Machine&, const Arguments& arguments) {
+    return unknown(arguments.place);
+  };
 }
 
 }  // namespace schedmate::natives
