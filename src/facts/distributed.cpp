@@ -148,7 +148,9 @@ void from_launcher(const Scene& scene, Findings& out) {
   if (many) return add_on_request(scene, out, "ddp", 0.8);
   if (lightning || spawned) return add_on_request(scene, out, "ddp", 0.75);
   if (trainer) return add_on_request(scene, out, "dp", 0.8);
-  add_on_request(scene, out, scene.job.nodes > 1 ? "ddp" : "dp", 0.5);
+  if (scene.job.nodes > 1) return add_on_request(scene, out, "ddp", confidence::weak);
+  const bool keras = scene.imports("keras") || scene.imports("tensorflow");
+  add_on_request(scene, out, "dp", keras ? 0.5 : confidence::hint);
 }
 
 }  // namespace

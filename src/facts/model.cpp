@@ -85,9 +85,9 @@ class Models {
 
 /// Class names that say which part of a model it is, not which model.
 bool is_part(std::string_view name) {
-  constexpr std::array parts{"Generator", "Net",     "Network", "Model", "Encoder", "Decoder",
-                             "Backbone",  "Actor",   "Critic",  "Agent", "Policy",  "Wrapper",
-                             "Head",      "Embedder"};
+  constexpr std::array parts{"Generator", "Net",      "Network", "Model",   "Encoder",
+                             "Decoder",   "Backbone", "Actor",   "Critic",  "Agent",
+                             "Policy",    "Wrapper",  "Head",    "Embedder"};
   return std::ranges::find(parts, name) != parts.end();
 }
 
