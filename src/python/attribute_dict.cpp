@@ -135,6 +135,7 @@ Value AttributeDict::wrap(Value value, std::string_view key) {
     auto node = same_type(std::move(value));
     node->root_ = root_;
     node->path_ = path;
+    node->extension = extension;
     return value_of(std::move(node), place);
   }
   const List* list = value.items();

@@ -69,7 +69,11 @@ std::optional<Value> Interpreter::special_method(const Value& of, std::string_vi
     if (found == nullptr) return std::nullopt;
     return bind(*found, of, thing->type_of);
   }
-  if (auto* object = as<NativeObject>(of)) return object->attribute(*this, name);
+  if (auto* object = as<NativeObject>(of)) {
+    auto* type = as<Class>(object->extension);
+    const Value* own = type == nullptr ? nullptr : find_member(*type, name);
+    return own == nullptr ? object->attribute(*this, name) : bind(*own, of, type);
+  }
   return std::nullopt;
 }
 
@@ -138,11 +142,29 @@ Value Interpreter::thing_attribute(const Value& of, Thing& thing, std::string_vi
   return outside_method(of, attribute_name(type->outside.front() + "()", name));
 }
 
+/// super().__init__(...) of a class that extends a config class: fills what is there already.
+Value initializer_of(const Value& self, const std::string& base) {
+  return native_function(base, [self, base](Machine& machine, const Arguments& arguments) {
+    const Value fresh = (*find_native(base))(machine, arguments);
+    auto* made = as<NativeObject>(fresh);
+    const auto plain = made == nullptr ? std::nullopt : made->plain();
+    const Dict* entries = plain ? plain->entries() : nullptr;
+    if (entries == nullptr) return Value::none(arguments.place);
+    for (const auto& [key, value] : entries->all())
+      as<NativeObject>(self)->set_item(machine, Value(key), value);
+    return Value::none(arguments.place);
+  });
+}
+
 Value Interpreter::super_attribute(const Super& super, std::string_view name) {
   if (super.of == nullptr) return {};
   auto* type = const_cast<Class*>(super.of);
   if (const Value* found = find_member(*type, name, super.from))
     return bind(*found, super.self, type);
+  if (auto* object = as<NativeObject>(super.self)) {
+    if (name == "__init__") return initializer_of(super.self, type->outside.front());
+    return object->attribute(*this, name).value_or(Value{});
+  }
   if (type->outside.empty()) {
     return native_function("object." + std::string(name),
                            [](Machine&, const Arguments&) { return Value::none(); });
@@ -194,10 +216,7 @@ Value Interpreter::attribute(const Value& of, std::string_view name) {
     return name == "keywords" ? Value::dict(partial->arguments.named) : Value{};
   }
   if (auto* descriptor = as<Descriptor>(of)) return descriptor_attribute(of, *descriptor, name);
-  if (auto* object = as<NativeObject>(of)) {
-    auto found = object->attribute(*this, name);
-    return found ? std::move(*found) : Value{};
-  }
+  if (as<NativeObject>(of) != nullptr) return special_method(of, name).value_or(Value{});
   return data_attribute(of, name);
 }
 

@@ -46,7 +46,10 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
     return open ? Answer() : Answer(false);
   }
   const auto* thing = as<Thing>(value);
+  const auto* extended = as<NativeObject>(value);
+  const auto* extension = extended == nullptr ? nullptr : as<Class>(extended->extension);
   if (const auto* own = as<Class>(type)) {
+    if (extension != nullptr) return extension->is_a(own);
     if (thing != nullptr && thing->type_of != nullptr) return thing->type_of->is_a(own);
     return value.object() == nullptr ? Answer(false) : Answer();
   }
@@ -63,6 +66,7 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   }
   if (const auto* native = as<NativeObject>(value)) {
     if (native->type_name() == outside->name) return true;
+    if (extension != nullptr && extension->is_a(outside->name)) return true;
     return is_of_plain_type(in.as_plain(value), outside->name) == true ? Answer(true) : Answer();
   }
   if (as<Class>(value) != nullptr && outside->name == "type") return true;

@@ -14,7 +14,9 @@ Value super(Interpreter& in, const Arguments& arguments) {
     self = arguments.positional[1];
   }
   const auto* thing = as<Thing>(self);
-  const Class* type = thing == nullptr ? as<Class>(self) : thing->type_of;
+  const auto* native = as<NativeObject>(self);
+  const Class* type =
+      thing != nullptr ? thing->type_of : as<Class>(native != nullptr ? native->extension : self);
   if (type == nullptr || after == nullptr) return {};
   auto made = std::make_shared<Super>();
   made->self = self;

@@ -8,6 +8,19 @@ namespace {
 
 constexpr std::size_t most_instances = 20'000;
 
+/// An object of a class that extends a modelled config class: that, with the class's own members.
+Value extended(Interpreter& in, Class& type, const std::string& base, Arguments arguments) {
+  const bool has_init = find_member(type, "__init__") != nullptr;
+  Arguments none;
+  none.place = arguments.place;
+  Value made = (*find_native(base))(in, has_init ? none : arguments);
+  auto* object = as<NativeObject>(made);
+  if (object == nullptr) return made;
+  object->extension = class_value(&type);
+  if (has_init) in.call(*in.special_method(made, "__init__"), std::move(arguments));
+  return made;
+}
+
 }  // namespace
 
 std::shared_ptr<Thing> make_thing(Class* type) {
@@ -55,6 +68,8 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
     }
     return {};
   }
+  const auto base = std::ranges::find_if(type.outside, is_extensible);
+  if (base != type.outside.end()) return extended(*this, type, *base, std::move(arguments));
   auto thing = make_thing(&type);
   thing->place = arguments.place;
   thing->certain = certain();
@@ -145,7 +160,9 @@ Value type_of(const Value& value) {
   if (value.items() != nullptr) return symbol("list");
   if (value.entries() != nullptr) return symbol("dict");
   if (value.is_none()) return symbol("NoneType");
-  if (const auto* native = as<NativeObject>(value)) return symbol(native->type_name());
+  if (const auto* native = as<NativeObject>(value))
+    return as<Class>(native->extension) != nullptr ? native->extension
+                                                   : symbol(native->type_name());
   return {};
 }
 

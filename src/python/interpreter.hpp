@@ -43,8 +43,6 @@ class Interpreter final : public Machine {
   Value eval(const Code& code);
   void execute(const Code& code);
   void execute_block(const Code* block);
-
-  // Operations that builtins and methods use too.
   [[nodiscard]] std::optional<bool> truth(const Value& value);
   /// What iterating gives; nothing when not known.
   [[nodiscard]] std::optional<List> iterate(const Value& value);

@@ -80,6 +80,7 @@ using Native = std::function<Value(Machine&, const Arguments&)>;
 /// An object whose methods are modelled: a parser, a CfgNode, a DictConfig. One that can be called
 /// has the attribute "__call__"; `len`, `in` and iteration work on plain().
 struct NativeObject : Object {
+  Value extension;  ///< the class of the tree that extends its class and was made; else unknown
   [[nodiscard]] virtual std::string type_name() const = 0;  ///< "argparse.ArgumentParser"
   /// Nothing when the object has no such attribute. A method comes as a NativeFunction.
   virtual std::optional<Value> attribute(Machine& machine, std::string_view name) = 0;
@@ -99,6 +100,8 @@ struct NativeFunction : Object {
 /// The model of "argparse.ArgumentParser", "os.environ.get", ...; nullptr when there is none.
 /// Names are canonical (torch.optim.adamw.AdamW is asked for as torch.optim.AdamW).
 [[nodiscard]] const Native* find_native(std::string_view dotted);
+/// Classes such as yacs' CfgNode, whose objects stay config objects in classes that extend them.
+[[nodiscard]] bool is_extensible(std::string_view dotted);
 /// The value of an outside name that is not called: "os.environ", "sys.argv", "math.pi".
 [[nodiscard]] std::optional<Value> native_constant(Machine& machine, std::string_view dotted);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Dicts with attributes that need no more than that, and mmengine's Config.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "python/config_nodes.hpp"
 #include "python/natives_parts.hpp"
@@ -127,6 +129,27 @@ Value config_from_file(Machine& machine, const Arguments& arguments) {
 }
 
 }  // namespace
+
+}  // namespace schedmate::natives
+
+bool schedmate::is_extensible(std::string_view dotted) {
+  constexpr std::string_view classes[] = {"yacs.config.CfgNode",
+                                          "fvcore.common.config.CfgNode",
+                                          "detectron2.config.CfgNode",
+                                          "easydict.EasyDict",
+                                          "munch.Munch",
+                                          "addict.Dict",
+                                          "box.Box",
+                                          "attrdict.AttrDict",
+                                          "dotmap.DotMap",
+                                          "mmengine.ConfigDict",
+                                          "mmcv.ConfigDict",
+                                          "ml_collections.ConfigDict",
+                                          "ml_collections.config_dict.ConfigDict"};
+  return std::ranges::find(classes, dotted) != std::end(classes);
+}
+
+namespace schedmate::natives {
 
 void add_attribute_dicts(NativeTable& table) {
   for (const auto* const name :

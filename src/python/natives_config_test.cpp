@@ -131,6 +131,40 @@ hparams['opt'](params=3)
   CHECK(trial.argument("torch.optim.Adam", "lr") == "0.5");
 }
 
+TEST_CASE("a class that extends a config class is one, with members of its own") {
+  const auto trial = run_program(R"(
+from fvcore.common.config import CfgNode as Base
+class Node(Base):
+    def merge_from_file(self, name):
+        self.merge_from_other_cfg(type(self)(self.load_yaml_with_base(name)))
+    def steps(self):
+        return self.SOLVER.STEPS * 2
+class Counted(Base):
+    def __init__(self, values=None):
+        super().__init__(values)
+        self.made = True
+base = Node()
+base.SOLVER = Node()
+base.SOLVER.STEPS = 10
+base.SOLVER.LR = 0.1
+cfg = base.clone()
+cfg.merge_from_file('top.yaml')
+cfg.merge_from_list(['SOLVER.LR', '1'])
+got = [cfg.SOLVER.STEPS, cfg.SOLVER.LR, cfg.steps(), base.SOLVER.LR]
+kinds = [isinstance(cfg, Node), isinstance(cfg, Base), isinstance(cfg.SOLVER, Node)]
+counted = Counted({'a': 3})
+more = [counted.a, counted.made]
+)",
+                                 "",
+                                 {{"top.yaml", "_BASE_: low.yaml\nSOLVER:\n  STEPS: 30\n"},
+                                  {"low.yaml", "SOLVER:\n  STEPS: 20\n  LR: 0.5\n"}});
+  CHECK(trial["got"] == "[30, 1.0, 60, 0.1]");
+  CHECK(trial["kinds"] == "[True, True, True]");
+  CHECK(trial["more"] == "[3, True]");
+  REQUIRE(trial.seen.configs.size() == 1);
+  CHECK(repr(trial.seen.configs[0].value) == "{'SOLVER': {'STEPS': 30, 'LR': 1.0}}");
+}
+
 TEST_CASE("dicts with attributes, nested and written to") {
   const auto trial = run_program(R"(
 from easydict import EasyDict as edict

@@ -40,9 +40,12 @@ class CfgNode : public AttributeDict {
     if (name == "merge_from_file" || name == "merge_with_dotlist_file") return make(merge_file);
     if (name == "merge_from_list") return make(merge_list);
     if (name == "merge_from_other_cfg" || name == "merge") return make(merge_other);
+    if (name == "load_yaml_with_base") return make(load_with_base);
     if (name == "clone") {
       return make([](Machine&, CfgNode& node, const Arguments& arguments) {
-        return value_of(node.same_type(node.held().deep_copy()), arguments.place);
+        auto copy = node.same_type(node.held().deep_copy());
+        copy->extension = node.extension;
+        return value_of(std::move(copy), arguments.place);
       });
     }
     if (name == "freeze" || name == "defrost" || name == "set_new_allowed" ||
@@ -65,10 +68,23 @@ class CfgNode : public AttributeDict {
                               ? read_config(machine.tree(), *path)
                               : read_config_chain(machine.tree(), *path);
     if (!settings) return Value::none(arguments.place);
-    publish_config(machine, node.style().type, *path, *settings);
     Value held = node.held();
     merge_into(held, *settings);
+    // What is merged later is seen in it too.
+    publish_config(machine, node.style().type, *path, held);
     return Value::none(arguments.place);
+  }
+
+  /// What a file and those under it say; the node that reads it is the one it is merged into.
+  static Value load_with_base(Machine& machine, CfgNode& node, const Arguments& arguments) {
+    const Value* name = arguments.find("filename", 0);
+    const auto text = name == nullptr ? std::nullopt : path_text(*name);
+    const auto path = text ? tree_path(machine, *text) : std::nullopt;
+    if (!path) return unknown(arguments.place);
+    auto settings = read_config_chain(machine.tree(), *path);
+    if (!settings) return unknown(arguments.place);
+    publish_config(machine, node.style().type, *path, node.held());
+    return std::move(*settings);
   }
 
   static Value merge_list(Machine&, CfgNode& node, const Arguments& arguments) {
