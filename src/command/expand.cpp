@@ -51,6 +51,20 @@ void Expander::add_literal(std::string text, Quoting quoting, Parts& into) {
   }
 }
 
+/// Text of the script itself: where it goes over several lines, each keeps its own place.
+void Expander::add_lines(std::string_view text, Quoting quoting, Parts& into) {
+  if (!several_lines_ || !around_.place_of) return add_literal(std::string(text), quoting, into);
+  const PlacePtr use = use_;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = text.substr(at, end - at);
+    if (PlacePtr own = around_.place_of(line)) use_ = std::move(own);
+    add_literal(std::string(line), quoting, into);
+    at = end;
+  }
+  use_ = use;
+}
+
 void Expander::add(const Text& text, Quoting quoting, Parts& into) {
   const Origin origin = quoting == Quoting::none ? Origin::expanded : Origin::quoted;
   for (const auto& piece : text) into.push_back({piece, origin});
@@ -116,7 +130,7 @@ void Expander::walk(std::string_view raw, Quoting quoting, Parts& into) {
       at += 2;
     } else if (c == '\'' && quoting == Quoting::none) {
       const std::size_t end = scanner.unit(at);
-      add_literal(std::string(inside(raw, at + 1, end)), Quoting::quotes, into);
+      add_lines(inside(raw, at + 1, end), Quoting::quotes, into);
       at = end;
     } else if (c == '"' && quoting != Quoting::here_document) {
       const std::size_t end = scanner.unit(at);
@@ -139,7 +153,7 @@ void Expander::walk(std::string_view raw, Quoting quoting, Parts& into) {
       ++at;
     } else {
       const std::size_t end = std::min(raw.find_first_of("\\'\"`$<>", at + 1), raw.size());
-      add_literal(std::string(raw.substr(at, end - at)), quoting, into);
+      add_lines(raw.substr(at, end - at), quoting, into);
       at = end;
     }
   }
@@ -201,10 +215,12 @@ std::vector<Text> Expander::with_files(const Parts& field) {
 
 std::vector<Text> Expander::fields(std::string_view raw, const PlacePtr& use) {
   use_ = use;
+  several_lines_ = raw.contains('\n');
   std::vector<Text> made;
   for (const auto& word : expand_braces(raw)) {
     Parts parts;
-    walk(word, Quoting::none, parts);
+    // Without braces it is the script's own text, whose places are known.
+    walk(word == raw ? raw : std::string_view(word), Quoting::none, parts);
     for (const auto& field : fields_of(parts)) {
       auto texts = with_files(field);
       std::ranges::move(texts, std::back_inserter(made));
@@ -215,6 +231,7 @@ std::vector<Text> Expander::fields(std::string_view raw, const PlacePtr& use) {
 
 Text Expander::single(std::string_view raw, const PlacePtr& use) {
   use_ = use;
+  several_lines_ = raw.contains('\n');
   Parts parts;
   walk(raw, Quoting::none, parts);
   for (std::size_t i = 1; i < parts.size(); ++i) {

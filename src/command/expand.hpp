@@ -22,6 +22,8 @@ class Expander {
     Tree& tree;
     /// Standard output of a script's text, as $(...) gives it.
     std::function<Text(std::string_view script, const PlacePtr& use)> output_of;
+    /// Where a part of the script's own text stands; nullptr for any other text.
+    std::function<PlacePtr(std::string_view part)> place_of = {};
     bool unset_is_empty = false;  ///< in tests: [ -z "$X" ]
   };
   explicit Expander(Surroundings around) : around_(std::move(around)) {}
@@ -66,6 +68,7 @@ class Expander {
   std::size_t dollar(std::string_view raw, std::size_t at, Quoting quoting, Parts& into);
   void add(const Text& text, Quoting quoting, Parts& into);
   void add_literal(std::string text, Quoting quoting, Parts& into);
+  void add_lines(std::string_view text, Quoting quoting, Parts& into);
   std::vector<Parts> fields_of(const Parts& parts);
   std::vector<Text> with_files(const Parts& field);
   Text text_of(const Parts& parts);
@@ -87,6 +90,7 @@ class Expander {
 
   Surroundings around_;
   PlacePtr use_;
+  bool several_lines_ = false;  ///< what is expanded goes over more than one
   int depth_ = 0;
 };
 

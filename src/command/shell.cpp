@@ -94,11 +94,22 @@ Expander Shell::expander(bool unset_is_empty) {
                    .tree = tree_,
                    .output_of = [this](std::string_view script,
                                        const PlacePtr& use) { return output_of(script, use); },
+                   .place_of = [this](std::string_view part) { return place_of_part(part); },
                    .unset_is_empty = unset_is_empty});
 }
 
 void Shell::print(const Text& text) {
   if (out_ != nullptr) append(*out_, text);
+}
+
+PlacePtr Shell::place_of_part(std::string_view part) const {
+  const std::string_view all = script_ != nullptr ? std::string_view(script_->text) : "";
+  const std::less_equal<const char*> before;
+  const bool within = !part.empty() && before(all.data(), part.data()) &&
+                      before(part.data() + part.size(), all.data() + all.size());
+  if (!within) return nullptr;
+  const auto begin = static_cast<std::size_t>(part.data() - all.data());
+  return script_->place({begin, begin + part.size()});
 }
 
 Text Shell::output_of(std::string_view script, const PlacePtr& use) {

@@ -95,6 +95,8 @@ class Shell {
   bool run_nested(std::span<const Word> argv, Environment env);
   void run_in(std::span<const Word> argv, const Environment& env);
   PlacePtr place(Range range) const { return script_->place(range); }
+  /// Where a part of the running script's text stands; nullptr for any other text.
+  PlacePtr place_of_part(std::string_view part) const;
   std::string_view text(Range range) const { return script_->at(range); }
   void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
 

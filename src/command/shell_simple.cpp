@@ -58,13 +58,15 @@ void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
   made.array = true;
   for (const auto& range : words_in(inside)) {
     auto raw = inside.substr(range.begin, range.end - range.begin);
+    const auto own = place_of_part(raw);
+    const PlacePtr& here = own ? own : use;
     const auto close = raw.starts_with('[') ? raw.find("]=") : std::string_view::npos;
     if (close != std::string_view::npos) {
-      made.keys.push_back(written(single(raw.substr(1, close - 1), use)));
-      made.items.push_back(single(raw.substr(close + 2), use));
+      made.keys.push_back(written(single(raw.substr(1, close - 1), here)));
+      made.items.push_back(single(raw.substr(close + 2), here));
       continue;
     }
-    auto fields = expander().fields(raw, use);
+    auto fields = expander().fields(raw, here);
     std::ranges::move(fields, std::back_inserter(made.items));
   }
   state_.variables[name] = std::move(made);

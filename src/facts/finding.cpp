@@ -24,13 +24,13 @@ double sure_of(const Scene& scene, const Setting& setting) {
   switch (setting.standing) {
     case Standing::given:
       // A flag that a program takes and never looks at changes nothing.
-      return setting.read || !scene.followed || setting.value.entries() != nullptr ? 0.93 : 0.5;
+      return setting.read || setting.value.entries() != nullptr ? 0.93 : scene.trains ? 0.5 : 0.85;
     case Standing::launcher:
       return 0.93;
     case Standing::config:
       return 0.87;
     case Standing::fallback:
-      return setting.read ? 0.82 : confidence::weak;
+      return setting.read ? 0.82 : scene.trains ? confidence::weak : confidence::fair;
     case Standing::argument:
       return setting.read ? confidence::fair : confidence::weak;
     case Standing::global:

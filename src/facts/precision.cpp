@@ -179,7 +179,11 @@ void find_precision(const Scene& scene, Findings& out) {
   from_other_calls(scene, out);
   from_loaded_weights(scene, out);
   from_settings(scene, !from_accelerator(scene, out), out);
-  if (scene.trains) {
+  const bool perhaps = std::ranges::any_of(out, [](const Finding& finding) {
+    return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&
+           finding.fact.confidence >= confidence::hint;
+  });
+  if (scene.trains && !perhaps) {
     Fact fact{.value = std::string("fp32"),
               .confidence = 0.6,
               .source = FactSource::table,

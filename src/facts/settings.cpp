@@ -138,9 +138,36 @@ class Gatherer {
       flatten(value, {.key = normal_key(name), .standing = Standing::global});
   }
 
+  /// `key=value` texts that a flag took: `-o a.b=c`, `--hparams "a=1,b=2"`, a list of both.
+  void take_overrides(const Observation& seen) {
+    for (const Flag& flag : seen.flags) {
+      if (flag.given) take_override(flag.value);
+    }
+  }
+
   std::vector<Setting> take() { return std::move(settings_); }
 
  private:
+  void take_override(const Value& value) {
+    if (const List* items = value.items()) {
+      for (const Value& item : *items) take_override(item);
+    }
+    const std::string* text = value.text();
+    if (text == nullptr || !text->contains('=') || text->contains(' ')) return;
+    for (const auto part : split(*text, ',')) {
+      const auto equals = part.find('=');
+      if (equals == part.npos || equals == 0) continue;
+      const auto key = normal_key(part.substr(0, equals));
+      const bool dotted = std::ranges::all_of(
+          key, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+      if (!dotted) continue;
+      add({.key = key,
+           .value = parse_scalar(part.substr(equals + 1), value.place),
+           .standing = Standing::given,
+           .read = true});
+    }
+  }
+
   static bool is_number(std::string_view text) { return parse_number<double>(text).has_value(); }
   static bool is_flag(std::string_view text) {
     return text.starts_with('-') && text.size() > 1 && !is_number(text);
@@ -192,6 +219,7 @@ std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Obs
   gatherer.take_flags(seen);
   gatherer.take_fields(seen);
   gatherer.take_configs(seen);
+  gatherer.take_overrides(seen);
   gatherer.take_arguments(seen);
   gatherer.take_globals(seen);
   const bool parsed = std::ranges::any_of(seen.flags, &Flag::given) || !seen.configs.empty();
