@@ -188,6 +188,12 @@ std::optional<Value> AttributeDict::attribute(Machine& machine, std::string_view
   }
   if (auto found = entry(machine, name)) return found;
   if (name == "__dict__") return held_;
+  // OmegaConf's own book-keeping: the node was made from a dict, not from a dataclass.
+  if (style_.interpolates && name == "_metadata") {
+    Value data = Value::dict({});
+    data.entries()->set("object_type", machine.resolve("dict"));
+    return data;
+  }
   if (name.starts_with("__")) return std::nullopt;
   if (style_.absent_is_none) return Value::none();
   if (style_.absent_is_dict) return wrap(entries().set(name, Value::dict({})), name);

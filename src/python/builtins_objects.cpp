@@ -24,14 +24,18 @@ Answer is_of_plain_type(const Value& value, std::string_view type) {
   return value.object() == nullptr ? Answer(false) : Answer();
 }
 
-/// Functions, classes and modules, of the tree or outside, are no instances of types of data.
-bool is_no_data(const Value& value, std::string_view type) {
-  static constexpr std::string_view of_data[] = {"bool", "dict",  "float", "frozenset", "int",
-                                                 "list", "bytes", "set",   "str",       "tuple"};
-  const bool plain = std::ranges::find(of_data, type) != std::end(of_data) ||
-                     type.starts_with("omegaconf.") || type.ends_with("Mapping");
-  return plain && (as<Class>(value) != nullptr || as<Function>(value) != nullptr ||
-                   as<Module>(value) != nullptr || as<Symbol>(value) != nullptr);
+/// Types of plain data, and those of config libraries that stand for them.
+bool is_data_type(std::string_view type) {
+  static constexpr std::string_view types[] = {"bool", "dict",  "float", "frozenset", "int",
+                                               "list", "bytes", "set",   "str",       "tuple"};
+  return std::ranges::find(types, type) != std::end(types) || type.starts_with("omegaconf.") ||
+         type.ends_with("Mapping");
+}
+
+/// Functions, classes and modules, of the tree or outside, are no data.
+bool is_no_data(const Value& value) {
+  return as<Class>(value) != nullptr || as<Function>(value) != nullptr ||
+         as<Module>(value) != nullptr || as<Symbol>(value) != nullptr;
 }
 
 Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
@@ -67,10 +71,14 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   if (const auto* native = as<NativeObject>(value)) {
     if (native->type_name() == outside->name) return true;
     if (extension != nullptr && extension->is_a(outside->name)) return true;
-    return is_of_plain_type(in.as_plain(value), outside->name) == true ? Answer(true) : Answer();
+    const bool no_dict = native->type_name() == "omegaconf.DictConfig" ||
+                         native->type_name() == "argparse.Namespace";
+    if (outside->name == "dict" && no_dict) return false;
+    const auto plain = is_of_plain_type(in.as_plain(value), outside->name);
+    return plain == true || is_data_type(outside->name) ? plain : Answer();
   }
   if (as<Class>(value) != nullptr && outside->name == "type") return true;
-  if (is_no_data(value, outside->name)) return false;
+  if (is_data_type(outside->name) && is_no_data(value)) return false;
   return is_of_plain_type(value, outside->name);
 }
 

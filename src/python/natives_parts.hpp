@@ -22,6 +22,7 @@ void add_yacs(NativeTable& table);
 void add_mmengine(NativeTable& table);
 void add_attribute_dicts(NativeTable& table);  ///< easydict, addict, munch, ml_collections, ...
 void add_speechbrain(NativeTable& table);
+void add_registries(NativeTable& table);
 
 void add_os(NativeTable& table);
 void add_paths(NativeTable& table);
