@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t longest_unrolled = 16;   ///< lists whose items do different things
 constexpr std::size_t longest_counted = 2000;  ///< others, where the body is small enough
 constexpr std::int64_t small_loop = 96'000;    ///< steps of all rounds of such a body
+constexpr std::size_t longest_of_loops = 64;   ///< whose body has loops: a training's epochs
 constexpr std::size_t longest_comprehension = 512;
 constexpr std::size_t most_loops = 5000;
 
@@ -172,7 +173,8 @@ bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
     if (flow == Flow::next_round) flow = Flow::next;
     if (trial) {
       trial = false;
-      if (steps - start > small_round) {
+      const bool epochs = items.size() > longest_of_loops && seen_.loops.size() > nested;
+      if (steps - start > small_round || epochs) {
         loops -= 1;
         (void)journal.take_back();
         flow = Flow::next;
