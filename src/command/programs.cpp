@@ -97,6 +97,7 @@ constexpr auto programs = std::to_array<Program>({
     {"composer", "", Role::trainer,
      "n nproc world-size base-rank node-rank master-addr master-port run-directory stdout stderr "
      "run-dir"},
+    {"trainer.distribute", "", Role::trainer, "gpus group-id"},
     {"torch_xla.distributed.xla_dist xla_dist", "", Role::trainer,
      "tpu conda-env env docker-image"},
     {"coverage", "run", Role::profiler, "source omit include data-file p rcfile concurrency"},

@@ -60,17 +60,19 @@ std::vector<Loader> loaders(const Scene& scene) {
 void from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
   std::erase_if(all, [](const Loader& loader) {
-    const auto number = loader.size->number();
+    const auto number = likely_number(*loader.size);
     return !number || *number < 1 || loader.size->boolean() != nullptr;
   });
   if (all.empty()) return;
   const auto best = std::ranges::max_element(all, {}, [](const Loader& loader) {
-    return trainness(*loader.call) * 2 + (loader.call->certain ? 1 : 0);
+    return trainness(*loader.call) * 2 +
+           (loader.call->certain && !loader.size->is_unknown() ? 1 : 0);
   });
   if (trainness(*best->call) < -1) return;
-  const double per_process = *best->size->number();
+  const double per_process = *likely_number(*best->size);
   const double devices = devices_per_process(scene);
   double sure = best->call->certain ? confidence::certain : confidence::likely;
+  if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
   add(out, {field, number_fact(std::ceil(per_process / devices)), sure}, place,
@@ -84,6 +86,9 @@ void from_libraries(const Scene& scene, Findings& out) {
       const auto number = setting ? number_of(*setting) : std::nullopt;
       if (!number || *number < 1) continue;
       const bool per_device = std::string_view(name) != "batch_size";
+      // A data set that comes in batches hides fit()'s own default.
+      const bool by_default = setting->value.is_unknown() && library.callee.contains("fit");
+      if (by_default && !scene.meant(field).empty()) continue;
       add_setting(out, field,
                   number_fact(per_device ? *number : *number / devices_per_process(scene)),
                   *setting);

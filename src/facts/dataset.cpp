@@ -21,7 +21,8 @@ class Datasets {
   void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
     if (text.empty() || text.size() > 300) return;
     const bool several = text.contains(',') && text.find_first_of("/()[]\"'") == text.npos;
-    const auto match = several ? std::nullopt : scene_.tables->find_dataset(text);
+    const bool literal = several || (alone > 0 && is_hub_id(text) && !is_whole_match(text));
+    const auto match = literal ? std::nullopt : scene_.tables->find_dataset(text);
     if (several && alone > 0) alone = sure;
     if (!match) {
       if (alone > 0 && is_name(text)) add(out_, {field, std::string(text), alone}, place, "named");
@@ -58,6 +59,32 @@ class Datasets {
                       std::ranges::count(text, '/') > 1 || text.contains(':');
     return text.size() >= 2 && !path && !text.contains('$') && !text.contains(' ') &&
            std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c); });
+  }
+
+  /// "owner/name" of a hub.
+  static bool is_hub_id(std::string_view text) {
+    const auto slash = text.find('/');
+    if (slash == text.npos || slash == 0 || slash + 1 == text.size()) return false;
+    const auto owner = text.substr(0, slash);
+    const bool folder = owner == "data" || owner == "datasets" || owner == "dataset" ||
+                        owner == "input" || owner == "." || owner == ".." || owner == "~";
+    return !folder && text.find('/', slash + 1) == text.npos && !text.contains('.');
+  }
+
+  /// A row knows the whole name behind the owner, not a word of it.
+  [[nodiscard]] bool is_whole_match(std::string_view text) const {
+    const auto letters = [](std::string_view from) {
+      std::string only;
+      for (const unsigned char c : from) {
+        if (std::isalnum(c) != 0) only += static_cast<char>(std::tolower(c));
+      }
+      return only;
+    };
+    const auto match = scene_.tables->find_dataset(text);
+    if (!match) return false;
+    const auto name = letters(text.substr(text.find('/') + 1));
+    const auto known = letters(match->name);
+    return 2 * known.size() >= name.size() && !name.contains("and");
   }
 
   [[nodiscard]] std::size_t makers_of(std::string_view callee) const {
@@ -135,13 +162,18 @@ void Datasets::from_settings() {
   for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
     const bool evaluates = setting->key.contains("val") || setting->key.contains("test") ||
                            setting->key.contains("eval");
-    const std::string text = name_in(setting->value);
+    const List* several = setting->value.items();
+    const bool first = several != nullptr && !several->empty();
+    const std::string text = name_in(first ? several->front() : setting->value);
     if (evaluates || text.empty()) continue;
     const bool names_itself =
         meaning == "name" && (setting->key.contains("data") || setting->leaf().starts_with("env"));
     const double sure =
         sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
-    add_name(text, sure, setting->value.place, names_itself ? sure - 0.12 : 0);
+    // Loaders are called after the data set whose layout they read.
+    const bool layout = text.ends_with("Dataset") && setting->key.contains('.');
+    add_name(text, layout ? std::min(sure, 0.62) : sure, setting->value.place,
+             names_itself && !layout ? sure - 0.12 : 0);
   }
 }
 
@@ -163,7 +195,7 @@ void Datasets::from_paths() {
     const bool other = std::ranges::any_of(
         others, [&](std::string_view word) { return setting.key.contains(word); });
     const bool used = setting.read || setting.standing <= Standing::config;
-    if (path && used && !other) add_name(*text, 0.6, setting.value.place);
+    if (path && used && !other) add_name(*text, 0.64, setting.value.place);
   }
 }
 

@@ -125,6 +125,17 @@ void from_strategy(const Scene& scene, Findings& out) {
   }
 }
 
+/// A whole block of settings for FSDP.
+void from_fsdp_block(const Scene& scene, Findings& out) {
+  for (const Setting& setting : scene.settings) {
+    const std::string_view key = setting.key;
+    if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
+    if (setting.standing > Standing::config || !setting.value.place) continue;
+    add(out, {field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
+    return;
+  }
+}
+
 /// What launcher and library make of several GPUs when nothing else is said.
 void from_launcher(const Scene& scene, Findings& out) {
   const auto& launchers = scene.launch.launchers;
@@ -161,6 +172,7 @@ void find_distributed(const Scene& scene, Findings& out) {
   from_zero(scene, found);
   from_wrappers(scene, found);
   from_strategy(scene, found);
+  from_fsdp_block(scene, found);
   from_launcher(scene, found);
   PlacePtr place;
   const std::string model = model_parallel(scene, place);

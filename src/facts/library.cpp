@@ -148,6 +148,19 @@ std::string name_in(const Value& value) {
   return "";
 }
 
+std::optional<double> likely_number(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
+  if (open == nullptr || open->may_be == nullptr) return value.number();
+  std::optional<double> only;
+  for (const Value& each : *open->may_be) {
+    const auto number = likely_number(each);
+    if (!number) continue;
+    if (only && *only != *number) return std::nullopt;
+    only = number;
+  }
+  return only;
+}
+
 FactValue number_fact(double number) {
   if (std::floor(number) == number && std::abs(number) < 1e15)
     return static_cast<std::int64_t>(number);

@@ -37,6 +37,8 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
 
 /// Names that a value stands for: text, outside symbol, class of an object or made thing; "" else.
 [[nodiscard]] std::string name_in(const Value& value);
+/// The number, or the only one among those that branches left open.
+[[nodiscard]] std::optional<double> likely_number(const Value& value);
 /// A whole number as int, another number as double.
 [[nodiscard]] FactValue number_fact(double number);
 

@@ -179,6 +179,23 @@ void Models::from_names() {
     add_name(text.substr(text.rfind('/') + 1), 0.8, word.place, false);
     add_name(text, 0.74, word.place, false);
   }
+  const std::string& command = scene_.job.command;
+  const PlacePtr written =
+      std::make_shared<const Place>(Place{"<command>", 0, command, FactSource::command, {}});
+  for (const auto word : split(command, ' ')) {
+    const auto file = word.substr(word.rfind('/') + 1);
+    for (const auto* end : {".sh", ".sbatch", ".slurm"}) {
+      if (file.ends_with(end)) add_name(file, 0.64, written, false);
+    }
+  }
+  for (const Setting& setting : scene_.settings) {
+    const std::string* text = setting.value.text();
+    const bool path =
+        text != nullptr && text->contains('/') && setting.standing <= Standing::config;
+    const bool tells = setting.leaf().contains("token") || setting.leaf().contains("load") ||
+                       setting.leaf().contains("checkpoint") || setting.leaf().contains("ckpt");
+    if (path && tells) add_name(*text, 0.58, setting.value.place, false);
+  }
   if (const std::string* title = scene_.title.text())
     add_name(*title, confidence::weak, scene_.title.place, false);
   const PlacePtr place = std::make_shared<const Place>(

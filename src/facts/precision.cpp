@@ -145,6 +145,7 @@ void from_libraries(const Scene& scene, Findings& out) {
 /// The type that a setting switches on; "" when it says nothing.
 std::string switched(const Setting& setting, std::string_view meaning) {
   const Value& value = setting.value;
+  if (meaning == "name" && value.boolean() != nullptr) return *value.boolean() ? "fp16-amp" : "";
   if (meaning == "name") return precision_in(name_or_number(value));
   if (meaning == "opt_level") {
     const std::string level = name_in(value);

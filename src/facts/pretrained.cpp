@@ -92,6 +92,7 @@ void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
     const bool set = is_set(setting->value);
+    if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
     // An empty path says little: weights may come from elsewhere.
     const double sure = set || meaning == "switch" ? sure_of(scene, *setting) : 0.62;
     add(out, {field, set, sure}, setting->value.place, "setting " + setting->key);

@@ -91,6 +91,14 @@ std::vector<Scene::Meant> Scene::meant(std::string_view field) const {
   std::ranges::stable_sort(found, {}, [](const Meant& meant) {
     return std::tuple(meant.setting->standing, !meant.setting->read, meant.trust);
   });
+  // What the command says of a key replaces what a config says of the same.
+  std::erase_if(found, [&](const Meant& meant) {
+    if (meant.setting->standing != Standing::config) return false;
+    return std::ranges::any_of(found, [&](const Meant& other) {
+      return other.setting->standing == Standing::given &&
+             other.setting->key == meant.setting->key && !other.setting->value.is_unknown();
+    });
+  });
   return found;
 }
 

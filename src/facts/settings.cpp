@@ -222,7 +222,10 @@ std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Obs
   gatherer.take_overrides(seen);
   gatherer.take_arguments(seen);
   gatherer.take_globals(seen);
-  const bool parsed = std::ranges::any_of(seen.flags, &Flag::given) || !seen.configs.empty();
+  // Without any parser the program looks at its words by itself; Hydra's are applied already.
+  const auto by_hydra = [](const LoadedConfig& config) { return config.how == "hydra"; };
+  const bool parsed =
+      std::ranges::any_of(seen.flags, &Flag::given) || std::ranges::any_of(seen.configs, by_hydra);
   gatherer.take_words(parsed ? std::span<const Word>(seen.leftover) : launch.args);
   return gatherer.take();
 }
