@@ -72,6 +72,14 @@ void from_loaders(const Scene& scene, Findings& out) {
   const double per_process = *likely_number(*best->size);
   const double devices = devices_per_process(scene);
   double sure = best->call->certain ? confidence::certain : confidence::likely;
+  // Split further into micro-steps by the program.
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    const auto micro = setting->value.number();
+    const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
+                        setting->standing <= Standing::config && *micro >= 1 &&
+                        *micro < per_process;
+    if (splits) sure = std::min(sure, confidence::likely);
+  }
   if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
@@ -200,9 +201,16 @@ void Datasets::from_paths() {
 }
 
 void Datasets::from_names() {
+  std::string_view flag;
   for (const Word& word : scene_.launch.args) {
+    const std::string_view before =
+        std::exchange(flag, word.text.starts_with('-') ? word.text : "");
     const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
-    add_name(word.text, config ? 0.78 : 0.6, word.place);
+    // The value of a flag that speaks of something else names no data.
+    constexpr std::array others{"metric", "model", "output", "name", "token", "resume", "save"};
+    const bool other = std::ranges::any_of(
+        others, [&](const char* what) { return before.contains(what) || flag.contains(what); });
+    if (!other) add_name(word.text, config ? 0.78 : 0.6, word.place);
   }
   if (scene_.job.command.contains(scene_.launch.script)) {
     const PlacePtr place = std::make_shared<const Place>(

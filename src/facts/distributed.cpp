@@ -67,8 +67,10 @@ bool uses_deepspeed(const Scene& scene) {
   return scene.imports("deepspeed") || !scene.calls("deepspeed.initialize").empty() ||
          std::ranges::find(launchers, "deepspeed") != launchers.end() ||
          std::ranges::any_of(scene.settings, [](const Setting& setting) {
-           return setting.standing == Standing::given && setting.leaf() == "deepspeed" &&
-                  setting.value.truth() == true;
+           const bool told = setting.standing == Standing::given && setting.leaf() == "deepspeed" &&
+                             setting.value.truth() == true;
+           return told || (setting.leaf() == "distributed_type" &&
+                           normal_key(name_in(setting.value)) == "deepspeed");
          });
 }
 

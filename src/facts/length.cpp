@@ -47,6 +47,7 @@ bool has_word(std::string_view text, std::string_view word) {
 
 std::string unit_of(const Loop& loop) {
   const std::string text = loop.target + " " + loop.source_text;
+  if (has_word(text, "mini")) return "";
   if (has_word(text, "epoch") || loop.target == "ep") return "epochs";
   for (const auto* word : {"step", "iter", "update", "it"}) {
     if (loop.target == word) return "steps";
@@ -81,6 +82,8 @@ std::optional<Run> run_of(const Loop& loop) {
   if (unit.empty()) return std::nullopt;
   std::optional<double> amount = length_from_start(loop);
   if (!amount && loop.first && loop.last) amount = *loop.last - *loop.first;
+  // "range(start, epochs + 1)" counts from one.
+  if (!amount && loop.last && loop.source_text.ends_with("+ 1)")) amount = *loop.last - 1;
   // Resumed from an epoch that is not known: the length of the whole training.
   if (!amount && loop.last) amount = loop.last;
   if (!amount) amount = loop.bound.number();

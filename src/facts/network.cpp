@@ -34,21 +34,6 @@ bool is_side_piece(std::string_view type) {
   return false;
 }
 
-/// Written where another network puts its layers together.
-bool is_layer(const Instance& instance) {
-  const std::string_view line = instance.place ? std::string_view(instance.place->text) : "";
-  if (line.contains(".append(") || line.contains("ModuleList") || line.contains("Sequential("))
-    return true;
-  const auto at = line.find("self.");
-  const auto equals = line.find('=');
-  if (at == line.npos || equals == line.npos || at > equals) return false;
-  const auto name = line.substr(at + 5, equals - at - 5);
-  for (const auto* whole : {"model", "net", "policy", "module", "generator", "backbone", "agent"}) {
-    if (name.contains(whole)) return false;
-  }
-  return true;
-}
-
 void collect_parts(const Value& value, std::set<const Instance*>& parts, int depth) {
   if (depth > 4) return;
   if (const auto* instance = dynamic_cast<Instance*>(value.object())) parts.insert(instance);
@@ -130,11 +115,16 @@ std::vector<Network> networks_of(const Scene& scene) {
     for (const auto& [name, value] : instance->fields.all())
       collect_parts(value, is_lightning(*instance) ? inside_lightning : parts, 0);
   }
+  // A network that is put together by another one's methods is a layer of it.
+  std::set<std::string_view> wholes;
+  for (const auto& instance : scene.seen.instances) {
+    if (is_network(*instance) && !is_lightning(*instance)) wholes.insert(instance->type);
+  }
   std::vector<Network> found;
   for (const auto& instance : scene.seen.instances) {
+    if (wholes.contains(instance->builder)) continue;
     const bool top = !parts.contains(instance.get());
-    if (!is_network(*instance) || !top || is_side_piece(instance->type) || is_layer(*instance))
-      continue;
+    if (!is_network(*instance) || !top || is_side_piece(instance->type)) continue;
     const Network network{instance->type, instance->place, instance->certain};
     if (inside_lightning.contains(instance.get())) {
       found.insert(found.begin(), network);

@@ -28,6 +28,7 @@ struct Built {
   Evidence row;
   PlacePtr place;
   bool certain;
+  std::string function;
 };
 
 /// An outside call whose name is an optimiser's: torch.optim.AdamW, optax.adam, FusedLAMB.
@@ -35,7 +36,7 @@ void take_calls(const Scene& scene, std::vector<Built>& built) {
   for (const Call& call : scene.seen.calls) {
     if (call.callee.contains("()") || call.callee.starts_with('?')) continue;
     if (const auto match = scene.tables->find_optimizer(call.callee))
-      built.push_back({match->name, match->row, call.place, call.certain});
+      built.push_back({match->name, match->row, call.place, call.certain, call.function});
   }
 }
 
@@ -47,7 +48,7 @@ void take_own_classes(const Scene& scene, std::vector<Built>& built) {
     if (!is_optimizer) continue;
     const auto match = scene.tables->find_optimizer(instance->type);
     built.push_back({match ? match->name : instance->type, match ? match->row : Evidence{},
-                     instance->place, instance->certain});
+                     instance->place, instance->certain, ""});
   }
 }
 
@@ -57,7 +58,8 @@ void take_factories(const Scene& scene, std::vector<Built>& built) {
       const Value* value = argument(*call, name, position);
       const std::string* text = value == nullptr ? nullptr : value->text();
       const auto match = text ? scene.tables->find_optimizer(*text) : std::nullopt;
-      if (match) built.push_back({match->name, match->row, value->place, call->certain});
+      if (match)
+        built.push_back({match->name, match->row, value->place, call->certain, call->function});
     }
   }
 }
@@ -71,6 +73,18 @@ void from_program(const Scene& scene, Findings& out) {
   if (any_certain) std::erase_if(built, [](const Built& one) { return !one.certain; });
   const bool one_kind =
       std::ranges::all_of(built, [&](const Built& one) { return one.name == built.front().name; });
+  // A library's trainer builds its own unless the program overrides that method.
+  const auto libraries = libraries_of(scene);
+  const bool hidden = std::ranges::any_of(libraries, [](const Library& library) {
+    return library.callee == "transformers.TrainingArguments" || library.callee.starts_with("trl.");
+  });
+  if (hidden) {
+    std::erase_if(built, [&](const Built& one) {
+      const bool own = one.function.contains("optim") || scene.seen.files.empty() || !one.place ||
+                       one.place->file == scene.seen.files[0];
+      return !own;
+    });
+  }
   for (const Built& one : built) {
     const double sure = one_kind ? (any_certain ? confidence::certain : confidence::likely)
                                  : (any_certain ? confidence::fair : confidence::weak);

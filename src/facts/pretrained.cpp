@@ -99,11 +99,29 @@ void from_settings(const Scene& scene, Findings& out) {
   }
 }
 
+/// A trainer that is given a model's hub name loads it by itself.
+void from_model_names(const Scene& scene, Findings& out) {
+  const auto libraries = libraries_of(scene);
+  const bool loads = !scene.trains || std::ranges::any_of(libraries, [](const Library& library) {
+    return library.callee.starts_with("trl.") || library.callee.starts_with("transformers.");
+  });
+  const auto built = scene.calls("from_config");
+  if (!loads || !built.empty()) return;
+  for (const auto& [setting, meaning, trust] : scene.meant("model_name")) {
+    const std::string* text = setting->value.text();
+    if (meaning != "path" || text == nullptr || text->empty()) continue;
+    if (setting->standing > Standing::config) continue;
+    add(out, {field, true, 0.66}, setting->value.place, "the name of published weights");
+    return;
+  }
+}
+
 }  // namespace
 
 void find_pretrained(const Scene& scene, Findings& out) {
   from_calls(scene, out);
   from_files(scene, out);
+  from_model_names(scene, out);
   from_settings(scene, out);
   const bool loads_perhaps = std::ranges::any_of(out, [](const Finding& finding) {
     return finding.field == field && finding.fact.value == FactValue(true);

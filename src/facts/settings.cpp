@@ -82,8 +82,17 @@ class Gatherer {
     }
   }
 
-  void take_configs(const Observation& seen) {
+  /// A folder whose files are all read is a register, of which the command names one.
+  void take_configs(const Observation& seen, std::string_view command) {
+    constexpr std::ptrdiff_t most_of_a_folder = 4;
+    const auto folder = [](const LoadedConfig& config) {
+      return config.file.substr(0, config.file.rfind('/') + 1);
+    };
     for (const LoadedConfig& config : seen.configs) {
+      const auto same = std::ranges::count(seen.configs, folder(config), folder);
+      const auto name = config.file.substr(config.file.rfind('/') + 1);
+      const bool named = command.contains(name.substr(0, name.rfind('.')));
+      if (same > most_of_a_folder && !named) continue;
       taken_.insert(config.file);
       flatten(config.value, {.standing = Standing::config, .owner = config.file, .read = true});
     }
@@ -150,7 +159,20 @@ class Gatherer {
  private:
   void take_override(const Value& value) {
     if (const List* items = value.items()) {
-      for (const Value& item : *items) take_override(item);
+      for (std::size_t i = 0; i < items->size(); ++i) {
+        const std::string* key = (*items)[i].text();
+        const bool pair =
+            key != nullptr && i + 1 < items->size() && is_config_key(normal_key(*key));
+        if (!pair) {
+          take_override((*items)[i]);
+          continue;
+        }
+        const Value& told = (*items)[++i];
+        add({.key = normal_key(*key),
+             .value = told.text() == nullptr ? told : parse_scalar(*told.text(), told.place),
+             .standing = Standing::given,
+             .read = true});
+      }
     }
     const std::string* text = value.text();
     if (text == nullptr || !text->contains('=') || text->contains(' ')) return;
@@ -218,7 +240,9 @@ std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Obs
   gatherer.flatten(Value::dict(launch.settings), {.standing = Standing::launcher, .read = true});
   gatherer.take_flags(seen);
   gatherer.take_fields(seen);
-  gatherer.take_configs(seen);
+  std::string words;
+  for (const Word& word : launch.args) words += word.text + " ";
+  gatherer.take_configs(seen, words);
   gatherer.take_overrides(seen);
   gatherer.take_arguments(seen);
   gatherer.take_globals(seen);

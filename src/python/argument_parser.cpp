@@ -106,6 +106,7 @@ void ArgumentParser::construct(const Arguments& arguments) {
 
 void ArgumentParser::include(const ArgumentParser& parent) {
   for (const Declared& flag : parent.declared_) add(flag);
+  open_ = open_ || parent.open_;
   for (const auto& [name, value] : parent.defaults_.all()) defaults_.set(name, value);
 }
 
@@ -132,7 +133,10 @@ void ArgumentParser::declare(const Arguments& arguments) {
   }
   const auto named = [&](std::string_view key) { return arguments.named.find(key); };
   const std::string dest = text_or(named("dest"));
-  if (flag.spec.names.empty() && dest.empty()) return;
+  if (flag.spec.names.empty() && dest.empty()) {
+    open_ = true;
+    return;
+  }
   const bool positional =
       flag.spec.names.empty() || (flag.spec.names.size() == 1 && !flag.spec.names[0].empty() &&
                                   syntax_.prefix.find(flag.spec.names[0][0]) == std::string::npos);
@@ -276,8 +280,8 @@ Value get_default(Machine&, const Self& self, const Arguments& arguments) {
 }
 
 Value error(Machine& machine, const Self&, const Arguments& arguments) {
-  machine.stop("the program refuses its flags: " + text_or(arguments.find("message", 0)),
-               arguments.place);
+  machine.refuse("the program refuses its flags: " + text_or(arguments.find("message", 0)),
+                 arguments.place);
   return Value::none(arguments.place);
 }
 

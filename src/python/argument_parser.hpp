@@ -48,6 +48,9 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   };
   Parsed parse(Machine& machine, const std::vector<Word>& words);
   [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
+  /// It may have flags that were not seen: their names are not known, or code outside adds them.
+  [[nodiscard]] bool is_open() const { return open_; }
+  void handed_out() override { open_ = true; }
 
   Value add_group(const Arguments& arguments, bool exclusive);
   Value add_commands(const Arguments& arguments);
@@ -70,6 +73,7 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   Value read_values(Machine& machine, const Declared& flag, const FlagUse& use);
   Value read_one(Machine& machine, const Declared& flag, const Word& word);
   void report(Machine& machine, const FlagMatch& match, const Parsed& parsed);
+  void take_unseen_flags(Parsed& parsed) const;
   void check_exclusive(Machine& machine, const Parsed& parsed) const;
   void fail_with(Machine& machine, std::string reason, PlacePtr place) const;
 
@@ -77,6 +81,7 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   std::vector<Declared> declared_;
   FlagSyntax syntax_;
   std::string file_prefix_;
+  bool open_ = false;
   Dict defaults_;  ///< of set_defaults, for names without a flag
   std::vector<Exclusive> exclusive_;
   std::map<std::string, std::shared_ptr<ArgumentParser>, std::less<>> commands_;

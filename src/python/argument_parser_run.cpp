@@ -71,7 +71,7 @@ std::vector<FlagSpec> ArgumentParser::specs() const {
 }
 
 void ArgumentParser::fail_with(Machine& machine, std::string reason, PlacePtr place) const {
-  machine.stop(std::move(reason), std::move(place));
+  machine.refuse(std::move(reason), std::move(place));
 }
 
 Value ArgumentParser::read_one(Machine& machine, const Declared& flag, const Word& word) {
@@ -234,6 +234,30 @@ void ArgumentParser::check_exclusive(Machine& machine, const Parsed& parsed) con
   }
 }
 
+/// Words that look like flags and their values are those of flags that were not seen.
+void ArgumentParser::take_unseen_flags(Parsed& parsed) const {
+  const auto& words = parsed.leftover;
+  const auto is_flag = [&](const Word& word) {
+    return word.text.starts_with("--") && word.text.size() > 2 && word.known;
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_flag(words[i])) continue;
+    const std::string_view text = std::string_view(words[i].text).substr(2);
+    const auto equals = std::min(text.find('='), text.size());
+    std::string dest(text.substr(0, equals));
+    std::ranges::replace(dest, '-', '_');
+    Value value(true, words[i].place);
+    if (equals < text.size()) {
+      value = parse_scalar(text.substr(equals + 1), words[i].place);
+    } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
+      const Word& next = words[++i];
+      value = next.known ? parse_scalar(next.text, next.place) : unknown(next.place);
+    }
+    parsed.values.set(dest, std::move(value));
+    parsed.given.insert(std::move(dest));
+  }
+}
+
 void ArgumentParser::report(Machine& machine, const FlagMatch& match, const Parsed& parsed) {
   for (const FlagError& error : match.errors) {
     if (parsed.certain) fail_with(machine, error.message, error.place);
@@ -248,6 +272,7 @@ ArgumentParser::Parsed ArgumentParser::parse(Machine& machine, const std::vector
   put_defaults(machine, parsed);
   for (const FlagUse& use : match.uses) apply(machine, use, parsed);
   for (Word& word : match.leftover) parsed.leftover.push_back(std::move(word));
+  if (open_) take_unseen_flags(parsed);
   apply_config_files(machine, parsed);
   std::erase_if(match.errors, [&](const FlagError& error) {
     return !error.place && std::ranges::any_of(declared_, [&](const Declared& flag) {
@@ -288,10 +313,11 @@ Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& a
   if (given != nullptr && given->is_unknown()) return unknown(arguments.place);
   const bool own = given != nullptr && !given->is_none();
   auto parsed = parser.parse(machine, own ? as_words(machine, *given) : program_words(machine));
-  if (!known && !parsed.leftover.empty() && parsed.certain) {
+  if (!known && !parsed.leftover.empty() && parsed.certain && !parser.is_open()) {
     const Word& first = parsed.leftover.front();
     if (first.known)
-      machine.stop(fmt::format("no flag or place for the argument '{}'", first.text), first.place);
+      machine.refuse(fmt::format("no flag or place for the argument '{}'", first.text),
+                     first.place);
   }
   if (!own) machine.seen().leftover = parsed.leftover;
   const auto space = as_namespace(machine, parser, parsed);

@@ -279,6 +279,9 @@ Value Interpreter::result_of(const Function& function, const Frame& done) {
 }
 
 Value Interpreter::record(std::string callee, const Arguments& arguments) {
+  for (const Value& given : arguments.positional) {
+    if (auto* object = as<NativeObject>(given)) object->handed_out();
+  }
   auto made = std::make_shared<MadeThing>();
   made->callee = std::move(callee);
   made->call = seen_.calls.size();

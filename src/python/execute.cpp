@@ -201,6 +201,11 @@ void Interpreter::execute_raise(const Code& code) {
   raise(type, code);
 }
 
+void Interpreter::refuse(std::string reason, PlacePtr at) {
+  if (flow == Flow::next && seen_.stops.size() < most_stops)
+    seen_.stops.push_back({std::move(reason), std::move(at), is_sure()});
+}
+
 void Interpreter::stop(std::string reason, PlacePtr at) {
   if (flow != Flow::next) return;
   if (seen_.stops.size() < most_stops)

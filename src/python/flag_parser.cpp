@@ -255,6 +255,8 @@ void Matcher::check_required() {
     if (!spec.required && (!spec.names.empty() || spec.least == 0)) continue;
     if (std::ranges::find(result_.uses, i, &FlagUse::spec) != result_.uses.end()) continue;
     const std::string& name = spec.names.empty() ? spec.dest : spec.names.front();
+    // torch.distributed.launch adds it to the words of each process.
+    if (name == "--local_rank" || name == "--local-rank") continue;
     error(fmt::format("the required argument {} is missing", name), {});
   }
 }

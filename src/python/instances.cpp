@@ -73,6 +73,7 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
   auto thing = make_thing(&type);
   thing->place = arguments.place;
   thing->certain = certain();
+  if (!frames.empty()) thing->builder = frame().class_name;
   const Value self = wrap(thing, arguments.place);
   if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
   if (const Value* init = find_member(type, "__init__")) {

@@ -29,6 +29,7 @@ class Interpreter final : public Machine {
   std::optional<ClassView> type(const Value& value) override;
   Value instance(const Value& type_or_name, Dict fields) override;
   void stop(std::string reason, PlacePtr place) override;
+  void refuse(std::string reason, PlacePtr place) override;
   [[nodiscard]] bool certain() const override { return uncertain == 0; }
   void set_entry(const DictPtr& dict, std::string_view key, Value value) override;
 

@@ -65,6 +65,9 @@ class Machine {
   virtual Value instance(const Value& type_or_name, Dict fields) = 0;
   /// The program ends here (sys.exit, argparse error).
   virtual void stop(std::string reason, PlacePtr place) = 0;
+  /// A parser ends the program over its arguments. What it would do with those that fit is looked
+  /// at all the same.
+  virtual void refuse(std::string reason, PlacePtr place) = 0;
   [[nodiscard]] virtual bool certain() const = 0;  ///< not inside an undecided branch
 
   /// Sets an entry of a dict that a native keeps, so that an undecided branch can be taken back.
@@ -87,6 +90,8 @@ struct NativeObject : Object {
   virtual bool set_attribute(Machine&, std::string_view, Value) { return false; }
   virtual std::optional<Value> item(Machine& machine, const Value& key);  ///< obj[key]
   virtual bool set_item(Machine&, const Value&, Value) { return false; }
+  /// Code outside the tree was given it, and may have changed it.
+  virtual void handed_out() {}
   /// As a plain dict or list where it stands for one (DictConfig, CfgNode, Namespace).
   virtual std::optional<Value> plain() { return std::nullopt; }
 };

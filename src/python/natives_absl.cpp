@@ -71,7 +71,8 @@ Value AbslFlags::read_one(Machine& machine, const AbslFlag& flag, const Word& wo
                          return choice.is_unknown() || repr(choice) == repr(*value);
                        });
   if (value && allowed) return *value;
-  machine.stop(fmt::format("the flag --{} may not be '{}'", flag.spec.dest, word.text), word.place);
+  machine.refuse(fmt::format("the flag --{} may not be '{}'", flag.spec.dest, word.text),
+                 word.place);
   return unknown(word.place);
 }
 
@@ -151,7 +152,7 @@ Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named
     if (before != nullptr && before->real() != nullptr && value.number())
       value = {*value.number(), word.place};
     if (!set_path(held, key, std::move(value)))
-      machine.stop(fmt::format("the config has no entry '{}'", key), word.place);
+      machine.refuse(fmt::format("the config has no entry '{}'", key), word.place);
   }
   return named;
 }
@@ -182,11 +183,11 @@ void AbslFlags::parse(Machine& machine, const std::vector<Word>& words) {
   }
   rest_ = std::move(match.leftover);
   for (const FlagError& error : match.errors) {
-    if (match.certain) machine.stop(error.message, error.place);
+    if (match.certain) machine.refuse(error.message, error.place);
   }
   for (const Word& word : rest_) {
     if (word.known && word.text.starts_with("--") && match.certain)
-      machine.stop(fmt::format("unknown flag '{}'", word.text), word.place);
+      machine.refuse(fmt::format("unknown flag '{}'", word.text), word.place);
   }
 }
 

@@ -23,6 +23,30 @@ p.add_argument('-v', action='count', default=0)
 p.add_argument('--tag', action='append')
 )";
 
+TEST_CASE("a parser that got flags nobody saw takes words by their look") {
+  const auto trial = run_program(R"(
+import argparse, outside
+def more(parser, fields):
+    for field in fields:
+        parser.add_argument('--' + field.name, default=field.default)
+parser = argparse.ArgumentParser()
+parser.add_argument('--lr', type=float, default=0.1)
+more(parser, outside.fields())
+args = parser.parse_args()
+got = [args.lr, args.max_epoch, args.fp16, args.name]
+other = argparse.ArgumentParser()
+outside.add_flags(other)
+late = other.parse_args(['--size', '3']).size
+strict = argparse.ArgumentParser()
+strict.parse_args(['--size', '3'])
+)",
+                                 "--lr 0.5 --max-epoch 50 --fp16 --name=a");
+  CHECK(trial["got"] == "[0.5, 50, True, 'a']");
+  CHECK(trial["late"] == "3");
+  REQUIRE(trial.seen.stops.size() == 1);
+  CHECK(trial.seen.stops[0].reason.find("--size") != std::string::npos);
+}
+
 TEST_CASE("flags get the command's words, converted, or their defaults") {
   const auto trial = run_program(parser_text + R"(
 args = p.parse_args()

@@ -164,8 +164,8 @@ Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter, 
                          return choice.is_unknown() || repr(choice) == repr(*value);
                        });
   if (value && allowed) return *value;
-  machine.stop(fmt::format("the option {} may not be '{}'", parameter.spec.dest, word.text),
-               word.place);
+  machine.refuse(fmt::format("the option {} may not be '{}'", parameter.spec.dest, word.text),
+                 word.place);
   return unknown(word.place);
 }
 
@@ -221,12 +221,12 @@ Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Argumen
   syntax.free_order = !is_group_;
   FlagMatch match = match_flags(specs, words, syntax);
   for (const FlagError& error : match.errors) {
-    if (match.certain) machine.stop(error.message, error.place);
+    if (match.certain) machine.refuse(error.message, error.place);
   }
   const bool strict = !is_group_ && match.certain;
   if (strict && !match.leftover.empty() && match.leftover.front().known)
-    machine.stop(fmt::format("no option or place for '{}'", match.leftover.front().text),
-                 match.leftover.front().place);
+    machine.refuse(fmt::format("no option or place for '{}'", match.leftover.front().text),
+                   match.leftover.front().place);
   Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
   if (passes_context) arguments.positional.push_back(unknown(more.place));
   Value result = machine.call(function_, arguments);
@@ -235,7 +235,7 @@ Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Argumen
   const auto found = commands_.find(chosen.text);
   if (found == commands_.end()) {
     if (chosen.known)
-      machine.stop(fmt::format("there is no command '{}'", chosen.text), chosen.place);
+      machine.refuse(fmt::format("there is no command '{}'", chosen.text), chosen.place);
     return result;
   }
   match.leftover.erase(match.leftover.begin());

@@ -133,8 +133,8 @@ Value DataclassParser::parse(Machine& machine, const Arguments& arguments, bool 
     for (const auto& [name, value] : typed.all()) loose.set(name, value);
     std::erase_if(words, [](const Word& word) { return word.text.starts_with("--"); });
   } else if (!with_rest && certain && !words.empty() && words.front().known) {
-    machine.stop("no flag or place for the argument '" + words.front().text + "'",
-                 words.front().place);
+    machine.refuse("no flag or place for the argument '" + words.front().text + "'",
+                   words.front().place);
   }
   Value made = finish(machine, all, loose);
   if (with_rest) made.items()->push_back(as_list(words));

@@ -146,7 +146,7 @@ Value fire_function(Machine& machine, const Value& target, const std::vector<Wor
     publish(machine, {parameter->name, given == nullptr ? fallback : *given, fallback,
                       given != nullptr, true, "", parameter->place});
     if (given == nullptr && !parameter->fallback && match.certain)
-      machine.stop(fmt::format("the argument {} is missing", parameter->name), parameter->place);
+      machine.refuse(fmt::format("the argument {} is missing", parameter->name), parameter->place);
   }
   return machine.call(target, call_with({}, std::move(named), view->place));
 }
@@ -223,8 +223,8 @@ class SimpleParser : public ArgumentParser {
     }
     if (known) return Value::list({space, as_list(words)}, arguments.place);
     if (!words.empty() && words.front().known)
-      machine.stop(fmt::format("no flag or place for the argument '{}'", words.front().text),
-                   words.front().place);
+      machine.refuse(fmt::format("no flag or place for the argument '{}'", words.front().text),
+                     words.front().place);
     return space;
   }
   std::vector<std::pair<std::string, Value>> classes_;

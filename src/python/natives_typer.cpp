@@ -118,7 +118,7 @@ class TyperApp : public NativeObject, public std::enable_shared_from_this<TyperA
         std::ranges::find(commands_, chosen->text, &std::pair<std::string, Value>::first);
     if (found == commands_.end()) {
       if (chosen->known)
-        machine.stop(fmt::format("there is no command '{}'", chosen->text), chosen->place);
+        machine.refuse(fmt::format("there is no command '{}'", chosen->text), chosen->place);
       return {};
     }
     return start(machine, found->second, {chosen + 1, words.end()});

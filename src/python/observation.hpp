@@ -30,6 +30,7 @@ struct Instance : Object {
   std::string file;
   Dict fields;
   PlacePtr place;       ///< of the call that built it
+  std::string builder;  ///< class in whose method that stands, "" = none
   bool certain = true;  ///< built on a path that is taken
 };
 

@@ -146,7 +146,7 @@ Value TypedFlags::read(Machine& machine, const TypedFlag& flag, const FlagUse& u
     const bool allowed =
         choices.empty() || !word.known || std::ranges::find(choices, word.text) != choices.end();
     if (value && allowed) return *value;
-    machine.stop(
+    machine.refuse(
         fmt::format("the flag {}: {}", use.name,
                     value ? "'" + word.text + "' is none of its choices" : value.error().message),
         word.place);
@@ -180,7 +180,7 @@ TypedValues TypedFlags::parse(Machine& machine, const std::vector<Word>& words) 
   result.leftover = std::move(match.leftover);
   result.certain = match.certain;
   for (const FlagError& error : match.errors) {
-    if (match.certain) machine.stop(error.message, error.place);
+    if (match.certain) machine.refuse(error.message, error.place);
   }
   return result;
 }
@@ -226,7 +226,7 @@ Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
   const TypedValues values = flags.parse(machine, words);
   flags.show(machine, values);
   if (!values.leftover.empty() && values.certain && values.leftover.front().known)
-    machine.stop(
+    machine.refuse(
         fmt::format("no flag or place for the argument '{}'", values.leftover.front().text),
         values.leftover.front().place);
   Dict fields = flags.fields(machine, values);
