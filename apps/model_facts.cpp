@@ -50,7 +50,12 @@ void add_files(Tree& tree, Facts& facts) {
 }
 
 void merge(AgentOutcome&& outcome, Facts& facts) {
-  for (auto& [name, fact] : outcome.facts) facts.facts[name] = std::move(fact);
+  for (auto& [name, fact] : outcome.facts) {
+    Fact& held = facts.facts[name];
+    if (held.known())
+      facts.rejected.push_back({name, std::move(held), "doubtful; a model proves another"});
+    held = std::move(fact);
+  }
   for (auto& [name, fact] : outcome.extra) facts.extra.try_emplace(name, std::move(fact));
   facts.model.tokens = outcome.tokens;
   facts.model.accepted = outcome.accepted;

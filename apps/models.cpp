@@ -43,6 +43,7 @@ AgentSettings agent_settings(const Settings& settings) {
   agent.tool_calls = static_cast<int>(settings.whole("agent.tool_calls"));
   agent.tokens = settings.whole("agent.tokens");
   agent.answer_tokens = settings.whole("agent.answer_tokens");
+  agent.doubtful_below = static_cast<double>(settings.whole("agent.doubtful_below_pct")) / 100;
   agent.deadline = std::chrono::seconds(settings.whole("agent.deadline_s"));
   agent.seed = static_cast<std::uint64_t>(settings.whole("seed"));
   return agent;

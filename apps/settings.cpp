@@ -47,6 +47,8 @@ constexpr std::array rows{
     SettingRow{"agent.tokens", SettingKind::whole, "40000", "",
                "prompts and replies of one answer together"},
     SettingRow{"agent.answer_tokens", SettingKind::count, "1000", "100000", "most in one reply"},
+    SettingRow{"agent.doubtful_below_pct", SettingKind::whole, "0", "",
+               "facts less sure than this are asked for too; 0: only what is unknown"},
     SettingRow{"agent.deadline_s", SettingKind::seconds, "120", "",
                "for all answers of one job; then the facts stay as they are"},
     SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",

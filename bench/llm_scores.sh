@@ -23,7 +23,7 @@ trees=${TREES:-../trees/dev}
 cases=${CASES:-$shared/eval/dev/jobs.jsonl}
 out=${OUT:-build/bench-out}/llm
 testbed=${LLM_TESTBED:-$shared/testbed/llm-testbed.sh}
-port=18092
+port=${PORT:-18092}
 server=
 mkdir -p "$out"
 out=$(realpath "$out")
