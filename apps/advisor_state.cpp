@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/advisor_state.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 
 #include "apps/machine_clock.hpp"
 #include "apps/state_folder.hpp"
-#include "base/text.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
 namespace {
 
-Result<double> threshold_of(const std::string& text) {
-  const auto number = parse_number<double>(text);
-  if (number && *number >= 0 && *number <= 1) return *number;
-  return fail(ErrorCode::unsupported,
-              fmt::format("embedder.threshold={}: a number from 0 to 1 is needed", text));
-}
-
-Result<EmbedderOptions> embedder_options(const Session& session) {
+EmbedderOptions embedder_options(const Session& session) {
   const Settings& settings = session.settings;
   EmbedderOptions options;
   options.server.url = settings.text("embedder.url");
@@ -30,11 +20,6 @@ Result<EmbedderOptions> embedder_options(const Session& session) {
   options.server.deadline = std::chrono::seconds(settings.whole("embedder.deadline_s"));
   if (const std::string model = settings.text("embedder.model"); !model.empty())
     options.server.model = model;
-  if (const std::string given = settings.text("embedder.threshold"); !given.empty()) {
-    const auto threshold = threshold_of(given);
-    if (!threshold) return tl::unexpected(threshold.error());
-    options.threshold = *threshold;
-  }
   options.around.clock = machine_clock();
   options.around.environment = session.environment.variable;
   options.around.redact = redact;
@@ -53,9 +38,7 @@ Result<AdvisorState> open_state(const Session& session) {
   auto store = open_store(given.empty() ? "sqlite:" + folder + "/history.sqlite" : given);
   if (!store) return tl::unexpected(store.error());
   state.store = std::move(*store);
-  const auto embedding = embedder_options(session);
-  if (!embedding) return tl::unexpected(embedding.error());
-  auto embedder = make_embedder(session.settings.text("embedder.kind"), *embedding);
+  auto embedder = make_embedder(session.settings.text("embedder.kind"), embedder_options(session));
   if (!embedder) return tl::unexpected(embedder.error());
   state.embedder = std::make_unique<Embedder>(std::move(*embedder));
   IndexOptions options;

@@ -65,8 +65,6 @@ constexpr std::array rows{
                "openai: or the variable that holds it"},
     SettingRow{"embedder.deadline_s", SettingKind::seconds, "60", "",
                "openai: of one call, retries included"},
-    SettingRow{"embedder.threshold", SettingKind::text, "", "",
-               "cosine from 0 to 1 from which jobs count as similar; empty: the embedder's own"},
     SettingRow{"embedder.recording", SettingKind::text, "", "",
                "replay: JSON lines of {\"text\": ..., \"vector\": [...]}"},
     defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,

@@ -119,7 +119,7 @@ TEST_CASE("what cannot be an embedder is said") {
   CHECK(complaint({"--embedder", "opnai"}).contains("nearest: openai"));
   CHECK(complaint({"--embedder", "openai"}).contains("embedder.url"));
   CHECK(complaint({"--embedder", "replay"}).contains("recording"));
-  CHECK(complaint({"--set", "embedder.threshold=2"}).contains("from 0 to 1"));
+  CHECK(complaint({"--set", "embedder.deadline_s=x"}).contains("whole number"));
 }
 
 }  // namespace schedmate
