@@ -203,8 +203,9 @@ void Datasets::from_paths() {
 void Datasets::from_names() {
   std::string_view flag;
   for (const Word& word : scene_.launch.args) {
-    const std::string_view before =
-        std::exchange(flag, word.text.starts_with('-') ? word.text : "");
+    const std::string_view text = word.text;
+    const std::string_view option = text.starts_with('-') ? text : text.substr(0, 0);
+    const std::string_view before = std::exchange(flag, option);
     const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
     // The value of a flag that speaks of something else names no data.
     constexpr std::array others{"metric", "model", "output", "name", "token", "resume", "save"};
