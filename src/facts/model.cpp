@@ -140,7 +140,7 @@ void Models::from_zoo_calls() {
     const std::string_view callee = call.callee;
     const bool of_zoo =
         std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
-    if (!of_zoo || callee.contains("()")) continue;
+    if (!of_zoo || callee.contains("()") || callee.contains(".layers.")) continue;
     const auto dot = callee.rfind('.');
     const auto name = callee.substr(dot + 1);
     const bool model = name.ends_with("Model") || name.contains("UNet") || name.contains("Net2D");

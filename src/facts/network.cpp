@@ -25,10 +25,11 @@ bool is_lightning(const Instance& instance) {
 
 /// Losses, averages and other modules that are no model.
 bool is_side_piece(std::string_view type) {
-  for (const auto* word : {"Loss",      "Criterion",    "EMA",         "Ema",       "Metric",
-                           "Meter",     "Augment",      "Transform",   "Sampler",   "Scheduler",
-                           "Diffusion", "Mixup",        "Matcher",     "Tokenizer", "Discriminator",
-                           "LPIPS",     "DataParallel", "PostProcess", "Quantizer", "Perceptual"}) {
+  for (const auto* word :
+       {"Loss",      "Criterion",  "EMA",           "Ema",       "Metric",       "Meter",
+        "Augment",   "Transform",  "Sampler",       "Scheduler", "Diffusion",    "Mixup",
+        "Matcher",   "Tokenizer",  "Discriminator", "LPIPS",     "DataParallel", "PostProcess",
+        "Quantizer", "Perceptual", "Norm"}) {
     if (type.contains(word)) return true;
   }
   return false;
@@ -136,8 +137,9 @@ std::vector<Network> networks_of(const Scene& scene) {
 }
 
 void find_scale(const Scene& scene, Findings& out) {
-  if (from_depth_and_width(scene, out)) return;
+  const bool by_settings = from_depth_and_width(scene, out);
   from_layers(scene, out);
+  if (by_settings) return;
   // Networks without a known name are small far more often than not.
   for (const Network& network : networks_of(scene)) {
     if (scene.tables->find_model(network.name)) continue;

@@ -182,7 +182,7 @@ void find_precision(const Scene& scene, Findings& out) {
   from_settings(scene, !from_accelerator(scene, out), out);
   const bool perhaps = std::ranges::any_of(out, [](const Finding& finding) {
     return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&
-           finding.fact.confidence >= confidence::hint;
+           finding.fact.confidence >= confidence::weak;
   });
   if (scene.trains && !perhaps) {
     Fact fact{.value = std::string("fp32"),

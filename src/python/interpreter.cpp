@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "python/natives_support.hpp"
 #include "python/release.hpp"
 
 namespace schedmate::python {
@@ -175,8 +176,17 @@ void Interpreter::run_file(const std::string& file, const DictPtr& names) {
   std::ranges::replace(module->name, '/', '.');
   module->scope->names = *names;
   modules_[fmt::format("{}#{}", file, modules_.size())] = module;
+  const bool outermost = memory.try_emplace("exec", module).second;
   execute_file(*module, file);
-  for (const auto& [name, value] : module->scope->names.all()) journal.set(names, name, value);
+  if (outermost) memory.erase("exec");
+  Dict settings;
+  for (const auto& [name, value] : module->scope->names.all()) {
+    journal.set(names, name, value);
+    const Value plain = as_plain(value);
+    if (plain.object() == nullptr && !name.starts_with("_")) settings.set(name, plain);
+  }
+  // Those that it runs in turn are its bases: changed by it since.
+  if (outermost) natives::publish_config(*this, "exec", file, Value::dict(std::move(settings)));
 }
 
 void Interpreter::set_entry(const DictPtr& dict, std::string_view key, Value value) {

@@ -248,7 +248,8 @@ bool Interpreter::comprehend(const Code& code, std::size_t clause, const Action&
   }
   bool known = true;
   const auto start = steps;
-  const auto allowed = (limit - steps) / 8;
+  // Few items may each be long: the parts of a model, made by their configs.
+  const auto allowed = (limit - steps) / (items->size() <= longest_unrolled ? 2 : 8);
   for (const Value& item : *items) {
     assign(*left, item);
     known = comprehend(code, clause + 1, each) && known;
