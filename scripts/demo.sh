@@ -1,19 +1,94 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh: replays the bundled Venus days (docs/formats/helios.md) under every policy. The policies
-# that need a duration get one from the past (`last_k`), never the true one.
+# demo.sh: the two halves of SchedMate on the data and the example of this repository. First the
+# simulator replays the bundled Venus days (docs/formats/helios.md) under every policy; policies that
+# need a duration get one from the past (`last_k`), never the true one. Then the advisor reads
+# examples/classifier and answers for three submissions. SCHEDMATE names another program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build/release/schedmate simulate \
-  --trace helios:data/venus/venus_sept2020_days0-12.csv.gz \
-  --policy fifo \
-  --policy sjf:estimate=last_k \
-  --policy srtf:estimate=last_k \
-  --policy qssf \
-  --policy tiresias \
-  --policy horus \
-  --policy lucid \
-  --policy backfill_easy \
-  --out demo-out
-[[ -s demo-out/report.html ]] || { echo "demo: no demo-out/report.html was written" >&2; exit 1; }
+schedmate=${SCHEDMATE:-build/release/schedmate}
+example=examples/classifier
+state=demo-out/advisor
+monday=1760313600  # 2025-10-13, fixed: the same demonstration every day
+width=120          # longer lines are cut
+
+heading() { printf '\n== %s\n' "$*"; }
+
+# HOUR USER COMMAND [FLAG...]: a submission of the example, made that many hours after monday.
+advise() {
+  local hour=$1 user=$2 command=$3
+  "$schedmate" advise "$example" --command "$command" --gpus 4 --user "$user" \
+    --submit-time $((monday + hour * 3600)) --state-dir "$state" "${@:4}"
+}
+
+# An earlier job: what the cluster would report when it is submitted, and again when it ends.
+past_job() {
+  local hour=$1 user=$2 end=$3 duration_s=$4 command=$5
+  local id="$user-$hour"
+  advise "$hour" "$user" "$command" --job-id "$id" --record >/dev/null
+  "$schedmate" history finish "$id" --state "$end" --duration-s "$duration_s" \
+    --state-dir "$state" >/dev/null
+}
+
+# Advice without the table of facts that ends it: that one is shown once.
+ask() {
+  printf '$ schedmate advise %s --gpus 4 --user %s --command "%s"\n' "$example" "$2" "$3"
+  advise "$@" | sed -e '/^$/N' -e '/\nfacts/,$d' | cut -c -"$width"
+}
+
+simulator() {
+  heading "Simulator: 13 days of a real cluster (1,080 GPUs) under eight policies"
+  "$schedmate" simulate \
+    --trace helios:data/venus/venus_sept2020_days0-12.csv.gz \
+    --policy fifo \
+    --policy sjf:estimate=last_k \
+    --policy srtf:estimate=last_k \
+    --policy qssf \
+    --policy tiresias \
+    --policy horus \
+    --policy lucid \
+    --policy backfill_easy \
+    --out demo-out
+  [[ -s demo-out/report.html ]] || { echo "demo: no demo-out/report.html was written" >&2; exit 1; }
+}
+
+advisor() {
+  local large="./run.sh configs/resnet50.yaml" small="./run.sh configs/resnet18.yaml"
+
+  heading "Advisor: what is this job? Read from its files, nothing is run"
+  echo "\$ schedmate facts $example --gpus 4 --command \"$large --seed 11\""
+  "$schedmate" facts "$example" --gpus 4 --command "$large --seed 11" | cut -c -"$width"
+
+  heading "Advisor: an invented history. Each job is advised when submitted and scored when it ended"
+  rm -rf "$state"
+  past_job 1 ann completed 3480 "$large --seed 1"
+  past_job 3 bob completed 1130 "$small --seed 1"
+  past_job 5 ann completed 3555 "$large --seed 2"
+  past_job 7 bob failed 45 "$small --batch-size 8192"
+  past_job 8 bob completed 1165 "$small --seed 2 --lr 0.1"
+  past_job 9 ann completed 3510 "$large --seed 3"
+  past_job 11 bob completed 385 "$small --epochs 20"
+  past_job 13 ann completed 3600 "$large --seed 4 --lr 0.2"
+  past_job 25 ann completed 3425 "$large --seed 5 --lr 0.2"
+  past_job 27 ann completed 1210 "$large --epochs 30"
+  past_job 29 ann completed 3530 "$large --seed 6 --weight-decay 1e-4"
+  past_job 31 ann completed 3660 "$large --seed 7 --weight-decay 1e-4"
+  past_job 33 bob completed 1150 "$small --seed 3"
+  past_job 49 ann completed 3495 "$large --seed 8"
+  past_job 51 ann completed 3390 "$large --seed 9"
+  past_job 53 ann completed 3545 "$large --seed 10"
+  "$schedmate" history list --state-dir "$state"
+  echo
+  "$schedmate" history calibration --state-dir "$state"
+
+  heading "Advisor: ann submits the same training with another seed"
+  ask 72 ann "$large --seed 11"
+  heading "Advisor: the same with twice the epochs (180 instead of 90)"
+  ask 72 ann "$large --seed 11 --epochs 180"
+  heading "Advisor: carol has no history; others ran jobs like hers"
+  ask 72 carol "$small --epochs 30"
+}
+
+simulator
+advisor

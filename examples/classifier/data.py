@@ -1,15 +1,14 @@
-"""CIFAR-10 with the usual augmentation."""
+"""CIFAR-10 with the usual augmentation, already downloaded."""
 
 import torch
 import torchvision
 from torchvision import transforms
 
 
-def build_loaders(root, batch_size, world):
+def build_loaders(root, batch_size, world, workers):
     train_set = torchvision.datasets.CIFAR10(
         root,
         train=True,
-        download=True,
         transform=transforms.Compose(
             [
                 transforms.RandomCrop(32, padding=4),
@@ -21,7 +20,7 @@ def build_loaders(root, batch_size, world):
     test_set = torchvision.datasets.CIFAR10(root, train=False, transform=transforms.ToTensor())
     sampler = torch.utils.data.DistributedSampler(train_set) if world > 1 else None
     train_loader = torch.utils.data.DataLoader(
-        train_set, batch_size=batch_size, sampler=sampler, shuffle=sampler is None, num_workers=4
+        train_set, batch_size=batch_size, sampler=sampler, shuffle=sampler is None, num_workers=workers
     )
-    test_loader = torch.utils.data.DataLoader(test_set, batch_size=500, num_workers=4)
+    test_loader = torch.utils.data.DataLoader(test_set, batch_size=500, num_workers=workers)
     return train_loader, test_loader
