@@ -37,12 +37,23 @@ Result<std::optional<Outcome>> outcome_of(const HistoryRequest& request) {
   return outcome;
 }
 
+void redact_fact(Fact& fact) {
+  if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
+  for (Evidence& line : fact.evidence) line.text = redact(line.text);
+}
+
+/// Facts of a file: whoever wrote it, secrets are not kept.
 Result<Facts> facts_of(const std::string& path) {
   if (path.empty()) return Facts();
   const auto text = read_file(path, StoreLimits::document_bytes);
   if (!text) return tl::unexpected(text.error());
-  return read_facts_json(*text).map_error(
-      [&](Error error) { return Error{error.code, path + ": " + error.message}; });
+  auto facts = read_facts_json(*text);
+  if (!facts) return fail(facts.error().code, path + ": " + facts.error().message);
+  for (auto* group : {&facts->facts, &facts->extra})
+    for (auto& [name, fact] : *group) redact_fact(fact);
+  for (std::string& note : facts->degraded) note = redact(note);
+  facts->expect_reason = redact(facts->expect_reason);
+  return facts;
 }
 
 /// How the advice came out, beside the outcome.

@@ -34,12 +34,16 @@ bool is_unchanged(const std::string& root, std::span<const FileStamp> files) {
   return unchanged(*tree, versions) || changed_files(*tree, versions).empty();
 }
 
+/// A tree never reads below .git (its config may hold tokens), so that folder is one of its own
+/// here. Of it the Version Manager asks for HEAD and refs only.
 std::optional<std::string> text_of(const std::string& root, std::string_view path) {
+  constexpr std::string_view git = ".git/";
+  const bool of_git = path.starts_with(git);
   TreeLimits limits;
   limits.file_bytes = std::size_t{1} << 20U;  // packed-refs of ten thousand branches
-  auto tree = Tree::open(root, limits);
+  auto tree = Tree::open(of_git ? root + "/.git" : root, limits);
   if (!tree) return std::nullopt;
-  const auto file = tree->read(path);
+  const auto file = tree->read(of_git ? path.substr(git.size()) : path);
   return file ? std::optional((*file)->text) : std::nullopt;
 }
 

@@ -117,6 +117,42 @@ TEST_CASE("history: add, list, show, calibration, export, forget") {
   CHECK(cluster.history({"forget", "a1"}).status == 2);
 }
 
+TEST_CASE("history: facts of a file are kept without their secrets") {
+  const Cluster cluster;
+  const std::string key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+  std::string text =
+      R"({"schema": "schedmate.facts.v1", "facts": {"model_name": {"value": "ResNet-50",
+          "confidence": 0.9, "source": "code",
+          "evidence": [{"file": "a.py", "line": 1, "text": "resnet50() # KEY"}]}},
+          "extra": {}, "expect": "runs", "expect_reason": "", "runs": 1, "files_read": ["a.py"],
+          "tree": "", "degraded": ["could not open KEY"]})";
+  for (std::size_t at = 0; (at = text.find("KEY", at)) != std::string::npos; at += key.size())
+    text.replace(at, 3, key);
+  const std::string file = cluster.here.write("facts.json", text);
+  const Ran added =
+      cluster.history({"add", "a1", "--user", "ann", "--command", "python a.py", "--facts", file});
+  CAPTURE(added.err);
+  CHECK(added.status == 0);
+  const std::string shown = cluster.history({"show", "a1"}).out;
+  CHECK(shown.contains("ResNet-50"));
+  CHECK(shown.contains("[redacted]"));
+  CHECK_FALSE(shown.contains(key));
+}
+
+TEST_CASE("the commit that is checked out is remembered, from loose and packed refs") {
+  const std::string loose(40, 'a');
+  const std::string packed(40, 'b');
+  const Cluster cluster;
+  cluster.here.write("tree/.git/HEAD", "ref: refs/heads/main\n");
+  cluster.here.write("tree/.git/refs/heads/main", loose + "\n");
+  cluster.advise("1", "ann", "python train.py");
+  CHECK(cluster.history({"show", "1"}).out.contains("\"git_commit\": \"" + loose + "\""));
+  cluster.here.write("tree/.git/HEAD", "ref: refs/heads/next\n");
+  cluster.here.write("tree/.git/packed-refs", packed + " refs/heads/next\n");
+  cluster.advise("2", "ann", "python train.py");
+  CHECK(cluster.history({"show", "2"}).out.contains("\"git_commit\": \"" + packed + "\""));
+}
+
 TEST_CASE("history: import takes accounting dumps and traces") {
   const Cluster cluster;
   const std::string dump = cluster.here.write(
