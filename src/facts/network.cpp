@@ -77,24 +77,25 @@ const Setting* first_number(const Scene& scene, std::initializer_list<std::strin
   return best;
 }
 
-/// True when both are known.
-bool from_depth_and_width(const Scene& scene, Findings& out) {
+/// The parameters that follow from both; 0 when one is not known.
+double from_depth_and_width(const Scene& scene, Findings& out) {
   const Setting* depth =
       first_number(scene, {"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
                            "n_blocks", "num_blocks", "encoder_layers", "nlayers"});
   const Setting* width = first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim",
                                               "dim", "hidden_dim", "n_embed", "encoder_embed_dim"});
-  if (depth == nullptr || width == nullptr) return false;
+  if (depth == nullptr || width == nullptr) return 0;
   const double d = *width->value.number();
   const Setting* vocabulary = first_number(scene, {"vocab_size", "padded_vocab_size", "n_vocab"});
   const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
   const double parameters = 12 * *depth->value.number() * d * d + rows * d;
   add(out, {"params_scale", scale_of(parameters), 0.78}, width->value.place,
       "depth " + repr(depth->value) + ", width " + repr(width->value));
-  return true;
+  return parameters;
 }
 
-void from_layers(const Scene& scene, Findings& out) {
+/// Not all layers are seen: beside what settings have `told`, only that there are many counts.
+void from_layers(const Scene& scene, double told, Findings& out) {
   double parameters = 0;
   const Call* largest = nullptr;
   for (const Call& call : scene.seen.calls) {
@@ -102,9 +103,10 @@ void from_layers(const Scene& scene, Findings& out) {
     parameters += here;
     if (here > 0 && (largest == nullptr || here > parameters_of(*largest))) largest = &call;
   }
-  if (largest == nullptr) return;
-  add(out, {"params_scale", scale_of(parameters), 0.72}, largest->place,
-      "the layers that are built");
+  const std::string scale = scale_of(parameters);
+  const bool proves = scale != "small" && (parameters >= told || scale == scale_of(told));
+  if (largest == nullptr || (told > 0 && !proves)) return;
+  add(out, {"params_scale", scale, 0.72}, largest->place, "the layers that are built");
 }
 
 }  // namespace
@@ -137,9 +139,9 @@ std::vector<Network> networks_of(const Scene& scene) {
 }
 
 void find_scale(const Scene& scene, Findings& out) {
-  const bool by_settings = from_depth_and_width(scene, out);
-  from_layers(scene, out);
-  if (by_settings) return;
+  const double told = from_depth_and_width(scene, out);
+  from_layers(scene, told, out);
+  if (told > 0) return;
   // Networks without a known name are small far more often than not.
   for (const Network& network : networks_of(scene)) {
     if (scene.tables->find_model(network.name)) continue;
