@@ -9,7 +9,14 @@ set -euo pipefail
 
 # The scorer calls this script in the place of the program: run it, keep its document.
 if [ "${1:-}" = facts ]; then
-  if [ "$(date +%s)" -gt "$LLM_UNTIL" ]; then set -- "$@" --llm none; fi
+  if [ "$(date +%s)" -gt "$LLM_UNTIL" ]; then  # a flag may stand once: take it off
+    words=()
+    while [ $# -gt 0 ]; do
+      if [ "$1" = --llm ]; then shift; else words+=("$1"); fi
+      shift
+    done
+    set -- "${words[@]}"
+  fi
   document=$(mktemp "$LLM_KEPT/XXXXXX.json")
   "$LLM_BIN" "$@" > "$document"
   exec cat "$document"
@@ -53,7 +60,8 @@ start() {
 sums() {
   python3 - "$1" << 'END'
 import json, pathlib, sys
-docs = [json.loads(p.read_text()) for p in pathlib.Path(sys.argv[1]).glob("*.json")]
+texts = [p.read_text() for p in pathlib.Path(sys.argv[1]).glob("*.json")]
+docs = [json.loads(text) for text in texts if text]  # a run that failed says nothing
 total = lambda key: sum(d["cost"][key] for d in docs)
 asked = sum(d["cost"]["model_calls"] > 0 for d in docs)
 failed = sum(any(line.startswith("no answer of the model") for line in d["degraded"]) for d in docs)

@@ -139,6 +139,28 @@ TEST_CASE("an unreadable reply is asked for again, twice at most") {
   CHECK(never.asked.size() == 3);
 }
 
+TEST_CASE("a model that loses itself in words is asked for the bare values") {
+  SmallJob small;
+  std::vector<std::string> schemas;
+  const std::vector<Chat> models{[&](const ChatRequest& request) -> Result<ChatReply> {
+    schemas.push_back(request.json_schema);
+    const bool first = schemas.size() == 1;
+    ChatReply reply;
+    reply.text = first ? R"({"thought": "and so on and so on)"
+                       : R"({"answer":{"batch_size":{"value":48,"file":"train.py","line":11}}})";
+    reply.finish_reason = first ? "length" : "stop";
+    return reply;
+  }};
+  const auto outcome = fill_gaps(small.task(), {}, models, still());
+  REQUIRE(outcome);
+  CHECK(outcome->facts.contains("batch_size"));
+  REQUIRE(schemas.size() == 2);
+  for (const char* part : {"thought", "action", "extra"}) {
+    CHECK(schemas[0].find(part) != std::string::npos);
+    CHECK(schemas[1].find(part) == std::string::npos);
+  }
+}
+
 TEST_CASE("prompts fit an 8 k context, whatever the tree and the log look like") {
   SmallJob small;
   std::string list;

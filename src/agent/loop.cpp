@@ -23,7 +23,7 @@ class Conversation {
   explicit Conversation(const SampleSpec& spec)
       : spec_(spec), room_(spec.settings.context_tokens - spec.settings.answer_tokens) {
     fixed_ = static_cast<std::int64_t>(task_prompt().size() + guide_prompt().size() +
-                                       turn_schema(spec.gaps, false).size());
+                                       turn_schema(spec.gaps, Wanted::turn).size());
     start();
   }
 
@@ -93,7 +93,7 @@ class Loop {
   }
 
   [[nodiscard]] bool must_answer() const {
-    return looping_ || sample_.tool_calls >= spec_.settings.tool_calls ||
+    return looping_ || cut_off_ || sample_.tool_calls >= spec_.settings.tool_calls ||
            sample_.tokens + 2 * next_cost() > spec_.settings.tokens;
   }
 
@@ -108,10 +108,11 @@ class Loop {
       return stop(ErrorCode::timeout, "no time left for an answer (deadline)");
     }
     const bool last = must_answer();
+    const Wanted wanted = cut_off_ ? Wanted::bare_answer : last ? Wanted::answer : Wanted::turn;
     ChatRequest request{.system = task_prompt(),
                         .tools = guide_prompt(),
                         .messages = std::move(messages),
-                        .json_schema = turn_schema(spec_.gaps, last),
+                        .json_schema = turn_schema(spec_.gaps, wanted),
                         .max_tokens = static_cast<int>(spec_.settings.answer_tokens),
                         .temperature = spec_.seed == 0 ? 0 : 0.7,
                         .seed = spec_.seed,
@@ -123,6 +124,7 @@ class Loop {
     const std::int64_t counted = reply->prompt_tokens + reply->completion_tokens;
     sample_.tokens += counted > 0 ? counted : next_cost();
     if (reply->finish_reason == "length") {
+      cut_off_ = true;
       return repair(reply->text, "the reply was cut off: be shorter");
     }
     take(reply->text, last);
@@ -172,6 +174,7 @@ class Loop {
   int repairs_ = 0;
   int shrinks_ = 0;
   bool looping_ = false;
+  bool cut_off_ = false;  ///< a reply was: only the values are asked for from here on
   bool done_ = false;
 };
 

@@ -28,8 +28,10 @@ struct Turn {
   std::vector<DroppedClaim> unreadable;  ///< parts of the answer that are no claims
 };
 
-/// The JSON schema of a turn; with `answer_only` no tool may be asked for any more.
-[[nodiscard]] std::string turn_schema(std::span<const std::string> gaps, bool answer_only);
+/// What a turn may hold: a tool or the answer; the answer; the answer without anything in which a
+/// weak model loses itself.
+enum class Wanted : std::uint8_t { turn, answer, bare_answer };
+[[nodiscard]] std::string turn_schema(std::span<const std::string> gaps, Wanted wanted);
 
 /// Errors: bad_reply (no JSON object, too deep, a key twice, neither action nor answer, an unknown
 /// tool). Prose and a code fence around the object are stepped over.

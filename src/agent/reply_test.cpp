@@ -68,8 +68,8 @@ TEST_CASE("an extra field that is named twice counts once") {
 
 TEST_CASE("the last turn leaves no action") {
   const std::vector<std::string> gaps{"batch_size", "precision"};
-  CHECK(turn_schema(gaps, false).find("file_read") != std::string::npos);
-  const std::string last = turn_schema(gaps, true);
+  CHECK(turn_schema(gaps, Wanted::turn).find("file_read") != std::string::npos);
+  const std::string last = turn_schema(gaps, Wanted::answer);
   CHECK(last.find("file_read") == std::string::npos);
   CHECK(last.find("bf16-amp") != std::string::npos);
   CHECK(last.find("\"thought\"") < last.find("\"answer\""));

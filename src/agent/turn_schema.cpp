@@ -60,13 +60,14 @@ Json action_schema() {
                  {"query", type("string")}});
 }
 
-Json answer_schema(std::span<const std::string> gaps) {
+Json answer_schema(std::span<const std::string> gaps, bool with_extra) {
   Json properties = Json::object();
   for (const std::string& gap : gaps) {
     if (const Field* field = find_field(gap)) {
       properties[gap] = or_null(object(cell(value_schema(*field))));
     }
   }
+  if (!with_extra) return object(properties);
   Json extra = {{"name", type("string")}};
   extra.update(cell({{"anyOf", Json::array({type("string"), type("number"), type("boolean")})}}));
   properties["extra"] = {{"type", "array"}, {"items", object(extra)}};
@@ -75,11 +76,13 @@ Json answer_schema(std::span<const std::string> gaps) {
 
 }  // namespace
 
-std::string turn_schema(std::span<const std::string> gaps, bool answer_only) {
+std::string turn_schema(std::span<const std::string> gaps, Wanted wanted) {
+  const Json answer = answer_schema(gaps, wanted != Wanted::bare_answer);
+  if (wanted == Wanted::bare_answer) return object({{"answer", answer}}).dump();
+  const bool last = wanted == Wanted::answer;
   Json properties = {{"thought", type("string")}};
-  properties["action"] = answer_only ? type("null") : or_null(action_schema());
-  const Json answer = answer_schema(gaps);
-  properties["answer"] = answer_only ? answer : or_null(answer);
+  properties["action"] = last ? type("null") : or_null(action_schema());
+  properties["answer"] = last ? answer : or_null(answer);
   return object(properties).dump();
 }
 
