@@ -28,7 +28,8 @@ struct Frame {
   Value returned = Value::none();
   std::optional<Value> maybe_returned;  ///< by undecided branches before
   List yielded;
-  bool endless = false;  ///< yields inside a loop that was not unrolled
+  bool endless = false;     ///< yields inside a loop that was not unrolled
+  std::size_t guarded = 0;  ///< `try` statements around it when it began
 };
 
 /// What a call's function was written as.

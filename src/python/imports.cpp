@@ -176,6 +176,7 @@ void Interpreter::execute_module(Module& module, const Code& root) {
   if (frames.size() > 200) return;
   Frame body;
   body.scope = module.scope;
+  body.guarded = guards.size();
   scopes_.push_back(module.scope);
   const auto before = limit;
   const auto guarded = guards;
@@ -252,7 +253,10 @@ void Interpreter::execute_import_from(const Code& code) {
     raise("ModuleNotFoundError", code);
     return;
   }
-  const Value module = import_dotted(dotted, at);
+  const bool all = std::ranges::any_of(
+      code.children, [](const Code& child) { return child.kind == Kind::wildcard_import; });
+  const bool waits = !all && may_wait(dotted);
+  const Value module = waits ? Value{} : import_dotted(dotted, at);
   if (flow != Flow::next) return;
   for (const Code& child : code.children) {
     if (child.kind == Kind::wildcard_import) import_all(module);
@@ -260,6 +264,13 @@ void Interpreter::execute_import_from(const Code& code) {
     const Code* name = child.kind == Kind::aliased_import ? child.get(Field::name) : &child;
     const Code* alias = child.get(Field::alias);
     if (name == nullptr) continue;
+    if (waits) {
+      auto later = std::make_shared<Deferred>();
+      later->module = dotted;
+      later->name = name->text;
+      set_name(alias == nullptr ? name->text : alias->text, wrap(std::move(later), at));
+      continue;
+    }
     Value value = attribute(module, name->text);
     if (as<Module>(module) == nullptr)
       note_import(seen_, dotted + "." + std::string(name->text), at);
@@ -296,7 +307,7 @@ void Interpreter::import_all(const Value& from) {
 
 Value Interpreter::member_of_module(const Value& of, std::string_view name) {
   auto& module = *as<Module>(of);
-  if (const Value* found = module.scope->names.find(name)) return *found;
+  if (const Value* found = found_in(module.scope->names, name)) return *found;
   if (name == "__dict__") return {names_of(module.scope), of.place};
   if (!module.folder.empty() && !name.starts_with("__")) {
     if (const auto inner = find_module(module.name + "." + std::string(name))) return wrap(inner);

@@ -125,6 +125,8 @@ there = [manager.isfile('conf/top/large.py'), got['size'], got['rate']]
                                  {{"conf/top/large.py", "from ..base import rate\nsize = 24\n"},
                                   {"conf/base.py", "rate = 0.5\n"}});
   CHECK(trial["there"] == "[True, 24, 0.5]");
+  REQUIRE(trial.seen.configs.size() == 1);
+  CHECK(repr(trial.seen.configs[0].value) == "{'rate': 0.5, 'size': 24}");
   CHECK(trial["size"] == "1");
 }
 

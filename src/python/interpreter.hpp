@@ -37,9 +37,8 @@ class Interpreter final : public Machine {
   Result<void> run_entry();
   [[nodiscard]] Observation take();
   [[nodiscard]] const Dict& entry_names() const { return entry_->scope->names; }
-  /// exec of a file of the tree, with the names around it or with a dict of names.
+  /// exec of a file, with the names around it or with a dict of them; of a text: its last value.
   void run_file(const std::string& file, const DictPtr& names = {});
-  /// exec and eval of a text: the value of its last expression.
   Value run_text(const std::string& text, PlacePtr at);
   Value eval(const Code& code);
   void execute(const Code& code);
@@ -167,6 +166,9 @@ class Interpreter final : public Machine {
   [[nodiscard]] bool is_sure() const;
   std::vector<Parameter> read_parameters(const Code* list);
 
+  bool may_wait(const std::string& dotted);
+  Value used(const Value& value);
+  const Value* found_in(Dict& names, std::string_view name);
   ModulePtr load_module(const std::string& dotted, const ModulePtr& parent, std::string inside);
   ModulePtr locate(const std::string& folder, const std::string& name, const std::string& inside);
   std::vector<std::string> folders_to_search();

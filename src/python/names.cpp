@@ -115,13 +115,13 @@ const Value* Interpreter::find_name(std::string_view name) {
   const ScopePtr& here = frame().scope;
   if (contains_name(here->global_names, name)) {
     const auto& globals = here->globals ? here->globals : here;
-    return globals->names.find(name);
+    return found_in(globals->names, name);
   }
   bool inner = true;
-  for (const Scope* scope = here.get(); scope != nullptr; scope = scope->outer.get()) {
+  for (Scope* scope = here.get(); scope != nullptr; scope = scope->outer.get()) {
     // Methods do not see the names of the class body around them.
     if (!scope->of_class || inner) {
-      if (const Value* found = scope->names.find(name)) return found;
+      if (const Value* found = found_in(scope->names, name)) return found;
     }
     inner = false;
   }

@@ -27,6 +27,12 @@ struct Module : Object {
 };
 using ModulePtr = std::shared_ptr<Module>;
 
+/// A name of a module of the tree that is imported and was not used yet.
+struct Deferred : Object {
+  std::string module, name;
+  bool busy = false;  ///< the module runs because of it
+};
+
 struct Class;
 
 struct Function : Object {
