@@ -93,9 +93,11 @@ void add_generate(CLI::App& program, CommandLine& line) {
 void add_job(CLI::App& command, JobRequest& job) {
   command.add_option("dir", job.root, "root of the job: repository or snapshot")->type_name("DIR");
   command.add_option("--command", job.command, "as it is submitted")->type_name("COMMAND");
-  command.add_option("--workdir", job.workdir, "where it starts, below DIR")->type_name("DIR");
-  command.add_option("--gpus", job.gpus, "over all nodes")->type_name("N");
-  command.add_option("--nodes", job.nodes, "of the request")->type_name("N");
+  command.add_option("--workdir", job.workdir, "where it starts, below DIR; default: DIR itself")
+      ->type_name("DIR");
+  command.add_option("--gpus", job.gpus, "of the request, over all nodes; default: 1")
+      ->type_name("N");
+  command.add_option("--nodes", job.nodes, "of the request; default: 1")->type_name("N");
   command.add_option("--gpu-type", job.gpu_type, "as the request names it")->type_name("TYPE");
 }
 
@@ -124,49 +126,71 @@ void add_advise(CLI::App& program, CommandLine& line) {
   command.add_option("--partition", request.vc, "virtual cluster or partition")->type_name("P");
   command.add_option("--time-limit", request.time_limit_s, "no estimate is above it")
       ->type_name("SECONDS");
-  command.add_option("--job-id", request.id, "of the submission")->type_name("ID");
+  command.add_option("--job-id", request.id, "under which --record keeps it")->type_name("ID");
   command.add_option("--submit-time", request.submit_s, "default: now")->type_name("UNIX_SECONDS");
-  command.add_flag("--record", request.record, "remember the submission");
-  command.add_option("--estimate", line.estimate, "calibrated or paper")->type_name("ESTIMATE");
-  command.add_option("--similarity", line.similarity, "mixed or paper")->type_name("SIMILARITY");
-  command.add_option("--embedder", line.embedder, "what makes vectors of job texts")
+  command.add_flag("--record", request.record, "remember the submission; later: history finish ID");
+  command.add_option("--estimate", line.estimate, "calibrated (default) or paper")
+      ->type_name("ESTIMATE");
+  command.add_option("--similarity", line.similarity, "mixed (default) or paper")
+      ->type_name("SIMILARITY");
+  command
+      .add_option("--embedder", line.embedder, "what makes vectors of job texts; default: lexical")
       ->type_name("EMBEDDER");
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");
 }
 
+/// The same flags as add_job(), where only `add` takes them.
+void add_past_job(CLI::App& command, HistoryRequest& request) {
+  command.add_option("--dir", request.job.root, "add: root of the job")->type_name("DIR");
+  command.add_option("--workdir", request.job.workdir, "add: where it started, below --dir")
+      ->type_name("DIR");
+  command.add_option("--command", request.job.command, "add: as it was submitted")
+      ->type_name("COMMAND");
+  command.add_option("--gpus", request.job.gpus, "add: over all nodes; default: 1")->type_name("N");
+  command.add_option("--nodes", request.job.nodes, "add: default: 1")->type_name("N");
+  command.add_option("--gpu-type", request.job.gpu_type, "add: as the request named it")
+      ->type_name("TYPE");
+  command.add_option("--branch", request.branch, "add: of the repository")->type_name("B");
+  command.add_option("--partition", request.vc, "add: virtual cluster or partition")
+      ->type_name("P");
+  command.add_option("--facts", request.facts, "add: what `facts --json` printed")
+      ->type_name("FILE");
+  command.add_option("--submit-time", request.submit_s, "add: default: now")
+      ->type_name("UNIX_SECONDS");
+}
+
 void add_history(CLI::App& program, CommandLine& line) {
   CLI::App& command = add_command(program, line, "history", "the store of past jobs");
   HistoryRequest& request = line.history;
-  command
-      .add_option("action", request.action,
-                  "add, finish, import, list, show, forget, calibration or export")
-      ->type_name("ACTION");
-  command.add_option("subject", request.subject, "job id; import: FORMAT:PATH")
+  command.add_option("action", request.action, "one of those below")->type_name("ACTION");
+  command.add_option("subject", request.subject, "job id; of import FORMAT:PATH")
       ->type_name("SUBJECT");
-  command.add_option("--state", request.state, "how the job ended: completed, failed, ...")
+  command
+      .add_option("--state", request.state,
+                  "finish, add: completed, failed, cancelled, timeout or node_fail")
       ->type_name("STATE");
-  command.add_option("--duration-s", request.duration_s, "how long it ran")->type_name("SECONDS");
-  command.add_option("--gpu-util-pct", request.gpu_util_pct, "mean over the run")->type_name("P");
-  command.add_option("--gpu-memory-mib", request.gpu_memory_mib, "per GPU")->type_name("M");
-  command.add_option("--user", request.user, "of add; list, export: only this user's")
+  command.add_option("--duration-s", request.duration_s, "finish, add: how long it ran")
+      ->type_name("SECONDS");
+  command.add_option("--gpu-util-pct", request.gpu_util_pct, "finish, add: mean over the run")
+      ->type_name("P");
+  command.add_option("--gpu-memory-mib", request.gpu_memory_mib, "finish, add: per GPU")
+      ->type_name("M");
+  command.add_option("--user", request.user, "add: whose job; list, export: only this user's")
       ->type_name("U");
-  command.add_option("--dir", request.job.root, "of add: root of the job")->type_name("DIR");
-  command.add_option("--workdir", request.job.workdir, "of add")->type_name("DIR");
-  command.add_option("--command", request.job.command, "of add")->type_name("COMMAND");
-  command.add_option("--gpus", request.job.gpus, "of add")->type_name("N");
-  command.add_option("--nodes", request.job.nodes, "of add")->type_name("N");
-  command.add_option("--gpu-type", request.job.gpu_type, "of add")->type_name("TYPE");
-  command.add_option("--branch", request.branch, "of add")->type_name("B");
-  command.add_option("--partition", request.vc, "of add")->type_name("P");
-  command.add_option("--facts", request.facts, "of add: what `facts --json` wrote")
-      ->type_name("FILE");
-  command.add_option("--submit-time", request.submit_s, "of add; default: now")
-      ->type_name("UNIX_SECONDS");
-  command.add_option("--limit", request.limit, "of list: newest so many")->type_name("N");
+  add_past_job(command, request);
+  command.add_option("--limit", request.limit, "list: newest so many; default: 20")->type_name("N");
   command.add_flag("--strict", line.strict, "import: a bad row is an error");
   command.footer(
+      "Actions:\n"
+      "  finish ID           how a job ended that `advise --record` remembers\n"
+      "  add ID              a job that was never advised, with --user\n"
+      "  import FORMAT:PATH  the jobs of an accounting dump or trace (schedmate list formats)\n"
+      "  list, show ID       the newest jobs; all that is kept of one\n"
+      "  forget ID           the job, its facts, its vectors and cached text\n"
+      "  calibration         how good past advice was, by user\n"
+      "  export              all jobs, one line of JSON each\n\n"
       "Examples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
       "  schedmate history import sacct:jobs.txt\n  schedmate history calibration");
 }
