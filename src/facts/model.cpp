@@ -37,7 +37,8 @@ class Models {
       add_from_table(out_, {"task_type", match->task, known}, match->row, place);
     if (match->params_millions) {
       const double size = *match->params_millions;
-      add_from_table(out_, {"params_scale", scale_of(size * 1e6), known}, match->row, place);
+      const double of_size = known - doubt_of_size_;
+      add_from_table(out_, {"params_scale", scale_of(size * 1e6), of_size}, match->row, place);
     } else if (is_mostly_small(match->type)) {
       add_from_table(out_, {"params_scale", "small", confidence::weak}, match->row, place);
     }
@@ -81,6 +82,7 @@ class Models {
 
   const Scene& scene_;
   Findings& out_;
+  double doubt_of_size_ = 0;  ///< of the parameters that the table has for a name
 };
 
 /// Class names that say which part of a model it is, not which model.
@@ -97,6 +99,16 @@ bool loads_a_model(std::string_view callee) {
     if (callee.contains(word)) return false;
   }
   return true;
+}
+
+/// A network that a loss looks through is not the one that is trained.
+bool is_of_loss(const Call& call) {
+  const std::string file = call.place ? normal_key(call.place->file) : "";
+  const std::string type = normal_key(call.inside_class);
+  for (const auto* word : {"loss", "lpips", "perceptual", "discriminator"}) {
+    if (file.contains(word) || type.contains(word)) return true;
+  }
+  return false;
 }
 
 void Models::from_hub_calls() {
@@ -138,6 +150,7 @@ void Models::from_zoo_calls() {
                             "torch_geometric.nn."};
   for (const Call& call : scene_.seen.calls) {
     const std::string_view callee = call.callee;
+    if (is_of_loss(call)) continue;
     const bool of_zoo =
         std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
     if (!of_zoo || callee.contains("()") || callee.contains(".layers.")) continue;
@@ -150,13 +163,17 @@ void Models::from_zoo_calls() {
 
 void Models::from_networks() {
   double sure = 0.86;
+  doubt_of_size_ = 0.12;  // a class is one of its family, its sizes come as arguments
   for (const Network& network : networks_of(scene_)) {
     if (is_part(network.name)) continue;
-    const bool known = scene_.tables->find_model(network.name).has_value();
-    const double here = known ? sure : sure - 0.08;
+    const auto known = scene_.tables->find_model(network.name);
+    // The family without its size: what names the size says more.
+    const bool sized = known && known->params_millions;
+    const double here = sized ? sure : sure - 0.08;
     add_name(network.name, network.certain ? here : here - 0.15, network.place);
     sure -= 0.1;
   }
+  doubt_of_size_ = 0;
 }
 
 void Models::from_settings() {

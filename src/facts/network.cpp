@@ -14,7 +14,8 @@ bool is_network(const Instance& instance) {
            base.ends_with(".Sequential") || base.ends_with("PreTrainedModel") ||
            base.ends_with("BaseModule") || base.ends_with("BaseFairseqModel") ||
            base.ends_with("HybridBlock") || base.ends_with("models.Model") ||
-           base.ends_with("nn.Cell");
+           base.ends_with("nn.Cell") || base.ends_with("linen.Module") ||
+           base.ends_with("nnx.Module") || base == "haiku.Module" || base == "equinox.Module";
   });
 }
 
@@ -30,7 +31,9 @@ bool is_side_piece(std::string_view type) {
         "Augment",   "Transform",  "Sampler",       "Scheduler", "Diffusion",    "Mixup",
         "Matcher",   "Tokenizer",  "Discriminator", "LPIPS",     "DataParallel", "PostProcess",
         "Quantizer", "Perceptual", "Norm"}) {
-    if (type.contains(word)) return true;
+    // Transformers are models, transforms are not.
+    if (type.contains(word) && !type.substr(type.find(word)).starts_with("Transformer"))
+      return true;
   }
   return false;
 }
@@ -82,8 +85,9 @@ double from_depth_and_width(const Scene& scene, Findings& out) {
   const Setting* depth =
       first_number(scene, {"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
                            "n_blocks", "num_blocks", "encoder_layers", "nlayers"});
-  const Setting* width = first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim",
-                                              "dim", "hidden_dim", "n_embed", "encoder_embed_dim"});
+  const Setting* width =
+      first_number(scene, {"n_embd", "hidden_size", "d_model", "embed_dim", "dim", "hidden_dim",
+                           "n_embed", "encoder_embed_dim", "emb_dim"});
   if (depth == nullptr || width == nullptr) return 0;
   const double d = *width->value.number();
   const Setting* vocabulary = first_number(scene, {"vocab_size", "padded_vocab_size", "n_vocab"});
