@@ -19,7 +19,7 @@ build: ## build/release/schedmate
 	scripts/deps.sh build
 	scripts/build.sh release -DSCHEDMATE_TESTS=OFF
 
-demo: build ## replay 13 days of a real 1,080-GPU cluster under every policy
+demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissions of the example
 	scripts/demo.sh
 
 test: ## every test: the fast ones under address + undefined first, then all in release
