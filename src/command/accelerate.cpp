@@ -10,6 +10,7 @@ namespace schedmate::shell {
 namespace {
 
 constexpr std::size_t most_bytes = 1 << 16;
+constexpr std::size_t most_prefix = 200;
 
 PlacePtr place_of(const YAML::Node& node, const TextFile& file) {
   auto place = std::make_shared<Place>();
@@ -32,19 +33,18 @@ Value scalar(const YAML::Node& node, const TextFile& file) {
   return {text, place};
 }
 
-/// Nested blocks (deepspeed_config, fsdp_config) hold what flags of the same names say.
-void flatten(const YAML::Node& node, const TextFile& file, Dict& into) {
+/// Nested blocks (deepspeed_config, fsdp_config) hold what flags of the same names say; those of a
+/// DeepSpeed file keep the names of their blocks (zero_optimization.stage).
+void flatten(const YAML::Node& node, const TextFile& file, const std::string& prefix, Dict& into) {
   for (const auto& entry : node) {
     if (!entry.first.IsScalar()) continue;
-    const auto key = entry.first.Scalar();
+    const auto key = prefix + entry.first.Scalar();
     if (entry.second.IsScalar()) {
       into.set(key, scalar(entry.second, file));
-    } else if (entry.second.IsMap()) {
-      into.set(key, Value(true, place_of(entry.first, file)));
-      for (const auto& inner : entry.second) {
-        if (inner.first.IsScalar() && inner.second.IsScalar())
-          into.set(inner.first.Scalar(), scalar(inner.second, file));
-      }
+    } else if (entry.second.IsMap() && prefix.size() < most_prefix) {
+      const bool flags = key.ends_with("_config");
+      if (flags) into.set(key, Value(true, place_of(entry.first, file)));
+      flatten(entry.second, file, flags ? "" : key + ".", into);
     }
   }
 }
@@ -69,7 +69,7 @@ void read_accelerate_config(const Word& word, LaunchContext& context) {
   }
   try {
     const YAML::Node root = YAML::Load((*file)->text);
-    if (root.IsMap()) flatten(root, **file, context.made.settings);
+    if (root.IsMap()) flatten(root, **file, "", context.made.settings);
   } catch (const YAML::Exception& error) {
     context.tree.degrade(fmt::format("{}: {}", path, error.what()));
   }

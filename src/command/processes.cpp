@@ -101,6 +101,8 @@ void keep_settings(const ProgramCall& call, LaunchContext& context) {
 void apply_accelerate(const ProgramCall& call, LaunchContext& context) {
   auto& made = context.made;
   if (const Word* file = value_of(call, {"config-file"})) read_accelerate_config(*file, context);
+  if (const Word* file = value_of(call, {"deepspeed-config-file"}))
+    read_accelerate_config(*file, context);
   keep_settings(call, context);
   const auto setting = [&](std::string_view name) {
     const Value* const found = made.settings.find(name);

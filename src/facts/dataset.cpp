@@ -129,6 +129,9 @@ void Datasets::from_calls() {
       if (name == nullptr || name->text() == nullptr) continue;
       // One of many that a program goes through is not the one it trains on.
       const double here = makers_of(callee) > 2 ? sure - 0.2 : sure;
+      const Value* variant = argument(call, "name", 1);
+      if (loads && variant != nullptr && variant->text() != nullptr && variant != name)
+        add_name(*variant->text(), here + 0.02, variant->place);
       add_name(*name->text(), here, name->place, here - 0.06);
       const Value* files = call.named.find("data_files");
       if (files != nullptr && files->text() != nullptr)

@@ -157,6 +157,7 @@ void from_launcher(const Scene& scene, Findings& out) {
   const bool spawned = !scene.calls("multiprocessing.spawn").empty() ||
                        !scene.calls("multiprocessing.Process").empty() ||
                        !scene.calls("init_process_group").empty() ||
+                       !scene.calls("detectron2.engine.launch").empty() ||
                        !scene.calls("init_distributed").empty();
   if (many) return add_on_request(scene, out, "ddp", 0.8);
   if (lightning || spawned) return add_on_request(scene, out, "ddp", 0.75);

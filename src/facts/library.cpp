@@ -26,6 +26,8 @@ constexpr std::array signs{
     Sign{"LightningCLI", "", "lightning.Trainer"},
     Sign{"lightning.Fabric", "", "lightning.Fabric"},
     Sign{"fabric.Fabric", "", "lightning.Fabric"},
+    Sign{"detectron2.engine.DefaultTrainer", "detectron2.engine.DefaultTrainer",
+         "detectron2.engine.DefaultTrainer"},
     Sign{"composer.Trainer", "", "composer.Trainer"},
     Sign{"SentenceTransformer().fit", "", "sentence_transformers.SentenceTransformer.fit"},
 };

@@ -108,12 +108,16 @@ void from_libraries(const Scene& scene, Findings& out) {
 }
 
 void from_settings(const Scene& scene, Findings& out) {
+  const bool by_factory = !scene.calls("create_optimizer").empty();
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const std::string text = name_in(setting->value);
     if (text.empty()) continue;
     if (const auto match = scene.tables->find_optimizer(text)) {
-      add(out, {field, match->name, sure_of(scene, *setting) - 0.0001 * trust / 1000},
-          setting->value.place, "setting " + setting->key);
+      // timm's create_optimizer(args, model) reads the flags by itself.
+      const double sure = by_factory ? std::max(sure_of(scene, *setting), confidence::likely)
+                                     : sure_of(scene, *setting);
+      add(out, {field, match->name, sure - 0.0001 * trust / 1000}, setting->value.place,
+          "setting " + setting->key);
     }
   }
 }

@@ -31,6 +31,9 @@ bool loads_weights(std::string_view callee) {
 void from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
+    // Networks within a loss come with weights of their own.
+    const std::string file = call.place ? normal_key(call.place->file) : "";
+    if (file.contains("loss") || file.contains("lpips") || file.contains("metric")) continue;
     const double sure = call.certain ? 0.94 : confidence::weak;
     // In a hook that is given a folder later on, it goes on with the job's own weights.
     const Value* path = argument(call, "pretrained_model_name_or_path", 0);
