@@ -40,8 +40,9 @@ Result<void> check(const AdviseRequest& request) {
 
 Result<void> advise_command(const Session& session, const AdviseRequest& request) {
   if (auto ok = check(request); !ok) return ok;
-  const auto job = job_source(request.job);
+  auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
+  job->rules = session.settings.text("rules");
   const auto models = open_models(session, request.user);
   if (!models) return tl::unexpected(models.error());
   const auto state = open_state(session);

@@ -12,8 +12,9 @@
 namespace schedmate {
 
 Result<void> facts_command(const Session& session, const FactsRequest& request) {
-  const auto job = job_source(request.job);
+  auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
+  job->rules = session.settings.text("rules");
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto began = std::chrono::steady_clock::now();

@@ -28,7 +28,8 @@ Result<JobSource> job_source(const JobRequest& request) {
                    request.command,
                    static_cast<int>(request.gpus),
                    static_cast<int>(request.nodes),
-                   request.gpu_type};
+                   request.gpu_type,
+                   ""};
 }
 
 }  // namespace schedmate

@@ -35,6 +35,9 @@ constexpr std::array rows{
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
+    SettingRow{
+        "rules", SettingKind::folder, "", "",
+        "folder whose models.toml, datasets.toml, optimizers.toml and defaults.toml add rows"},
     SettingRow{"store", SettingKind::text, "", "",
                "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
                "state_dir"},

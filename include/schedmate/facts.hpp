@@ -96,6 +96,7 @@ struct JobSource {
   int gpus = 1;
   int nodes = 1;
   std::string gpu_type;  ///< as the request names it, "" = not said
+  std::string rules{};   ///< folder whose TOML files add rows to the built-in tables, "" = none
 };
 
 /// Errors: not_found (no such root), invalid (no command), refused (the root may not be read),

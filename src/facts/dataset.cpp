@@ -21,7 +21,8 @@ class Datasets {
   /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
   void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
     if (text.empty() || text.size() > 300) return;
-    const bool several = text.contains(',') && text.find_first_of("/()[]\"'") == text.npos;
+    const bool several =
+        text.contains(',') && text.find_first_of("/()[]\"'") == std::string_view::npos;
     const bool literal = several || (alone > 0 && is_hub_id(text) && !is_whole_match(text));
     const auto match = literal ? std::nullopt : scene_.tables->find_dataset(text);
     if (several && alone > 0) alone = sure;
@@ -65,19 +66,20 @@ class Datasets {
   /// "owner/name" of a hub.
   static bool is_hub_id(std::string_view text) {
     const auto slash = text.find('/');
-    if (slash == text.npos || slash == 0 || slash + 1 == text.size()) return false;
+    if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) return false;
     const auto owner = text.substr(0, slash);
     const bool folder = owner == "data" || owner == "datasets" || owner == "dataset" ||
                         owner == "input" || owner == "." || owner == ".." || owner == "~";
-    return !folder && text.find('/', slash + 1) == text.npos && !text.contains('.');
+    return !folder && text.find('/', slash + 1) == std::string_view::npos && !text.contains('.');
   }
 
   /// A row knows the whole name behind the owner, not a word of it.
   [[nodiscard]] bool is_whole_match(std::string_view text) const {
     const auto letters = [](std::string_view from) {
       std::string only;
-      for (const unsigned char c : from) {
-        if (std::isalnum(c) != 0) only += static_cast<char>(std::tolower(c));
+      for (const char c : from) {
+        const auto letter = static_cast<unsigned char>(c);
+        if (std::isalnum(letter) != 0) only += static_cast<char>(std::tolower(letter));
       }
       return only;
     };

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <string_view>
 
 #include "facts/choose.hpp"
@@ -65,7 +67,7 @@ std::optional<Scene> training_of(Tree& tree, const JobSource& job,
   std::optional<Scene> best;
   int signs = -1;
   std::vector<Launch> seen;
-  const Rules known = builtin_rules();
+  const Rules known = rules_with(job.rules);
   for (const Launch& launch : launches) {
     const auto same = [&](const Launch& other) { return same_program(other, launch); };
     if (std::ranges::any_of(seen, same) || seen.size() == max_programs) continue;
@@ -116,15 +118,23 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
 
 }  // namespace
 
-Rules builtin_rules() {
+Rules rules_with(const std::string& folder) {
   static const auto keys = Keys::parse(embedded::keys_toml);
-  static const auto tables = Tables::load();
+  static std::mutex one_at_a_time;
+  static std::map<std::string, Result<Tables>> by_folder;
+  const std::scoped_lock lock(one_at_a_time);
+  auto found = by_folder.find(folder);
+  if (found == by_folder.end()) {
+    const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
+    found = by_folder.emplace(folder, Tables::load(extra)).first;
+  }
+  const auto& tables = found->second;
   return {keys ? &*keys : nullptr, tables ? &*tables : nullptr,
           !keys ? keys.error().message : (!tables ? tables.error().message : "")};
 }
 
 Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
-  if (const Rules known = builtin_rules(); !known.broken.empty())
+  if (const Rules known = rules_with(job.rules); !known.broken.empty())
     return fail(ErrorCode::invalid, known.broken);
   const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
   const auto commands = read_command(tree, source);

@@ -14,8 +14,9 @@ struct Rules {
   const Tables* tables = nullptr;
   std::string broken;  ///< why they could not be read; "" when they are good
 };
-/// Read once for the process.
-[[nodiscard]] Rules builtin_rules();
+/// The built-in tables with the rows of an operator's folder ("" = none); each read once for the
+/// process.
+[[nodiscard]] Rules rules_with(const std::string& folder);
 
 /// Errors: invalid (empty or unreadable command, broken rules).
 [[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job);

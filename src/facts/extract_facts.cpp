@@ -22,7 +22,7 @@ std::string told_by_child(const JobSource& job) {
 
 Result<Facts> extract_facts(const JobSource& job) {
   // Read before the fork: the child then shares the parsed tables.
-  if (const Rules rules = builtin_rules(); !rules.broken.empty())
+  if (const Rules rules = rules_with(job.rules); !rules.broken.empty())
     return fail(ErrorCode::invalid, rules.broken);
   const auto confinement = confined_to_owner(job.root, {});
   if (!confinement) return tl::unexpected(confinement.error());

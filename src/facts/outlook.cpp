@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "facts/library.hpp"
 
@@ -94,7 +95,15 @@ Expectation expect(const Scene& scene) {
   if (auto why = by_settings(scene); !why.empty()) return {Outlook::evaluation_only, why};
   if (auto why = by_name(scene); !why.empty()) return {Outlook::evaluation_only, why};
   for (const Stop& stop : scene.seen.stops) {
-    const bool early = stop.certain && training_signs(scene) <= 1 && stop.place;
+    // What comes after an error was looked at too. An error within the program's own modules may be
+    // one of reading it.
+    const auto& calls = scene.seen.calls;
+    const auto first = std::span(calls).first(std::min(stop.calls, calls.size()));
+    const bool trained = std::ranges::any_of(first, is_of_training);
+    const bool of_entry = stop.place && !scene.seen.files.empty() &&
+                          (stop.place->file == scene.seen.files.front() || stop.place->line == 0);
+    const bool early =
+        stop.certain && stop.place && (of_entry ? !trained : training_signs(scene) <= 1);
     if (early) {
       return {Outlook::fails_early,
               fmt::format("{} ({}:{})", stop.reason, stop.place->file, stop.place->line)};

@@ -107,7 +107,7 @@ void from_loaded_weights(const Scene& scene, Findings& out) {
 std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
   for (const Call* call : scene.calls("Accelerator")) {
     const Value* told = call->named.find("mixed_precision");
-    const std::string type = told == nullptr ? "" : precision_in(name_in(*told));
+    std::string type = told == nullptr ? "" : precision_in(name_in(*told));
     if (type.empty() || !call->certain) continue;
     add(out, {field, mixed(type), 0.98}, told->place ? told->place : call->place, "Accelerator");
     return type;

@@ -94,6 +94,10 @@ void from_files(const Scene& scene, Findings& out) {
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
+    const PlacePtr& place = setting->value.place;
+    const bool of_loss = setting->standing == Standing::argument && place &&
+                         normal_key(place->file).contains("loss");
+    if (of_loss) continue;
     const bool set = is_set(setting->value);
     if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
     // An empty path says little: weights may come from elsewhere.

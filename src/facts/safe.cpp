@@ -16,12 +16,38 @@ class Redactor {
 
   void clean(Fact& fact) {
     if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
+    for (Evidence& line : fact.evidence) trace(line);
     std::erase_if(fact.evidence, [&](const Evidence& line) { return !stands(line); });
     for (Evidence& line : fact.evidence) clean(line);
     if (fact.evidence.empty()) fact.value = std::monostate();
   }
 
  private:
+  /// A line that the command writes (sed -i, a here-document) stands in no file of the tree, but in
+  /// the command or in the script that writes it.
+  void trace(Evidence& evidence) {
+    if (evidence.line == 0) return;
+    const auto file = tree_.read(evidence.file);
+    if (!file || !(*file)->written) return;
+    const std::string_view text = evidence.text;
+    const auto blank = text.find_last_of(" =:");
+    const auto value = blank == std::string_view::npos ? text : text.substr(blank + 1);
+    if (!value.empty() && safe_command_.contains(value)) {
+      evidence = {"<command>", 0, safe_command_};
+      return;
+    }
+    for (const std::string& path : tree_.files_read()) {
+      const auto script = path.ends_with(".sh") ? tree_.read(path) : file;
+      if (!script || (*script)->written) continue;
+      for (int line = 1; line <= (*script)->lines(); ++line) {
+        if (!(*script)->line(line).contains(text)) continue;
+        evidence = {path, line, evidence.text};
+        return;
+      }
+    }
+    evidence.text = "\n";  // stands nowhere
+  }
+
   /// Whether the line is really there: text that a program makes has no place in the tree.
   bool stands(const Evidence& evidence) {
     if (evidence.file.starts_with("rules/") || evidence.file.starts_with('<')) return true;

@@ -24,7 +24,8 @@ PythonRun run_of(const JobSource& job, const Launch& launch) {
   return run;
 }
 
-/// A step of an optimiser, or the start of a library's training.
+}  // namespace
+
 bool is_of_training(const Call& call) {
   constexpr std::array steps{"step",
                              "backward",
@@ -51,6 +52,8 @@ bool is_of_training(const Call& call) {
   const auto name = callee.substr(callee.rfind('.') + 1);
   return std::ranges::find(steps, name) != steps.end();
 }
+
+namespace {
 
 /// What the repository calls itself.
 Value title_of(Tree& tree) {

@@ -59,6 +59,9 @@ struct Scene {
 /// Reads the program of one launch. Never fails: what could not be read is noted in the tree.
 [[nodiscard]] Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch);
 
+/// A step of an optimiser, or the start of a library's training.
+[[nodiscard]] bool is_of_training(const Call& call);
+
 /// The argument of a call by name or position; nullptr when not given.
 [[nodiscard]] const Value* argument(const Call& call, std::string_view name, std::size_t position);
 

@@ -178,7 +178,7 @@ class Gatherer {
     if (text == nullptr || !text->contains('=') || text->contains(' ')) return;
     for (const auto part : split(*text, ',')) {
       const auto equals = part.find('=');
-      if (equals == part.npos || equals == 0) continue;
+      if (equals == std::string_view::npos || equals == 0) continue;
       const auto key = normal_key(part.substr(0, equals));
       const bool dotted = std::ranges::all_of(
           key, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });

@@ -373,12 +373,12 @@ void add_parser_natives(NativeTable& table, const std::string& name) {
     return value_of(std::move(parser), arguments.place);
   };
   for (const auto& [method, run] : methods()) {
-    table[name + "." + std::string(method)] = [name, run = run](Machine& machine,
-                                                                const Arguments& arguments) {
+    table[name + "." + std::string(method)] = [name, made = run](Machine& machine,
+                                                                 const Arguments& arguments) {
       auto* self =
           arguments.positional.empty() ? nullptr : object_as<Instance>(arguments.positional[0]);
       if (self == nullptr) return unknown(arguments.place);
-      return run(machine, parser_of(*self, name), without_first(arguments));
+      return made(machine, parser_of(*self, name), without_first(arguments));
     };
   }
 }

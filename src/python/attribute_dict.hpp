@@ -33,7 +33,7 @@ class AttributeDict : public NativeObject, public std::enable_shared_from_this<A
   [[nodiscard]] const Value& held() const { return held_; }
   /// The plain entries with every ${...} of the whole looked up.
   [[nodiscard]] Value resolved(Machine& machine) const;
-  void replace(Value held) { *held_.entries() = *held.entries(); }
+  void replace(const Value& held) { *held_.entries() = *held.entries(); }
   [[nodiscard]] const Style& style() const { return style_; }
 
  protected:

@@ -49,11 +49,10 @@ Value outside_method(const Value& self, std::string name) {
 Value descriptor_attribute(const Value& of, Descriptor& descriptor, std::string_view name) {
   if (name != "setter" && name != "getter" && name != "deleter") return {};
   // @x.setter: the same property, now with a setter.
-  const auto keep = of;
   const bool setter = name == "setter";
   auto* changed = &descriptor;
   return native_function("property." + std::string(name),
-                         [keep, setter, changed](Machine&, const Arguments& given) {
+                         [keep = of, setter, changed](Machine&, const Arguments& given) {
                            if (setter && !given.positional.empty())
                              changed->setter = given.positional[0];
                            return keep;

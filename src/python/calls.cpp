@@ -83,7 +83,7 @@ Value Interpreter::eval_call(const Code& code) {
   if (is_data(callee.self)) {
     result = call_method_of_data(callee, arguments);
   } else if (callee.function.is_unknown() && possibilities(callee.function).empty()) {
-    result = call_unknown(callee, std::move(arguments));
+    result = call_unknown(callee, arguments);
   } else {
     result = call(callee.function, std::move(arguments));
   }
@@ -118,11 +118,11 @@ Value Interpreter::call(const Value& callable, Arguments arguments) {
   }
   if (as<Class>(callable) != nullptr) return instantiate(owner_of(callable), std::move(arguments));
   if (const auto* symbol = as<Symbol>(callable)) {
-    const Value kept = callable;
+    const Value kept = callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
     return call_outside(*symbol, std::move(arguments));
   }
   if (auto* native = as<NativeFunction>(callable)) {
-    const Value kept = callable;
+    const Value kept = callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
     return native->run(*this, arguments);
   }
   if (const auto* partial = as<Partial>(callable)) {
@@ -170,11 +170,11 @@ Value Interpreter::call_thing(const Value& self, Arguments arguments) {
     // What a network computes says little about the job: once, and for a small share of the steps.
     auto& function = *as<Function>(*member);
     if (!first_time(&function)) return {};
-    const auto before = limit;
-    limit = std::min(limit, steps + run_.steps / 40);
+    const auto before = limit_;
+    limit_ = std::min(limit_, steps_ + run_.steps / 40);
     Value result = call(bind(*member, self, type), std::move(arguments));
-    limit = before;
-    if (flow == Flow::over_budget && steps <= limit) flow = Flow::next;
+    limit_ = before;
+    if (flow == Flow::over_budget && steps_ <= limit_) flow = Flow::next;
     return result;
   }
   if (type->outside.empty()) return {};
@@ -237,10 +237,10 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
   }
   ++function.calls;
   ++function.active;
-  const auto before = limit;
-  const auto start = steps;
+  const auto before = limit_;
+  const auto start = steps_;
   // A function may not use up what the code after it needs.
-  limit = std::min(limit, steps + std::max<std::int64_t>((limit - steps) / 4 * 3, 0));
+  limit_ = std::min(limit_, steps_ + std::max<std::int64_t>((limit_ - steps_) / 4 * 3, 0));
   frames.push_back(std::move(next));
   const Code* body = function.code->get(Field::body);
   if (function.code->kind == Kind::lambda) {
@@ -250,13 +250,13 @@ Value Interpreter::call_function(const std::shared_ptr<Object>& object, Argument
   }
   const Frame done = std::move(frames.back());
   frames.pop_back();
-  limit = before;
-  if (--function.active == 0) function.spent += steps - start;
+  limit_ = before;
+  if (--function.active == 0) function.spent += steps_ - start;
   return result_of(function, done);
 }
 
 Value Interpreter::result_of(const Function& function, const Frame& done) {
-  if (flow == Flow::over_budget && steps <= limit) {
+  if (flow == Flow::over_budget && steps_ <= limit_) {
     tree_.degrade(
         fmt::format("{} takes too many steps: the rest of it was left out", function.name));
     flow = Flow::next;

@@ -66,7 +66,7 @@ std::optional<Value> literal_value(const Code& code) {
 
 bool Interpreter::step() {
   if (flow != Flow::next) return false;
-  if (++steps <= limit) return true;
+  if (++steps_ <= limit_) return true;
   flow = Flow::over_budget;
   return false;
 }

@@ -149,7 +149,8 @@ void Interpreter::raise(std::string what, const Code& code) {
     return each.function == nullptr && each.building == nullptr;
   });
   if (!importing && seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::string(code.text.substr(0, 300)), place(code), is_sure()});
+    seen_.stops.push_back(
+        {std::string(code.text.substr(0, 300)), place(code), is_sure(), seen_.calls.size()});
   if (!certain() || frame().maybe_returned) return leave(Flow::raise, std::move(what));
   frame().returned = {};
 }
@@ -203,13 +204,13 @@ void Interpreter::execute_raise(const Code& code) {
 
 void Interpreter::refuse(std::string reason, PlacePtr at) {
   if (flow == Flow::next && seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::move(reason), std::move(at), is_sure()});
+    seen_.stops.push_back({std::move(reason), std::move(at), is_sure(), seen_.calls.size()});
 }
 
 void Interpreter::stop(std::string reason, PlacePtr at) {
   if (flow != Flow::next) return;
   if (seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::move(reason), std::move(at), is_sure()});
+    seen_.stops.push_back({std::move(reason), std::move(at), is_sure(), seen_.calls.size()});
   leave(Flow::exit, "SystemExit");
 }
 

@@ -134,7 +134,7 @@ ModulePtr Interpreter::find_module(const std::string& dotted) {
 
 /// Loads and runs one module whose parent is there already; remembers what is not there.
 ModulePtr Interpreter::load_module(const std::string& dotted, const ModulePtr& parent,
-                                   std::string inside) {
+                                   const std::string& inside) {
   const auto dot = dotted.rfind('.');
   const std::string name = dot == std::string::npos ? dotted : dotted.substr(dot + 1);
   ModulePtr module;
@@ -178,15 +178,15 @@ void Interpreter::execute_module(Module& module, const Code& root) {
   body.scope = module.scope;
   body.guarded = guards.size();
   scopes_.push_back(module.scope);
-  const auto before = limit;
+  const auto before = limit_;
   const auto guarded = guards;
-  if (!frames.empty()) limit = std::min(limit, steps + (limit - steps) / 4 * 3);
+  if (!frames.empty()) limit_ = std::min(limit_, steps_ + (limit_ - steps_) / 4 * 3);
   frames.push_back(std::move(body));
   execute_block(&root);
   frames.pop_back();
   guards = guarded;
-  limit = before;
-  if (flow == Flow::over_budget && steps <= limit) {
+  limit_ = before;
+  if (flow == Flow::over_budget && steps_ <= limit_) {
     tree_.degrade(fmt::format("{} takes too many steps: the rest of it was left out", module.file));
     flow = Flow::next;
   }
@@ -231,7 +231,7 @@ std::string Interpreter::absolute_name(const Code& relative) {
   const auto found = module_files_.find(globals);
   std::size_t dots = 0;
   while (dots < relative.text.size() && relative.text[dots] == '.') ++dots;
-  const std::string rest(relative.text.substr(dots));
+  std::string rest(relative.text.substr(dots));
   if (found == module_files_.end()) return rest;
   const Module& module = *found->second;
   std::string package = module.name;

@@ -139,14 +139,12 @@ TEST_CASE("a library that is known by name is not followed through its own sourc
 }
 
 TEST_CASE("what a package brings along is found where it lies before installation") {
-  const auto trial = run_program(R"(
+  const auto trial = run_program(
+      R"(
 import pkg_resources
 path = pkg_resources.resource_filename('tool.zoo', 'conf/a.yaml')
 )",
-                                 "",
-                                 {{"tool/__init__.py", ""},
-                                  {"tool/zoo/__init__.py", ""},
-                                  {"conf/a.yaml", "lr: 1\n"}});
+      "", {{"tool/__init__.py", ""}, {"tool/zoo/__init__.py", ""}, {"conf/a.yaml", "lr: 1\n"}});
   CHECK(trial["path"] == "'tool/zoo/../../conf/a.yaml'");
 }
 

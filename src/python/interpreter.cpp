@@ -26,7 +26,7 @@ std::string with_slashes(std::string_view dotted) {
 }  // namespace
 
 Interpreter::Interpreter(Tree& tree, const PythonRun& run)
-    : tree_(tree), run_(run), limit(run.steps) {
+    : tree_(tree), run_(run), limit_(run.steps) {
   List path;
   const bool by_module = run.script.empty();
   script_folder_ = by_module ? run.cwd : folder_of(run.script);
@@ -107,7 +107,9 @@ Result<std::string> Interpreter::find_entry_module() {
   for (const auto& folder : folders_to_search()) {
     const std::string base = folder.empty() ? path : folder + "/" + path;
     for (const std::string_view end : {".py", "/__main__.py"}) {
-      if (tree_.is_file(base + std::string(end))) return base + std::string(end);
+      std::string file = base;
+      file += end;
+      if (tree_.is_file(file)) return file;
     }
   }
   return fail(ErrorCode::not_found,

@@ -28,8 +28,8 @@ class Interpreter final : public Machine {
   std::optional<FunctionView> function(const Value& value) override;
   std::optional<ClassView> type(const Value& value) override;
   Value instance(const Value& type_or_name, Dict fields) override;
-  void stop(std::string reason, PlacePtr place) override;
-  void refuse(std::string reason, PlacePtr place) override;
+  void stop(std::string reason, PlacePtr at) override;
+  void refuse(std::string reason, PlacePtr at) override;
   [[nodiscard]] bool certain() const override { return uncertain == 0; }
   void set_entry(const DictPtr& dict, std::string_view key, Value value) override;
 
@@ -63,15 +63,18 @@ class Interpreter final : public Machine {
   /// A builtin fails, where the program is ready to catch it.
   void throw_error(std::string what);
   [[nodiscard]] ModulePtr find_module(const std::string& dotted);
-  Value import_dotted(const std::string& dotted, const PlacePtr& place);
+  Value import_dotted(const std::string& dotted, const PlacePtr& at);
   [[nodiscard]] Frame& frame() { return frames.back(); }
   /// Work on many items counts as steps too.
-  void charge(std::size_t items) { steps += static_cast<std::int64_t>(items / 32); }
+  void charge(std::size_t items) { steps_ += static_cast<std::int64_t>(items / 32); }
   Journal journal;
   std::vector<Frame> frames;
   Flow flow = Flow::next;
-  std::string raised;                            ///< the exception's name
-  Value search_path;                             ///< sys.path, as a list
+  int uncertain = 0;                ///< undecided branches around here
+  int loops = 0, depth = 0;         ///< around here; depth of C++ recursion
+  std::vector<const Code*> guards;  ///< `try` statements around here that catch something
+  std::string raised;               ///< the exception's name
+  Value search_path;                ///< sys.path, as a list
   FactSource literal_source = FactSource::code;  ///< of places: config while reading a config
   std::shared_ptr<Value> config_bases;           ///< `_base_` of a Python config, merged
   std::function<void(const Value&)> on_base;     ///< a Python config has set `_base_`
@@ -99,15 +102,13 @@ class Interpreter final : public Machine {
   void append_string(TextParts& parts, const Code& code);
   bool comprehend(const Code& code, std::size_t clause, const Action& each);
   Value format_call(const Value& self, const Arguments& arguments);
-
   Value bind(const Value& member, const Value& self, Class* type);
   Value class_attribute(Class& type, std::string_view name);
   Value thing_attribute(const Value& of, Thing& thing, std::string_view name);
   Value super_attribute(const Super& super, std::string_view name);
   Value outside_attribute(const Value& of, const Symbol& symbol, std::string_view name);
   Value data_attribute(const Value& of, std::string_view name);
-  Value member_of_module(const Value& module, std::string_view name);
-
+  Value member_of_module(const Value& of, std::string_view name);
   Value call_function(const std::shared_ptr<Object>& object, Arguments arguments);
   Value result_of(const Function& function, const Frame& done);
   Value call_outside(const Symbol& symbol, Arguments arguments);
@@ -126,7 +127,6 @@ class Interpreter final : public Machine {
   void run_framework_hooks(const Value& self);
   void call_back(const Value& callable, Arguments arguments);
   bool first_time(const void* what);
-
   void run_both(const Action& then, const Action& otherwise, Sure sure = Sure::neither);
   Way run_way(const Action& action, bool sure);
   void merge_ways(Way& one, Way& two);
@@ -146,7 +146,7 @@ class Interpreter final : public Machine {
   bool unroll(const Code& code, const List& items, bool counted);
   void run_round(const Code& code, std::size_t loop);
   std::size_t record_loop(const Code& code, const Value& iterable);
-  void find_bound(const Code& condition, std::size_t loop, const std::vector<std::string>& open);
+  void find_bound(const Code& condition, std::size_t index, const std::vector<std::string>& open);
   void execute_return(const Code& code);
   void execute_raise(const Code& code);
   void execute_delete(const Code& target);
@@ -165,11 +165,11 @@ class Interpreter final : public Machine {
   void leave(Flow how, std::string what);
   [[nodiscard]] bool is_sure() const;
   std::vector<Parameter> read_parameters(const Code* list);
-
   bool may_wait(const std::string& dotted);
   Value used(const Value& value);
   const Value* found_in(Dict& names, std::string_view name);
-  ModulePtr load_module(const std::string& dotted, const ModulePtr& parent, std::string inside);
+  ModulePtr load_module(const std::string& dotted, const ModulePtr& parent,
+                        const std::string& inside);
   ModulePtr locate(const std::string& folder, const std::string& name, const std::string& inside);
   std::vector<std::string> folders_to_search();
   void execute_file(Module& module, const std::string& file);
@@ -185,10 +185,7 @@ class Interpreter final : public Machine {
   Tree& tree_;
   const PythonRun& run_;
   Observation seen_;
-  int uncertain = 0;                       ///< undecided branches around here
-  int loops = 0, depth = 0;                ///< around here; depth of C++ recursion
-  std::vector<const Code*> guards;         ///< `try` statements around here that catch something
-  std::int64_t steps = 0, limit = 0;
+  std::int64_t steps_ = 0, limit_;  ///< done, and allowed in all
   std::map<std::string, ModulePtr, std::less<>> modules_;
   std::map<const Scope*, const Module*> module_files_;
   ModulePtr entry_;
@@ -199,5 +196,4 @@ class Interpreter final : public Machine {
   std::vector<std::weak_ptr<Scope>> scopes_;
   std::vector<const void*> once_;  ///< callbacks and networks that were run
 };
-
 }  // namespace schedmate::python

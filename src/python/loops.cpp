@@ -156,8 +156,8 @@ void Interpreter::run_round(const Code& code, std::size_t loop) {
 bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
   const Code* left = code.get(Field::left);
   const Code* body = code.get(Field::body);
-  const auto start = steps;
-  const auto allowed = (limit - steps) / 4;
+  const auto start = steps_;
+  const auto allowed = (limit_ - steps_) / 4;
   const auto calls = seen_.calls.size();
   const auto nested = seen_.loops.size();
   const auto instances = seen_.instances.size();
@@ -174,7 +174,7 @@ bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
     if (trial) {
       trial = false;
       const bool epochs = items.size() > longest_of_loops && seen_.loops.size() > nested;
-      if (steps - start > small_round || epochs) {
+      if (steps_ - start > small_round || epochs) {
         loops -= 1;
         (void)journal.take_back();
         flow = Flow::next;
@@ -187,7 +187,7 @@ bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
       }
       (void)journal.keep();
     }
-    if (flow != Flow::next || steps - start > allowed) break;
+    if (flow != Flow::next || steps_ - start > allowed) break;
   }
   loops -= counted ? 1 : 0;
   return true;
@@ -247,13 +247,13 @@ bool Interpreter::comprehend(const Code& code, std::size_t clause, const Action&
     return false;
   }
   bool known = true;
-  const auto start = steps;
+  const auto start = steps_;
   // Few items may each be long: the parts of a model, made by their configs.
-  const auto allowed = (limit - steps) / (items->size() <= longest_unrolled ? 2 : 8);
+  const auto allowed = (limit_ - steps_) / (items->size() <= longest_unrolled ? 2 : 8);
   for (const Value& item : *items) {
     assign(*left, item);
     known = comprehend(code, clause + 1, each) && known;
-    if (flow != Flow::next || steps - start > allowed) return false;
+    if (flow != Flow::next || steps_ - start > allowed) return false;
   }
   return known;
 }

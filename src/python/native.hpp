@@ -87,8 +87,10 @@ struct NativeObject : Object {
   [[nodiscard]] virtual std::string type_name() const = 0;  ///< "argparse.ArgumentParser"
   /// Nothing when the object has no such attribute. A method comes as a NativeFunction.
   virtual std::optional<Value> attribute(Machine& machine, std::string_view name) = 0;
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that keep it move it
   virtual bool set_attribute(Machine&, std::string_view, Value) { return false; }
   virtual std::optional<Value> item(Machine& machine, const Value& key);  ///< obj[key]
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual bool set_item(Machine&, const Value&, Value) { return false; }
   /// Code outside the tree was given it, and may have changed it.
   virtual void handed_out() {}

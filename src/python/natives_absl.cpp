@@ -199,7 +199,7 @@ std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view nam
       return placed(as_list(self->rest()), arguments.place);
     });
   }
-  if (name == "flag_values_dict") return AttributeDict::method(machine, "to_dict");
+  if (name == "flag_values_dict") return FlagNamespace::method(machine, "to_dict");
   if (!parsed_ && !name.starts_with("__")) parse(machine, program_words(machine));
   return FlagNamespace::attribute(machine, name);
 }

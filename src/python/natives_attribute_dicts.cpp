@@ -21,7 +21,7 @@ Value collect(const Arguments& arguments) {
   return held;
 }
 
-Native makes(AttributeDict::Style style) {
+Native makes(const AttributeDict::Style& style) {
   return [style](Machine&, const Arguments& arguments) {
     return value_of(std::make_shared<AttributeDict>(style, collect(arguments)), arguments.place);
   };

@@ -164,8 +164,8 @@ Value named_tuple(Machine&, const Arguments& arguments) {
 std::optional<std::regex> simple_pattern(const Value* pattern) {
   const std::string text = text_or(pattern);
   const bool plain = !text.empty() && text.size() < 200 && text.find("(?") == std::string::npos &&
-                     text.find_first_of("{") == std::string::npos &&
-                     text.find(")*") == std::string::npos && text.find(")+") == std::string::npos;
+                     text.find('{') == std::string::npos && text.find(")*") == std::string::npos &&
+                     text.find(")+") == std::string::npos;
   if (!plain) return std::nullopt;
   try {
     return std::regex(text);

@@ -8,8 +8,6 @@ namespace schedmate::natives {
 
 namespace {
 
-constexpr std::string_view training_arguments = "transformers.TrainingArguments";
-
 /// What programs ask of TrainingArguments to choose their way, as it is when nothing is said.
 Dict decisive_defaults(Machine& machine) {
   Dict fields;

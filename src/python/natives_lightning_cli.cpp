@@ -52,11 +52,11 @@ Settings read_settings(Machine& machine, const std::vector<Word>& words, bool ha
       continue;
     }
     const auto equals = text.find('=');
-    const std::string key =
-        text.substr(text.find_first_not_of('-'),
-                    equals == text.npos ? text.npos : equals - text.find_first_not_of('-'));
+    const std::string key = text.substr(
+        text.find_first_not_of('-'),
+        equals == std::string::npos ? std::string::npos : equals - text.find_first_not_of('-'));
     Word value{"true", words[i].place, words[i].known};
-    if (equals != text.npos) {
+    if (equals != std::string::npos) {
       value.text = text.substr(equals + 1);
     } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
       value = words[++i];

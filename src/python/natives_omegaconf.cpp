@@ -30,7 +30,7 @@ Value from_dataclass(Machine& machine, const Value& value, int depth) {
 
 /// A copy in which nodes stand for what they hold, however deep they are.
 Value without_nodes(const Value& value, int depth = 0) {
-  const Value plain = unwrapped(value);
+  Value plain = unwrapped(value);
   if (depth > most_nesting) return plain;
   if (const List* list = plain.items()) {
     List items;

@@ -28,7 +28,7 @@ void add_os(NativeTable& table);
 void add_paths(NativeTable& table);
 void add_math(NativeTable& table);
 void add_path_managers(NativeTable& table);  ///< after add_files, add_os and add_paths
-void add_functional(NativeTable& table);  ///< copy, itertools, functools, collections, re
+void add_functional(NativeTable& table);     ///< copy, itertools, functools, collections, re
 
 /// absl.flags.FLAGS.
 [[nodiscard]] std::optional<Value> absl_flags(Machine& machine);

@@ -207,9 +207,9 @@ class SimpleParser : public ArgumentParser {
 
  private:
   Value parse_all(Machine& machine, const Arguments& arguments, bool known) {
-    const Value result = parse_program(machine, *this, arguments, true);
+    Value result = parse_program(machine, *this, arguments, true);
     if (result.items() == nullptr) return result;
-    const Value space = result.items()->at(0);
+    Value space = result.items()->at(0);
     auto words = as_words(machine, result.items()->at(1));
     for (const auto& [dest, type] : classes_) {
       TypedFlags flags({.nested_names = false});

@@ -117,7 +117,7 @@ class CfgNode : public AttributeDict {
   }
 };
 
-Native makes(AttributeDict::Style style) {
+Native makes(const AttributeDict::Style& style) {
   return [style](Machine&, const Arguments& arguments) {
     Value held = Value::dict({}, arguments.place);
     Value holder;

@@ -84,6 +84,7 @@ struct Stop {
   std::string reason;
   PlacePtr place;
   bool certain = true;
+  std::size_t calls = 0;  ///< recorded before it
 };
 
 struct Observation {
