@@ -18,15 +18,15 @@ Result<void> facts_command(const Session& session, const FactsRequest& request) 
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto began = std::chrono::steady_clock::now();
-  auto facts = extract_facts(*job);
-  if (!facts) return tl::unexpected(facts.error());
-  *facts = with_model_facts(*std::move(facts), *job, *models);
+  auto found = extract_facts(*job);
+  if (!found) return tl::unexpected(found.error());
+  Facts facts = with_model_facts(*std::move(found), *job, *models);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-  facts->wall_ms = took.count();
+  facts.wall_ms = took.count();
   if (session.json)
-    fmt::print("{}\n", facts_json(*facts, {.explain = request.explain}));
+    fmt::print("{}\n", facts_json(facts, {.explain = request.explain}));
   else
-    fmt::print("{}", facts_text(*facts, request.explain));
+    fmt::print("{}", facts_text(facts, request.explain));
   return {};
 }
 

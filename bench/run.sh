@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every speed figure of the project, measured now: bench/run.sh [reference|scale|year|readers]...
+# Every speed figure of the project, measured now: bench/run.sh [PART]...
+# Parts: reference scale year readers store dense advice.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench dense_bench advice_bench history_replay > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -70,7 +71,24 @@ readers() {
   "$build/bench/read_bench"
 }
 
+# The advisor: exact search and import at full size, estimates on made and on real histories.
+store() {
+  echo "== history of 1,000,000 jobs with texts, sparse rows, SQLite"
+  "$build/bench/store_bench" 1000000 "$out/store"
+}
+dense() {
+  for rows in 100000 1000000; do
+    echo "== exact search over $rows vectors of 1,024 numbers"
+    "$build/bench/dense_bench" "$rows" "$out/dense"
+  done
+}
+advice() {
+  echo "== scaled resubmissions on made histories, and the real Venus rows with made metadata"
+  "$build/bench/advice_bench"
+  "$build/bench/history_replay" data/venus/venus_sept2020_days0-12.csv.gz
+}
+
 prepare
-for part in "${@:-reference scale year readers}"; do
+for part in "${@:-reference scale year readers store dense advice}"; do
   for each in $part; do "$each"; echo; done
 done

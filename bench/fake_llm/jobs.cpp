@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -36,7 +38,7 @@ std::vector<LabelledJob> read_jobs(const std::string& path, const std::string& t
     folder.replace(folder.find('/'), 1, "__");
     LabelledJob job{.id = json.at("id"),
                     .command = json.at("command"),
-                    .tree = trees + "/" + folder,
+                    .tree = fmt::format("{}/{}", trees, folder),
                     .labels = {},
                     .key_files = json.at("labels").value("key_files", std::vector<std::string>())};
     for (const auto& [name, label] : json.at("labels").items()) {

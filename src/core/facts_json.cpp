@@ -78,8 +78,8 @@ std::string text_at(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-template <std::size_t Count>
-std::size_t index_of(const std::array<std::string_view, Count>& words, std::string_view word) {
+template <std::size_t count>
+std::size_t index_of(const std::array<std::string_view, count>& words, std::string_view word) {
   return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
 }
 

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string_view>
 
+#include "base/input.hpp"
 #include "facts/choose.hpp"
 #include "facts/outlook.hpp"
 #include "facts/safe.hpp"
@@ -118,19 +120,46 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
 
 }  // namespace
 
+namespace {
+
+struct OwnedRules {
+  Keys keys;
+  Tables tables;
+};
+
+/// An operator's key names are more telling than the built-in ones: they come first.
+Result<OwnedRules> load_rules(const std::string& folder) {
+  std::string names(embedded::keys_toml);
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+    return fail(ErrorCode::not_found, fmt::format("{}: no such folder (setting rules)", folder));
+  const std::string own = folder + "/keys.toml";
+  if (!folder.empty() && std::filesystem::exists(own, error)) {
+    const auto text = read_file(own);
+    if (!text) return tl::unexpected(text.error());
+    if (const auto alone = Keys::parse(*text); !alone)
+      return fail(ErrorCode::invalid, fmt::format("{}: {}", own, alone.error().message));
+    names = *text + "\n" + names;
+  }
+  auto keys = Keys::parse(names);
+  if (!keys) return tl::unexpected(keys.error());
+  const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
+  auto tables = Tables::load(extra);
+  if (!tables) return tl::unexpected(tables.error());
+  return OwnedRules{std::move(*keys), std::move(*tables)};
+}
+
+}  // namespace
+
 Rules rules_with(const std::string& folder) {
-  static const auto keys = Keys::parse(embedded::keys_toml);
   static std::mutex one_at_a_time;
-  static std::map<std::string, Result<Tables>> by_folder;
+  static std::map<std::string, Result<OwnedRules>> by_folder;
   const std::scoped_lock lock(one_at_a_time);
   auto found = by_folder.find(folder);
-  if (found == by_folder.end()) {
-    const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
-    found = by_folder.emplace(folder, Tables::load(extra)).first;
-  }
-  const auto& tables = found->second;
-  return {keys ? &*keys : nullptr, tables ? &*tables : nullptr,
-          !keys ? keys.error().message : (!tables ? tables.error().message : "")};
+  if (found == by_folder.end()) found = by_folder.emplace(folder, load_rules(folder)).first;
+  const auto& loaded = found->second;
+  if (!loaded) return {nullptr, nullptr, loaded.error().message};
+  return {&loaded->keys, &loaded->tables, ""};
 }
 
 Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
