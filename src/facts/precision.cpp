@@ -165,6 +165,11 @@ void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
     if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     const std::string type = switched(*setting, meaning);
+    // Switched off by hand: `-o AMP.use_amp=False`.
+    const bool by_switch = meaning == "fp16" || meaning == "bf16";
+    if (type.empty() && by_switch && setting->standing == Standing::given &&
+        setting->value.boolean() != nullptr && setting->value.truth() == false)
+      add(out, {field, "fp32", 0.86}, setting->value.place, "setting " + setting->key);
     if (!type.empty()) {
       add(out, {field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000},
           setting->value.place, "setting " + setting->key);
