@@ -74,6 +74,7 @@ readers() {
 # The advisor: exact search and import at full size, estimates on made and on real histories.
 store() {
   echo "== history of 1,000,000 jobs with texts, sparse rows, SQLite"
+  mkdir -p "$out/store"
   "$build/bench/store_bench" 1000000 "$out/store"
 }
 dense() {
