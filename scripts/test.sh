@@ -9,7 +9,7 @@ say() { printf '\ntest: %s\n' "$*"; }
 ctest=(ctest --output-on-failure --no-tests=error --parallel "$(nproc)")
 
 say "build with sanitizers (address, undefined)"
-scripts/build.sh debug
+TARGETS=fast_tests scripts/build.sh debug
 say "fast tests with sanitizers"
 "${ctest[@]}" --test-dir build/debug -L fast
 say "build with the thread sanitizer"
