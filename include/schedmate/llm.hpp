@@ -136,8 +136,7 @@ struct ChatSurroundings {
 
 /// Errors: not_found (unknown kind), invalid (url, token or recording cannot be used), unavailable
 /// (kind `none`: "no model").
-[[nodiscard]] Result<Chat> open_chat(const ChatSettings& settings,
-                                     const ChatSurroundings& surroundings);
+[[nodiscard]] Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around);
 
 struct ChatKind {
   std::string_view name, summary;

@@ -117,7 +117,9 @@ void apply_facts(const Fields& ours, const Fields& theirs, Verdict& verdict) {
   verdict.rule += fmt::format("; duration x{:.3g} ({})", scaling.factor, what);
 }
 
-Verdict another(std::string what) { return {FlagClass::another_job, "another_job: " + what, 1}; }
+Verdict another(std::string_view what) {
+  return {FlagClass::another_job, fmt::format("another_job: {}", what), 1};
+}
 
 }  // namespace
 

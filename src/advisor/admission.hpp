@@ -41,7 +41,7 @@ struct AdmissionCase {
   const JobRecord& earlier;
 };
 
-[[nodiscard]] Verdict judge(const AdmissionCase& each, const FlagRules& rules);
+[[nodiscard]] Verdict judge(const AdmissionCase& both, const FlagRules& rules);
 
 /// An earlier submission that this one repeats.
 struct Repeated {

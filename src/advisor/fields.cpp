@@ -24,8 +24,8 @@ constexpr auto names = std::to_array<std::string_view>(
     {"model_name", "model_family", "task", "dataset", "framework", "optimizer"});
 constexpr auto compared_extra = std::to_array<std::string_view>({"accumulation", "dataset_size"});
 
-template <std::size_t Count>
-bool is_in(const std::array<std::string_view, Count>& list, std::string_view name) {
+template <std::size_t count>
+bool is_in(const std::array<std::string_view, count>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
 

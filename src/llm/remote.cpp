@@ -40,7 +40,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
 
 }  // namespace
 
-std::vector<Chat> chats_through(std::function<std::string(std::string_view)> ask,
+std::vector<Chat> chats_through(const std::function<std::string(std::string_view)>& ask,
                                 std::size_t count) {
   std::vector<Chat> chats;
   for (std::size_t i = 0; i < count; ++i) {

@@ -11,8 +11,8 @@
 namespace schedmate {
 
 /// `count` chats that put each request to `ask`.
-[[nodiscard]] std::vector<Chat> chats_through(std::function<std::string(std::string_view)> ask,
-                                              std::size_t count);
+[[nodiscard]] std::vector<Chat> chats_through(
+    const std::function<std::string(std::string_view)>& ask, std::size_t count);
 
 /// The other side: what the chat that the question names says to it. A senseless question has an
 /// error as its answer.

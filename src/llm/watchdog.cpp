@@ -39,7 +39,7 @@ void Watchdog::wait(const std::stop_token& stop, std::chrono::milliseconds limit
   shut();
 }
 
-void Watchdog::shut() {
+void Watchdog::shut() const {
   if (copy_ >= 0) ::shutdown(copy_, SHUT_RDWR);
 }
 

@@ -24,7 +24,7 @@ class Watchdog {
 
  private:
   void wait(const std::stop_token& stop, std::chrono::milliseconds limit);
-  void shut();
+  void shut() const;
 
   mutable std::mutex mutex_;
   std::condition_variable_any ended_;

@@ -17,7 +17,7 @@ Value whole_of(double number, const PlacePtr& place) {
 Value make_int(Interpreter& in, const Arguments& arguments) {
   const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {std::int64_t{0}, arguments.place};
-  const Value value = in.as_plain(*given);
+  Value value = in.as_plain(*given);
   if (value.integer() != nullptr) return value;
   if (const auto* real = value.real()) return whole_of(std::trunc(*real), value.place);
   if (const auto* flag = value.boolean()) return {std::int64_t{*flag ? 1 : 0}, value.place};

@@ -43,7 +43,8 @@ bool only_defines(std::string_view text) {
   for (const auto line : split(text, '\n')) {
     const auto marks = [&](std::string_view mark) {
       int count = 0;
-      for (auto at = line.find(mark); at != line.npos; at = line.find(mark, at + 3)) ++count;
+      for (auto at = line.find(mark); at != std::string_view::npos; at = line.find(mark, at + 3))
+        ++count;
       return count;
     };
     const bool odd = (marks("\"\"\"") + marks("'''")) % 2 != 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <ranges>
 
 #include "python/interpreter.hpp"
 
@@ -188,8 +189,8 @@ void Interpreter::execute_decorated(const Code& code) {
     if (child.kind == Kind::decorator && child.first() != nullptr)
       decorators.push_back(child.first());
   }
-  for (auto at = decorators.rbegin(); at != decorators.rend(); ++at)
-    what = decorate(**at, std::move(what));
+  for (const Code* decorator : std::views::reverse(decorators))
+    what = decorate(*decorator, std::move(what));
   set_name(name->text, std::move(what));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <ranges>
 
 #include "python/interpreter.hpp"
 
@@ -35,8 +36,8 @@ std::shared_ptr<Thing> make_thing(Class* type) {
 /// What the __init__ of a dataclass and its like does.
 void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& arguments) {
   Function like;
-  for (auto base = type.order.rbegin(); base != type.order.rend(); ++base) {
-    for (const Parameter& field : (*base)->fields) {
+  for (const Class* base : std::views::reverse(type.order)) {
+    for (const Parameter& field : base->fields) {
       const auto old = std::ranges::find(like.parameters, field.name, &Parameter::name);
       if (old == like.parameters.end()) {
         like.parameters.push_back(field);

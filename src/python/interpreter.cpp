@@ -105,7 +105,7 @@ Result<void> Interpreter::run_entry() {
 Result<std::string> Interpreter::find_entry_module() {
   const std::string path = with_slashes(run_.module);
   for (const auto& folder : folders_to_search()) {
-    const std::string base = folder.empty() ? path : folder + "/" + path;
+    const std::string base = folder.empty() ? path : fmt::format("{}/{}", folder, path);
     for (const std::string_view end : {".py", "/__main__.py"}) {
       std::string file = base;
       file += end;

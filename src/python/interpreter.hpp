@@ -140,13 +140,14 @@ class Interpreter final : public Machine {
   void execute_with(const Code& code);
   void begin_match(const Code& code);
   void execute_match(const std::vector<const Code*>& cases, std::size_t at, const Value& subject);
-  std::optional<bool> matches(const Code& pattern, const Value& subject);
+  std::optional<bool> matches(const Code& code, const Value& subject);
   void execute_for(const Code& code);
   void execute_while(const Code& code);
   bool unroll(const Code& code, const List& items, bool counted);
   void run_round(const Code& code, std::size_t loop);
   std::size_t record_loop(const Code& code, const Value& iterable);
-  void find_bound(const Code& condition, std::size_t index, const std::vector<std::string>& open);
+  void find_bound(const Code& condition, std::size_t index,
+                  const std::vector<std::string>& counters);
   void execute_return(const Code& code);
   void execute_raise(const Code& code);
   void execute_delete(const Code& target);
@@ -158,7 +159,7 @@ class Interpreter final : public Machine {
   void execute_decorated(const Code& code);
   Value define_function(const Code& code);
   Value define_class(const Code& code);
-  Value decorate(const Code& decorator, Value what);
+  Value decorate(const Code& code, Value what);
   void assign(const Code& target, Value value);
   void unpack(const Code& target, const Value& value);
   void raise(std::string what, const Code& code);

@@ -149,8 +149,8 @@ Value Interpreter::as_plain(const Value& value) {
     return {dict_within(owner_of(value), thing->fields), value.place};
   auto* object = as<NativeObject>(value);
   if (object == nullptr) return value;
-  auto plain = object->plain();
-  return plain ? std::move(*plain) : value;
+  const auto plain = object->plain();
+  return plain ? *plain : value;
 }
 
 std::optional<List> Interpreter::iterate(const Value& value) {

@@ -137,7 +137,7 @@ void add_lightning_1(NativeTable& table) {
 /// tap.Tap: `Args().parse_args()` of a class whose annotated names are the flags.
 Value parse_tap(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return {};
-  const Value self = arguments.positional[0];
+  Value self = arguments.positional[0];
   const auto* instance = object_as<Instance>(self);
   if (instance == nullptr) return {};
   std::string module = instance->file.substr(0, instance->file.rfind('.'));

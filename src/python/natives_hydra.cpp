@@ -32,7 +32,7 @@ std::string folder_of(std::string_view file) {
 
 /// config_path is relative to the file that says it.
 std::string config_folder(Machine& machine, const Value* path, const PlacePtr& place) {
-  const std::string from = place ? folder_of(place->file) : "";
+  std::string from = place ? folder_of(place->file) : "";
   if (path == nullptr || path->text() == nullptr) return from;
   std::string_view text = *path->text();
   if (text.starts_with("pkg://")) text.remove_prefix(6);

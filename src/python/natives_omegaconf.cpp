@@ -156,12 +156,13 @@ Value make_dict_config(Value plain, const PlacePtr& place) {
 
 Value plain_config(Machine& machine, const Value& value) {
   if (const auto* text = value.text()) {
-    auto parsed = parse_config(*text, ConfigFormat::yaml, value.place ? value.place->file : "");
-    return parsed ? std::move(*parsed) : value;
+    const auto parsed =
+        parse_config(*text, ConfigFormat::yaml, value.place ? value.place->file : "");
+    return parsed ? *parsed : value;
   }
   if (auto* native = object_as<NativeObject>(value)) {
-    auto plain = native->plain();
-    return plain ? std::move(*plain) : value;
+    const auto plain = native->plain();
+    return plain ? *plain : value;
   }
   return value.object() == nullptr ? value : from_dataclass(machine, value, 0);
 }

@@ -197,7 +197,7 @@ Value Interpreter::eval_unary(const Code& code) {
   const Code* argument = code.get(Field::argument);
   const Code* operation = code.get(Field::operation);
   if (argument == nullptr) return {};
-  const Value value = eval(*argument);
+  Value value = eval(*argument);
   if (code.kind == Kind::negation) {
     const auto decided = truth(value);
     return decided ? derived(Value(!*decided), place(code), value.place)

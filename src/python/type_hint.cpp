@@ -107,7 +107,8 @@ TypeHint read_subscript(std::string_view head, std::string_view inside, int dept
     TypeHint hint = read(parts[0], depth);
     if (hint.is_list) hint.type = FlagType::literal;
     hint.is_list = true;
-    const bool fixed = (name == "Tuple" || name == "tuple") && inside.find("...") == inside.npos;
+    const bool fixed =
+        (name == "Tuple" || name == "tuple") && inside.find("...") == std::string_view::npos;
     hint.count = fixed ? static_cast<int>(parts.size()) : 0;
     return hint;
   }
@@ -115,8 +116,8 @@ TypeHint read_subscript(std::string_view head, std::string_view inside, int dept
   TypeHint hint = read(parts[0], depth);  // Optional, Annotated, Final, Positional, ...
   hint.optional = hint.optional || name == "Optional";
   hint.positional = hint.positional || name == "Positional" ||
-                    inside.find("typer.Argument") != inside.npos ||
-                    inside.find("conf.Positional") != inside.npos;
+                    inside.find("typer.Argument") != std::string_view::npos ||
+                    inside.find("conf.Positional") != std::string_view::npos;
   return hint;
 }
 

@@ -58,7 +58,7 @@ class Column {
   Result<void> map(std::uint64_t capacity);
   Result<void> write(std::uint64_t offset, std::string_view bytes);
   Result<void> write_sums(std::uint64_t offset, std::uint64_t size);
-  [[nodiscard]] bool is_good(std::uint64_t block) const;
+  [[nodiscard]] bool is_good(std::uint64_t number) const;
   [[nodiscard]] std::string_view block(std::uint64_t number) const;
   void close();
 

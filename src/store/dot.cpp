@@ -10,7 +10,10 @@ namespace portable {
 
 std::int64_t dot_codes(std::span<const std::int16_t> query, const std::int8_t* row) {
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < query.size(); ++i) sum += std::int32_t{query[i]} * row[i];
+  for (std::size_t i = 0; i < query.size(); ++i) {
+    const std::int32_t product = query[i] * row[i];
+    sum += product;
+  }
   return sum;
 }
 

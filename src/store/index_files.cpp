@@ -66,7 +66,7 @@ Result<IndexFiles> IndexFiles::open(const std::string& folder, std::uint64_t key
         std::default_delete<int>()(file);
       });
   for (const auto& name : columns) {
-    auto column = Column::open(folder.empty() ? "" : folder + "/" + name);
+    auto column = Column::open(folder.empty() ? "" : fmt::format("{}/{}", folder, name));
     if (!column) return tl::unexpected(column.error());
     files.columns_.push_back(std::move(*column));
   }
