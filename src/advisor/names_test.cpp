@@ -21,7 +21,7 @@ TEST_CASE("a name is the same in every spelling") {
 
 TEST_CASE("a path leaves no folder and no person's name") {
   CHECK(normal_name("/home"
-                    "/jane/work/bert-base")
+                    "/jane/runs/bert-base")
             .find("jane") == std::string::npos);
   CHECK(normal_name("~/jane/bert-base") == "bert-b");
   CHECK(normal_name("$DATA/jane/bert-base") == "bert-b");
