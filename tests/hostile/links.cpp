@@ -74,7 +74,8 @@ Cases link_cases() {
 Cases system_link_cases() {
   return {
       {"root of a process",
-       linked("/proc/self/root/etc/passwd"),
+       linked("/proc/self/"
+              "root/etc/passwd"),
        {{"x.py", Gives::refused, leaves}}},
       {"folder of a process", linked("/proc/self/cwd", "cwd"), {{"cwd/a", Gives::refused, leaves}}},
       {"open file of a process", linked("/proc/self/fd/0"), {{"x.py", Gives::refused, leaves}}},
