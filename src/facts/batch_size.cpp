@@ -117,6 +117,10 @@ void from_settings(const Scene& scene, Findings& out) {
     const auto number = setting->value.number();
     if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;
     if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
+    // The loader that the argument belongs to is that of another set.
+    const bool argument = setting->standing == Standing::argument && setting->value.place;
+    if (argument && mentions(normal_key(setting->value.place->text), {"test_", "val_", "eval_"}))
+      continue;
     double value = *number;
     double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {

@@ -40,6 +40,7 @@ class Datasets {
   void from_calls();
   void from_classes();
   void from_settings();
+  void from_targets();
   void from_paths();
   void from_names();
 
@@ -183,9 +184,8 @@ void Datasets::from_settings() {
   }
 }
 
-/// A known name within a path or address that the program reads, whatever its key.
-void Datasets::from_paths() {
-  // Classes that a config names where it speaks of data.
+/// Classes that a config names where it speaks of data.
+void Datasets::from_targets() {
   for (const Setting& setting : scene_.settings) {
     const std::string* text = setting.value.text();
     const bool names = setting.leaf() == "target" || setting.leaf() == "_target_" ||
@@ -193,6 +193,10 @@ void Datasets::from_paths() {
     if (text != nullptr && names && setting.key.contains("data") && !for_evaluation(setting.key))
       add_name(*text, 0.8, setting.value.place);
   }
+}
+
+/// A known name within a path or address that the program reads, whatever its key.
+void Datasets::from_paths() {
   constexpr std::array others{"output", "save",     "log",   "ckpt", "checkpoint", "model",
                               "weight", "pretrain", "cache", "work", "token",      "vocab"};
   for (const Setting& setting : scene_.settings) {
@@ -232,6 +236,7 @@ void find_dataset(const Scene& scene, Findings& out) {
   datasets.from_calls();
   datasets.from_classes();
   datasets.from_settings();
+  datasets.from_targets();
   datasets.from_paths();
   datasets.from_names();
 }

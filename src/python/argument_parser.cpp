@@ -264,6 +264,7 @@ Value add_argument(Machine&, const Self& self, const Arguments& arguments) {
 }
 
 Value set_defaults(Machine&, const Self& self, const Arguments& arguments) {
+  if (!arguments.complete) self->open_defaults();
   for (const auto& [key, value] : arguments.named.all()) self->set_default(key, value);
   for (const Value& other : arguments.positional) {
     Value holder;

@@ -51,6 +51,7 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   /// It may have flags that were not seen: their names are not known, or code outside adds them.
   [[nodiscard]] bool is_open() const { return open_; }
   void handed_out() override { open_ = true; }
+  void open_defaults() { defaults_open_ = true; }
 
   Value add_group(const Arguments& arguments, bool exclusive);
   Value add_commands(const Arguments& arguments);
@@ -81,6 +82,7 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   std::vector<Declared> declared_;
   FlagSyntax syntax_;
   std::string file_prefix_;
+  bool defaults_open_ = false;  ///< replaced by settings that are not known
   bool open_ = false;
   Dict defaults_;  ///< of set_defaults, for names without a flag
   std::vector<Exclusive> exclusive_;

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "python/argument_parser.hpp"
+#include "python/journal.hpp"
 
 namespace schedmate::natives {
 namespace {
@@ -117,6 +118,7 @@ void ArgumentParser::put_defaults(Machine& machine, Parsed& parsed) const {
       auto converted = convert(machine, flag.type, {*text, value.place, true});
       if (converted) value = std::move(*converted);
     }
+    if (defaults_open_) value = python::joined(value, {});
     if (flag.spec.dest != "==SUPPRESS==") parsed.values.set(flag.spec.dest, value.deep_copy());
   }
   for (const auto& [name, value] : defaults_.all()) {

@@ -48,7 +48,11 @@ std::optional<Value> FileObject::attribute(Machine&, std::string_view name) {
 Value open_file(Machine& machine, const Value& path, const PlacePtr& place) {
   const auto text = path_text(path);
   const auto inside = text ? tree_path(machine, *text) : std::nullopt;
-  if (!inside || !machine.tree().is_file(*inside)) return unknown(place);
+  if (!inside || !machine.tree().is_file(*inside)) {
+    if (text && config_format(*text))
+      machine.tree().degrade(*text + " is not in the tree: what it sets is not known");
+    return unknown(place);
+  }
   const auto file = machine.tree().read(*inside);
   return file ? value_of(std::make_shared<FileObject>(*file), place) : unknown(place);
 }
