@@ -149,7 +149,12 @@ Result<void> Column::append(std::string_view bytes) {
 Result<void> Column::seal() {
   if (auto done = write_sums(sealed_, bytes_ - sealed_); !done) return done;
   sealed_ = bytes_;
+  release();
   return {};
+}
+
+void Column::release() const {
+  if (file_ >= 0 && data_ != nullptr) ::madvise(data_, capacity_, MADV_DONTNEED);
 }
 
 Result<void> Column::overwrite(std::uint64_t offset, std::string_view bytes) {

@@ -47,6 +47,8 @@ class Column {
   Result<void> check_all();
   /// Forgets which blocks were compared.
   void distrust() { checked_.clear(); }
+  /// Takes the pages of a file out of this process; the system keeps them in its cache.
+  void release() const;
 
   template <class T>
   [[nodiscard]] std::span<const T> as() const {

@@ -24,6 +24,9 @@ struct Scale {
   float rest = 0;  ///< length of the row minus its code, rounded up
 };
 
+/// Rows of which the exact numbers are kept in memory at once.
+constexpr std::size_t rows_held = 64;
+
 /// Unit rows may be off by their rounding; sums of doubles by less.
 constexpr double slack = 1e-5;
 
@@ -161,7 +164,9 @@ class DenseRows final : public Rows {
     auto& column = files_.column(row_floats);
     const auto texts = files_.column(ids).as<RowId>();
     const auto row_bytes = dimensions() * sizeof(float);
-    for (const auto& candidate : rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto& candidate = rows[i];
+      if (i % rows_held == 0) column.release();
       if (texts[candidate.row].forgotten()) continue;
       if (auto good = column.check(candidate.row * row_bytes, row_bytes); !good) {
         return tl::unexpected(good.error());
@@ -169,6 +174,7 @@ class DenseRows final : public Rows {
       const float* const row = column.as<float>().data() + candidate.row * dimensions();
       best.offer(dot_exact(vector, row), candidate.row);
     }
+    column.release();
     std::vector<SimilarText> similar;
     for (const auto& found : std::move(best).best_first()) {
       similar.push_back({texts[found.row].id(), std::min(found.score, 1.0)});
