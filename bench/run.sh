@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench store_bench dense_bench advice_bench history_replay > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -76,6 +76,7 @@ store() {
   echo "== history of 1,000,000 jobs with texts, sparse rows, SQLite"
   mkdir -p "$out/store"
   "$build/bench/store_bench" 1000000 "$out/store"
+  "$build/bench/resubmit_bench" "$out/store" examples/classifier
 }
 dense() {
   for rows in 100000 1000000; do

@@ -179,6 +179,7 @@ Result<std::vector<Repeated>> find_repeated(Store& store, const Submission& subm
   filter.entry = read_command_flags(submission.job.command, rules).entry;
   filter.limit = looked_at;
   filter.brief = true;
+  filter.finished = true;
   std::vector<Repeated> repeated;
   const auto look = [&](JobRecord record) {
     if (record.id == submission.id) return true;
@@ -187,6 +188,9 @@ Result<std::vector<Repeated>> find_repeated(Store& store, const Submission& subm
     return true;
   };
   if (auto done = store.each(filter, look); !done) return tl::unexpected(done.error());
+  filter.finished = false;
+  if (repeated.empty())
+    if (auto done = store.each(filter, look); !done) return tl::unexpected(done.error());
   std::ranges::stable_sort(repeated, {},
                            [](const Repeated& each) { return each.verdict.relation; });
   return repeated;

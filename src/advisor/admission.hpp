@@ -49,8 +49,9 @@ struct Repeated {
   Verdict verdict;
 };
 
-/// The nearest first: by class, then newest. Looks at the user's `most` latest submissions of the
-/// same entry. Errors: those of the store.
+/// The nearest first: by class, then newest. Looks at the user's latest submissions of the same
+/// entry that have ended, which a sweep of a hundred running ones must not hide; when none of those
+/// repeats it, at the latest of all. Errors: those of the store.
 [[nodiscard]] Result<std::vector<Repeated>> find_repeated(Store& store,
                                                           const Submission& submission,
                                                           const Fields* ours,

@@ -123,6 +123,20 @@ TEST_CASE("a resubmission is answered from memory, without reading again") {
   CHECK(advice.changes.empty());
 }
 
+TEST_CASE("a sweep of running submissions does not hide the one that has ended") {
+  World world;
+  world.submit("first", "ann", command);
+  world.finish("first", 1000);
+  for (int seed = 0; seed < 80; ++seed) {
+    const std::string again = std::string(command) + " --seed " + std::to_string(seed);
+    world.submit("running-" + std::to_string(seed), "ann", again, 1);
+  }
+  const Advice advice = world.submit("last", "ann", command, 2);
+  CHECK(advice.estimate.source == AdviceSource::resubmission);
+  REQUIRE(advice.similar.size() == 1);
+  CHECK(advice.similar[0].id == "first");
+}
+
 TEST_CASE("twice the epochs: carried over, named, and twice as long") {
   World world;
   world.facts = resnet(10, command);
