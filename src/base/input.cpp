@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -102,7 +103,8 @@ class InputFile::Stream {
     if (gzip_ready_) ::inflateEnd(&gzip_);
   }
 
-  Result<void> start();
+  /// `text`: a byte order mark is left out, UTF-16 refused.
+  Result<void> start(bool text);
   Result<std::size_t> read(std::span<char> out);
 
  private:
@@ -126,7 +128,7 @@ class InputFile::Stream {
   std::string head_;  // decoded, looked at, not yet given out
 };
 
-Result<void> InputFile::Stream::start() {
+Result<void> InputFile::Stream::start(bool text) {
   const auto first = raw_.peek(zstd_magic.size());
   if (!first) return tl::unexpected(first.error());
   if (starts_with(*first, gzip_magic)) {
@@ -138,7 +140,7 @@ Result<void> InputFile::Stream::start() {
     zstd_.reset(::ZSTD_createDStream());
     if (!zstd_) return invalid(raw_.path(), "cannot start zstd (out of memory?)");
   }
-  return take_byte_order_mark();
+  return text ? take_byte_order_mark() : Result<void>();
 }
 
 Result<void> InputFile::Stream::take_byte_order_mark() {
@@ -246,14 +248,22 @@ Result<std::size_t> InputFile::Stream::unzstd(std::span<char> out) {
   return target.pos;
 }
 
-Result<InputFile> InputFile::open(const std::string& path, std::uint64_t limit) {
+Result<InputFile> InputFile::start(const std::string& path, std::uint64_t limit, bool text) {
   auto file = open_regular(path);
   if (!file) return tl::unexpected(file.error());
   InputFile input(std::make_unique<Stream>(RawBytes(std::move(*file), path), limit));
-  if (const auto started = input.stream_->start(); !started) {
+  if (const auto started = input.stream_->start(text); !started) {
     return tl::unexpected(started.error());
   }
   return input;
+}
+
+Result<InputFile> InputFile::open(const std::string& path, std::uint64_t limit) {
+  return start(path, limit, true);
+}
+
+Result<InputFile> InputFile::open_bytes(const std::string& path) {
+  return start(path, std::numeric_limits<std::uint64_t>::max(), false);
 }
 
 InputFile::InputFile(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}

@@ -25,6 +25,8 @@ class InputFile {
 
   /// Errors: invalid when the file is absent, unreadable, not a regular file or UTF-16 text.
   static Result<InputFile> open(const std::string& path, std::uint64_t limit = most_bytes);
+  /// Any bytes of any length, UTF-16 and byte order marks as they are. Errors: as open().
+  static Result<InputFile> open_bytes(const std::string& path);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
   InputFile(const InputFile&) = delete;
@@ -38,6 +40,7 @@ class InputFile {
  private:
   class Stream;
   explicit InputFile(std::unique_ptr<Stream> stream);
+  static Result<InputFile> start(const std::string& path, std::uint64_t limit, bool text);
   std::unique_ptr<Stream> stream_;
 };
 

@@ -49,10 +49,10 @@ constexpr std::string_view libraries[] = {
     "doctest",  "openssl", "tree_sitter", "httplib.h", "sqlite3.h",  "yaml-cpp", "hiredis"};
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
-constexpr std::string_view own_folders[] = {"base",    "core",  "trace", "policy",  "sim",
-                                            "report",  "tree",  "code",  "command", "config",
-                                            "python",  "facts", "llm",   "agent",   "store",
-                                            "advisor", "apps",  "bench", "tests",   "service"};
+constexpr std::string_view own_folders[] = {
+    "base",  "core",  "log",     "trace",  "policy", "sim",   "report",
+    "tree",  "code",  "command", "config", "python", "facts", "llm",
+    "agent", "store", "advisor", "apps",   "bench",  "tests", "service"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

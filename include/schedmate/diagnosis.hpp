@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Why a job ended, read from its logs (paper 3.3, Failure Handler; design 4.2, 5.5).
+///
+/// A verdict is a class with the line that names the cause. Nothing is executed here, and a node is
+/// named only when it is in the allocation that the caller gives.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+enum class FailureClass : std::uint8_t { none, infrastructure, framework, user_script, other };
+enum class Component : std::uint8_t { none, gpu, nvlink, network, node, storage, other };
+/// What a failure line is to the failure.
+enum class LineRole : std::uint8_t { cause, cascade, teardown };
+enum class Recommendation : std::uint8_t {
+  restart_same,
+  restart_elsewhere,
+  do_not_restart,
+  test_first,
+  notify
+};
+
+struct LogEvidence {
+  std::string file;
+  std::uint64_t line = 0;  ///< 1-based; lines end at \n only
+  std::string text;        ///< printable, secrets left out
+  LineRole role = LineRole::cause;
+};
+
+/// What another source than the log says.
+struct Witness {
+  std::string name;            ///< a row of witnesses.def
+  std::optional<bool> agrees;  ///< nothing: it was not there, or says nothing on this
+  std::string says;
+};
+
+struct Diagnosis {
+  FailureClass verdict = FailureClass::none;
+  Component component = Component::none;
+  std::string root_file;
+  std::optional<std::uint64_t> root_line;         ///< 1-based: the line that names the cause
+  std::optional<std::uint64_t> first_error_line;  ///< 1-based: where the failure begins
+  std::string reason;
+  std::vector<LogEvidence> evidence;
+  std::vector<std::string> nodes;  ///< of the allocation only
+  Recommendation recommendation = Recommendation::notify;
+  std::string advice;  ///< what to test, restart or tell whom, in words
+  double confidence = 0;
+  std::vector<Witness> witnesses;
+  std::string fingerprint;  ///< equal for the same failure of another job
+  std::string by;           ///< locator and rule, or model
+};
+
+/// The job behind the logs (docs/formats/job.md).
+struct JobContext {
+  std::string job_id, user, state, exit_code, start, end;
+  std::vector<std::string> nodes;
+  std::map<int, std::string> ranks;  ///< rank -> node
+};
+
+[[nodiscard]] std::string_view name_of(FailureClass verdict);
+[[nodiscard]] std::string_view name_of(Component component);
+[[nodiscard]] std::string_view name_of(LineRole role);
+[[nodiscard]] std::string_view name_of(Recommendation recommendation);
+
+[[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
+
+}  // namespace schedmate

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "log/number_reader.hpp"
+
+namespace schedmate {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Units that may stand a space away from their number.
+bool is_spaced_unit(std::string_view word) {
+  constexpr std::array<std::string_view, 33> units = {
+      "s",           "sec",          "secs",         "seconds",   "second",    "ms",
+      "us",          "min",          "mins",         "minutes",   "hours",     "it/s",
+      "s/it",        "ms/step",      "s/step",       "sec/step",  "sec/batch", "ms/it",
+      "samples/sec", "samples/s",    "images/sec",   "images/s",  "tokens/s",  "tokens/sec",
+      "updates/sec", "steps/sec",    "examples/sec", "records/s", "wps",       "tok/s",
+      "ms/batch",    "seconds/step", "imgs/s"};
+  return std::ranges::find(units, word) != units.end();
+}
+
+double multiplier(char letter) {
+  switch (letter) {
+    case 'k':
+    case 'K':
+      return 1e3;
+    case 'M':
+      return 1e6;
+    case 'B':
+    case 'G':
+      return 1e9;
+    default:
+      return 0;
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  std::vector<Number> read() {
+    while (at_ < text_.size() && numbers_.size() < most_numbers) {
+      if (!begins_number()) {
+        ++at_;
+        continue;
+      }
+      const auto literal = read_literal(text_.substr(at_));
+      if (literal.length > 0)
+        take(literal);
+      else if (is_digit(text_[at_]))
+        skip_word();
+      else
+        ++at_;
+    }
+    return std::move(numbers_);
+  }
+
+ private:
+  [[nodiscard]] char peek(std::size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
+
+  /// Digits inside a word ("conv2d", "fp16") begin none; nor does the sign of a range.
+  [[nodiscard]] bool begins_number() const {
+    const char c = text_[at_];
+    const char before = at_ > 0 ? text_[at_ - 1] : ' ';
+    if (is_digit(c)) return !is_word(before) && !(before == '.' && at_ > 1);
+    if ((c == '-' || c == '+') && (is_digit(peek(at_ + 1)) || peek(at_ + 1) == '.' ||
+                                   peek(at_ + 1) == 'i' || peek(at_ + 1) == 'n'))
+      return !is_word(before) && before != ')' && before != ']';
+    if (c == '.') return is_digit(peek(at_ + 1)) && !is_word(before) && before != '.';
+    const bool word = c == 'n' || c == 'N' || c == 'i' || c == 'I';
+    return word && !is_word(before) && before != '/' && follows_key();
+  }
+
+  /// "nan" is a number where a value is expected.
+  [[nodiscard]] bool follows_key() const {
+    std::size_t at = at_;
+    while (at > 0 && text_[at - 1] == ' ') --at;
+    return at > 0 && std::string_view(":=(|").contains(text_[at - 1]);
+  }
+
+  void skip_word() {
+    ++at_;
+    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.')) ++at_;
+    from_ = at_;
+  }
+
+  void take(const Literal& literal) {
+    Number number;
+    number.value = literal.value;
+    number.whole = literal.whole;
+    number.clock = literal.clock;
+    number.at = at_;
+    const auto between = text_.substr(from_, at_ - from_);
+    number.key = key_of(between);
+    number.in_brackets = !between.empty() && (between.back() == '[' || between.back() == '(');
+    at_ += literal.length;
+    if (is_part_of_word()) {
+      skip_word();
+      return;
+    }
+    take_unit(number);
+    take_total(number);
+    take_mean(number);
+    from_ = at_;
+    numbers_.push_back(std::move(number));
+  }
+
+  /// "3d", "9f2c1" and other words that begin with a digit; a known unit or "9epoch" is none.
+  [[nodiscard]] bool is_part_of_word() const {
+    std::size_t end = at_;
+    while (end < text_.size() && is_word(text_[end])) ++end;
+    const auto tail = text_.substr(at_, end - at_);
+    return std::ranges::any_of(tail, is_digit) || tail.starts_with('_') || tail.size() > 12;
+  }
+
+  void take_unit(Number& number) {
+    if (peek(at_) == '%') {
+      number.percent = true;
+      ++at_;
+      return;
+    }
+    std::size_t end = at_;
+    while (end < text_.size() &&
+           (is_letter(text_[end]) || (text_[end] == '/' && end > at_ && is_letter(peek(end + 1)))))
+      ++end;
+    if (end > at_) {
+      set_unit(number, text_.substr(at_, end - at_));
+      at_ = end;
+      return;
+    }
+    if (peek(at_) != ' ') return;
+    end = at_ + 1;
+    while (end < text_.size() && (is_letter(text_[end]) || text_[end] == '/')) ++end;
+    const auto word = text_.substr(at_ + 1, end - at_ - 1);
+    // "0.5 s: next" names what follows.
+    if (!is_spaced_unit(word) || peek(end) == '=') return;
+    number.unit = word;
+    at_ = end;
+  }
+
+  static void set_unit(Number& number, std::string_view unit) {
+    const double times = multiplier(unit[0]);
+    const bool scaled = times > 0 && (unit.size() == 1 || unit.starts_with("kit") ||
+                                      unit.starts_with("Mit") || unit.starts_with("kB"));
+    if (scaled && unit != "kB") {
+      number.value *= times;
+      number.whole = number.whole && unit.size() == 1;
+      unit.remove_prefix(1);
+    }
+    number.unit = unit;
+  }
+
+  void take_total(Number& number) {
+    std::size_t at = at_;
+    while (peek(at) == ' ') ++at;
+    if (peek(at) == '/') {
+      ++at;
+    } else if (text_.substr(at).starts_with("of ")) {
+      at += 3;
+    } else {
+      return;
+    }
+    while (peek(at) == ' ') ++at;
+    if (!is_digit(peek(at)) || number.clock) return;
+    const auto literal = read_literal(text_.substr(at));
+    if (literal.length == 0 || literal.clock) return;
+    Number total;
+    total.value = literal.value;
+    at_ = at + literal.length;
+    if (is_letter(peek(at_))) take_unit(total);
+    number.total = total.value;
+  }
+
+  void take_mean(Number& number) {
+    std::size_t at = at_;
+    while (peek(at) == ' ') ++at;
+    if (peek(at) != '(' || number.total) return;
+    const auto inside = at + 1 + (peek(at + 1) == ' ' ? 1U : 0U);
+    const auto literal = read_literal(text_.substr(std::min(inside, text_.size())));
+    auto end = inside + literal.length;
+    while (peek(end) == ' ') ++end;
+    if (literal.length == 0 || literal.clock || peek(end) != ')') return;
+    number.mean = literal.value;
+    at_ = end + 1;
+  }
+
+  /// The words right before a number: behind the last separator, without what joins them to it.
+  static std::string key_of(std::string_view between) {
+    const auto ends = [](char c) { return std::string_view(" \t:=([{'\"<#").contains(c); };
+    while (!between.empty() && ends(between.back())) between.remove_suffix(1);
+    const bool unit_name = between.ends_with(')');  // "iteration (ms)": the bracket belongs to it
+    std::size_t begin = between.size();
+    while (begin > 0 && !is_separator(between, begin - 1, unit_name)) --begin;
+    std::string key;
+    for (const char c : trim(between.substr(begin))) key += lower(c);
+    while (!key.empty() && std::string_view("-.*>").contains(key.front())) key.erase(0, 1);
+    return std::string(trim(key));
+  }
+
+  static bool is_separator(std::string_view text, std::size_t at, bool unit_name) {
+    const char c = text[at];
+    if (c == '(' || c == ')') return !unit_name;
+    if (c == ' ') return at > 0 && (text[at - 1] == ' ' || text[at - 1] == ':');
+    return std::string_view(",|;{}[]\"'\t").contains(c);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t from_ = 0;  ///< behind the last number
+  std::vector<Number> numbers_;
+};
+
+}  // namespace
+
+std::vector<Number> numbers_of(std::string_view text) { return Reader(text).read(); }
+
+}  // namespace schedmate
