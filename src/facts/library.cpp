@@ -114,8 +114,8 @@ std::optional<LibrarySetting> library_setting(const Scene& scene, const Library&
   }
   setting.by_default = scene.tables->find_default(library.callee, name);
   // Given, but not known: the default does not hold.
-  const bool hidden = library.call != nullptr && library.call->named.find(name) != nullptr &&
-                      !setting.value.is_none();
+  const bool hidden = library.call != nullptr && !setting.value.is_none() &&
+                      (library.call->named.find(name) != nullptr || !library.call->complete);
   if (hidden) return std::nullopt;
   return setting.by_default ? std::optional(setting) : std::nullopt;
 }

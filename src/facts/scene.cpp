@@ -13,6 +13,7 @@ namespace {
 PythonRun run_of(const JobSource& job, const Launch& launch) {
   PythonRun run{.script = launch.script,
                 .module = launch.module,
+                .function = launch.function,
                 .args = launch.args,
                 .env = launch.env,
                 .cwd = launch.cwd};

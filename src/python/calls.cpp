@@ -297,6 +297,7 @@ Value Interpreter::record(std::string callee, const Arguments& arguments) {
   call.function = frame().name;
   call.inside_class = frame().class_name;
   call.certain = certain();
+  call.complete = arguments.complete;
   call.loops = loops;
   seen_.calls.push_back(std::move(call));
   if (made->callee.starts_with("?")) return {Unknown{}, arguments.place};

@@ -164,7 +164,7 @@ void Interpreter::execute_file(Module& module, const std::string& file) {
   if (source == nullptr) return;
   seen_.files.push_back(file);
   auto& names = module.scope->names;
-  const bool entry = modules_.size() == 1 && frames.empty();
+  const bool entry = &module == entry_.get() && run_.function.empty();
   names.set("__name__", Value(entry ? "__main__" : module.name));
   names.set("__file__", Value(from_working_folder(file)));
   names.set("__doc__", Value(std::string()));

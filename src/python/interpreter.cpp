@@ -23,13 +23,39 @@ std::string with_slashes(std::string_view dotted) {
   return path;
 }
 
+/// The folder that imports are looked up in first: the script's own or, of a program that is run by
+/// its dotted name, the one which that name counts from.
+std::string import_folder(const PythonRun& run) {
+  if (run.script.empty()) return run.cwd;
+  const std::string path = with_slashes(run.module);
+  for (const std::string_view end : {".py", "/__main__.py"}) {
+    std::string_view folder = run.script;
+    if (run.module.empty() || !folder.ends_with(path + std::string(end))) continue;
+    folder.remove_suffix(path.size() + end.size());
+    if (folder.empty()) return {};
+    if (folder.ends_with('/')) return std::string(folder.substr(0, folder.size() - 1));
+  }
+  return folder_of(run.script);
+}
+
+/// What the wrapper does that an installer makes of `name = package.module:function`.
+void call_console_script(Interpreter& interpreter, const ModulePtr& entry,
+                         std::string_view function) {
+  Frame body;
+  body.scope = entry->scope;
+  interpreter.frames.push_back(std::move(body));
+  Value target = wrap(entry);
+  for (const auto part : split(function, '.')) target = interpreter.attribute(target, part);
+  (void)interpreter.call(target, {});
+  interpreter.frames.pop_back();
+}
+
 }  // namespace
 
 Interpreter::Interpreter(Tree& tree, const PythonRun& run)
     : tree_(tree), run_(run), limit_(run.steps) {
   List path;
-  const bool by_module = run.script.empty();
-  script_folder_ = by_module ? run.cwd : folder_of(run.script);
+  script_folder_ = import_folder(run);
   if (script_folder_ == ".") script_folder_.clear();
   path.emplace_back(from_working_folder(script_folder_));
   if (const auto given = run.env.find("PYTHONPATH"); given != run.env.end()) {
@@ -77,22 +103,26 @@ Result<void> Interpreter::run_entry() {
   main->name = "__main__";
   std::string file = run_.script;
   if (file.empty()) {
-    const auto dot = run_.module.rfind('.');
     const auto found = find_entry_module();
     if (!found) return tl::unexpected(found.error());
     file = *found;
-    // Relative imports count from the module's own name.
-    main->name = run_.module;
-    if (dot != std::string::npos) (void)find_module(run_.module.substr(0, dot));
   }
   const auto text = tree_.read(file);
   if (!text) return tl::unexpected(text.error());
   if (source_of(file) == nullptr)
     return fail(ErrorCode::invalid, fmt::format("{} cannot be parsed as Python", file));
-  flow = Flow::next;
   entry_ = main;
+  // Relative imports count from the module's own name, and its package is run before it.
+  if (!run_.module.empty())
+    main->name = run_.module + (file.ends_with("/__main__.py") ? ".__main__" : "");
+  if (const auto dot = main->name.rfind('.'); dot != std::string::npos)
+    (void)find_module(main->name.substr(0, dot));
+  flow = Flow::next;
   modules_["__main__"] = main;
   execute_file(*main, file);
+  const auto own = std::ranges::find(seen_.files, file);
+  std::rotate(seen_.files.begin(), own, own == seen_.files.end() ? own : own + 1);
+  if (flow == Flow::next && !run_.function.empty()) call_console_script(*this, main, run_.function);
   if (flow == Flow::raise && !seen_.stops.empty()) flow = Flow::exit;
   for (const auto& [name, value] : main->scope->names.all()) {
     const bool plain = value.object() == nullptr && !name.starts_with("__");

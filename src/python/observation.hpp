@@ -44,7 +44,8 @@ struct Call {
   std::string function;  ///< of the tree, that it stands in ("" = top level)
   std::string inside_class;
   bool certain = true;
-  int loops = 0;  ///< loops around it
+  bool complete = true;  ///< false when *args or **kwargs held more than is known
+  int loops = 0;         ///< loops around it
 };
 
 /// `for` over something that is not a short known list. `count` is len() where known.
@@ -102,8 +103,9 @@ struct Observation {
 };
 
 struct PythonRun {
-  std::string script;  ///< relative to the root, or "" with `module`
-  std::string module;
+  std::string script;    ///< relative to the root, or "" with `module`
+  std::string module;    ///< its dotted name, where it is run by that
+  std::string function;  ///< of it, which a console script calls
   std::vector<Word> args;
   Environment env;
   std::string cwd;

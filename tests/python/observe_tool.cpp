@@ -88,6 +88,10 @@ int run(int count, char** words) {
     } else if (word == "--module") {
       run.module = run.script;
       run.script.clear();
+    } else if (word == "--console") {  // MODULE:FUNCTION, as a console script calls it
+      const std::string_view entry = words[++i];
+      run.module = entry.substr(0, entry.find(':'));
+      run.function = entry.substr(entry.find(':') + 1);
     } else {
       auto place = std::make_shared<Place>();
       place->file = "<command>";

@@ -47,19 +47,24 @@ struct TrialFile {
   std::string path, text;
 };
 
+/// Runs a program of these files.
+inline Trial run_entry(const PythonRun& run, const std::vector<TrialFile>& files) {
+  const Scratch folder;
+  for (const TrialFile& file : files) {
+    const std::filesystem::path full = folder.path(file.path);
+    std::filesystem::create_directories(full.parent_path());
+    std::ofstream(full) << file.text;
+  }
+  auto tree = Tree::open(folder.path());
+  REQUIRE(tree.has_value());
+  auto seen = observe(*tree, run);
+  REQUIRE(seen.has_value());
+  return {std::move(*seen)};
+}
+
 /// Runs main.py with these words on 4 GPUs; `processes` as a launcher would start.
 inline Trial run_program(const std::string& program, const std::string& words = "",
                          const std::vector<TrialFile>& files = {}, int processes = 1) {
-  const Scratch folder;
-  const auto write = [&](const std::string& path, const std::string& text) {
-    const std::filesystem::path full = folder.path(path);
-    std::filesystem::create_directories(full.parent_path());
-    std::ofstream(full) << text;
-  };
-  write("main.py", program);
-  for (const TrialFile& file : files) write(file.path, file.text);
-  auto tree = Tree::open(folder.path());
-  REQUIRE(tree.has_value());
   PythonRun run;
   run.script = "main.py";
   run.gpus_per_node = 4;
@@ -69,9 +74,9 @@ inline Trial run_program(const std::string& program, const std::string& words = 
     const Place place{"<command>", 0, part, FactSource::command, {}};
     run.args.push_back({part, std::make_shared<const Place>(place), !part.starts_with('$')});
   }
-  auto seen = observe(*tree, run);
-  REQUIRE(seen.has_value());
-  return {std::move(*seen)};
+  std::vector<TrialFile> all = files;
+  all.insert(all.begin(), {"main.py", program});
+  return run_entry(run, all);
 }
 
 }  // namespace schedmate::testing
