@@ -28,7 +28,7 @@ class Redactor {
   void trace(Evidence& evidence) {
     if (evidence.line == 0) return;
     const auto file = tree_.read(evidence.file);
-    if (!file || !(*file)->written) return;
+    if (!file || !(*file)->written || original(**file, evidence)) return;
     const std::string_view text = evidence.text;
     const auto blank = text.find_last_of(" =:");
     const auto value = blank == std::string_view::npos ? text : text.substr(blank + 1);
@@ -46,6 +46,13 @@ class Redactor {
       }
     }
     evidence.text = "\n";  // stands nowhere
+  }
+
+  /// A line that an edit left as it was in the file of the tree.
+  static bool original(const TextFile& written, const Evidence& evidence) {
+    const TextFile* below = written.below;
+    while (below != nullptr && below->written) below = below->below;
+    return below != nullptr && below->line(evidence.line).contains(evidence.text);
   }
 
   /// Whether the line is really there: text that a program makes has no place in the tree.

@@ -289,7 +289,10 @@ void Tree::put(std::string_view path, std::string text) {
   auto laid = std::make_unique<TextFile>(text_file(*name, std::move(text), std::move(hash)));
   laid->written = true;
   auto& place = inside_->kept[*name];
-  if (place) inside_->overlaid.push_back(std::move(place));
+  if (place) {
+    laid->below = place.get();
+    inside_->overlaid.push_back(std::move(place));
+  }
   place = std::move(laid);
 }
 

@@ -35,6 +35,7 @@ struct TextFile {
   std::vector<std::size_t> line_starts;  ///< offset of each line
   std::string hash;                      ///< SHA-256 of the bytes, hex
   bool written = false;                  ///< by the job's command (put), not a file of the tree
+  const TextFile* below = nullptr;       ///< what put() laid it over, where that was read
   [[nodiscard]] int lines() const { return static_cast<int>(line_starts.size()); }
   /// Line `number` (1-based) without its end; "" beyond the file.
   [[nodiscard]] std::string_view line(int number) const;
