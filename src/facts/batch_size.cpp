@@ -57,18 +57,19 @@ std::vector<Loader> loaders(const Scene& scene) {
   return found;
 }
 
-void from_loaders(const Scene& scene, Findings& out) {
+/// Gives back what reaches the loader, unknown when that is not seen.
+Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
   std::erase_if(all, [](const Loader& loader) {
     const auto number = likely_number(*loader.size);
     return !number || *number < 1 || loader.size->boolean() != nullptr;
   });
-  if (all.empty()) return;
+  if (all.empty()) return {};
   const auto best = std::ranges::max_element(all, {}, [](const Loader& loader) {
     return trainness(*loader.call) * 2 +
            (loader.call->certain && !loader.size->is_unknown() ? 1 : 0);
   });
-  if (trainness(*best->call) < -1) return;
+  if (trainness(*best->call) < -1) return {};
   const double per_process = *likely_number(*best->size);
   const double devices = devices_per_process(scene);
   double sure = best->call->certain ? confidence::certain : confidence::likely;
@@ -85,6 +86,19 @@ void from_loaders(const Scene& scene, Findings& out) {
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
   add(out, {field, number_fact(std::ceil(per_process / devices)), sure}, place,
       "the training loader's batch size");
+  return *best->size;
+}
+
+/// The program makes another number of the setting (a total divided by the devices) before it
+/// reaches the loader.
+bool is_remade(const Setting& setting, const Value& in_loader) {
+  const auto number = setting.value.number();
+  const auto made = in_loader.number();
+  if (!setting.value.place || !number || !made || *number == *made) return false;
+  for (const Place* at = in_loader.place.get(); at != nullptr; at = at->from.get()) {
+    if (at == setting.value.place.get()) return true;
+  }
+  return false;
 }
 
 void from_libraries(const Scene& scene, Findings& out) {
@@ -112,11 +126,12 @@ double accumulation(const Scene& scene) {
   return 1;
 }
 
-void from_settings(const Scene& scene, Findings& out) {
+void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const auto number = setting->value.number();
     if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;
     if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
+    if (is_remade(*setting, in_loader)) continue;
     // The loader that the argument belongs to is that of another set.
     const bool argument = setting->standing == Standing::argument && setting->value.place;
     if (argument && mentions(normal_key(setting->value.place->text), {"test_", "val_", "eval_"}))
@@ -144,8 +159,7 @@ void from_settings(const Scene& scene, Findings& out) {
 
 void find_batch_size(const Scene& scene, Findings& out) {
   from_libraries(scene, out);
-  from_loaders(scene, out);
-  from_settings(scene, out);
+  from_settings(scene, from_loaders(scene, out), out);
 }
 
 }  // namespace schedmate

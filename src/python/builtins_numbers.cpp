@@ -125,7 +125,10 @@ Value length(Interpreter& in, const Arguments& arguments) {
   const Value plain = in.as_plain(*given);
   std::optional<std::int64_t> size;
   if (const auto* text = plain.text()) size = static_cast<std::int64_t>(text->size());
-  if (const List* list = plain.items()) size = static_cast<std::int64_t>(list->size());
+  if (const auto* list = std::get_if<std::shared_ptr<List>>(&plain.data)) {
+    if (in.journal.open.contains(*list)) return {Unknown{}, given->place};
+    size = static_cast<std::int64_t>((*list)->size());
+  }
   if (const Dict* dict = plain.entries()) size = static_cast<std::int64_t>(dict->size());
   if (const auto* range = as<Range>(plain)) size = range->count();
   if (size) return {*size, given->place};

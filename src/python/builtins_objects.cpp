@@ -38,6 +38,27 @@ bool is_no_data(const Value& value) {
          as<Module>(value) != nullptr || as<Symbol>(value) != nullptr;
 }
 
+/// Whether what extends `base` can be none of `type`: frameworks derive the second from the first
+/// beside other things, and a class that meant it would extend it.
+bool excludes(std::string_view base, std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> narrower[] = {
+      {"torch.utils.data.Dataset", "torch.utils.data.IterableDataset"},
+      {"torch.nn.Module", "torch.nn.DataParallel"},
+      {"torch.nn.Module", "torch.nn.parallel.DistributedDataParallel"},
+      {"torch.nn.Module", "torch.distributed.fsdp.FullyShardedDataParallel"},
+  };
+  return std::ranges::find(narrower, std::pair(base, type)) != std::end(narrower);
+}
+
+/// An object of a class of the tree that extends classes outside it.
+Answer is_derived(const Class& type, std::string_view outside) {
+  if (type.is_a(outside)) return true;
+  if (type.outside.empty()) return outside == "object";
+  const bool other = std::ranges::all_of(
+      type.outside, [&](const std::string& base) { return excludes(base, outside); });
+  return other ? Answer(false) : Answer();
+}
+
 Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   if (value.is_unknown() || type.is_unknown()) return std::nullopt;
   if (const List* types = type.items()) {
@@ -59,10 +80,8 @@ Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   }
   const auto* outside = as<Symbol>(type);
   if (outside == nullptr) return std::nullopt;
-  if (thing != nullptr && thing->type_of != nullptr) {
-    if (thing->type_of->is_a(outside->name)) return true;
-    return thing->type_of->outside.empty() ? Answer(outside->name == "object") : Answer();
-  }
+  if (thing != nullptr && thing->type_of != nullptr)
+    return is_derived(*thing->type_of, outside->name);
   if (const auto* made = as<Made>(value)) {
     if (made->callee == outside->name) return true;
     const bool plain = outside->name.find('.') == std::string::npos;

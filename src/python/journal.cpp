@@ -176,11 +176,14 @@ void Journal::apply_either(const Outcome& a, const Outcome& b) {
   for (const auto& items : a.lists) {
     touch(items.list);
     const auto other = std::ranges::find(b.lists, items.list, &Outcome::Items::list);
-    *items.list = joined_lists(items.after, other == b.lists.end() ? items.before : other->after);
+    const List& unlike = other == b.lists.end() ? items.before : other->after;
+    if (unlike.size() != items.after.size()) open.insert(items.list);
+    *items.list = joined_lists(items.after, unlike);
   }
   for (const auto& items : b.lists) {
     if (std::ranges::find(a.lists, items.list, &Outcome::Items::list) != a.lists.end()) continue;
     touch(items.list);
+    if (items.before.size() != items.after.size()) open.insert(items.list);
     *items.list = joined_lists(items.before, items.after);
   }
 }

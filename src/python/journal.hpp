@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "code/value.hpp"
 
@@ -45,6 +46,8 @@ class Journal {
   void touch(const ListPtr& list);
 
   void begin();
+  /// Lists whose length is not known: a loop or a branch adds to them, nobody knows how often.
+  std::set<ListPtr> open;
   /// Items copied so far, so that whoever makes many copies of large lists pays for it.
   std::size_t copied = 0;
   /// Ends the innermost branch and takes its changes back.

@@ -148,6 +148,9 @@ void Interpreter::run_round(const Code& code, std::size_t loop) {
     if (!entry.before || !entry.after || same(*entry.before, *entry.after)) continue;
     journal.set(entry.dict, entry.key, joined(*entry.before, *entry.after));
   }
+  for (const auto& items : outcome.lists) {
+    if (items.before.size() != items.after.size()) journal.open.insert(items.list);
+  }
   if (frame().yielded.size() > yielded) frame().endless = true;
 }
 

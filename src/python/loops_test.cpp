@@ -142,5 +142,21 @@ for name, epochs in stages():
   CHECK(trial["total"] == "100");
 }
 
+TEST_CASE("how many items a loop or a branch adds is not known") {
+  const auto trial = run_program(R"(
+import somewhere
+samples, fixed = [], []
+for line in open(somewhere.path):
+    samples.append(line)
+for i in range(3):
+    fixed.append(i)
+if somewhere.more:
+    extra = [1]
+    samples.append(2)
+counts = [len(samples) // 4, len(fixed), len(extra)]
+)");
+  CHECK(trial["counts"] == "[?, 3, 1]");
+}
+
 }  // namespace
 }  // namespace schedmate

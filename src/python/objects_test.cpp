@@ -193,5 +193,17 @@ loop.append(loop)
   CHECK(trial["loop"] == "[1, ?]");
 }
 
+TEST_CASE("a map-style data set is no iterable one, other outside bases leave it open") {
+  const auto trial = run_program(R"(
+import torch, somewhere
+from torch.utils.data import Dataset, IterableDataset
+class Images(Dataset): pass
+class Stream(IterableDataset): pass
+class Other(somewhere.Base): pass
+got = [isinstance(each, IterableDataset) for each in (Images(), Stream(), Other())]
+)");
+  CHECK(trial["got"] == "[False, True, ?]");
+}
+
 }  // namespace
 }  // namespace schedmate
