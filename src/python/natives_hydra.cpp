@@ -44,7 +44,9 @@ std::string config_folder(Machine& machine, const Value* path, const PlacePtr& p
 struct HydraWords {
   List overrides;
   bool multirun = false;
-  std::optional<std::string> name, folder;
+  std::optional<std::string> name;
+  Value path;  ///< --config-path, as config_path of the decorator
+  std::optional<std::string> more;
   bool only_prints = false;
 };
 
@@ -76,7 +78,8 @@ HydraWords read_words(const std::vector<Word>& words) {
     }
     result.multirun = result.multirun || use.spec == 1;
     if (use.spec == 2 && !use.values.empty()) result.name = use.values[0].text;
-    if ((use.spec == 3 || use.spec == 4) && !use.values.empty()) result.folder = use.values[0].text;
+    if (use.spec == 3 && !use.values.empty()) result.path = Value(use.values[0].text);
+    if (use.spec == 4 && !use.values.empty()) result.more = use.values[0].text;
     result.only_prints = result.only_prints || use.spec == 5 || use.spec == 6;
   }
   for (const Word& word : match.leftover) result.overrides.emplace_back(word.text, word.place);
@@ -117,26 +120,48 @@ Value compose(Machine& machine, const Wanted& wanted) {
   return make_dict_config(std::move(config));
 }
 
+/// What the program wants, with the command's words on top; `declared` is in the file that says it.
+Wanted with_words(Machine& machine, Wanted wanted, const PlacePtr& declared) {
+  HydraWords words = read_words(program_words(machine));
+  wanted.overrides = std::move(words.overrides);
+  wanted.multirun = words.multirun;
+  if (words.name) wanted.name = *words.name;
+  if (!words.path.is_unknown()) wanted.folder = config_folder(machine, &words.path, declared);
+  if (words.more) {
+    const std::string folder = tree_path(machine, *words.more).value_or(*words.more);
+    if (machine.tree().is_file(folder + "/" + wanted.name + ".yaml")) wanted.folder = folder;
+  }
+  if (words.only_prints) machine.stop("Hydra only prints the config and ends", declared);
+  state(machine).folder = wanted.folder;
+  return wanted;
+}
+
+/// hydra._internal.utils._run_hydra(task_function=...): what projects with a decorator of their own
+/// end up in. Paths count from the file of the function.
+Value run_hydra(Machine& machine, const Arguments& arguments) {
+  const Value* task = arguments.find("task_function", 2);
+  const auto view = task == nullptr ? std::nullopt : machine.function(*task);
+  if (!view) return unknown(arguments.place);
+  Wanted wanted;
+  wanted.folder = config_folder(machine, arguments.find("config_path", 3), view->place);
+  wanted.name = text_or(arguments.find("config_name", 4));
+  wanted = with_words(machine, std::move(wanted), view->place);
+  return machine.call(*task, call_with({compose(machine, wanted)}, {}, arguments.place));
+}
+
 /// @hydra.main(config_path=..., config_name=...): the function is called with the config.
 Value main_decorator(Machine& machine, const Arguments& settings) {
   Wanted wanted;
   wanted.folder = config_folder(machine, settings.find("config_path", 0), settings.place);
   wanted.name = text_or(settings.find("config_name", 1));
-  return native_function("hydra.main", [wanted](Machine&, const Arguments& decorated) {
+  const PlacePtr declared = settings.place;
+  return native_function("hydra.main", [wanted, declared](Machine&, const Arguments& decorated) {
     if (decorated.positional.empty()) return Value{};
     const Value function = decorated.positional[0];
     return native_function(
-        "hydra.main", [wanted, function](Machine& inner, const Arguments& arguments) {
+        "hydra.main", [wanted, declared, function](Machine& inner, const Arguments& arguments) {
           if (!arguments.positional.empty()) return inner.call(function, arguments);
-          HydraWords words = read_words(program_words(inner));
-          Wanted mine = wanted;
-          mine.overrides = std::move(words.overrides);
-          mine.multirun = words.multirun;
-          if (words.name) mine.name = *words.name;
-          if (words.folder) mine.folder = tree_path(inner, *words.folder).value_or(*words.folder);
-          if (words.only_prints)
-            inner.stop("Hydra only prints the config and ends", arguments.place);
-          state(inner).folder = mine.folder;
+          const Wanted mine = with_words(inner, wanted, declared);
           return inner.call(function, call_with({compose(inner, mine)}, {}, arguments.place));
         });
   });
@@ -278,6 +303,7 @@ Value instantiate(Machine& machine, const Value& config, const Dict& more) {
 
 void add_hydra(NativeTable& table) {
   table["hydra.main"] = main_decorator;
+  table["hydra._internal.utils._run_hydra"] = run_hydra;
   for (const auto* const name :
        {"hydra.initialize", "hydra.experimental.initialize", "hydra.initialize_config_module"})
     table[name] = initialize;
