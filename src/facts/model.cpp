@@ -14,6 +14,25 @@ namespace {
 
 constexpr std::string_view field = "model_name";
 
+/// Letters and digits alone, in small letters.
+std::string flat(std::string_view text) {
+  std::string out = normal_key(text);
+  std::erase_if(out, [](unsigned char c) { return std::isalnum(c) == 0; });
+  return out;
+}
+
+/// What a class is called when its own name does not tell which of the family's sizes it is.
+std::string name_of_class(const ModelMatch& match, std::string_view type) {
+  if (match.family.empty()) return match.name;
+  const std::string told = flat(match.family) + " " + flat(type);
+  std::string name = match.name;
+  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+  const auto parts = split(name, ' ');
+  const bool tells = std::ranges::all_of(
+      parts, [&](std::string_view part) { return told.contains(normal_key(part)); });
+  return tells ? match.name : match.family;
+}
+
 class Models {
  public:
   Models(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
@@ -27,7 +46,8 @@ class Models {
       if (alone && is_name(text)) add(out_, {field, short_name(text), sure - 0.1}, place, "named");
       return;
     }
-    add(out_, {field, match->name, sure}, place, "named, and known by the table");
+    const std::string name = of_class_ ? name_of_class(*match, text) : match->name;
+    add(out_, {field, name, sure}, place, "named, and known by the table");
     const double known = sure - 0.02;
     if (!match->family.empty())
       add_from_table(out_, {"model_family", match->family, known}, match->row, place);
@@ -37,7 +57,7 @@ class Models {
       add_from_table(out_, {"task_type", match->task, known}, match->row, place);
     if (match->params_millions) {
       const double size = *match->params_millions;
-      const double of_size = known - doubt_of_size_;
+      const double of_size = of_class_ ? known - doubt_of_size : known;
       add_from_table(out_, {"params_scale", scale_of(size * 1e6), of_size}, match->row, place);
     } else if (is_mostly_small(match->type)) {
       add_from_table(out_, {"params_scale", "small", confidence::weak}, match->row, place);
@@ -82,7 +102,9 @@ class Models {
 
   const Scene& scene_;
   Findings& out_;
-  double doubt_of_size_ = 0;  ///< of the parameters that the table has for a name
+  /// A class is one of its family, its sizes come as arguments.
+  static constexpr double doubt_of_size = 0.12;
+  bool of_class_ = false;  ///< names are those of classes
 };
 
 /// Class names that say which part of a model it is, not which model.
@@ -111,13 +133,22 @@ bool is_of_loss(const Call& call) {
   return false;
 }
 
+/// A hub's model within a network that is known by another name is a part of that.
+bool is_part_of_another(const Scene& scene, const Call& call, std::string_view path) {
+  const auto whole = scene.tables->find_model(call.inside_class);
+  const auto part = scene.tables->find_model(path);
+  return whole && (!part || part->family != whole->family);
+}
+
 void Models::from_hub_calls() {
   for (const Call& call : scene_.seen.calls) {
-    const double sure = call.certain ? 0.94 : 0.72;
+    double sure = call.certain ? 0.94 : 0.72;
     const std::string_view callee = call.callee;
     if (callee.ends_with(".from_pretrained") && loads_a_model(callee)) {
       const Value* path = argument(call, "pretrained_model_name_or_path", 0);
-      if (path != nullptr && path->text() != nullptr) add_name(*path->text(), sure, path->place);
+      if (path == nullptr || path->text() == nullptr) continue;
+      if (is_part_of_another(scene_, call, *path->text())) sure -= 0.2;
+      add_name(*path->text(), sure, path->place);
     }
     const bool create = callee.ends_with("create_model") || callee.ends_with("get_model") ||
                         callee.ends_with("create_model_and_transforms");
@@ -163,7 +194,7 @@ void Models::from_zoo_calls() {
 
 void Models::from_networks() {
   double sure = 0.86;
-  doubt_of_size_ = 0.12;  // a class is one of its family, its sizes come as arguments
+  of_class_ = true;
   for (const Network& network : networks_of(scene_)) {
     if (is_part(network.name)) continue;
     const auto known = scene_.tables->find_model(network.name);
@@ -173,7 +204,7 @@ void Models::from_networks() {
     add_name(network.name, network.certain ? here : here - 0.15, network.place);
     sure -= 0.1;
   }
-  doubt_of_size_ = 0;
+  of_class_ = false;
 }
 
 void Models::from_settings() {
@@ -199,6 +230,13 @@ void Models::from_names() {
   const std::string& command = scene_.job.command;
   const PlacePtr written =
       std::make_shared<const Place>(Place{"<command>", 0, command, FactSource::command, {}});
+  for (const LoadedConfig& config : scene_.seen.configs) {
+    const auto file = std::string_view(config.file).substr(config.file.rfind('/') + 1);
+    const auto stem = file.substr(0, file.rfind('.'));
+    // --config-name=resnet50
+    if (config.how == "hydra" && !stem.empty() && command.contains(stem))
+      add_name(stem, 0.8, written, false);
+  }
   for (const auto word : split(command, ' ')) {
     const auto file = word.substr(word.rfind('/') + 1);
     for (const auto* end : {".sh", ".sbatch", ".slurm"}) {

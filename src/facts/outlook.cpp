@@ -55,6 +55,17 @@ std::string by_settings(const Scene& scene) {
   return "";
 }
 
+/// Programs of transformers' kind that are told to predict and not to train.
+std::string by_predicting(const Scene& scene) {
+  const Setting* predicts = nullptr;
+  for (const Setting& setting : scene.settings) {
+    if (setting.standing > Standing::config) continue;
+    if (setting.leaf() == "do_train" && !is_off(setting.value)) return "";
+    if (setting.leaf() == "do_predict" && is_on(setting.value)) predicts = &setting;
+  }
+  return predicts == nullptr ? "" : line_of(*predicts);
+}
+
 bool builds_optimizer(const Scene& scene) {
   return std::ranges::any_of(scene.seen.calls, [&](const Call& call) {
     return call.certain && !call.callee.contains("()") && scene.tables->find_optimizer(call.callee);
@@ -93,6 +104,7 @@ int training_signs(const Scene& scene) {
 
 Expectation expect(const Scene& scene) {
   if (auto why = by_settings(scene); !why.empty()) return {Outlook::evaluation_only, why};
+  if (auto why = by_predicting(scene); !why.empty()) return {Outlook::evaluation_only, why};
   if (auto why = by_name(scene); !why.empty()) return {Outlook::evaluation_only, why};
   for (const Stop& stop : scene.seen.stops) {
     // What comes after an error was looked at too. An error within the program's own modules may be

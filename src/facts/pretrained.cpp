@@ -72,18 +72,24 @@ bool is_own_checkpoint(const Scene& scene, const std::string& path) {
     if (setting.value.text() == nullptr || *setting.value.text() != path) continue;
     if (contains_any(setting.leaf(), {"resume", "output", "save", "log", "last", "work"}))
       return true;
-    named = named || setting.standing <= Standing::config;
+    named = named || setting.standing <= Standing::config || setting.standing == Standing::global;
   }
   return !named || contains_any(path, {"last", "latest", "resume", "optim"});
 }
 
-/// Files of weights that are read on a taken path.
+/// Files of weights that are read on a taken path, before the training that may have written them.
 void from_files(const Scene& scene, Findings& out) {
-  for (const auto* name : {"torch.load", "load_file", "paddle.load"}) {
+  const auto& calls = scene.seen.calls;
+  const Call* training = nullptr;
+  if (const auto first = std::ranges::find_if(calls, is_of_training); first != calls.end())
+    training = &*first;
+  for (const auto* name : {"torch.load", "load_file", "paddle.load", "load_weights"}) {
     for (const Call* call : scene.calls(name)) {
       const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
       if (path == nullptr || !call->certain || is_own_checkpoint(scene, *path)) continue;
-      if (!contains_any(*path, {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar"}))
+      if (training != nullptr && call > training) continue;
+      if (!contains_any(*path,
+                        {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar", ".h5"}))
         continue;
       add(out, {field, true, confidence::fair},
           call->args[0].place ? call->args[0].place : call->place, "a file of weights is read");
