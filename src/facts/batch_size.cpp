@@ -7,6 +7,7 @@
 #include "facts/devices.hpp"
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
+#include "facts/outlook.hpp"
 
 namespace schedmate {
 namespace {
@@ -34,6 +35,7 @@ int trainness(const Call& call) {
 struct Loader {
   const Call* call;
   const Value* size;
+  int fitness = 0;  ///< how much it looks like the one that the job goes through
 };
 
 std::vector<Loader> loaders(const Scene& scene) {
@@ -57,6 +59,17 @@ std::vector<Loader> loaders(const Scene& scene) {
   return found;
 }
 
+/// One item each, as the code itself says, where a setting asks for more: the data set makes its
+/// batches.
+bool holds_batches(const Scene& scene, const Value& size) {
+  if (size.number() != 1 || !size.place || size.place->source != FactSource::code) return false;
+  return std::ranges::any_of(scene.meant(field), [](const Scene::Meant& meant) {
+    const auto number = meant.setting->value.number();
+    return meant.setting->standing <= Standing::config && meant.setting->read && number &&
+           *number > 1;
+  });
+}
+
 /// Gives back what reaches the loader, unknown when that is not seen.
 Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
@@ -65,11 +78,13 @@ Value from_loaders(const Scene& scene, Findings& out) {
     return !number || *number < 1 || loader.size->boolean() != nullptr;
   });
   if (all.empty()) return {};
+  const bool evaluates = expect(scene).outlook == Outlook::evaluation_only;
+  for (Loader& loader : all)
+    loader.fitness = evaluates ? -trainness(*loader.call) : trainness(*loader.call);
   const auto best = std::ranges::max_element(all, {}, [](const Loader& loader) {
-    return trainness(*loader.call) * 2 +
-           (loader.call->certain && !loader.size->is_unknown() ? 1 : 0);
+    return loader.fitness * 2 + (loader.call->certain && !loader.size->is_unknown() ? 1 : 0);
   });
-  if (trainness(*best->call) < -1) return {};
+  if (best->fitness < -1) return {};
   const double per_process = *likely_number(*best->size);
   const double devices = devices_per_process(scene);
   double sure = best->call->certain ? confidence::certain : confidence::likely;
@@ -83,6 +98,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
   }
   if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
+  if (holds_batches(scene, *best->size)) sure = confidence::fair;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
   add(out, {field, number_fact(std::ceil(per_process / devices)), sure}, place,
       "the training loader's batch size");

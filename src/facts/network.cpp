@@ -30,7 +30,7 @@ bool is_side_piece(std::string_view type) {
        {"Loss",      "Criterion",  "EMA",           "Ema",       "Metric",       "Meter",
         "Augment",   "Transform",  "Sampler",       "Scheduler", "Diffusion",    "Mixup",
         "Matcher",   "Tokenizer",  "Discriminator", "LPIPS",     "DataParallel", "PostProcess",
-        "Quantizer", "Perceptual", "Norm"}) {
+        "Quantizer", "Perceptual", "Norm",          "Random"}) {
     // Transformers are models, transforms are not.
     if (type.contains(word) && !type.substr(type.find(word)).starts_with("Transformer"))
       return true;

@@ -2,6 +2,7 @@
 /// Whether training starts from somebody's weights. Going on with the job's own checkpoint does not
 /// count. A program that was read to its end and loads nothing starts from scratch.
 #include <algorithm>
+#include <array>
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
@@ -28,6 +29,24 @@ bool loads_weights(std::string_view callee) {
   return true;
 }
 
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+/// Whatever fetches a file of weights by its address; those of a metric or a loss are no start.
+bool fetches_weights(const Call& call) {
+  const std::string callee = normal_key(call.callee.substr(call.callee.rfind('.') + 1));
+  if (!contains_any(callee, {"download", "retrieve", "request", "urlopen", "get", "fetch"}))
+    return false;
+  return std::ranges::any_of(call.args, [](const Value& value) {
+    const std::string* text = value.text();
+    if (text == nullptr || !text->starts_with("http")) return false;
+    constexpr std::array ends{".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".npz"};
+    return std::ranges::any_of(ends, [&](const char* end) { return text->ends_with(end); }) &&
+           !contains_any(*text, {"metric", "inception", "lpips", "vgg"});
+  });
+}
+
 void from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
@@ -43,9 +62,10 @@ void from_calls(const Scene& scene, Findings& out) {
       add(out, {field, true, sure}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
       add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
-    if (callee == "torch.hub.load_state_dict_from_url" || callee.ends_with("load_url") ||
-        callee.ends_with("load_state_dict_from_url"))
+    if (callee.ends_with("load_url") || callee.ends_with("load_state_dict_from_url"))
       add(out, {field, true, sure - 0.04}, call.place, "downloads weights");
+    // Only where the file is not there yet, as a rule.
+    if (fetches_weights(call)) add(out, {field, true, 0.66}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
       const Value* value = call.named.find(name);
       const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
@@ -58,10 +78,6 @@ void from_calls(const Scene& scene, Findings& out) {
           value->place ? value->place : call.place, "argument of a model's constructor");
     }
   }
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
 }
 
 /// The path was put together by the program, or is that of a setting that goes on with a training
@@ -104,6 +120,9 @@ void from_settings(const Scene& scene, Findings& out) {
     const bool of_loss = setting->standing == Standing::argument && place &&
                          normal_key(place->file).contains("loss");
     if (of_loss) continue;
+    // A number counts the job's own checkpoints: -1 for the last one.
+    const bool counts = setting->value.integer() != nullptr;
+    if (meaning == "weights" && counts) continue;
     const bool set = is_set(setting->value);
     if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
     // An empty path says little: weights may come from elsewhere.

@@ -66,8 +66,9 @@ Value title_of(Tree& tree) {
     int line = 0;
     for (const auto each : split((*text)->text, '\n')) {
       if (++line > first_lines) break;
-      if (!each.starts_with("# ")) continue;
-      const std::string heading(trim(each.substr(2)));
+      const auto marks = each.find_first_not_of('#');
+      if (marks == 0 || marks > 3 || each[marks] != ' ') continue;
+      const std::string heading(trim(each.substr(marks)));
       return {heading,
               std::make_shared<const Place>(Place{file, line, heading, FactSource::code, {}})};
     }
