@@ -58,6 +58,8 @@ Result<void> check_complete(const CommandLine& line) {
     });
   };
   if (line.command == "facts") return need_job(line.facts.job);
+  if (line.command == "track" && line.track.log.empty())
+    return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
   if (line.command == "advise") {
     return need_job(line.advise.job).and_then([&] {
       return need(!line.advise.user.empty(), "--user U");

@@ -11,6 +11,7 @@
 #include "apps/generate_command.hpp"
 #include "apps/history_command.hpp"
 #include "apps/simulate_command.hpp"
+#include "apps/track_command.hpp"
 
 namespace schedmate {
 
@@ -26,6 +27,7 @@ struct CommandLine {
   FactsRequest facts;
   AdviseRequest advise;
   HistoryRequest history;
+  TrackRequest track;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

@@ -115,6 +115,13 @@ void add_facts(CLI::App& program, CommandLine& line) {
   command.footer("Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
 }
 
+void add_track(CLI::App& program, CommandLine& line) {
+  CLI::App& command =
+      add_command(program, line, "track", "how far a running job is, by its log alone");
+  command.add_option("log", line.track.log, "plain, gzip or zstd")->type_name("LOG");
+  command.footer("Example:\n  schedmate track slurm-17.out --json");
+}
+
 void add_advise(CLI::App& program, CommandLine& line) {
   CLI::App& command =
       add_command(program, line, "advise", "how long a job will run, by the past jobs like it");
@@ -282,6 +289,7 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
   if (line.command == "generate") return done(generate_command(session, line.generate));
   if (line.command == "facts") return done(facts_command(session, line.facts));
+  if (line.command == "track") return done(track_command(session, line.track));
   if (line.command == "advise") return done(advise_command(session, line.advise));
   if (line.command == "history") return done(history_command(session, line.history));
   if (line.command == "list") return done(list_command(line.table, session.json));
@@ -328,6 +336,7 @@ int main(int argc, char** argv, char** environment) {
   sm::add_simulate(program, line);
   sm::add_generate(program, line);
   sm::add_facts(program, line);
+  sm::add_track(program, line);
   sm::add_advise(program, line);
   sm::add_history(program, line);
   sm::add_others(program, line);

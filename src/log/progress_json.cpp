@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <schedmate/progress.hpp>
+
+namespace schedmate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const std::optional<double>& value) {
+  if (!value || !std::isfinite(*value)) return nullptr;
+  constexpr double exact = 9e15;
+  if (*value == std::floor(*value) && std::abs(*value) < exact)
+    return static_cast<std::int64_t>(*value);
+  return *value;
+}
+
+}  // namespace
+
+std::string progress_json(const Progress& progress) {
+  Json json;
+  json["schema"] = "schedmate.progress.v1";
+  json["step"] = number(progress.step);
+  json["total_steps"] = number(progress.total_steps);
+  json["epoch"] = number(progress.epoch);
+  json["total_epochs"] = number(progress.total_epochs);
+  json["step_time_s"] = number(progress.step_time_s);
+  json["loss"] = number(progress.loss);
+  json["throughput"] = nullptr;
+  if (progress.throughput)
+    json["throughput"] = {{"value", number(progress.throughput->value)},
+                          {"unit", progress.throughput->unit}};
+  json["remaining_s"] = number(progress.remaining_s);
+  json["lines"] = progress.lines;
+  json["evidence"] = progress.evidence;
+  json["by"] = progress.by;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace schedmate

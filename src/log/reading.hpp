@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What one progress line says: counters, loss, times. Whose times they are follows from the lines
+/// around (series.hpp).
+
+#include <optional>
+#include <schedmate/progress.hpp>
+#include <string>
+#include <vector>
+
+#include "log/clean.hpp"
+#include "log/log_words.hpp"
+#include "log/numbers.hpp"
+
+namespace schedmate {
+
+enum class TimeMeaning : std::uint8_t {
+  step,  ///< the key says: of one step
+  open,  ///< some time
+};
+
+struct TimeField {
+  std::string key;
+  double seconds = 0;
+  TimeMeaning meaning = TimeMeaning::open;
+  double covers = 0;  ///< steps that the line says it covers; 0: it does not say
+};
+
+struct Reading {
+  enum class Kind : std::uint8_t { nothing, training, held_out, closing };
+  Kind kind = Kind::nothing;
+  std::string step_key;  ///< "n/total" where a pair without a name counts
+  std::optional<double> step, total_steps, epoch, total_epochs, loss;
+  int loss_rank = 0;  ///< 0: by its name; 1: the only key that ends in "loss"
+  std::vector<TimeField> times;
+  std::optional<double> bar_step_s;  ///< 1/rate of a bar or of a printed step rate
+  std::optional<Throughput> throughput;
+  std::optional<Stamp> time;
+  int rank = -1;
+  bool bar = false;
+  const LogFormat* format = nullptr;
+  std::vector<std::string> keys;  ///< of its numbers
+};
+
+[[nodiscard]] Reading read_line(const Said& said, const LogWords& words);
+
+}  // namespace schedmate

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace schedmate {
+namespace {
+
+/// Two reports of one counter, one after the other.
+struct Gap {
+  const Sample* from;
+  const Sample* to;
+  [[nodiscard]] double steps() const { return to->step - from->step; }
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Pairs in which the counter went forward; several ranks may report one step.
+std::vector<Gap> gaps_of(const std::deque<Sample>& samples) {
+  std::vector<Gap> gaps;
+  const Sample* last = nullptr;
+  for (const Sample& sample : samples) {
+    if (last != nullptr && sample.step == last->step) continue;
+    if (last != nullptr && sample.step > last->step) gaps.push_back({last, &sample});
+    last = &sample;
+  }
+  return gaps;
+}
+
+/// The usual distance of two reports; a long one hides a lost part of the log.
+double usual_steps(const std::vector<Gap>& gaps) {
+  std::vector<double> steps;
+  for (const Gap& gap : gaps) steps.push_back(gap.steps());
+  return steps.empty() ? 1 : median(std::move(steps));
+}
+
+double seconds_between(const Stamp& from, const Stamp& to) {
+  double seconds = to.seconds - from.seconds;
+  if (!to.dated && seconds < 0) seconds += 86400;
+  return seconds;
+}
+
+/// By time stamps: the median, or the mean where the clock is too coarse for single gaps.
+std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
+  std::vector<double> each;
+  double seconds = 0;
+  double steps = 0;
+  double coarse = 0;
+  for (const Gap& gap : gaps) {
+    if (!gap.from->time || !gap.to->time) continue;
+    const double took = seconds_between(*gap.from->time, *gap.to->time);
+    if (took < 0) continue;
+    each.push_back(took / gap.steps());
+    seconds += took;
+    steps += gap.steps();
+    coarse = std::max(coarse, gap.to->time->resolution_s);
+  }
+  if (each.empty() || seconds < 3 * coarse || seconds <= 0) return std::nullopt;
+  const double mean_gap = seconds / static_cast<double>(each.size());
+  return mean_gap < 10 * coarse ? seconds / steps : median(std::move(each));
+}
+
+/// What one time field is, seen over the samples.
+class FieldSeries {
+ public:
+  FieldSeries(std::string key, const std::deque<Sample>& samples) : key_(std::move(key)) {
+    for (const Sample& sample : samples)
+      for (const TimeField& field : sample.times)
+        if (field.key == key_) {
+          points_.push_back({sample.step, field.seconds, field.covers});
+          meaning_ = field.meaning;
+        }
+  }
+
+  [[nodiscard]] bool is_told() const { return meaning_ == TimeMeaning::step; }
+
+  [[nodiscard]] std::optional<StepTime> read(std::optional<double> stamps, double interval) const {
+    if (points_.empty()) return std::nullopt;
+    if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
+    if (const auto elapsed = by_elapsed(stamps)) return named(*elapsed, "elapsed, differences");
+    const double value = steady_median();
+    if (!stamps || interval <= 1.5 || is_told()) return checked(value, stamps, interval);
+    // Of one step, or of all steps since the last report? The clock decides.
+    if (near(value, *stamps, 1.6)) return named(value, "of one step");
+    if (near(value / interval, *stamps, 1.6)) return named(value / interval, "since last report");
+    return std::nullopt;
+  }
+
+ private:
+  struct Point {
+    double step, seconds, covers;
+  };
+
+  [[nodiscard]] StepTime named(double seconds, std::string_view how) const {
+    return {seconds, fmt::format("{}: {}", key_.empty() ? "a time" : key_, how)};
+  }
+  static bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
+
+  [[nodiscard]] std::optional<StepTime> checked(double value, std::optional<double> stamps,
+                                                double interval) const {
+    if (stamps && interval > 1.5 && near(value / interval, *stamps, 1.25) &&
+        !near(value, *stamps, 1.6))
+      return named(value / interval, "since last report");
+    return named(value, "of one step");
+  }
+
+  [[nodiscard]] std::optional<double> by_cover() const {
+    std::vector<double> each;
+    for (const Point& point : points_)
+      if (point.covers > 0) each.push_back(point.seconds / point.covers);
+    if (each.size() < points_.size() || each.empty()) return std::nullopt;
+    return median(std::move(each));
+  }
+
+  /// A time that only grows, about as fast as its share of the counter: seconds since the start.
+  [[nodiscard]] std::optional<double> by_elapsed(std::optional<double> stamps) const {
+    std::vector<double> each;
+    std::size_t falls = 0;
+    const Point* last = nullptr;
+    for (const Point& point : points_) {
+      if (last != nullptr && point.step > last->step) {
+        if (point.seconds <= last->seconds)
+          ++falls;
+        else
+          each.push_back((point.seconds - last->seconds) / (point.step - last->step));
+      }
+      last = &point;
+    }
+    if (each.size() < 2 || falls > 0) return std::nullopt;
+    const double slope = median(each);
+    // Seconds / slope = steps since the start: more than the counter shows is no start.
+    const double since = points_.back().seconds / slope;
+    const bool plausible = since < 1.5 * points_.back().step + 100;
+    const bool by_clock = stamps && near(slope, *stamps, 1.3);
+    const bool steady =
+        std::ranges::all_of(each, [&](double value) { return near(value, slope, 6); });
+    if ((!plausible || !steady) && !by_clock) return std::nullopt;
+    return slope;
+  }
+
+  /// Without the first reports of a run, which hold compiling and filling of caches.
+  [[nodiscard]] double steady_median() const {
+    std::vector<double> values;
+    for (const Point& point : points_) values.push_back(point.seconds);
+    const std::size_t warm_up = values.size() >= 8 ? 2 : values.size() >= 3 ? 1 : 0;
+    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(warm_up));
+    return median(std::move(values));
+  }
+
+  std::string key_;
+  std::vector<Point> points_;
+  TimeMeaning meaning_ = TimeMeaning::open;
+};
+
+std::optional<double> by_rates(const std::deque<Sample>& samples) {
+  std::vector<double> rates;
+  for (const Sample& sample : samples)
+    if (sample.rate_s) rates.push_back(*sample.rate_s);
+  const std::size_t warm_up = rates.size() >= 8 ? 2 : rates.size() >= 3 ? 1 : 0;
+  if (rates.empty()) return std::nullopt;
+  rates.erase(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(warm_up));
+  return median(std::move(rates));
+}
+
+std::vector<std::string> time_keys(const std::deque<Sample>& samples) {
+  std::vector<std::string> keys;
+  for (const Sample& sample : samples)
+    for (const TimeField& field : sample.times)
+      if (std::ranges::find(keys, field.key) == keys.end() && keys.size() < 16)
+        keys.push_back(field.key);
+  return keys;
+}
+
+}  // namespace
+
+std::optional<StepTime> step_time_of(const std::deque<Sample>& samples) {
+  const auto gaps = gaps_of(samples);
+  const auto stamps = by_stamps(gaps);
+  const double interval = usual_steps(gaps);
+  const auto keys = time_keys(samples);
+  for (const auto& key : keys)
+    if (const FieldSeries field(key, samples); field.is_told())
+      if (auto found = field.read(stamps, interval)) return found;
+  if (const auto rate = by_rates(samples)) return StepTime{*rate, "printed rate"};
+  for (const auto& key : keys)
+    if (const FieldSeries field(key, samples); !field.is_told())
+      if (auto found = field.read(stamps, interval)) return found;
+  if (stamps) return StepTime{*stamps, "time stamps"};
+  return std::nullopt;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The progress lines of one counter, and the time of one step that follows from them.
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log/reading.hpp"
+
+namespace schedmate {
+
+/// One step that was reported.
+struct Sample {
+  double step = 0;
+  std::optional<double> epoch;
+  std::optional<Stamp> time;
+  std::vector<TimeField> times;
+  std::optional<double> rate_s;  ///< seconds of one step by a printed rate
+};
+
+struct StepTime {
+  double seconds = 0;
+  std::string by;  ///< "time: of one step", "bar", "time stamps", ...
+};
+
+/// Of the samples of one counter, oldest first. Nothing when no reading stands a check.
+[[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<Sample>& samples);
+
+}  // namespace schedmate
