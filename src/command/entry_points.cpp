@@ -89,6 +89,25 @@ std::string script_file(Tree& tree, std::string_view cwd, const Word& word) {
   return tree.is_file(main) ? main : std::string();
 }
 
+std::string dora_module(const ProgramCall& call, LaunchContext& context) {
+  const auto said = [&](std::initializer_list<std::string_view> names, const std::string& variable,
+                        std::string_view otherwise) -> std::string {
+    const Option* option = call.option(std::span(names.begin(), names.size()));
+    if (option != nullptr && option->value) return option->value->text;
+    const auto set = context.made.env.find(variable);
+    return set != context.made.env.end() ? set->second.text : std::string(otherwise);
+  };
+  const std::string main = said({"M", "main-module"}, "DORA_MAIN_MODULE", "train");
+  std::string package = said({"P", "package"}, "DORA_PACKAGE", "");
+  if (package.empty()) {
+    for (const TreeEntry& entry : context.tree.list(context.made.cwd)) {
+      const std::string file = entry.path + "/" + main + ".py";
+      if (entry.is_folder && context.tree.is_file(file)) package = base_name(entry.path);
+    }
+  }
+  return package.empty() ? main : package + "." + main;
+}
+
 std::optional<EntryPoint> console_script(Tree& tree, std::string_view name) {
   if (name.empty() || name.size() > 100) return std::nullopt;
   for (const std::string_view file : {"pyproject.toml", "setup.cfg", "setup.py"}) {

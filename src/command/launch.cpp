@@ -101,14 +101,22 @@ class Reader {
 
   /// What a launcher of Python programs starts.
   void trained(const ProgramCall& call) {
-    if (at_ >= argv_.size()) {
+    if (at_ >= argv_.size() && call.name != "dora run") {
       at_ = argv_.size();
       return;
     }
     constexpr std::string_view module_names[] = {"m", "module"};
     constexpr std::string_view plain_names[] = {"no-python"};
+    if (call.name == "dora run") {
+      --at_;  // its own last word stands where a script would
+      return run_module(shell::dora_module(call, context_));
+    }
     if (call.option(plain_names) != nullptr) return;  // the next round reads the program
-    if (call.option(module_names) != nullptr) return run_module(argv_[at_].text);
+    if (call.option(module_names) != nullptr) {
+      const auto& module = argv_[at_].text;
+      if (const auto inner = shell::read_module(module, argv_, at_ + 1)) return enter(*inner);
+      return run_module(module);
+    }
     if (shell::is_python(shell::program_name(argv_[at_]))) return;
     run_script();
   }

@@ -32,6 +32,10 @@ void read_accelerate_config(const Word& word, LaunchContext& context);
 /// The file that `path` means for Python: itself, or __main__.py of a folder; "" when none.
 [[nodiscard]] std::string script_file(Tree& tree, std::string_view cwd, const Word& word);
 
+/// The module that `dora run` starts: train.py of the package that is named, or of the only folder
+/// that has one.
+[[nodiscard]] std::string dora_module(const ProgramCall& call, LaunchContext& context);
+
 struct EntryPoint {
   std::string module;
   std::string function;

@@ -137,6 +137,9 @@ TEST_CASE("modules, folders and console scripts are found in the tree") {
   CHECK(launched(*tree, "python pkg2") == "pkg2/__main__.py ?/?");
   CHECK(launched(*tree, "my-train a=1") == "src/pkg/cli.py a=1 ?/?");
   CHECK(launched(*tree, "old_train") == "lib/inner/run.py ?/?");
+  CHECK(launched(*tree, "dora run -d a=1") == "dora run > tools/train.py a=1 8/?");
+  CHECK(launched(*tree, "torchrun --nproc-per-node=4 -m dora -P tools run a=1") ==
+        "torchrun+dora run > tools/train.py a=1 4/?");
   CHECK(launched(*tree, "yolo detect train data=coco.yaml") ==
         "~yolo detect train data=coco.yaml ?/?");
   CHECK(launched(*tree, "python -m litgpt finetune") == "~litgpt finetune ?/?");

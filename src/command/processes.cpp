@@ -188,7 +188,15 @@ void apply_trainer(const ProgramCall& call, LaunchContext& context) {
   if (name.starts_with("accelerate")) return apply_accelerate(call, context);
   keep_settings(call, context);
   set_nodes(call, {"nnodes", "num-nodes"}, context);
-  if (const Word* each = value_of(call, {"nproc-per-node", "num-gpus", "nproc"})) {
+  if (name == "dora run") {
+    constexpr std::string_view all[] = {"d", "ddp"};
+    const bool started = made.launchers.size() > 1;  // by torchrun, each of which is one
+    if (call.option(all) != nullptr) {
+      made.processes_per_node = devices_per_node(context);
+    } else if (!started) {
+      made.processes_per_node = number(1, made.launcher_place);
+    }
+  } else if (const Word* each = value_of(call, {"nproc-per-node", "num-gpus", "nproc"})) {
     made.processes_per_node = count_from(*each, context);
   } else if (name == "composer") {
     const Word* const count = value_of(call, {"n"});

@@ -97,6 +97,7 @@ constexpr auto programs = std::to_array<Program>({
     {"composer", "", Role::trainer,
      "n nproc world-size base-rank node-rank master-addr master-port run-directory stdout stderr "
      "run-dir"},
+    {"dora", "run", Role::trainer, "P package M main-module f from-sig ddp-workers"},
     {"trainer.distribute", "", Role::trainer, "gpus group-id"},
     {"torch_xla.distributed.xla_dist xla_dist", "", Role::trainer,
      "tpu conda-env env docker-image"},
@@ -270,8 +271,11 @@ std::optional<ProgramCall> read_as(std::string_view name, std::span<const Word> 
     call.name = name;
     call.command = next;
     if (!program.subcommands.empty()) {
-      if (next >= argv.size() || !has_word(program.subcommands, argv[next].text)) continue;
-      if (program.role == Role::trainer) call.name += " " + argv[next].text;
+      // `dora -P package run`: options of the program itself stand before its command.
+      Reader(argv, call).options();
+      const std::string command = call.command < argv.size() ? argv[call.command].text : "";
+      if (!has_word(program.subcommands, command)) continue;
+      if (program.role == Role::trainer) call.name += " " + command;
       ++call.command;
     }
     if (name == "lightning" && call.command < argv.size() &&

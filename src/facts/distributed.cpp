@@ -147,7 +147,7 @@ void from_launcher(const Scene& scene, Findings& out) {
   };
   const bool many = launched("torchrun") || launched("launch") || launched("accelerate") ||
                     launched("deepspeed") || launched("mpirun") || launched("horovodrun") ||
-                    launched("torch.distributed") || launched("srun");
+                    launched("torch.distributed") || launched("srun") || launched("dora");
   const auto libraries = libraries_of(scene);
   const bool trainer = std::ranges::any_of(libraries, [](const Library& library) {
     return library.callee.starts_with("transformers.") || library.callee.starts_with("trl.");

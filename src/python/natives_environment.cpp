@@ -100,6 +100,8 @@ constexpr Row functions[] = {
     {"fvcore.common.dist.get_world_size", Answer::processes},
     {"megatron.core.parallel_state.is_initialized", Answer::several},
     {"deepspeed.comm.get_world_size", Answer::processes},
+    {"flashy.distrib.world_size", Answer::processes},
+    {"flashy.distrib.rank", Answer::zero},
     {"deepspeed.comm.get_rank", Answer::zero},
     {"deepspeed.comm.is_initialized", Answer::several},
     {"transformers.is_torch_available", Answer::yes},

@@ -302,7 +302,7 @@ Value instantiate(Machine& machine, const Value& config, const Dict& more) {
 }
 
 void add_hydra(NativeTable& table) {
-  table["hydra.main"] = main_decorator;
+  for (const auto* const name : {"hydra.main", "dora.hydra_main"}) table[name] = main_decorator;
   table["hydra._internal.utils._run_hydra"] = run_hydra;
   for (const auto* const name :
        {"hydra.initialize", "hydra.experimental.initialize", "hydra.initialize_config_module"})
