@@ -105,6 +105,15 @@ TEST_CASE("what Hydra itself would refuse is said") {
   CHECK(group.made.refusals[0].contains("'model@other' is overridden but in no defaults list"));
 }
 
+TEST_CASE("what a chosen config deep in a group names counts from the group") {
+  SmallTree tree({{"conf/train.yaml", "defaults:\n  - model: lm/tiny\n"},
+                  {"conf/model/lm/tiny.yaml", "defaults:\n  - lm/base\nwidth: 4\n"},
+                  {"conf/model/lm/base.yaml", "depth: 2\n"}});
+  const auto config = compose(tree, {});
+  CHECK(config.notes.empty());
+  CHECK(config["model"] == "{'lm': {'depth': 2}, 'width': 4}");
+}
+
 TEST_CASE("packages: of the parent, by @, absolute, by header and _here_") {
   SmallTree tree(
       {{"conf/train.yaml",

@@ -171,7 +171,9 @@ class Composer {
       return {};
     }
     const auto package = final_package(entry, parent, file->package);
-    return expand_file(*std::move(file), {folder_of(path), package}, false);
+    // Of `model: lm/small` the folder is model, however deep the chosen config lies.
+    return expand_file(*std::move(file), {group_of(entry, full_path(entry, parent)), package},
+                       false);
   }
 
   // Without _self_ a config stands on top of its defaults.
