@@ -340,48 +340,12 @@ std::optional<Value> ArgumentParser::attribute(Machine&, std::string_view name) 
           Machine& machine, const Arguments& arguments) { return run(machine, self, arguments); });
 }
 
-namespace {
-
-/// The parser behind an instance of a class that extends one, made at first sight.
-std::shared_ptr<ArgumentParser> parser_of(Instance& instance, const std::string& type) {
-  constexpr std::string_view hidden = "<parser>";
-  if (const Value* held = instance.fields.find(hidden)) {
-    if (auto* parser = object_as<ArgumentParser>(*held)) return parser->shared_from_this();
-  }
-  auto parser = std::make_shared<ArgumentParser>(type);
-  instance.fields.set(hidden, value_of(parser));
-  return parser;
-}
-
-Arguments without_first(const Arguments& arguments) {
-  Arguments rest = arguments;
-  rest.positional.erase(rest.positional.begin());
-  return rest;
-}
-
-}  // namespace
-
 void add_parser_natives(NativeTable& table, const std::string& name) {
   table[name] = [name](Machine&, const Arguments& arguments) {
-    auto* self =
-        arguments.positional.empty() ? nullptr : object_as<Instance>(arguments.positional[0]);
-    if (self != nullptr) {
-      parser_of(*self, name)->construct(without_first(arguments));
-      return Value::none(arguments.place);
-    }
     auto parser = std::make_shared<ArgumentParser>(name);
     parser->construct(arguments);
     return value_of(std::move(parser), arguments.place);
   };
-  for (const auto& [method, run] : methods()) {
-    table[name + "." + std::string(method)] = [name, made = run](Machine& machine,
-                                                                 const Arguments& arguments) {
-      auto* self =
-          arguments.positional.empty() ? nullptr : object_as<Instance>(arguments.positional[0]);
-      if (self == nullptr) return unknown(arguments.place);
-      return made(machine, parser_of(*self, name), without_first(arguments));
-    };
-  }
 }
 
 }  // namespace schedmate::natives

@@ -90,8 +90,7 @@ class ArgumentParser : public NativeObject, public std::enable_shared_from_this<
   std::optional<std::size_t> command_;  ///< the declared positional that chooses
 };
 
-/// For classes of the program that extend a parser: "NAME" and "NAME.add_argument" and the other
-/// methods, with the instance first; it carries its parser along.
+/// The class "NAME" that makes such parsers.
 void add_parser_natives(NativeTable& table, const std::string& name);
 
 /// parse_args and its kin: `known` gives (namespace, rest) and does not mind leftovers.

@@ -18,6 +18,20 @@ std::string attribute_name(std::string_view of, std::string_view name) {
   return fmt::format("{}.{}", of.substr(0, end == std::string_view::npos ? end : end + 2), name);
 }
 
+std::optional<Value> base_attribute(Interpreter& in, const Thing& thing, std::string_view name) {
+  const Value* held = thing.fields.find(base_field);
+  auto* base = held == nullptr ? nullptr : as<NativeObject>(*held);
+  return base == nullptr ? std::nullopt : base->attribute(in, name);
+}
+
+/// The network that DistributedDataParallel and its like were given; nullptr for all else.
+const Value* wrapped_network(const Observation& seen, const Made& made) {
+  if (!made.callee.ends_with("DataParallel") || made.call >= seen.calls.size()) return nullptr;
+  const Call& call = seen.calls[made.call];
+  const Value* inner = call.args.empty() ? call.named.find("module") : call.args.data();
+  return inner != nullptr && inner->object() != nullptr ? inner : nullptr;
+}
+
 Value function_attribute(const Function& function, std::string_view name) {
   if (const Value* found = function.attributes.find(name)) return *found;
   if (name == "__name__" || name == "__qualname__") return Value(function.name);
@@ -131,6 +145,7 @@ Value Interpreter::thing_attribute(const Value& of, Thing& thing, std::string_vi
   if (name == "__dict__") return {dict_within(owner_of(of), thing.fields), of.place};
   if (type == nullptr) return {};
   if (name == "__class__") return class_value(type);
+  if (const auto found = base_attribute(*this, thing, name)) return *found;
   if (const Value* getter = find_member(*type, "__getattr__"); getter != nullptr && depth < 500) {
     Arguments arguments;
     arguments.positional.emplace_back(std::string(name), of.place);
@@ -169,6 +184,16 @@ Value Interpreter::super_attribute(const Super& super, std::string_view name) {
                            [](Machine&, const Arguments&) { return Value::none(); });
   }
   // super().__init__(...) makes what the base class would be.
+  if (auto* thing = as<Thing>(super.self)) {
+    if (name == "__init__" && find_native(type->outside.front()) != nullptr) {
+      const Native make = [self = super.self, type](Machine& machine, const Arguments& arguments) {
+        static_cast<Interpreter&>(machine).make_base(self, *type, arguments);
+        return Value::none(arguments.place);
+      };
+      return native_function(type->outside.front(), make);
+    }
+    if (const auto found = base_attribute(*this, *thing, name)) return *found;
+  }
   if (name == "__init__") return outside_method(super.self, type->outside.front());
   return outside_method(super.self, attribute_name(type->outside.front() + "()", name));
 }
@@ -207,6 +232,8 @@ Value Interpreter::attribute(const Value& of, std::string_view name) {
   if (const auto* made = as<MadeThing>(of)) {
     if (const Value* field = made->fields.find(name)) return *field;
     if (auto known = of_processes(run_, name)) return *known;
+    const Value* inner = name == "module" ? wrapped_network(seen_, *made) : nullptr;
+    if (inner != nullptr) return *inner;
     return outside_method(of, attribute_name(made->callee + "()", name));
   }
   if (const auto* partial = as<Partial>(of)) {

@@ -39,6 +39,19 @@ Mine(model=None).train()
   CHECK(trial.argument("torch.optim.SGD", "lr") == "0.7");
 }
 
+TEST_CASE("what is wrapped for several devices is still the program's own network") {
+  const auto trial = run_program(R"(
+import torch
+class Net(torch.nn.Module):
+    def configure(self, lr):
+        return torch.optim.SGD(self.parameters(), lr=lr)
+model = torch.nn.parallel.DistributedDataParallel(Net(), device_ids=[0])
+raw = model.module
+raw.configure(0.3)
+)");
+  CHECK(trial.argument("torch.optim.SGD", "lr") == "0.3");
+}
+
 TEST_CASE("functions handed to launchers are called as these would") {
   const auto trial = run_program(R"(
 import torch, functools, jax

@@ -90,16 +90,18 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
     init.self = self;
     call_method_of_dict(init, arguments);
   } else if (!type.outside.empty() && !is_builtin_name(type.outside.front())) {
-    record_base(type, arguments);
+    make_base(self, type, arguments);
   }
   return self;
 }
 
-/// A class without __init__ of its own is made as its base outside the tree is.
-void Interpreter::record_base(const Class& type, const Arguments& arguments) {
+/// What the base outside the tree makes of an object; one that is modelled stays with it.
+void Interpreter::make_base(const Value& self, const Class& type, const Arguments& arguments) {
   const std::string before = std::exchange(frame().class_name, type.name);
   if (const Native* native = find_native(type.outside.front())) {
-    (*native)(*this, arguments);
+    const Value made = (*native)(*this, arguments);
+    if (as<NativeObject>(made) != nullptr)
+      journal.set(dict_within(owner_of(self), as<Thing>(self)->fields), base_field, made);
   } else {
     record(type.outside.front(), arguments);
   }

@@ -120,7 +120,7 @@ class Interpreter final : public Machine {
   void keep_parameters(const Value& self, const Arguments& arguments);
   Value instantiate(const std::shared_ptr<Object>& object, Arguments arguments);
   void make_members(const std::shared_ptr<Class>& type);
-  void record_base(const Class& type, const Arguments& arguments);
+  void make_base(const Value& self, const Class& type, const Arguments& arguments);
   void fill_fields(const Value& self, Class& type, const Arguments& arguments);
   std::optional<Value> run_hooks(const std::string& callee, const Value& self,
                                  const Arguments& arguments);

@@ -229,6 +229,11 @@ Value Interpreter::item(const Value& of, const Value& key) {
   if (const auto* outside = as<Symbol>(of);
       outside != nullptr && as<OutsideMethod>(of) == nullptr) {
     constexpr std::string_view names = ".__dict__";
+    const List* parts = key.items();
+    const bool marks = outside->name.starts_with("tyro.conf.") ||
+                       (outside->name == "typing.Annotated" && parts != nullptr);
+    // Annotated[T, ...] is a T with something said of it.
+    if (marks) return parts != nullptr && !parts->empty() ? Value(parts->front()) : key;
     if (!outside->name.ends_with(names)) return of;  // List[int], Optional[str]
     const auto module = outside->name.substr(0, outside->name.size() - names.size());
     return key.text() == nullptr ? Value{} : attribute(symbol(module), *key.text());

@@ -138,6 +138,71 @@ got = [args.env_id, args.anneal, args.sizes, args.optim.lr]
   CHECK(trial.flag("env_id")->owner == "Args");
 }
 
+TEST_CASE("tyro chooses among objects by name and changes the parts they are made of") {
+  const std::string program = R"(
+from dataclasses import dataclass, field
+import tyro
+@dataclass
+class Data:
+    batch_size: int = 1
+@dataclass
+class BigData(Data):
+    workers: int = 2
+@dataclass
+class Config:
+    steps: int = 10
+    amp: bool = False
+    data: Data = field(default_factory=Data)
+configs = {'small': Config(), 'big_one': Config(steps=20, amp=True, data=BigData(batch_size=8))}
+)";
+  const auto by_type = run_program(program + R"(
+Union = tyro.conf.FlagConversionOff[
+    tyro.extras.subcommand_type_from_defaults(defaults=configs, descriptions={})]
+c = tyro.cli(Union)
+got = [c.steps, c.amp, c.data.batch_size, c.data.workers]
+)",
+                                   "big-one --data.workers 4 --steps 30");
+  CHECK(by_type["got"] == "[30, True, 8, 4]");
+  CHECK(by_type.flag("data.batch_size")->owner == "BigData");
+  const auto at_once = run_program(program + R"(
+c = tyro.extras.overridable_config_cli({k: ('what', v) for k, v in configs.items()})
+got = [c.steps, c.amp, c.data.batch_size]
+)",
+                                   "small --amp True");
+  CHECK(at_once["got"] == "[10, True, 1]");
+  const auto function = run_program(program + R"(
+def train(lr: float = 0.1):
+    return lr
+got = tyro.extras.subcommand_cli_from_dict({'train': train, 'small': Config})
+)",
+                                    "train --lr 2");
+  CHECK(function["got"] == "2.0");
+}
+
+TEST_CASE("a class of the program that extends HfArgumentParser is one") {
+  const auto trial = run_program(R"(
+from dataclasses import dataclass
+from transformers import HfArgumentParser
+@dataclass
+class Args:
+    steps: int = 10
+class Parser(HfArgumentParser):
+    def parse(self):
+        output = self.parse_args_into_dataclasses()
+        return output[0] if len(output) == 1 else output
+class Named(HfArgumentParser):
+    def __init__(self, types):
+        super().__init__(types)
+        self.note = 'x'
+one = Parser((Args,)).parse().steps
+parser = Named(Args)
+two = [parser.parse_args_into_dataclasses()[0].steps, parser.note]
+)",
+                                 "--steps 3");
+  CHECK(trial["one"] == "3");
+  CHECK(trial["two"] == "[3, 'x']");
+}
+
 TEST_CASE("HfArgumentParser gives the tree's dataclasses their fields and outside ones the rest") {
   const auto trial = run_program(R"(
 from dataclasses import dataclass, field

@@ -9,7 +9,8 @@ namespace schedmate::natives {
 
 void add_absl(NativeTable& table);
 void add_click(NativeTable& table);
-void add_typed(NativeTable& table);  ///< tyro, fire, simple_parsing, pyrallis, draccus
+void add_tyro(NativeTable& table);
+void add_typed(NativeTable& table);  ///< fire, simple_parsing, pyrallis, draccus
 void add_typer(NativeTable& table);
 void add_lightning_cli(NativeTable& table);  ///< jsonargparse and LightningCLI
 void add_hf_parsers(NativeTable& table);

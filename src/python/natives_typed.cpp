@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Libraries that make flags from a function's parameters or a class's fields: tyro, fire, typer,
+/// Libraries that make flags from a function's parameters or a class's fields: fire,
 /// simple_parsing, pyrallis, draccus.
 #include <fmt/format.h>
 
@@ -18,23 +18,6 @@ std::vector<Word> words_for(Machine& machine, const Arguments& arguments) {
   if (own == nullptr) own = arguments.named.find("argv");
   return own != nullptr && own->items() != nullptr ? as_words(machine, *own)
                                                    : program_words(machine);
-}
-
-Value tyro(Machine& machine, const Arguments& arguments) {
-  if (arguments.positional.empty()) return {};
-  const TypedStyle style{.booleans = TypedStyle::Booleans::pair};
-  const Value* fallback = arguments.named.find("default");
-  const auto type = machine.type(arguments.positional[0]);
-  const auto* instance = fallback == nullptr ? nullptr : object_as<Instance>(*fallback);
-  if (!type || instance == nullptr)
-    return run_typed(machine, arguments.positional[0], TypedFlags(style),
-                     words_for(machine, arguments));
-  TypedFlags flags(style);
-  flags.add(machine, *type);
-  flags.overlay(Value::dict(instance->fields));
-  const auto values = flags.parse(machine, words_for(machine, arguments));
-  flags.show(machine, values);
-  return machine.instance(arguments.positional[0], flags.fields(machine, values));
 }
 
 /// pyrallis and draccus: a YAML file named by --config_path stands below the dotted flags.
@@ -240,7 +223,6 @@ Value simple_parse(Machine& machine, const Arguments& arguments) {
 }  // namespace
 
 void add_typed(NativeTable& table) {
-  table["tyro.cli"] = tyro;
   table["fire.Fire"] = fire;
   table["simple_parsing.parse"] = simple_parse;
   table["simple_parsing.ArgumentParser"] = [](Machine&, const Arguments& arguments) {

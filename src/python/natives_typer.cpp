@@ -156,6 +156,7 @@ void add_typer(NativeTable& table) {
 void schedmate::add_flag_libraries(NativeTable& table) {
   natives::add_absl(table);
   natives::add_click(table);
+  natives::add_tyro(table);
   natives::add_typed(table);
   natives::add_typer(table);
   natives::add_lightning_cli(table);

@@ -76,6 +76,9 @@ struct Thing : Instance {
   Class* type_of = nullptr;
 };
 
+/// The field of a Thing that holds what the modelled base class of its class is: a parser.
+inline constexpr std::string_view base_field = "<base>";
+
 struct MadeThing : Made {
   Dict fields;  ///< what the program set on it
 };
