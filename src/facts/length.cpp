@@ -53,6 +53,7 @@ std::string unit_of(const Loop& loop) {
     if (loop.target == word) return "steps";
   }
   if (has_word(text, "step") || has_word(text, "iter")) return "steps";
+  if (has_word(text, "nimg")) return "kimg";  // counted in images, told in thousands of them
   return "";
 }
 
@@ -88,6 +89,7 @@ std::optional<Run> run_of(const Loop& loop) {
   if (!amount && loop.last) amount = loop.last;
   if (!amount) amount = loop.bound.number();
   if (!amount || *amount <= 0) return std::nullopt;
+  if (unit == "kimg") *amount /= 1000;
   return Run{&loop, *amount, unit};
 }
 

@@ -95,7 +95,12 @@ Value import_module(Interpreter& in, const Arguments& arguments) {
     if (package == nullptr || package->text() == nullptr) return {};
     name = *package->text() + name;
   }
-  return in.import_dotted(name, given->place);
+  Value module = in.import_dotted(name, given->place);
+  // Programs find "package.module.Class" by trying ever shorter names.
+  const bool missing = as<Module>(module) == nullptr && name.contains('.') &&
+                       in.find_module(name.substr(0, name.find('.'))) != nullptr;
+  if (missing) in.throw_error("ModuleNotFoundError");
+  return module;
 }
 
 Value exit_program(Interpreter& in, const Arguments& arguments) {

@@ -71,6 +71,28 @@ a, b, c = extra.value, thing, late.value
   CHECK(trial["c"] == "3");
 }
 
+TEST_CASE("a module that is looked for by ever shorter names fails until it is one") {
+  const auto trial = run_program(R"(
+import importlib
+def find(name):
+    parts = name.split('.')
+    for i in range(len(parts), 0, -1):
+        try:
+            module = importlib.import_module('.'.join(parts[:i]))
+            return getattr(module, parts[i])
+        except:
+            pass
+net = find('pack.nets.Net')(3)
+got = net.width
+)",
+                                 "",
+                                 {{"pack/__init__.py", ""},
+                                  {"pack/nets.py",
+                                   "class Net:\n  def __init__(self, width):\n"
+                                   "    self.width = width\n"}});
+  CHECK(trial["got"] == "3");
+}
+
 TEST_CASE("a folder of data is no module") {
   const auto trial = run_program("import datasets\ndatasets.load_dataset('glue')\n", "",
                                  {{"datasets/readme.txt", "data\n"}});

@@ -49,6 +49,19 @@ void find_counters(const Code& code, std::string_view condition, std::vector<con
   }
 }
 
+/// What a name was last set to among the statements of a loop: `done = step >= last`.
+const Code* set_within(const Code& body, std::string_view name) {
+  const Code* found = nullptr;
+  for (const Code& child : body.children) {
+    const Code* statement = child.kind == Kind::expression_statement ? child.first() : &child;
+    if (statement == nullptr || statement->kind != Kind::assignment) continue;
+    const Code* left = statement->get(Field::left);
+    const Code* right = statement->get(Field::right);
+    if (left != nullptr && right != nullptr && left->text == name) found = right;
+  }
+  return found;
+}
+
 /// The comparison of `if a > b: break` among the statements of a loop; nullptr when there is none.
 const Code* break_condition(const Code* body) {
   if (body == nullptr) return nullptr;
@@ -56,7 +69,10 @@ const Code* break_condition(const Code* body) {
     const Code* then = child.kind == Kind::if_statement ? child.get(Field::consequence) : nullptr;
     if (then == nullptr) continue;
     for (const Code& statement : then->children) {
-      if (statement.kind == Kind::break_statement) return child.get(Field::condition);
+      if (statement.kind != Kind::break_statement) continue;
+      const Code* condition = child.get(Field::condition);
+      const bool named = condition != nullptr && condition->kind == Kind::identifier;
+      return named ? set_within(*body, condition->text) : condition;
     }
   }
   return nullptr;
@@ -115,6 +131,7 @@ void Interpreter::find_bound(const Code& condition, std::size_t index,
   const Value bound = eval(counts(right) && !counts(left) ? left : right);
   Loop& loop = seen_.loops[index];
   if (!loop.bound.is_unknown() || loop.bound.place) return;
+  if (loop.is_while) loop.source_text = condition.text;
   loop.bound = bound;
   if (const auto number = bound.number(); number && bound.text() == nullptr) loop.last = number;
 }

@@ -88,6 +88,24 @@ outside.after()
   CHECK(trial.seen.calls.back().certain);
 }
 
+TEST_CASE("an endless loop ends where a flag that it sets says so") {
+  const auto trial = run_program(R"(
+import outside
+seen, thousands = 0, 50
+while True:
+    outside.update()
+    seen += 32
+    done = (seen >= thousands * 1000)
+    if outside.stops():
+        done = True
+    if done:
+        break
+)");
+  REQUIRE(trial.seen.loops.size() == 1);
+  CHECK(trial.seen.loops[0].last == 50000);
+  CHECK(trial.seen.loops[0].source_text == "(seen >= thousands * 1000)");
+}
+
 TEST_CASE("what a loop changes may have changed, what it does not stays known") {
   const auto trial = run_program(R"(
 import outside

@@ -87,8 +87,12 @@ there = os.path.exists(conf)
 p = Path('conf') / 'a.yaml'
 got = [p.name, p.stem, p.suffix, str(p.parent), p.exists(), os.path.splitext('x.tar.gz')[0]]
 text = p.read_text()
+beside = [os.path.isfile('conf/b.yaml'), os.path.isdir('conf/data')]
+open_ = [os.path.isfile('out/b.yaml'), os.path.isfile('conf/b.pt')]
 )",
                                  "", {{"conf/a.yaml", "lr: 1\n"}});
+  CHECK(trial["beside"] == "[False, ?]");
+  CHECK(trial["open_"] == "[?, ?]");
   CHECK(trial["there"] == "True");
   CHECK(trial["got"] == "['a.yaml', 'a', '.yaml', 'conf', True, 'x.tar']");
   CHECK(trial["text"] == "'lr: 1\\n'");

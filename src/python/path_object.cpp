@@ -85,6 +85,22 @@ std::string normal_path(std::string_view path) {
   return out.empty() ? "." : out;
 }
 
+namespace {
+
+/// A config that stands in the tree if anywhere: beside others of its kind. Data and outputs may be
+/// where the job runs.
+bool missing_config(Tree& tree, const std::string& path) {
+  const auto ending = std::string_view(path).substr(suffix_at(path));
+  constexpr std::string_view kinds[] = {".yaml", ".yml", ".toml", ".cfg", ".ini", ".py"};
+  if (std::ranges::find(kinds, ending) == std::end(kinds)) return false;
+  const std::string folder = parent_path(path);
+  return std::ranges::any_of(tree.list(folder.empty() ? "." : folder), [&](const auto& entry) {
+    return !entry.is_folder && entry.path.ends_with(ending);
+  });
+}
+
+}  // namespace
+
 Value path_exists(Machine& machine, const Value& path, PathKind kind) {
   const auto text = path_text(path);
   if (!text) return path.is_none() ? Value(false, path.place) : unknown(path.place);
@@ -95,7 +111,8 @@ Value path_exists(Machine& machine, const Value& path, PathKind kind) {
   const bool folder = inside && tree.is_folder(*inside);
   const bool there = (kind != PathKind::folder && file) || (kind != PathKind::file && folder);
   if (there) return {true, path.place};
-  return file || folder ? Value(false, path.place) : unknown(path.place);
+  const bool absent = file || folder || (inside && missing_config(tree, *inside));
+  return absent ? Value(false, path.place) : unknown(path.place);
 }
 
 Value matching_paths(Machine& machine, std::string_view pattern, const PlacePtr& place) {
