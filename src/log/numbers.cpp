@@ -27,6 +27,11 @@ bool is_spaced_unit(std::string_view word) {
   return std::ranges::find(units, word) != units.end();
 }
 
+bool is_counted(std::string_view word) {
+  return word == "iters" || word == "iterations" || word == "steps" || word == "batches" ||
+         word == "updates";
+}
+
 double multiplier(char letter) {
   switch (letter) {
     case 'k':
@@ -140,8 +145,9 @@ class Reader {
     end = at_ + 1;
     while (end < text_.size() && (is_letter(text_[end]) || text_[end] == '/')) ++end;
     const auto word = text_.substr(at_ + 1, end - at_ - 1);
-    // "0.5 s: next" names what follows.
-    if (!is_spaced_unit(word) || peek(end) == '=') return;
+    // "0.5 s: next" names what follows, as "loss 0.5 steps 100" does.
+    const bool ends = end >= text_.size() || std::string_view("),|;").contains(text_[end]);
+    if (!(is_spaced_unit(word) || (ends && is_counted(word))) || peek(end) == '=') return;
     number.unit = word;
     at_ = end;
   }
@@ -194,7 +200,7 @@ class Reader {
 
   /// The words right before a number: behind the last separator, without what joins them to it.
   static std::string key_of(std::string_view between) {
-    const auto ends = [](char c) { return std::string_view(" \t:=([{'\"<#").contains(c); };
+    const auto ends = [](char c) { return std::string_view(" \t:=([{'\"<#|").contains(c); };
     while (!between.empty() && ends(between.back())) between.remove_suffix(1);
     const bool unit_name = between.ends_with(')');  // "iteration (ms)": the bracket belongs to it
     std::size_t begin = between.size();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
 #include "log/units.hpp"
@@ -205,7 +206,9 @@ class LineReader {
 
   void add_time(std::size_t i, double covers) {
     const auto& key = keys_[i];
-    const bool told = reading_.format != nullptr && plain_key(reading_.format->time) == key;
+    const bool known = reading_.format != nullptr && !reading_.format->time.empty();
+    const bool told = known && plain_key(reading_.format->time) == key;
+    if (known && !told) return;
     const bool step = told || words_.step_time.contains(key);
     const auto seconds = seconds_of(numbers_[i], key);
     const bool some = covers > 0 || (seconds && (numbers_[i].clock || has_unit(numbers_[i]))) ||

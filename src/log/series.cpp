@@ -86,6 +86,7 @@ class FieldSeries {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (const auto elapsed = by_elapsed(stamps)) return named(*elapsed, "elapsed, differences");
+    if (key_.empty()) return by_distance();
     const double value = steady_median();
     if (!stamps || interval <= 1.5 || is_told()) return checked(value, stamps, interval);
     // Of one step, or of all steps since the last report? The clock decides.
@@ -120,6 +121,16 @@ class FieldSeries {
     return median(std::move(each));
   }
 
+  /// A duration without a word: of the steps since the last such line.
+  [[nodiscard]] std::optional<StepTime> by_distance() const {
+    std::vector<double> each;
+    for (std::size_t i = 1; i < points_.size(); ++i)
+      if (points_[i].step > points_[i - 1].step)
+        each.push_back(points_[i].seconds / (points_[i].step - points_[i - 1].step));
+    if (each.size() < 2) return std::nullopt;
+    return named(median(std::move(each)), "since last report");
+  }
+
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
   [[nodiscard]] std::optional<double> by_elapsed(std::optional<double> stamps) const {
     std::vector<double> each;
@@ -136,9 +147,12 @@ class FieldSeries {
     }
     if (each.size() < 2 || falls > 0) return std::nullopt;
     const double slope = median(each);
-    // Seconds / slope = steps since the start: more than the counter shows is no start.
+    // Seconds / slope = steps since the start, which the counter must bear out; a run that was
+    // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;
-    const bool plausible = since < 1.5 * points_.back().step + 100;
+    const double step = points_.back().step;
+    constexpr std::size_t many = 8;
+    const bool plausible = since < 1.5 * step + 100 && (since > 0.5 * step || each.size() >= many);
     const bool by_clock = stamps && near(slope, *stamps, 1.3);
     const bool steady =
         std::ranges::all_of(each, [&](double value) { return near(value, slope, 6); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 constexpr std::size_t most_samples = 400;
 constexpr std::size_t most_counters = 32;
 constexpr std::size_t most_text = 400;
+constexpr std::size_t most_block = 4096;
+constexpr std::size_t most_row = 120;
+constexpr std::size_t most_loose = 16;
 
 bool ends_run(const Sample& last, const Reading& next) {
   return next.step && *next.step < last.step &&
@@ -32,13 +36,42 @@ void ProgressTracker::add(std::string_view line) {
 void ProgressTracker::add_state(std::string_view state) {
   const Said said = read_prefixes(state);
   if (said.body.find_first_of("0123456789") == std::string_view::npos) {
-    if (trim(said.body).empty()) return;
-    open_ = nullptr;
+    // "| train/ | |" heads a part of a table; a line of text or a rule ends it.
+    if (!trim(said.body).starts_with('|')) flush();
     return;
   }
   Reading reading = read_line(said, words_);
   if (reading.kind == Reading::Kind::nothing) remember_checkpoint(said.body);
-  take(std::move(reading), said.body);
+  if (add_to_block(said, reading)) return;
+  flush();
+  block_.text = std::string(said.body.substr(0, most_block));
+  block_.said = said;
+  block_.keys = reading.keys;
+  block_.reading = std::move(reading);
+  block_.lines = 1;
+}
+
+bool ProgressTracker::add_to_block(const Said& said, const Reading& reading) {
+  const bool one = reading.keys.size() == 1 && !reading.keys[0].empty() && !reading.bar &&
+                   !said.time && said.body.size() < most_row;
+  if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
+    return false;
+  if (std::ranges::find(block_.keys, reading.keys[0]) != block_.keys.end()) return false;
+  block_.text += ", ";
+  block_.text += said.body;
+  block_.keys.push_back(reading.keys[0]);
+  ++block_.lines;
+  return true;
+}
+
+void ProgressTracker::flush() {
+  if (block_.lines == 0) return;
+  Block block = std::exchange(block_, {});
+  if (block.lines > 1) {
+    block.said.body = block.text;
+    block.reading = read_line(block.said, words_);
+  }
+  take(std::move(block.reading), block.text);
 }
 
 /// "Saving model checkpoint to out/checkpoint-1500", "global_step1971": the step where progress
@@ -54,28 +87,33 @@ void ProgressTracker::remember_checkpoint(std::string_view body) {
 }
 
 void ProgressTracker::take(Reading reading, std::string_view body) {
-  if (reading.kind == Reading::Kind::closing) {
-    if (reading.bar_step_s) closing_step_s_ = reading.bar_step_s;
-    for (const TimeField& field : reading.times)
-      if (field.key == "train runtime") closing_runtime_s_ = field.seconds;
-    if (reading.throughput) throughput_ = reading.throughput;
-    return;
+  switch (reading.kind) {
+    case Reading::Kind::closing:
+      take_closing(reading);
+      break;
+    case Reading::Kind::training:
+      if (reading.step)
+        count(reading, body);
+      else
+        take_loose(reading, body);
+      break;
+    case Reading::Kind::held_out:
+    case Reading::Kind::nothing:
+      break;
   }
-  if (reading.kind == Reading::Kind::held_out) {
-    open_ = nullptr;
-    return;
-  }
-  if (reading.keys.size() == 1 && !reading.bar && add_to_block(reading)) return;
-  if (reading.kind == Reading::Kind::nothing) {
-    open_ = nullptr;
-    return;
-  }
-  if (reading.step) {
-    count(reading, body);
-    return;
-  }
+}
+
+/// The summary that ends a run: its loss is a mean, its speed that of the whole run.
+void ProgressTracker::take_closing(const Reading& reading) {
+  if (reading.bar_step_s) closing_step_s_ = reading.bar_step_s;
+  if (reading.throughput) throughput_ = reading.throughput;
+}
+
+/// What has no counter of its own belongs to the next report.
+void ProgressTracker::take_loose(const Reading& reading, std::string_view body) {
   for (const TimeField& field : reading.times) loose_.push_back(field);
-  if (loose_.size() > 16) loose_.erase(loose_.begin(), loose_.end() - 16);
+  if (loose_.size() > most_loose)
+    loose_.erase(loose_.begin(), loose_.end() - static_cast<std::ptrdiff_t>(most_loose));
   if (reading.bar_step_s) loose_rate_ = reading.bar_step_s;
   if (reading.loss) {
     ++lines_;
@@ -87,25 +125,6 @@ void ProgressTracker::take(Reading reading, std::string_view body) {
     total_epochs_ = reading.total_epochs;
   }
   if (reading.throughput) throughput_ = reading.throughput;
-  open_ = nullptr;
-}
-
-/// Tables print one number a line: they belong to the report that they follow.
-bool ProgressTracker::add_to_block(const Reading& reading) {
-  if (reading.step || reading.kind == Reading::Kind::nothing) {
-    if (reading.step && open_ != nullptr) return false;
-    return reading.kind == Reading::Kind::nothing && open_ != nullptr;
-  }
-  if (open_ == nullptr) return false;
-  Sample& sample = open_->samples.back();
-  for (const TimeField& field : reading.times) sample.times.push_back(field);
-  if (reading.bar_step_s && !sample.rate_s) sample.rate_s = reading.bar_step_s;
-  if (reading.loss && reading.loss_rank == 0) {
-    open_->last.loss = reading.loss;
-    open_->has_loss = true;
-  }
-  if (reading.throughput) throughput_ = reading.throughput;
-  return true;
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
@@ -136,7 +155,6 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   if (reading.loss) loss_ = reading.loss;
   counter.last = std::move(reading);
   counter.last.loss = loss;
-  open_ = &counter;
 }
 
 /// The counter that says most of the training: with a total, a time, a loss; then the newest.
@@ -158,6 +176,12 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
 }
 
 Progress ProgressTracker::now() const {
+  ProgressTracker whole(*this);
+  whole.flush();
+  return whole.told();
+}
+
+Progress ProgressTracker::told() const {
   Progress progress;
   progress.lines = lines_;
   progress.throughput = throughput_;

@@ -35,22 +35,33 @@ class ProgressTracker {
     std::string text;
   };
 
+  /// A line, and the lines of one number each that follow it: tables print a report that way.
+  struct Block {
+    std::string text;
+    Said said;
+    Reading reading;
+    std::vector<std::string> keys;
+    std::size_t lines = 0;
+  };
+
   void add_state(std::string_view state);
+  bool add_to_block(const Said& said, const Reading& reading);
+  void flush();
   void take(Reading reading, std::string_view body);
-  bool add_to_block(const Reading& reading);
+  void take_closing(const Reading& reading);
+  void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
   void remember_checkpoint(std::string_view body);
   [[nodiscard]] const Counter* main_counter() const;
+  [[nodiscard]] Progress told() const;
 
   const LogWords& words_;
   std::map<std::string, Counter> counters_;
+  Block block_;
   std::uint64_t lines_ = 0;
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
-  Reading block_;            ///< what lines of one number each have said so far
-  Counter* open_ = nullptr;  ///< the counter whose report the next such lines belong to
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
-  std::optional<double> closing_runtime_s_;
   std::optional<Throughput> throughput_;
   std::string last_text_, scratch_;
 };
