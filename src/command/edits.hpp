@@ -11,8 +11,4 @@ void run_sed(Shell& shell, const Arguments& argv);  ///< -i in place, otherwise 
 void run_copy(Shell& shell, const Arguments& argv);
 void run_tee(Shell& shell, const Arguments& argv);
 
-/// `s/a/b/g` on a text; nothing when the expression is more than one plain substitution.
-[[nodiscard]] std::optional<std::string> edited(std::string_view text, std::string_view expression,
-                                                bool extended);
-
 }  // namespace schedmate::shell

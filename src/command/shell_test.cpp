@@ -134,6 +134,27 @@ TEST_CASE("files that a command writes are laid over the tree") {
   CHECK_FALSE(commands_of(*tree, {"echo $X > d.yaml"}).written.at("d.yaml").known);
 }
 
+TEST_CASE("sed: several commands, addresses, groups") {
+  const std::string text = "a: 1\nb: 10\n# c\nd: \"x\"\n";
+  const auto after = [&](const std::string& options) {
+    SmallTree tree({{"a.yaml", text}, {"train.py", ""}});
+    static_cast<void>(commands_of(*tree, {"sed -i " + options + " a.yaml; python train.py"}));
+    return std::string((*tree->read("a.yaml"))->text);
+  };
+  CHECK(after("'s/a: 1/a: 2/; s/b: 10/b: 3/'") == "a: 2\nb: 3\n# c\nd: \"x\"\n");
+  CHECK(after("-e 's/a: 1/a: 2/' -e '/^#/d'") == "a: 2\nb: 10\nd: \"x\"\n");
+  CHECK(after("-E 's/^(b): ([0-9]+)/\\1: \\2\\2/'") == "a: 1\nb: 1010\n# c\nd: \"x\"\n");
+  CHECK(after("-r 's/[0-9]+$/<&>/'") == "a: <1>\nb: <10>\n# c\nd: \"x\"\n");
+  CHECK(after("'2s/1/7/;$d'") == "a: 1\nb: 70\n# c\n");
+  CHECK(after("'2,/#/d'") == "a: 1\nd: \"x\"\n");
+  CHECK(after("'/b/!s/: /=/'") == "a=1\nb: 10\n# c\nd=\"x\"\n");
+  CHECK(after("'s#{x}#y#'") == text);
+  CHECK(after("\"s#x#$HOME/d#\"") == "a: 1\nb: 10\n# c\nd: \"$HOME/d\"\n");
+  for (const auto* odd : {"'s/a/b'", "'y/a/b/'", "-n 's/a/b/p'", "'s/\\(a\\)\\1/b/'", "'s/$X/b'",
+                          "\"s/$X/b/\"", "-E 's/a{1,1000}/b/'", "''"})
+    CHECK_MESSAGE(after(odd) == text, odd);
+}
+
 TEST_CASE("places lead to the line that decided a word") {
   SmallTree tree({{"run.sh", "LR=0.1\nARGS=\"--bs 4\"\np --lr $LR \\\n  $ARGS $1 --seed 7\n"}});
   const auto made = commands_of(*tree, {"BS=3 bash run.sh \"q\""});
