@@ -70,6 +70,17 @@ bool holds_batches(const Scene& scene, const Value& size) {
   });
 }
 
+/// The micro-batch that the program was told to cut `per_process` into; 0 when none.
+double told_micro_batch(const Scene& scene, double per_process) {
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    const auto micro = setting->value.number();
+    const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
+                        setting->standing <= Standing::config && setting->read && *micro >= 1;
+    if (splits && *micro < per_process) return *micro;
+  }
+  return 0;
+}
+
 /// Gives back what reaches the loader, unknown when that is not seen.
 Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
@@ -89,13 +100,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
   const double devices = devices_per_process(scene);
   double sure = best->call->certain ? confidence::certain : confidence::likely;
   // Split further into micro-steps by the program.
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
-    const auto micro = setting->value.number();
-    const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
-                        setting->standing <= Standing::config && *micro >= 1 &&
-                        *micro < per_process;
-    if (splits) sure = std::min(sure, confidence::likely);
-  }
+  if (told_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);
   if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   if (holds_batches(scene, *best->size)) sure = confidence::fair;
@@ -109,7 +114,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
 /// reaches the loader.
 bool is_remade(const Setting& setting, const Value& in_loader) {
   const auto number = setting.value.number();
-  const auto made = in_loader.number();
+  const auto made = likely_number(in_loader);
   if (!setting.value.place || !number || !made || *number == *made) return false;
   for (const Place* at = in_loader.place.get(); at != nullptr; at = at->from.get()) {
     if (at == setting.value.place.get()) return true;
@@ -162,6 +167,7 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
     if (meaning == "total") {
       value /= scene.job.gpus;
       if (std::fmod(value, accumulation(scene)) == 0) value /= accumulation(scene);
+      if (told_micro_batch(scene, value) > 0) sure = std::min(sure, confidence::weak);
     } else if (meaning == "plain") {
       value /= devices_per_process(scene);
       sure -= 0.03;

@@ -10,6 +10,14 @@
 namespace schedmate {
 namespace {
 
+/// torch.distributed.launch and deepspeed hand each process its rank as a word.
+bool hands_out_ranks(const Launch& launch) {
+  if (launch.launchers.empty()) return false;
+  const std::string& by = launch.launchers.back();
+  if (by == "torch.distributed.launch") return launch.settings.find("use_env") == nullptr;
+  return (by == "deepspeed" || by == "ds") && launch.settings.find("no_local_rank") == nullptr;
+}
+
 PythonRun run_of(const JobSource& job, const Launch& launch) {
   PythonRun run{.script = launch.script,
                 .module = launch.module,
@@ -17,6 +25,8 @@ PythonRun run_of(const JobSource& job, const Launch& launch) {
                 .args = launch.args,
                 .env = launch.env,
                 .cwd = launch.cwd};
+  if (hands_out_ranks(launch))
+    run.args.insert(run.args.begin(), Word{"--local_rank=0", launch.launcher_place});
   run.nodes = std::max(1, job.nodes);
   run.gpus_per_node = std::max(1, job.gpus / run.nodes);
   const auto started = launch.processes_per_node.number();
@@ -51,7 +61,8 @@ bool is_of_training(const Call& call) {
                              "train_and_evaluate"};
   const std::string_view callee = call.callee;
   const auto name = callee.substr(callee.rfind('.') + 1);
-  return std::ranges::find(steps, name) != steps.end();
+  const bool by_runner = callee.ends_with("Runner().run") || callee.ends_with("build_runner().run");
+  return by_runner || std::ranges::find(steps, name) != steps.end();
 }
 
 namespace {

@@ -72,6 +72,9 @@ Item Matcher::option_item(std::size_t spec, std::string_view name, bool negated)
   return item;
 }
 
+/// torch.distributed.launch adds it to the words of each process, in one spelling or the other.
+bool is_rank(std::string_view name) { return name == "--local_rank" || name == "--local-rank"; }
+
 std::optional<Item> Matcher::exact(std::string_view text) const {
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (std::ranges::find(specs_[i].names, text) != specs_[i].names.end())
@@ -113,8 +116,11 @@ Item Matcher::classify(const Word& word) {
   const auto equals = text.find('=');
   const auto head = text.substr(0, equals);
   auto found = std::vector<Item>{};
-  if (auto item = equals == std::string_view::npos ? std::nullopt : exact(head)) {
-    found = {*item};
+  auto same = equals == std::string_view::npos ? std::nullopt : exact(head);
+  if (!same && is_rank(head))
+    same = exact(head == "--local_rank" ? "--local-rank" : "--local_rank");
+  if (same) {
+    found = {*same};
   } else {
     found = candidates(head);
   }
@@ -213,6 +219,10 @@ void Matcher::take_values(const Item& item) {
 void Matcher::take_option() {
   const Item item = items_[at_];
   if (item.spec) return item.by_letter ? take_bundle(item) : take_values(item);
+  if (is_rank(item.name) && words_[at_].text.contains('=')) {
+    ++at_;
+    return;
+  }
   result_.leftover.push_back(words_[at_++]);
 }
 
@@ -255,8 +265,7 @@ void Matcher::check_required() {
     if (!spec.required && (!spec.names.empty() || spec.least == 0)) continue;
     if (std::ranges::find(result_.uses, i, &FlagUse::spec) != result_.uses.end()) continue;
     const std::string& name = spec.names.empty() ? spec.dest : spec.names.front();
-    // torch.distributed.launch adds it to the words of each process.
-    if (name == "--local_rank" || name == "--local-rank") continue;
+    if (is_rank(name)) continue;
     error(fmt::format("the required argument {} is missing", name), {});
   }
 }

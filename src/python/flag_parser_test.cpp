@@ -54,6 +54,13 @@ TEST_CASE("flags take their values apart, attached, abbreviated and by letter") 
   CHECK(shown(specs, match(specs, "-v=3")).find("takes no value") != std::string::npos);
 }
 
+TEST_CASE("the rank that a launcher adds fits either spelling and is no error elsewhere") {
+  const std::vector with{option({"--local-rank"}), option({"--lr"})};
+  CHECK(shown(with, match(with, "--local_rank=0 --lr 1")) == "--local-rank=0 --lr=1");
+  const std::vector without{option({"--lr"})};
+  CHECK(shown(without, match(without, "--local_rank=0 --lr 1")) == "--lr=1");
+}
+
 TEST_CASE("a long name with one dash is told from letters in one word") {
   const std::vector specs{option({"-lr"}), option({"-data_path"})};
   CHECK(shown(specs, match(specs, "-lr 3 -data_path=x")) == "-lr=3 -data_path=x");
