@@ -15,6 +15,7 @@
 #include "facts/choose.hpp"
 #include "facts/outlook.hpp"
 #include "facts/safe.hpp"
+#include "facts/started.hpp"
 
 namespace schedmate {
 namespace embedded {
@@ -64,17 +65,18 @@ std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const Comm
 }
 
 /// The program that trains, among those that the command starts.
-std::optional<Scene> training_of(Tree& tree, const JobSource& job,
-                                 const std::vector<Launch>& launches) {
+std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<Launch>& launches) {
   std::optional<Scene> best;
   int signs = -1;
   std::vector<Launch> seen;
   const Rules known = rules_with(job.rules);
-  for (const Launch& launch : launches) {
-    const auto same = [&](const Launch& other) { return same_program(other, launch); };
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto same = [&](const Launch& other) { return same_program(other, launches[i]); };
     if (std::ranges::any_of(seen, same) || seen.size() == max_programs) continue;
-    seen.push_back(launch);
-    Scene scene = read_scene(tree, job, launch);
+    seen.push_back(launches[i]);
+    Scene scene = read_scene(tree, job, seen.back());
+    auto started = started_by(tree, scene);
+    std::ranges::move(started, std::back_inserter(launches));
     scene.keys = known.keys;
     scene.tables = known.tables;
     const int here = training_signs(scene);
@@ -169,7 +171,7 @@ Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
   const auto commands = read_command(tree, source);
   if (!commands) return tl::unexpected(commands.error());
   for (const std::string& note : commands->degraded) tree.degrade(note);
-  const std::vector<Launch> launches = launches_of(tree, *commands, source);
+  std::vector<Launch> launches = launches_of(tree, *commands, source);
   Facts facts;
   if (const auto scene = training_of(tree, job, launches)) {
     apply_rules(*scene, launches, facts);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Programs that a program starts by a command of its own: os.system("bash run.sh 8 10").
+
+#include "facts/scene.hpp"
+
+namespace schedmate {
+
+/// What the calls that were seen would launch. Its words stand where the program puts the command
+/// together: at the call.
+[[nodiscard]] std::vector<Launch> started_by(Tree& tree, const Scene& scene);
+
+}  // namespace schedmate
