@@ -23,7 +23,8 @@ class Datasets {
     if (text.empty() || text.size() > 300) return;
     const bool several =
         text.contains(',') && text.find_first_of("/()[]\"'") == std::string_view::npos;
-    const bool literal = several || (alone > 0 && is_hub_id(text) && !is_whole_match(text));
+    const bool of_hub = is_hub_id(text) || std::ranges::count(text, '_') > 2;
+    const bool literal = several || (alone > 0 && of_hub && !is_whole_match(text));
     const auto match = literal ? std::nullopt : scene_.tables->find_dataset(text);
     if (several && alone > 0) alone = sure;
     if (!match) {
@@ -105,6 +106,12 @@ class Datasets {
   Findings& out_;
 };
 
+/// fairseq's tasks load their data by its part.
+bool is_split(std::string_view name) {
+  constexpr std::array parts{"train", "valid", "validation", "test", "dev", "eval"};
+  return std::ranges::find(parts, name) != parts.end();
+}
+
 std::string_view last_part(std::string_view dotted) { return dotted.substr(dotted.rfind('.') + 1); }
 
 bool for_evaluation(std::string_view key) {
@@ -129,7 +136,7 @@ void Datasets::from_calls() {
         callee.ends_with("make_vec_env")) {
       const Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
       if (name == nullptr) name = call.named.find("name");
-      if (name == nullptr || name->text() == nullptr) continue;
+      if (name == nullptr || name->text() == nullptr || is_split(*name->text())) continue;
       // One of many that a program goes through is not the one it trains on.
       const double here = makers_of(callee) > 2 ? sure - 0.2 : sure;
       const Value* variant = argument(call, "name", 1);
@@ -141,6 +148,8 @@ void Datasets::from_calls() {
         add_name(*files->text(), here, files->place);
       continue;
     }
+    if (callee == "pandas.read_csv" && !call.args.empty() && call.args[0].text() != nullptr)
+      add_name(*call.args[0].text(), call.certain ? 0.8 : 0.6, call.args[0].place);
     const bool of_library = callee.contains(".datasets.") ||
                             callee.contains("torchaudio.datasets") ||
                             callee.contains("torchtext.datasets") || callee.contains("ogb.");

@@ -74,8 +74,18 @@ bool uses_deepspeed(const Scene& scene) {
          });
 }
 
+/// The stage that a parser declares for the case that DeepSpeed is used.
+bool is_idle_default(const Scene& scene, const Setting& stage) {
+  const auto& launchers = scene.launch.launchers;
+  const auto starts = scene.calls("deepspeed.initialize");
+  return stage.standing >= Standing::fallback && scene.trains &&
+         std::ranges::none_of(starts, &Call::certain) &&
+         std::ranges::find(launchers, "deepspeed") == launchers.end();
+}
+
 void from_zero(const Scene& scene, Findings& out) {
   const Setting* stage = number_setting(scene, "zero_stage", 0);
+  if (stage != nullptr && is_idle_default(scene, *stage)) return;
   if (stage == nullptr || !uses_deepspeed(scene)) {
     if (!scene.calls("deepspeed.initialize").empty())
       add(out, {field, "ddp", confidence::weak}, scene.calls("deepspeed.initialize")[0]->place,
@@ -164,6 +174,12 @@ void from_launcher(const Scene& scene, Findings& out) {
   if (trainer) return add_on_request(scene, out, "dp", 0.8);
   if (scene.job.nodes > 1) return add_on_request(scene, out, "ddp", confidence::weak);
   const bool keras = scene.imports("keras") || scene.imports("tensorflow");
+  const bool shares = std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+    return call.callee.contains("Strategy") || call.callee.contains("multi_gpu") ||
+           (call.callee == "tensorflow.device" && call.loops > 0);
+  });
+  // TensorFlow leaves all GPUs but the first idle unless it is told a strategy.
+  if (keras && scene.trains && !shares) return add_on_request(scene, out, "none", 0.6);
   add_on_request(scene, out, "dp", keras ? 0.5 : confidence::hint);
 }
 

@@ -107,6 +107,13 @@ class Models {
   bool of_class_ = false;  ///< names are those of classes
 };
 
+/// Layers that zoos offer beside their models, and activations.
+bool is_layer(std::string_view name) {
+  constexpr std::array layers{"Mlp",   "Block",     "Attention", "PatchEmbed", "DropPath",
+                              "Layer", "Embedding", "LU",        "Conv",       "Activation"};
+  return std::ranges::any_of(layers, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 /// Class names that say which part of a model it is, not which model.
 bool is_part(std::string_view name) {
   constexpr std::array parts{"Generator", "Net",      "Network", "Model",   "Encoder",
@@ -144,7 +151,8 @@ void Models::from_hub_calls() {
   for (const Call& call : scene_.seen.calls) {
     double sure = call.certain ? 0.94 : 0.72;
     const std::string_view callee = call.callee;
-    if (callee.ends_with(".from_pretrained") && loads_a_model(callee)) {
+    if (callee.ends_with(".from_pretrained") && loads_a_model(callee) &&
+        !is_frozen_encoder(callee)) {
       const Value* path = argument(call, "pretrained_model_name_or_path", 0);
       if (path == nullptr || path->text() == nullptr) continue;
       if (is_part_of_another(scene_, call, *path->text())) sure -= 0.2;
@@ -187,6 +195,7 @@ void Models::from_zoo_calls() {
     if (!of_zoo || callee.contains("()") || callee.contains(".layers.")) continue;
     const auto dot = callee.rfind('.');
     const auto name = callee.substr(dot + 1);
+    if (!callee.contains("torch_geometric") && is_layer(name)) continue;
     const bool model = name.ends_with("Model") || name.contains("UNet") || name.contains("Net2D");
     add_name(name, call.certain ? 0.9 : confidence::fair, call.place, model);
   }
@@ -196,7 +205,7 @@ void Models::from_networks() {
   double sure = 0.86;
   of_class_ = true;
   for (const Network& network : networks_of(scene_)) {
-    if (is_part(network.name)) continue;
+    if (is_part(network.name) || is_layer(network.name)) continue;
     const auto known = scene_.tables->find_model(network.name);
     // The family without its size: what names the size says more.
     const bool sized = known && known->params_millions;

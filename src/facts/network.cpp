@@ -2,6 +2,7 @@
 #include "facts/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace schedmate {
@@ -140,6 +141,13 @@ std::vector<Network> networks_of(const Scene& scene) {
     }
   }
   return found;
+}
+
+bool is_frozen_encoder(std::string_view callee) {
+  constexpr std::array kinds{"AutoencoderKL", "AutoencoderDC",   "AutoencoderTiny",
+                             "CLIPTextModel", "CLIPTextEncoder", "T5EncoderModel",
+                             "VQModel.",      "UMT5EncoderModel"};
+  return std::ranges::any_of(kinds, [&](const char* kind) { return callee.contains(kind); });
 }
 
 void find_scale(const Scene& scene, Findings& out) {

@@ -18,6 +18,10 @@ struct Network {
 /// inside it. In order of construction.
 [[nodiscard]] std::vector<Network> networks_of(const Scene& scene);
 
+/// Classes of pretrained networks that turn images and prompts into what a diffusion model is
+/// trained on: they come with weights and keep them.
+[[nodiscard]] bool is_frozen_encoder(std::string_view callee);
+
 /// "small" < 100 M <= "medium" <= 1 B < "large" (design 4.2).
 [[nodiscard]] std::string scale_of(double parameters);
 

@@ -33,7 +33,8 @@ bool names_evaluation(std::string_view raw) {
   constexpr std::array words{"eval",    "evaluate", "test",       "inference",
                              "predict", "val",      "validate",   "generate",
                              "sample",  "infer",    "evaluation", "testing"};
-  return std::ranges::find(words, mode) != words.end() || mode.ends_with("_eval");
+  const bool trains_too = mode.contains("train");
+  return std::ranges::find(words, mode) != words.end() || (mode.ends_with("_eval") && !trains_too);
 }
 
 std::string by_settings(const Scene& scene) {

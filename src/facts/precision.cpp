@@ -83,10 +83,10 @@ void from_other_calls(const Scene& scene, Findings& out) {
   for (const Call* call : scene.calls("GradScaler")) {
     const Value* enabled = call->named.find("enabled");
     if (call->callee.contains("ShardedGradScaler")) continue;
-    if (enabled == nullptr || enabled->truth() == true) {
-      add(out, {field, "fp16-amp", call->certain ? confidence::likely : confidence::weak},
-          call->place, "gradient scaler");
-    }
+    const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
+    if (on == false) continue;
+    const double sure = call->certain ? confidence::likely : confidence::weak;
+    add(out, {field, "fp16-amp", on ? sure : sure - 0.2}, call->place, "gradient scaler");
   }
 }
 
@@ -99,6 +99,25 @@ void from_loaded_weights(const Scene& scene, Findings& out) {
     if (type.empty() || type == "fp32") continue;
     add(out, {field, type, call->certain ? confidence::fair : 0.62},
         dtype->place ? dtype->place : call->place, "format of the loaded weights");
+  }
+}
+
+/// A model whose weights are cast as a whole before anything is trained. Images and other data are
+/// cast too: only what is known for a model counts.
+void from_casts(const Scene& scene, Findings& out) {
+  for (const Call& call : scene.seen.calls) {
+    const std::string_view callee = call.callee;
+    if (callee.ends_with(".backward")) return;
+    const auto dot = callee.rfind("().");
+    const bool model = callee.contains("from_pretrained()") || callee.starts_with("torch.nn.");
+    if (dot == std::string_view::npos || !model) continue;
+    const auto method = callee.substr(dot + 3);
+    const bool and_back = call.place && call.place->text.contains("().float()");
+    if ((method != "half" && method != "bfloat16") || and_back) continue;
+    add(out,
+        {field, method == "half" ? "fp16" : "bf16",
+         call.certain ? confidence::fair : confidence::weak},
+        call.place, "the model is cast");
   }
 }
 
@@ -151,7 +170,11 @@ std::string switched(const Setting& setting, std::string_view meaning) {
     const std::string level = name_in(value);
     return level == "O1" || level == "O2" ? "fp16-amp" : "";
   }
-  if (meaning == "wrapper") return name_in(value).contains("Amp") ? "fp16-amp" : "";
+  if (meaning == "loss_scale") return "fp16-amp";
+  if (meaning == "wrapper") {
+    const std::string name = name_in(value);
+    return name.contains("Amp") || name.contains("Fp16") ? "fp16-amp" : "";
+  }
   const std::string text = normal_key(name_in(value));
   const bool off = text == "false" || text == "no" || text == "0" || text == "off";
   const bool on = value.truth() == true && !off;
@@ -164,6 +187,7 @@ void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
+    if (meaning == "loss_scale" && !scene.imports("mmcv")) continue;
     const std::string type = switched(*setting, meaning);
     // Switched off by hand: `-o AMP.use_amp=False`.
     const bool by_switch = meaning == "fp16" || meaning == "bf16";
@@ -184,6 +208,7 @@ void find_precision(const Scene& scene, Findings& out) {
   from_autocast(scene, out);
   from_other_calls(scene, out);
   from_loaded_weights(scene, out);
+  from_casts(scene, out);
   from_settings(scene, !from_accelerator(scene, out), out);
   const bool perhaps = std::ranges::any_of(out, [](const Finding& finding) {
     return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&

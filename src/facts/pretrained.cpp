@@ -6,6 +6,7 @@
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
+#include "facts/network.hpp"
 
 namespace schedmate {
 namespace {
@@ -58,7 +59,7 @@ void from_calls(const Scene& scene, Findings& out) {
     const Value* path = argument(call, "pretrained_model_name_or_path", 0);
     const bool known = call.certain || (path != nullptr && path->text() != nullptr);
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
-        !callee.starts_with('?'))
+        !callee.starts_with('?') && !is_frozen_encoder(callee))
       add(out, {field, true, sure}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
       add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");

@@ -29,18 +29,23 @@ class Redactor {
     if (evidence.line == 0) return;
     const auto file = tree_.read(evidence.file);
     if (!file || !(*file)->written || original(**file, evidence)) return;
-    const std::string_view text = evidence.text;
-    const auto blank = text.find_last_of(" =:");
+    std::string_view text = evidence.text;
+    while (!text.empty() && std::string_view(",;\"' ").contains(text.back())) text.remove_suffix(1);
+    const auto blank = text.find_last_of(" =:\"'");
     const auto value = blank == std::string_view::npos ? text : text.substr(blank + 1);
     if (!value.empty() && safe_command_.contains(value)) {
       evidence = {"<command>", 0, safe_command_};
       return;
     }
+    // A script that writes the line, or a file that this one was made from.
+    const auto ending =
+        evidence.file.substr(std::min(evidence.file.rfind('.'), evidence.file.size()));
     for (const std::string& path : tree_.files_read()) {
-      const auto script = path.ends_with(".sh") ? tree_.read(path) : file;
-      if (!script || (*script)->written) continue;
-      for (int line = 1; line <= (*script)->lines(); ++line) {
-        if (!(*script)->line(line).contains(text)) continue;
+      const bool may_hold = path.ends_with(".sh") || (!ending.empty() && path.ends_with(ending));
+      const auto source = may_hold ? tree_.read(path) : file;
+      if (!source || (*source)->written) continue;
+      for (int line = 1; line <= (*source)->lines(); ++line) {
+        if (!(*source)->line(line).contains(evidence.text)) continue;
         evidence = {path, line, evidence.text};
         return;
       }
