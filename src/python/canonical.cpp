@@ -54,6 +54,9 @@ constexpr std::array aliases = {
     Alias{"mmengine.Config", "mmengine.config.Config"},
     Alias{"mmcv.runner.IterBasedRunner", "mmcv.runner.IterBasedRunner"},
     Alias{"jax.experimental.optimizers", "jax.example_libraries.optimizers"},
+    Alias{"ruamel_yaml", "ruamel.yaml"},
+    Alias{"etils.epath.Path", "pathlib.Path"},
+    Alias{"elements.Path", "pathlib.Path"},
     Alias{"builtins", ""},
 };
 

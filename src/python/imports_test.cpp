@@ -30,6 +30,18 @@ models.__dict__[name](pretrained=False)
   CHECK(trial.seen.imports.find("torch.nn") != nullptr);
 }
 
+TEST_CASE("libraries under their other names are the same") {
+  const auto trial = run_program(R"(
+import ruamel_yaml as yaml
+from etils import epath
+config = yaml.load(open('a.yaml'), Loader=yaml.Loader)
+folder = str(epath.Path('here') / 'there')
+)",
+                                 "", {{"a.yaml", "size: 3\n"}});
+  CHECK(trial["config"] == "{'size': 3}");
+  CHECK(trial["folder"] == "'here/there'");
+}
+
 TEST_CASE("modules of the tree are run once, packages before what is in them") {
   const auto trial = run_program(R"(
 from pkg.models import build
