@@ -45,6 +45,8 @@ Result<void> advise_command(const Session& session, const AdviseRequest& request
   job->rules = session.settings.text("rules");
   const auto models = open_models(session, request.user);
   if (!models) return tl::unexpected(models.error());
+  const auto sources = run_sources(request.job);
+  if (!sources) return tl::unexpected(sources.error());
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
   const auto estimate = find_estimate(session.settings.text("estimate"));
@@ -53,10 +55,11 @@ Result<void> advise_command(const Session& session, const AdviseRequest& request
                      *state->index,
                      FlagRules::built_in(),
                      **estimate,
-                     {.paper = session.settings.text("similarity") == "paper"},
+                     {.paper = session.settings.text("similarity") == "paper",
+                      .similar_cosine = state->embedder->threshold},
                      [&](const JobSource&) {
                        return extract_facts(*job).map([&](Facts facts) {
-                         return with_model_facts(std::move(facts), *job, *models);
+                         return with_model_facts(std::move(facts), *job, *sources, *models);
                        });
                      },
                      confined_tree(),

@@ -17,10 +17,12 @@ Result<void> facts_command(const Session& session, const FactsRequest& request) 
   job->rules = session.settings.text("rules");
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
+  const auto sources = run_sources(request.job);
+  if (!sources) return tl::unexpected(sources.error());
   const auto began = std::chrono::steady_clock::now();
   auto found = extract_facts(*job);
   if (!found) return tl::unexpected(found.error());
-  Facts facts = with_model_facts(*std::move(found), *job, *models);
+  Facts facts = with_model_facts(*std::move(found), *job, *sources, *models);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   facts.wall_ms = took.count();
   if (session.json)

@@ -5,7 +5,34 @@
 
 #include <filesystem>
 
+#include "log/lines.hpp"
+
 namespace schedmate {
+namespace {
+
+constexpr std::size_t most_source_bytes = std::size_t{1} << 18U;
+
+Result<std::string> beginning_of(const std::string& path) {
+  std::string text;
+  if (path.empty()) return text;
+  const auto done = each_line(path, [&](const Line& line) {
+    text += line.text;
+    text += '\n';
+    return text.size() < most_source_bytes;
+  });
+  if (!done) return tl::unexpected(done.error());
+  return text;
+}
+
+}  // namespace
+
+Result<RunSources> run_sources(const JobRequest& request) {
+  auto log = beginning_of(request.log);
+  if (!log) return tl::unexpected(log.error());
+  auto monitoring = beginning_of(request.monitoring);
+  if (!monitoring) return tl::unexpected(monitoring.error());
+  return RunSources{*std::move(log), *std::move(monitoring)};
+}
 
 Result<JobSource> job_source(const JobRequest& request) {
   constexpr std::int64_t most = 10'000'000;

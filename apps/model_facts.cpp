@@ -68,6 +68,7 @@ void merge(AgentOutcome&& outcome, Facts& facts) {
 
 struct Filling {
   const JobSource& job;
+  const RunSources& sources;
   const Facts& found;
   const Models& models;
 };
@@ -77,8 +78,9 @@ std::string fill(const Filling& filling, const Ask& ask) {
   auto tree = Tree::open(filling.job.root);
   if (!tree) return "!" + tree.error().message;
   const std::vector<Chat> chats = chats_through(ask, filling.models.chats.size());
-  auto outcome = fill_gaps({filling.job, *tree, filling.found, "", ""}, filling.models.agent, chats,
-                           filling.models.clock);
+  const AgentTask task{filling.job, *tree, filling.found, filling.sources.log,
+                       filling.sources.monitoring};
+  auto outcome = fill_gaps(task, filling.models.agent, chats, filling.models.clock);
   if (!outcome) return "!" + outcome.error().message;
   Facts facts = filling.found;
   merge(*std::move(outcome), facts);
@@ -102,9 +104,10 @@ Result<Facts> fill_confined(const Filling& filling) {
 
 }  // namespace
 
-Facts with_model_facts(Facts facts, const JobSource& job, const Models& models) {
+Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sources,
+                       const Models& models) {
   if (models.chats.empty()) return facts;
-  auto filled = fill_confined({job, facts, models});
+  auto filled = fill_confined({job, sources, facts, models});
   if (filled)
     facts = *std::move(filled);
   else

@@ -3,12 +3,14 @@
 
 #include <schedmate/facts.hpp>
 
+#include "apps/job_request.hpp"
 #include "apps/models.hpp"
 
 namespace schedmate {
 
 /// Lets the models fill what `facts` leaves open, in a confined process that asks this one for each
 /// request. What a server does wrong takes nothing from the facts: it is a line of `degraded`.
-[[nodiscard]] Facts with_model_facts(Facts facts, const JobSource& job, const Models& models);
+[[nodiscard]] Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sources,
+                                     const Models& models);
 
 }  // namespace schedmate

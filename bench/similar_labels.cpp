@@ -113,7 +113,7 @@ Score run(const std::vector<Case>& cases, const Setup& setup) {
   Random random(setup.seed);
   Score score;
   std::set<std::string> seen;
-  SimilarityOptions options{setup.paper, setup.threshold, 3};
+  SimilarityOptions options{.paper = setup.paper, .threshold = setup.threshold, .most = 3};
   for (const Case& each : cases) {
     Submission submission;
     submission.id = each.id;

@@ -16,6 +16,8 @@ struct SimilarityOptions {
   bool paper = false;       ///< plain cosine at the paper's threshold, nothing else
   double threshold = 0.70;  ///< of the mixed score; measured, bench/similar_labels.cpp
   std::size_t most = 16;    ///< jobs
+  /// Cosine from which the embedder calls two texts similar; that of `lexical` is the measure.
+  double similar_cosine = 0.70;
 };
 
 struct FoundJob {
@@ -24,8 +26,10 @@ struct FoundJob {
   Match match;
 };
 
-/// 0.3 x cosine + 0.7 x fields (dependencies: better than either on labelled jobs).
-[[nodiscard]] double mixed_score(double cosine, const Match& match);
+/// 0.3 x cosine + 0.7 x fields (dependencies: better than either on labelled jobs). Cosines of an
+/// embedder with another threshold are first stretched so that its threshold becomes that of
+/// `lexical`: texts without anything in common have 0.6 and more with some models.
+[[nodiscard]] double mixed_score(double cosine, const Match& match, double similar_cosine);
 
 /// The threshold in effect.
 [[nodiscard]] double threshold_of(const SimilarityOptions& options);

@@ -136,6 +136,23 @@ TEST_CASE("what goes to a model holds no secret and no text for agents") {
   CHECK(server.calls().back().body.contains("find_task('denoising')"));
 }
 
+TEST_CASE("the log of an earlier attempt and monitoring samples are two more sources") {
+  const Job job;
+  job.here.write("run.log", "start\nbatch_size: 24\npassword=hunter2secret\n");
+  job.here.write("gpu.csv", "gpu0,sm,93\n");
+  const FakeLlm server(testing::like_vllm([](const FakeCall&) {
+    return std::string(R"({"thought": "log", "action": null, "answer": {
+        "batch_size": {"value": 24, "file": "<log>", "line": 2}}})");
+  }));
+  const Json found =
+      job.facts(with_model(server.url(), {"--log", "run.log", "--monitoring", "gpu.csv"}));
+  CHECK(found["facts"]["batch_size"]["value"] == 24);
+  CHECK(found["facts"]["batch_size"]["evidence"][0]["file"] == "<log>");
+  CHECK(server.calls().back().body.contains("gpu0,sm,93"));
+  CHECK_FALSE(server.calls().back().body.contains("hunter2secret"));
+  CHECK(job.run("facts", with_model(server.url(), {"--log", "none.log"})).status == 3);
+}
+
 TEST_CASE("a model that lies changes nothing") {
   const Job job;
   const FakeLlm server(testing::like_vllm(lies));
