@@ -157,7 +157,9 @@ void Datasets::from_calls() {
     const auto name = callee.ends_with(".load_data")
                           ? last_part(callee.substr(0, callee.rfind('.')))
                           : last_part(callee);
-    add_name(name, sure, call.place);
+    // Readers of a layout that other data sets come in as well.
+    const bool layout = name == "CocoDetection" || name == "CocoCaptions";
+    add_name(name, layout ? std::min(sure, confidence::fair) : sure, call.place);
     const Value* named = argument(call, "name", 1);
     const bool by_name = named != nullptr && named->text() != nullptr;
     if (by_name) add_name(*named->text(), sure + 0.01, named->place);
@@ -170,7 +172,9 @@ void Datasets::from_classes() {
       return base.ends_with("Dataset") || base.ends_with("DataModule") ||
              base.ends_with("Sequence");
     });
-    if (data) add_name(instance->type, instance->certain ? 0.78 : 0.65, instance->place);
+    // Of no known base, but called a data set: only a name that the table knows.
+    const bool called = instance->type.ends_with("Dataset");
+    if (data || called) add_name(instance->type, instance->certain ? 0.78 : 0.65, instance->place);
   }
 }
 

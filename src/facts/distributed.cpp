@@ -137,11 +137,19 @@ void from_strategy(const Scene& scene, Findings& out) {
   }
 }
 
+/// `fsdp: {use: false, ...}`
+bool is_switched_off(const Setting& setting) {
+  const bool is_switch =
+      setting.leaf() == "use" || setting.leaf() == "enabled" || setting.leaf() == "enable";
+  return is_switch && setting.value.truth() == false;
+}
+
 /// A whole block of settings for FSDP.
 void from_fsdp_block(const Scene& scene, Findings& out) {
   for (const Setting& setting : scene.settings) {
     const std::string_view key = setting.key;
     if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
+    if (is_switched_off(setting)) return;
     if (setting.standing > Standing::config || !setting.value.place) continue;
     add(out, {field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
     return;

@@ -100,6 +100,17 @@ class Models {
     return std::string(dotted ? text.substr(dot + 1) : text);
   }
 
+  /// `-c configs/small.json -m small`: a run is called after its config; no table knows the name.
+  [[nodiscard]] bool is_run_name(const Setting& setting) const {
+    const std::string* text = setting.value.text();
+    if (text == nullptr || setting.standing != Standing::given) return false;
+    return !scene_.tables->find_model(*text) &&
+           std::ranges::any_of(scene_.launch.args, [&](const Word& word) {
+             const auto file = std::string_view(word.text).substr(word.text.rfind('/') + 1);
+             return config_format(word.text) && file.substr(0, file.rfind('.')) == *text;
+           });
+  }
+
   const Scene& scene_;
   Findings& out_;
   /// A class is one of its family, its sizes come as arguments.
@@ -223,7 +234,8 @@ void Models::from_settings() {
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
     // Weights and ids are files and run names as often as models.
     const bool alone = meaning == "name" || (meaning == "path" && text.contains('/'));
-    add_name(text, meaning == "weights" ? sure - 0.14 : sure, setting->value.place, alone);
+    const double doubt = meaning == "weights" ? 0.14 : is_run_name(*setting) ? 0.25 : 0;
+    add_name(text, sure - doubt, setting->value.place, alone);
   }
 }
 

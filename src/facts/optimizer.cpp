@@ -31,12 +31,23 @@ struct Built {
   std::string function;
 };
 
+/// FusedAdam of apex and DeepSpeed decouples the weight decay unless it is told not to.
+bool is_told_plain_adam(const Call& call) {
+  for (const auto* name : {"adam_w_mode", "adamw_mode"}) {
+    const Value* mode = call.named.find(name);
+    if (mode != nullptr && mode->truth() == false) return true;
+  }
+  return false;
+}
+
 /// An outside call whose name is an optimiser's: torch.optim.AdamW, optax.adam, FusedLAMB.
 void take_calls(const Scene& scene, std::vector<Built>& built) {
   for (const Call& call : scene.seen.calls) {
     if (call.callee.contains("()") || call.callee.starts_with('?')) continue;
-    if (const auto match = scene.tables->find_optimizer(call.callee))
-      built.push_back({match->name, match->row, call.place, call.certain, call.function});
+    if (const auto match = scene.tables->find_optimizer(call.callee)) {
+      const std::string name = is_told_plain_adam(call) ? "Adam" : match->name;
+      built.push_back({name, match->row, call.place, call.certain, call.function});
+    }
   }
 }
 
