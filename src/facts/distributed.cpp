@@ -146,12 +146,30 @@ bool is_switched_off(const Setting& setting) {
 
 /// A whole block of settings for FSDP.
 void from_fsdp_block(const Scene& scene, Findings& out) {
+  const bool off = std::ranges::any_of(scene.settings, [](const Setting& setting) {
+    const bool is_switch =
+        setting.key.starts_with("fsdp.") &&
+        (setting.leaf() == "use" || setting.leaf() == "enabled" || setting.leaf() == "enable");
+    return is_switch && setting.value.truth() == false;
+  });
+  if (off) return;
   for (const Setting& setting : scene.settings) {
     const std::string_view key = setting.key;
     if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
     if (is_switched_off(setting)) return;
     if (setting.standing > Standing::config || !setting.value.place) continue;
     add(out, {field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
+    return;
+  }
+}
+
+/// A mesh of devices with an axis along which the parameters are cut.
+void from_fsdp_axis(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant("fsdp_parallel")) {
+    const auto number = setting->value.number();
+    if (!number || (*number < 2 && *number != -1)) continue;
+    add(out, {field, "fsdp", setting->standing <= Standing::config ? 0.96 : confidence::fair},
+        setting->value.place, "devices of an axis");
     return;
   }
 }
@@ -200,6 +218,7 @@ void find_distributed(const Scene& scene, Findings& out) {
   from_wrappers(scene, found);
   from_strategy(scene, found);
   from_fsdp_block(scene, found);
+  from_fsdp_axis(scene, found);
   from_launcher(scene, found);
   PlacePtr place;
   const std::string model = model_parallel(scene, place);

@@ -107,9 +107,23 @@ std::int64_t count_runs(const std::vector<Launch>& launches, const Scene& scene)
   return std::max<std::int64_t>(1, runs) * std::max<std::int64_t>(1, scene.seen.runs);
 }
 
+/// That nothing switches something on or loads weights says much only of a program whose training
+/// was read: at least its optimiser or its length is known then.
+void weigh_absence(Findings& findings) {
+  const bool trained = std::ranges::any_of(findings, [](const Finding& finding) {
+    const bool tells = finding.field == "optimizer" || finding.field == "length";
+    return tells && finding.fact.confidence >= confidence::weak;
+  });
+  for (Finding& finding : findings) {
+    const bool by_absence = finding.why.starts_with("nothing ");
+    if (by_absence && !trained) finding.fact.confidence = confidence::hint;
+  }
+}
+
 void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts& facts) {
   Findings findings;
   for (const Rule rule : rules) rule(scene, findings);
+  weigh_absence(findings);
   choose(std::move(findings), facts);
   const Expectation expected = expect(scene);
   facts.expect = expected.outlook;

@@ -2,6 +2,7 @@
 #include "facts/settings.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "base/text.hpp"
@@ -73,11 +74,13 @@ class Gatherer {
     }
   }
 
-  /// What became of the fields of a flags' dataclass after parsing: `args.batch = a * b`.
+  /// What became of the fields of a flags' dataclass after parsing: `args.batch = a * b`. Objects
+  /// of it that were made before the last are choices that were not taken.
   void take_fields(const Observation& seen) {
-    for (const auto& instance : seen.instances) {
+    std::set<std::string_view> taken;
+    for (const auto& instance : seen.instances | std::views::reverse) {
       const auto owned = [&](const Flag& flag) { return flag.owner == instance->type; };
-      if (!std::ranges::any_of(seen.flags, owned)) continue;
+      if (!std::ranges::any_of(seen.flags, owned) || !taken.insert(instance->type).second) continue;
       flatten(Value::dict(instance->fields), {.standing = Standing::fallback, .read = true});
     }
   }

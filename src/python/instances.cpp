@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "python/interpreter.hpp"
+#include "python/typed_flags.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -47,6 +48,7 @@ void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& a
     }
   }
   for (Parameter& field : like.parameters) {
+    if (field.fallback) field.fallback = natives::default_now(*this, *field.fallback);
     if (field.fallback && is_bounded(*field.fallback)) field.fallback = field.fallback->deep_copy();
   }
   Dict fields;
@@ -149,6 +151,9 @@ std::optional<ClassView> Interpreter::type(const Value& value) {
         *old = field;
       }
     }
+  }
+  for (Parameter& field : view.fields) {
+    if (field.fallback) field.fallback = natives::default_now(*this, *field.fallback);
   }
   return view;
 }

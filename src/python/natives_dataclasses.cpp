@@ -14,12 +14,28 @@ Value field(Machine& machine, const Arguments& arguments) {
     const Value* given = arguments.named.find(key);
     if (given == nullptr || symbol_name(*given).ends_with("MISSING")) continue;
     if (key == std::string_view("default")) return *given;
-    return placed(machine.call(*given, call_with({}, {}, arguments.place)), arguments.place);
+    Value made = machine.call(*given, call_with({}, {}, arguments.place));
+    if (made.is_unknown() && machine.function(*given)) {
+      auto late = std::make_shared<LateDefault>();
+      late->factory = *given;
+      made = value_of(std::move(late));
+    }
+    return placed(std::move(made), arguments.place);
   }
   // pydantic.Field(3), attr.ib(3); `...` says required.
   if (!arguments.positional.empty()) return arguments.positional[0];
   return {};
 }
+
+}  // namespace
+
+Value default_now(Machine& machine, const Value& fallback) {
+  const auto* late = object_as<LateDefault>(fallback);
+  if (late == nullptr) return fallback;
+  return placed(machine.call(late->factory, call_with({}, {}, fallback.place)), fallback.place);
+}
+
+namespace {
 
 Value as_dict(Machine& machine, const Value& value, int depth) {
   constexpr int most_nesting = 20;

@@ -156,6 +156,27 @@ built = Builder().model
   CHECK(trial["built"] == "'unet'");
 }
 
+TEST_CASE("a field's factory may name what stands below its class") {
+  const auto trial = run_program(R"(
+from dataclasses import dataclass, field
+from typing import Type
+@dataclass
+class Config:
+    target: Type = field(default_factory=lambda: Network)
+    width: int = 3
+    def setup(self):
+        return self.target(self)
+@dataclass
+class Wide(Config):
+    width: int = 8
+class Network:
+    def __init__(self, config):
+        self.size = config.width * 2
+got = [Config().setup().size, Wide().setup().size]
+)");
+  CHECK(trial["got"] == "[6, 16]");
+}
+
 TEST_CASE("a class that extends dict keeps its entries as fields") {
   const auto trial = run_program(R"(
 class Config(dict):

@@ -80,6 +80,14 @@ class TypedFlags {
   int depth_ = 0;
 };
 
+/// The default of a field whose factory gave nothing yet when the class was made: it may name what
+/// stands further down in the module.
+struct LateDefault : Object {
+  Value factory;
+};
+/// A default as it is when an object is made.
+[[nodiscard]] Value default_now(Machine& machine, const Value& fallback);
+
 /// tyro.cli and kin in one go: a class gives an instance, a function the result of its call.
 [[nodiscard]] Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
                               const std::vector<Word>& words);
