@@ -118,6 +118,7 @@ Result<void> Interpreter::run_entry() {
   if (const auto dot = main->name.rfind('.'); dot != std::string::npos)
     (void)find_module(main->name.substr(0, dot));
   flow = Flow::next;
+  main->file = file;  // its classes are found by it, without running it again
   modules_["__main__"] = main;
   execute_file(*main, file);
   const auto own = std::ranges::find(seen_.files, file);

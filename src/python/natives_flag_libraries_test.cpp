@@ -163,6 +163,7 @@ got = [c.steps, c.amp, c.data.batch_size, c.data.workers]
 )",
                                    "big-one --data.workers 4 --steps 30");
   CHECK(by_type["got"] == "[30, True, 8, 4]");
+  CHECK(by_type.seen.files.size() == 1);
   CHECK(by_type.flag("data.batch_size")->owner == "BigData");
   const auto at_once = run_program(program + R"(
 c = tyro.extras.overridable_config_cli({k: ('what', v) for k, v in configs.items()})
