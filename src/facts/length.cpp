@@ -131,6 +131,8 @@ bool of_something_else(std::string_view key) {
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (of_something_else(setting->key)) continue;
+    // GradientAccumulationPlugin(num_steps=16): micro-steps of one step.
+    if (normal_key(setting->owner).contains("accumulation")) continue;
     const double sure = sure_of(scene, *setting) - 0.000002 * trust;
     const std::string why = "setting " + setting->key;
     if (meaning == "duration") {
