@@ -146,13 +146,6 @@ bool is_switched_off(const Setting& setting) {
 
 /// A whole block of settings for FSDP.
 void from_fsdp_block(const Scene& scene, Findings& out) {
-  const bool off = std::ranges::any_of(scene.settings, [](const Setting& setting) {
-    const bool is_switch =
-        setting.key.starts_with("fsdp.") &&
-        (setting.leaf() == "use" || setting.leaf() == "enabled" || setting.leaf() == "enable");
-    return is_switch && setting.value.truth() == false;
-  });
-  if (off) return;
   for (const Setting& setting : scene.settings) {
     const std::string_view key = setting.key;
     if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
