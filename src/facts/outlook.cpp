@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "facts/library.hpp"
 
@@ -107,16 +106,17 @@ Expectation expect(const Scene& scene) {
   if (auto why = by_settings(scene); !why.empty()) return {Outlook::evaluation_only, why};
   if (auto why = by_predicting(scene); !why.empty()) return {Outlook::evaluation_only, why};
   if (auto why = by_name(scene); !why.empty()) return {Outlook::evaluation_only, why};
+  const auto& calls = scene.seen.calls;
+  const auto first_training =
+      static_cast<std::size_t>(std::ranges::find_if(calls, is_of_training) - calls.begin());
+  const int signs = training_signs(scene);
   for (const Stop& stop : scene.seen.stops) {
     // What comes after an error was looked at too. An error within the program's own modules may be
     // one of reading it.
-    const auto& calls = scene.seen.calls;
-    const auto first = std::span(calls).first(std::min(stop.calls, calls.size()));
-    const bool trained = std::ranges::any_of(first, is_of_training);
+    const bool trained = first_training < stop.calls;
     const bool of_entry = stop.place && !scene.seen.files.empty() &&
                           (stop.place->file == scene.seen.files.front() || stop.place->line == 0);
-    const bool early =
-        stop.certain && stop.place && (of_entry ? !trained : training_signs(scene) <= 1);
+    const bool early = stop.certain && stop.place && (of_entry ? !trained : signs <= 1);
     if (early) {
       return {Outlook::fails_early,
               fmt::format("{} ({}:{})", stop.reason, stop.place->file, stop.place->line)};
