@@ -161,7 +161,7 @@ Literal read_plain(std::string_view text) {
     at += count + 1;
     whole = false;
   } else if (at < text.size() && text[at] == '.' && !digits.empty() &&
-             (at + 1 >= text.size() || !is_letter(text[at + 1]))) {
+             (at + 1 >= text.size() || !is_letter(text[at + 1]) || exponent_at(text, at + 1) > 0)) {
     ++at;  // "1."
     whole = false;
   }

@@ -187,6 +187,7 @@ std::optional<FoundStamp> read_bare_clock(std::string_view text) {
   if (!clock || text.size() < 2 || !is_digit(text[1])) return std::nullopt;
   const auto rest = cursor.rest();
   if (!rest.empty() && !std::string_view(" ]|:-)\t").contains(rest[0])) return std::nullopt;
+  if (rest.size() > 1 && rest[0] == ':' && is_digit(rest[1])) return std::nullopt;
   return FoundStamp{*clock, cursor.at(), 0};
 }
 
