@@ -57,7 +57,7 @@ char level_of(std::string_view word) {
 /// Takes one prefix after the other off a line.
 class Prefixes {
  public:
-  explicit Prefixes(std::string_view text) { said_.body = text; }
+  explicit Prefixes(std::string_view text) { said_.body = said_.whole = text; }
 
   Said read() {
     for (int i = 0; i < 12; ++i)

@@ -21,7 +21,8 @@ struct Stamp {
 
 /// One state of a line.
 struct Said {
-  std::string_view body;  ///< after the prefixes
+  std::string_view body;   ///< after the prefixes
+  std::string_view whole;  ///< with them
   std::optional<Stamp> time;
   int rank = -1;   ///< -1: none is printed
   char level = 0;  ///< 'E', 'F' (fatal, critical), 'W', 'I', 'D'; 0: none is printed

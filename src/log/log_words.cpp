@@ -30,13 +30,23 @@ void add_words(const toml::node_view<const toml::node>& node, WordSet& words) {
   for (auto& word : texts(node)) words.insert(std::move(word));
 }
 
-Result<LogFormat> read_format(const toml::table& table) {
+std::string plain(const toml::node_view<const toml::node>& node) {
+  return plain_key(node.value_or(std::string_view()));
+}
+
+Result<LogFormat> read_format(const toml::table& table, std::string_view path) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(ErrorCode::invalid,
+                fmt::format("{}: line {}: {}", path, table.source().begin.line, what));
+  };
   LogFormat format;
   format.name = table["name"].value_or(std::string());
-  format.keys = texts(table["keys"]);
-  format.step = table["step"].value_or(std::string());
-  format.time = table["time"].value_or(std::string());
-  format.loss = table["loss"].value_or(std::string());
+  for (const auto& key : texts(table["keys"])) format.keys.push_back(plain_key(key));
+  format.step = plain(table["step"]);
+  format.time = plain(table["time"]);
+  format.loss = plain(table["loss"]);
+  format.elapsed = table["elapsed"].value_or(false);
+  format.training = table["training"].value_or(true);
   format.lines = texts(table["lines"]);
   const auto reads = table["reads"];
   format.reads_step = reads["step"].value<double>();
@@ -44,9 +54,20 @@ Result<LogFormat> read_format(const toml::table& table) {
   format.reads_time_s = reads["time_s"].value<double>();
   format.reads_loss = reads["loss"].value<double>();
   format.reads_epoch = reads["epoch"].value<double>();
-  if (format.name.empty() || format.keys.empty())
-    return fail(ErrorCode::invalid, fmt::format("{}: line {}: a [[format]] needs a name and keys",
-                                                file_name, table.source().begin.line));
+  auto patterns = texts(table["pattern"]);
+  if (const auto text = table["pattern"].value<std::string>()) patterns.push_back(*text);
+  for (const auto& text : patterns) {
+    auto pattern = LinePattern::parse(text);
+    if (!pattern) return wrong(pattern.error().message);
+    if (format.training && !pattern->tells())
+      return wrong("a pattern needs a placeholder with a meaning, or training = false");
+    format.patterns.push_back(std::move(*pattern));
+  }
+  if (format.name.empty()) return wrong("a [[format]] needs a name");
+  if (!format.keys.empty() && !format.patterns.empty())
+    return wrong("a [[format]] has keys or a pattern, not both");
+  if (!format.matches() && format.lines.empty())
+    return wrong("a [[format]] needs keys, a pattern or lines that it proves");
   return format;
 }
 
@@ -64,6 +85,7 @@ Result<void> add(std::string_view text, const std::string& path, LogWords& words
   add_words(lists["epoch"], words.epoch);
   add_words(lists["step_time"], words.step_time);
   add_words(lists["time"], words.time);
+  add_words(lists["running"], words.running);
   add_words(lists["part"], words.part);
   add_words(lists["rate"], words.rate);
   add_words(lists["throughput"], words.throughput);
@@ -74,7 +96,7 @@ Result<void> add(std::string_view text, const std::string& path, LogWords& words
   for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
     const auto* row = rows->get(i)->as_table();
     if (row == nullptr) continue;
-    auto format = read_format(*row);
+    auto format = read_format(*row, path);
     if (!format) return tl::unexpected(format.error());
     words.formats.push_back(std::move(*format));
   }
@@ -101,7 +123,7 @@ Result<LogWords> LogWords::load(const std::string& folder) {
 const LogWords& LogWords::built_in() {
   static const LogWords words = [] {
     auto loaded = load();
-    SCHEDMATE_CHECK(loaded.has_value(), "the built-in log formats can be read");
+    SCHEDMATE_CHECK(loaded.has_value(), loaded.error().message.c_str());
     return *std::move(loaded);
   }();
   return words;
@@ -109,6 +131,7 @@ const LogWords& LogWords::built_in() {
 
 std::string plain_key(std::string_view key) {
   std::string plain;
+  plain.reserve(key.size());
   for (const char c : key) {
     const bool joins = c == '_' || c == '-' || c == '/' || c == '.' || c == ' ' || c == ':';
     if (!joins)

@@ -11,21 +11,29 @@
 #include <string_view>
 #include <vector>
 
+#include "log/line_pattern.hpp"
+
 namespace schedmate {
 
 using WordSet = std::set<std::string, std::less<>>;
 
-/// Exact knowledge of one framework's line. An empty name leaves that part to the words.
+/// Exact knowledge of one framework's lines. An empty name leaves that part to the words; a row
+/// without keys and pattern only names a framework whose lines the words read.
 struct LogFormat {
   std::string name;
-  std::vector<std::string> keys;  ///< all of them are in the line
-  std::string step, time, loss;
-  std::vector<std::string> lines;  ///< as it prints them, for the tests
+  std::vector<std::string> keys;      ///< plain ones; all of them are in the line
+  std::vector<LinePattern> patterns;  ///< instead of keys: a line that one of them fits
+  std::string step, time, loss;       ///< plain keys
+  bool elapsed = false;               ///< `time` counts from the start of the run
+  bool training = true;               ///< false: its lines say nothing about the training
+  std::vector<std::string> lines;     ///< as it prints them, for the tests
   std::optional<double> reads_step, reads_total, reads_time_s, reads_loss, reads_epoch;
+
+  [[nodiscard]] bool matches() const { return !keys.empty() || !patterns.empty(); }
 };
 
 struct LogWords {
-  WordSet step, not_step, epoch, step_time, time, part, rate, throughput, held_out, busy;
+  WordSet step, not_step, epoch, step_time, time, running, part, rate, throughput, held_out, busy;
   std::vector<std::string> loss;  ///< best first
   std::vector<LogFormat> formats;
 

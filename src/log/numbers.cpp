@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "log/number_reader.hpp"
@@ -17,14 +18,14 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 /// Units that may stand a space away from their number.
 bool is_spaced_unit(std::string_view word) {
-  constexpr std::array<std::string_view, 33> units = {
-      "s",           "sec",          "secs",         "seconds",   "second",    "ms",
-      "us",          "min",          "mins",         "minutes",   "hours",     "it/s",
-      "s/it",        "ms/step",      "s/step",       "sec/step",  "sec/batch", "ms/it",
-      "samples/sec", "samples/s",    "images/sec",   "images/s",  "tokens/s",  "tokens/sec",
-      "updates/sec", "steps/sec",    "examples/sec", "records/s", "wps",       "tok/s",
-      "ms/batch",    "seconds/step", "imgs/s"};
-  return std::ranges::find(units, word) != units.end();
+  constexpr std::array<std::string_view, 13> units = {"s",     "sec", "secs", "seconds", "second",
+                                                      "ms",    "us",  "min",  "mins",    "minutes",
+                                                      "hours", "wps", "hour"};
+  constexpr std::array<std::string_view, 12> ends = {"/s",     "/sec",    "/second", "/it",
+                                                     "/step",  "/iter",   "/batch",  "/iteration",
+                                                     "/steps", "/update", "/sample", "/min"};
+  if (std::ranges::find(units, word) != units.end()) return true;
+  return std::ranges::any_of(ends, [&](auto end) { return word.ends_with(end); });
 }
 
 bool is_counted(std::string_view word) {
@@ -105,12 +106,14 @@ class Reader {
     number.at = at_;
     const auto between = text_.substr(from_, at_ - from_);
     number.key = key_of(between);
-    number.in_brackets = !between.empty() && (between.back() == '[' || between.back() == '(');
+    const auto joined = trim(between);
+    number.in_brackets = joined.ends_with('[') || joined.ends_with('(');
     at_ += literal.length;
     if (is_part_of_word()) {
       skip_word();
       return;
     }
+    take_range(number);
     take_unit(number);
     take_total(number);
     take_mean(number);
@@ -124,6 +127,19 @@ class Reader {
     while (end < text_.size() && is_word(text_[end])) ++end;
     const auto tail = text_.substr(at_, end - at_);
     return std::ranges::any_of(tail, is_digit) || tail.starts_with('_') || tail.size() > 12;
+  }
+
+  /// "Batch [100-200]", "minibatches 0-9 is": what counts is where it ends.
+  void take_range(Number& number) {
+    if (!number.whole || number.clock || number.value < 0 || peek(at_) != '-') return;
+    const auto end = read_literal(text_.substr(at_ + 1));
+    const char behind = peek(at_ + 1 + end.length);
+    if (end.length == 0 || !is_digit(peek(at_ + 1)) || !end.whole || end.clock) return;
+    if (end.value <= number.value || behind == '-' || behind == '/' || behind == '_') return;
+    const bool counts_first = std::fmod(end.value - number.value + 1, 10) == 0;
+    number.range = end.value - number.value + (counts_first ? 1 : 0);
+    number.value = end.value;
+    at_ += 1 + end.length;
   }
 
   void take_unit(Number& number) {
@@ -153,12 +169,13 @@ class Reader {
   }
 
   static void set_unit(Number& number, std::string_view unit) {
-    const double times = multiplier(unit[0]);
-    const bool scaled = times > 0 && (unit.size() == 1 || unit.starts_with("kit") ||
-                                      unit.starts_with("Mit") || unit.starts_with("kB"));
+    const double factor = multiplier(unit[0]);
+    const bool scaled = factor > 0 && (unit.size() == 1 || unit.starts_with("kit") ||
+                                       unit.starts_with("Mit") || unit.starts_with("kB"));
     if (scaled && unit != "kB") {
-      number.value *= times;
-      number.whole = number.whole && unit.size() == 1;
+      number.value *= factor;
+      if (unit.size() > 1) number.value = std::round(number.value);  // "1.31kit"
+      number.whole = number.whole || unit.size() > 1;
       unit.remove_prefix(1);
     }
     number.unit = unit;
@@ -207,7 +224,8 @@ class Reader {
     while (begin > 0 && !is_separator(between, begin - 1, unit_name)) --begin;
     std::string key;
     for (const char c : trim(between.substr(begin))) key += lower(c);
-    while (!key.empty() && std::string_view("-.*>").contains(key.front())) key.erase(0, 1);
+    while (!key.empty() && std::string_view("-.*>)/&").contains(key.front())) key.erase(0, 1);
+    if (key.ends_with(" is")) key.resize(key.size() - 3);
     return std::string(trim(key));
   }
 

@@ -21,6 +21,7 @@ struct Number {
   std::string unit;             ///< as printed, "" = none
   std::optional<double> total;  ///< of "value/total", "value of total"
   std::optional<double> mean;   ///< of "value (mean)"
+  double range = 0;             ///< how many numbers "101-200" covers; value is the last
   std::size_t at = 0;           ///< where it begins
 };
 

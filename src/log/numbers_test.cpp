@@ -79,7 +79,10 @@ TEST_CASE("nan is a number only where a value is expected") {
 
 TEST_CASE("brackets are remembered, signs of ranges are not") {
   CHECK(numbers_of("[00:04<00:05")[0].in_brackets);
-  CHECK(numbers_of("Batch [100-200]")[1].value == 200);
+  CHECK(numbers_of("Batch [100-200]")[0].value == 200);
+  CHECK(numbers_of("Batch [100-200]")[0].range == 100);
+  CHECK(numbers_of("Minibatch[ 901-1000, 1%]")[0].range == 100);
+  CHECK(numbers_of("2021-03-04")[0].range == 0);
   CHECK(numbers_of("loss: -0.5")[0].value == -0.5);
 }
 

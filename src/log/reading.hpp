@@ -16,8 +16,11 @@
 namespace schedmate {
 
 enum class TimeMeaning : std::uint8_t {
-  step,  ///< the key says: of one step
-  open,  ///< some time
+  step,      ///< of one step, the line says
+  open,      ///< some time
+  interval,  ///< since the last report
+  running,   ///< its word is that of a sum ("elapsed"), which it need not be
+  elapsed,   ///< since the start of the run, the format says
 };
 
 struct TimeField {
@@ -28,7 +31,7 @@ struct TimeField {
 };
 
 struct Reading {
-  enum class Kind : std::uint8_t { nothing, training, held_out, closing };
+  enum class Kind : std::uint8_t { nothing, training, held_out, closing, epoch };
   Kind kind = Kind::nothing;
   std::string step_key;  ///< "n/total" where a pair without a name counts
   std::optional<double> step, total_steps, epoch, total_epochs, loss;
@@ -38,7 +41,10 @@ struct Reading {
   std::optional<Throughput> throughput;
   std::optional<Stamp> time;
   int rank = -1;
+  std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
+  bool by_place = false;          ///< a pattern told it
   bool bar = false;
+  bool in_epoch = false;  ///< the counter begins anew in each epoch
   const LogFormat* format = nullptr;
   std::vector<std::string> keys;  ///< of its numbers
 };

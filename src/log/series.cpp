@@ -68,6 +68,8 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
   return mean_gap < 10 * coarse ? seconds / steps : median(std::move(each));
 }
 
+constexpr double longest_alone = 30;  ///< seconds of a step that one line may claim
+
 /// What one time field is, seen over the samples.
 class FieldSeries {
  public:
@@ -75,7 +77,7 @@ class FieldSeries {
     for (const Sample& sample : samples)
       for (const TimeField& field : sample.times)
         if (field.key == key_) {
-          points_.push_back({sample.step, field.seconds, field.covers});
+          points_.push_back({sample.step, field.seconds, field.covers, sample.epoch.value_or(-1)});
           meaning_ = field.meaning;
         }
   }
@@ -85,9 +87,14 @@ class FieldSeries {
   [[nodiscard]] std::optional<StepTime> read(std::optional<double> stamps, double interval) const {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
+    if (meaning_ == TimeMeaning::interval) return by_distance();
     if (const auto elapsed = by_elapsed(stamps)) return named(*elapsed, "elapsed, differences");
+    if (meaning_ == TimeMeaning::elapsed) return std::nullopt;
     if (key_.empty()) return by_distance();
     const double value = steady_median();
+    // One report, or a word of a sum: nothing bears it out.
+    const bool alone = points_.size() < 2 && value > longest_alone;
+    if (!is_told() && !stamps && (alone || meaning_ == TimeMeaning::running)) return std::nullopt;
     if (!stamps || interval <= 1.5 || is_told()) return checked(value, stamps, interval);
     // Of one step, or of all steps since the last report? The clock decides.
     if (near(value, *stamps, 1.6)) return named(value, "of one step");
@@ -97,7 +104,7 @@ class FieldSeries {
 
  private:
   struct Point {
-    double step, seconds, covers;
+    double step, seconds, covers, epoch;
   };
 
   [[nodiscard]] StepTime named(double seconds, std::string_view how) const {
@@ -137,7 +144,9 @@ class FieldSeries {
     std::size_t falls = 0;
     const Point* last = nullptr;
     for (const Point& point : points_) {
-      if (last != nullptr && point.step > last->step) {
+      const bool anew = last != nullptr && point.epoch != last->epoch &&
+                        point.seconds <= last->seconds;  // a clock of each epoch
+      if (last != nullptr && point.step > last->step && !anew) {
         if (point.seconds <= last->seconds)
           ++falls;
         else
@@ -152,11 +161,13 @@ class FieldSeries {
     const double since = points_.back().seconds / slope;
     const double step = points_.back().step;
     constexpr std::size_t many = 8;
-    const bool plausible = since < 1.5 * step + 100 && (since > 0.5 * step || each.size() >= many);
+    const bool known = meaning_ == TimeMeaning::elapsed;
+    const bool plausible =
+        known || (since < 1.5 * step + 100 && (since > 0.5 * step || each.size() >= many));
     const bool by_clock = stamps && near(slope, *stamps, 1.3);
     const bool steady =
         std::ranges::all_of(each, [&](double value) { return near(value, slope, 6); });
-    if ((!plausible || !steady) && !by_clock) return std::nullopt;
+    if ((!plausible || !(steady || known)) && !by_clock) return std::nullopt;
     return slope;
   }
 

@@ -52,11 +52,12 @@ struct Day {
 };
 
 double seconds_of_day(const Day& day) {
-  using namespace std::chrono;
-  const year_month_day date{year{day.year}, month{static_cast<unsigned>(day.month)},
-                            std::chrono::day{static_cast<unsigned>(day.day)}};
+  namespace time = std::chrono;
+  const time::year_month_day date{time::year{day.year},
+                                  time::month{static_cast<unsigned>(day.month)},
+                                  time::day{static_cast<unsigned>(day.day)}};
   if (!date.ok()) return -1;
-  return static_cast<double>(sys_days{date}.time_since_epoch().count()) * 86400;
+  return static_cast<double>(time::sys_days{date}.time_since_epoch().count()) * 86400;
 }
 
 /// "12:34:56,789"; the fraction is optional.

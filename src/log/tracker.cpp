@@ -36,15 +36,28 @@ void ProgressTracker::add(std::string_view line) {
 void ProgressTracker::add_state(std::string_view state) {
   const Said said = read_prefixes(state);
   if (said.body.find_first_of("0123456789") == std::string_view::npos) {
+    columns_.see_text(said.body);
     // "| train/ | |" heads a part of a table; a line of text or a rule ends it.
     if (!trim(said.body).starts_with('|')) flush();
     return;
   }
+  if (const auto row = columns_.row(said.body)) {
+    Said named = said;
+    named.body = *row;
+    add_said(named);
+  } else {
+    add_said(said);
+  }
+}
+
+void ProgressTracker::add_said(const Said& said) {
   Reading reading = read_line(said, words_);
   if (reading.kind == Reading::Kind::nothing) remember_checkpoint(said.body);
   if (add_to_block(said, reading)) return;
   flush();
+  const auto text = said.rank >= 0 && !said.time ? said.whole : said.body;
   block_.text = std::string(said.body.substr(0, most_block));
+  block_.whole = std::string(text.substr(0, most_block));
   block_.said = said;
   block_.keys = reading.keys;
   block_.reading = std::move(reading);
@@ -56,6 +69,7 @@ bool ProgressTracker::add_to_block(const Said& said, const Reading& reading) {
                    !said.time && said.body.size() < most_row;
   if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
     return false;
+  if (reading.by_place || block_.reading.by_place) return false;
   if (std::ranges::find(block_.keys, reading.keys[0]) != block_.keys.end()) return false;
   block_.text += ", ";
   block_.text += said.body;
@@ -71,6 +85,11 @@ void ProgressTracker::flush() {
     block.said.body = block.text;
     block.reading = read_line(block.said, words_);
   }
+  if (block.lines == 1 && !block.reading.step)
+    for (Reading& known : shapes_.add(block.whole, block.reading)) {
+      block.reading.kind = Reading::Kind::nothing;
+      count(known, block.text);
+    }
   take(std::move(block.reading), block.text);
 }
 
@@ -97,6 +116,9 @@ void ProgressTracker::take(Reading reading, std::string_view body) {
       else
         take_loose(reading, body);
       break;
+    case Reading::Kind::epoch:
+      take_epoch(reading);
+      break;
     case Reading::Kind::held_out:
     case Reading::Kind::nothing:
       break;
@@ -120,11 +142,20 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
     loss_ = reading.loss;
     last_text_ = std::string(body.substr(0, most_text));
   }
-  if (reading.epoch) {
-    epoch_ = reading.epoch;
-    total_epochs_ = reading.total_epochs;
-  }
   if (reading.throughput) throughput_ = reading.throughput;
+  take_epoch(reading);
+}
+
+/// Of a line that heads or sums up an epoch.
+void ProgressTracker::take_epoch(const Reading& reading) {
+  if (reading.epoch) {
+    if (reading.total_epochs || epoch_ != reading.epoch) total_epochs_ = reading.total_epochs;
+    epoch_ = reading.epoch;
+  }
+  if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
+  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s};
+  epochs_.push_back(std::move(sample));
+  if (epochs_.size() > most_samples) epochs_.pop_front();
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
@@ -135,9 +166,16 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
     found = counters_.emplace(reading.step_key, Counter()).first;
   }
   Counter& counter = found->second;
-  if (!counter.samples.empty() && ends_run(counter.samples.back(), reading) &&
-      *reading.step < counter.samples.back().step / 2)
-    counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
+  if (!counter.samples.empty()) {
+    const Sample& last = counter.samples.back();
+    const bool falls = *reading.step < last.step;
+    if (reading.epoch && last.epoch && *reading.epoch > *last.epoch) {
+      counter.in_epoch = falls;
+      counter.over_epochs = !falls;
+    }
+    if (ends_run(last, reading) && *reading.step < last.step / 2)
+      counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
+  }
   Sample sample{*reading.step, reading.epoch, reading.time, reading.times, reading.bar_step_s};
   if (sample.times.empty() && !sample.rate_s) {
     sample.times = std::exchange(loose_, {});
@@ -155,64 +193,6 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   if (reading.loss) loss_ = reading.loss;
   counter.last = std::move(reading);
   counter.last.loss = loss;
-}
-
-/// The counter that says most of the training: with a total, a time, a loss; then the newest.
-const ProgressTracker::Counter* ProgressTracker::main_counter() const {
-  const Counter* best = nullptr;
-  int best_worth = -1;
-  for (const auto& [key, counter] : counters_) {
-    if (counter.samples.empty()) continue;
-    const Sample& last = counter.samples.back();
-    const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
-                      (last.rate_s || !last.times.empty() ? 2 : 0);
-    const bool better =
-        worth > best_worth || (worth == best_worth && counter.newest > best->newest);
-    if (!better) continue;
-    best = &counter;
-    best_worth = worth;
-  }
-  return best;
-}
-
-Progress ProgressTracker::now() const {
-  ProgressTracker whole(*this);
-  whole.flush();
-  return whole.told();
-}
-
-Progress ProgressTracker::told() const {
-  Progress progress;
-  progress.lines = lines_;
-  progress.throughput = throughput_;
-  progress.loss = loss_;
-  progress.epoch = epoch_;
-  progress.total_epochs = total_epochs_;
-  const Counter* main = main_counter();
-  if (main != nullptr) {
-    const Reading& last = main->last;
-    progress.step = last.step;
-    progress.total_steps = last.total_steps;
-    if (last.epoch) progress.epoch = last.epoch;
-    if (last.total_epochs) progress.total_epochs = last.total_epochs;
-    if (last.loss && main->has_loss) progress.loss = last.loss;
-    progress.evidence.push_back(main->text);
-    if (const auto time = step_time_of(main->samples)) {
-      progress.step_time_s = time->seconds;
-      progress.by = last.format != nullptr ? last.format->name + ", " + time->by : time->by;
-    }
-  } else if (!last_text_.empty()) {
-    progress.evidence.push_back(last_text_);
-  }
-  if (!progress.step) progress.step = checkpoint_step_;
-  if (!progress.step_time_s && closing_step_s_) {
-    progress.step_time_s = closing_step_s_;
-    progress.by = "closing summary";
-  }
-  if (progress.step_time_s && progress.total_steps && progress.step &&
-      *progress.total_steps >= *progress.step)
-    progress.remaining_s = (*progress.total_steps - *progress.step) * *progress.step_time_s;
-  return progress;
 }
 
 }  // namespace schedmate

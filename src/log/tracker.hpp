@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "log/columns.hpp"
 #include "log/reading.hpp"
 #include "log/series.hpp"
+#include "log/shapes.hpp"
 
 namespace schedmate {
 
@@ -31,13 +33,15 @@ class ProgressTracker {
     std::deque<Sample> samples;
     Reading last;
     bool has_loss = false;
+    bool in_epoch = false;     ///< it was seen to begin anew in an epoch
+    bool over_epochs = false;  ///< it was seen to go on
     std::uint64_t newest = 0;  ///< number of its last line
     std::string text;
   };
 
   /// A line, and the lines of one number each that follow it: tables print a report that way.
   struct Block {
-    std::string text;
+    std::string text, whole;
     Said said;
     Reading reading;
     std::vector<std::string> keys;
@@ -45,19 +49,28 @@ class ProgressTracker {
   };
 
   void add_state(std::string_view state);
+  void add_said(const Said& said);
   bool add_to_block(const Said& said, const Reading& reading);
   void flush();
   void take(Reading reading, std::string_view body);
   void take_closing(const Reading& reading);
+  void take_epoch(const Reading& reading);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
   void remember_checkpoint(std::string_view body);
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress told() const;
+  [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
+  [[nodiscard]] std::optional<double> remaining(const Progress& progress,
+                                                const Counter* main) const;
+  [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
 
   const LogWords& words_;
   std::map<std::string, Counter> counters_;
   Block block_;
+  Columns columns_;
+  Shapes shapes_;
+  std::deque<Sample> epochs_;  ///< their counter and times, where lines tell of epochs
   std::uint64_t lines_ = 0;
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;

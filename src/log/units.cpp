@@ -9,8 +9,33 @@
 namespace schedmate {
 namespace {
 
-/// Seconds of a unit; 0: no unit of time.
-double unit_seconds(std::string_view unit) {
+bool is_step_unit(std::string_view unit) {
+  constexpr std::array<std::string_view, 14> units = {
+      "it",      "iter", "iters",  "iteration", "step", "steps", "batch",
+      "batches", "ba",   "update", "updates",   "its",  "itr",   "mb"};
+  return std::ranges::find(units, unit) != units.end();
+}
+
+/// The unit within a key: "iteration (ms)", "updt s", "ms per iteration".
+double key_seconds(std::string_view key) {
+  if (key.ends_with(')')) {
+    const auto open = key.rfind('(');
+    const auto inside = key.substr(open + 1, key.size() - open - 2);
+    return open == std::string_view::npos ? 0 : seconds_in(inside);
+  }
+  const auto first = key.substr(0, key.find(' '));
+  const auto last = key.substr(key.rfind(' ') + 1);
+  const auto is_clear = [](std::string_view word) {
+    return word == "ms" || word == "sec" || word == "secs" || word == "seconds" || word == "us";
+  };
+  if (is_clear(last)) return seconds_in(last);
+  if (key.size() > 1 && last == "s" && last.size() < key.size()) return 1;
+  return is_clear(first) && first.size() < key.size() ? seconds_in(first) : 0;
+}
+
+}  // namespace
+
+double seconds_in(std::string_view unit) {
   constexpr std::array<std::pair<std::string_view, double>, 22> units = {
       {{"s", 1},        {"sec", 1},
        {"secs", 1},     {"second", 1},
@@ -27,37 +52,11 @@ double unit_seconds(std::string_view unit) {
   return at == units.end() ? 0 : at->second;
 }
 
-bool is_step_unit(std::string_view unit) {
-  constexpr std::array<std::string_view, 14> units = {
-      "it",      "iter", "iters",  "iteration", "step", "steps", "batch",
-      "batches", "ba",   "update", "updates",   "its",  "itr",   "mb"};
-  return std::ranges::find(units, unit) != units.end();
-}
-
-/// The unit within a key: "iteration (ms)", "updt s", "ms per iteration".
-double key_seconds(std::string_view key) {
-  if (key.ends_with(')')) {
-    const auto open = key.rfind('(');
-    const auto inside = key.substr(open + 1, key.size() - open - 2);
-    return open == std::string_view::npos ? 0 : unit_seconds(inside);
-  }
-  const auto first = key.substr(0, key.find(' '));
-  const auto last = key.substr(key.rfind(' ') + 1);
-  const auto is_clear = [](std::string_view word) {
-    return word == "ms" || word == "sec" || word == "secs" || word == "seconds" || word == "us";
-  };
-  if (is_clear(last)) return unit_seconds(last);
-  if (key.size() > 1 && last == "s" && last.size() < key.size()) return 1;
-  return is_clear(first) && first.size() < key.size() ? unit_seconds(first) : 0;
-}
-
-}  // namespace
-
-bool has_unit(const Number& number) { return unit_seconds(number.unit) > 0; }
+bool has_unit(const Number& number) { return seconds_in(number.unit) > 0; }
 
 std::optional<double> seconds_of(const Number& number, std::string_view plain_key) {
   if (number.clock) return number.value;
-  if (const double unit = unit_seconds(number.unit); unit > 0) return unit * number.value;
+  if (const double unit = seconds_in(number.unit); unit > 0) return unit * number.value;
   const auto slash = number.unit.find('/');
   if (slash != std::string::npos) return seconds_of_rate(number);
   if (!number.unit.empty()) return std::nullopt;
@@ -72,8 +71,8 @@ std::optional<double> seconds_of_rate(const Number& number) {
     return std::nullopt;
   const auto over = unit.substr(0, slash);
   const auto under = unit.substr(slash + 1);
-  if (unit_seconds(over) > 0 && is_step_unit(under)) return unit_seconds(over) * number.value;
-  if (is_step_unit(over) && unit_seconds(under) > 0) return unit_seconds(under) / number.value;
+  if (seconds_in(over) > 0 && is_step_unit(under)) return seconds_in(over) * number.value;
+  if (is_step_unit(over) && seconds_in(under) > 0) return seconds_in(under) / number.value;
   return std::nullopt;
 }
 

@@ -15,6 +15,8 @@ namespace schedmate {
 /// Seconds of one step: of "3.81it/s", "41.36s/it", "550ms/step". Other rates are none.
 [[nodiscard]] std::optional<double> seconds_of_rate(const Number& number);
 
+/// Seconds of a unit; 0: no unit of time.
+[[nodiscard]] double seconds_in(std::string_view unit);
 [[nodiscard]] bool has_unit(const Number& number);
 
 }  // namespace schedmate

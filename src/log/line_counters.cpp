@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which numbers of a line count steps and epochs.
+#include <algorithm>
+#include <cmath>
+
+#include "log/line_parts.hpp"
+#include "log/units.hpp"
+
+namespace schedmate {
+namespace {
+
+class Counters {
+ public:
+  Counters(LineParts& parts, Reading& reading) : parts_(parts), reading_(reading) {}
+
+  void read() {
+    find_bar();
+    find_epoch();
+    find_step();
+  }
+
+ private:
+  [[nodiscard]] const Number& number(std::size_t i) const { return parts_.numbers[i]; }
+  [[nodiscard]] const std::string& key(std::size_t i) const { return parts_.keys[i]; }
+  [[nodiscard]] std::size_t size() const { return parts_.numbers.size(); }
+  [[nodiscard]] bool is_pair(std::size_t i) const {
+    return i < size() && number(i).total && number(i).whole;
+  }
+
+  /// "16/38 [00:04<00:05, 3.81it/s": a counter, a clock, a rate of one step.
+  void find_bar() {
+    for (std::size_t i = 0; i + 1 < size(); ++i) {
+      if (!is_pair(i)) continue;
+      const bool clock = number(i + 1).clock && number(i + 1).in_brackets;
+      for (std::size_t k = i + 1; k < std::min(i + 5, size()); ++k) {
+        const auto rate = seconds_of_rate(number(k));
+        const bool counted = number(i).unit == "it" || number(k).unit.contains("step");
+        if (!rate || (!clock && !counted)) continue;
+        parts_.bar = i;
+        reading_.bar = true;
+        reading_.bar_step_s = *rate;
+        return;
+      }
+      if (clock || is_drawn(i)) parts_.bar = i;
+    }
+  }
+
+  /// "64/227 [=====>....] - ETA: 1:03"
+  [[nodiscard]] bool is_drawn(std::size_t i) const {
+    const auto behind = parts_.body.substr(number(i).at, number(i + 1).at - number(i).at);
+    return behind.contains("[=") || behind.contains("[>") || behind.contains("[..");
+  }
+
+  void take_epoch(std::size_t i) {
+    reading_.epoch = number(i).value;
+    reading_.total_epochs = number(i).total;
+    parts_.epoch = i;
+  }
+
+  void find_epoch() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      const bool named =
+          parts_.words.epoch.contains(last_word(key(i))) || key(i).starts_with("epoch");
+      const bool unit = number(i).unit == "epoch" || number(i).unit == "epochs";
+      if ((!named && !unit) || number(i).percent || key(i).contains("time")) continue;
+      return take_epoch(i);
+    }
+    if (parts_.bar) {
+      // "30/299 ... 16/38 [": of two pairs without a name the first counts epochs.
+      for (std::size_t i = 0; i < *parts_.bar; ++i)
+        if (is_pair(i) && key(i).empty()) return take_epoch(i);
+      return;
+    }
+    // "Train: [5/300][120/1251]", "TRAIN [0][100/6832]", "Train: 3 [50/1251 (4%)]"
+    for (std::size_t i = 0; i + 1 < size() && i < 4; ++i) {
+      const auto word = last_word(key(i));
+      const bool train = word.empty() || word == "train" || word == "training";
+      auto next = i + 1;
+      if (next + 1 < size() && number(next).percent) ++next;
+      if (train && number(i).whole && number(i).unit.empty() && is_pair(next) &&
+          number(next).in_brackets && key(next).empty())
+        return take_epoch(i);
+    }
+  }
+
+  [[nodiscard]] bool is_step_key(std::size_t i) const {
+    if (has_word(key(i), parts_.words.not_step)) return false;
+    return parts_.words.step.contains(last_word(key(i))) ||
+           (key(i).empty() && parts_.words.step.contains(number(i).unit));
+  }
+
+  [[nodiscard]] bool can_count(std::size_t i) const {
+    const Number& each = number(i);
+    const bool whole = each.whole || each.value == std::floor(each.value);
+    return whole && each.value >= 0 && !each.percent && !each.clock && i != parts_.epoch &&
+           std::isfinite(each.value);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> of_format() const {
+    if (parts_.format == nullptr || parts_.format->step.empty()) return std::nullopt;
+    if (const auto i = parts_.index_of(parts_.format->step)) return i;
+    for (std::size_t i = 0; i < size(); ++i)
+      if (number(i).unit == parts_.format->step) return i;
+    return std::nullopt;
+  }
+
+  /// "[0] [140/752]": a pair without a name behind the epoch.
+  [[nodiscard]] std::optional<std::size_t> behind_epoch() const {
+    if (!parts_.epoch) return std::nullopt;
+    auto next = *parts_.epoch + 1;
+    if (next < size() && number(next).percent) ++next;
+    if (next < size() && can_count(next) && number(next).total && key(next).empty()) return next;
+    return std::nullopt;
+  }
+
+  void find_step() {
+    std::optional<std::size_t> found = of_format();
+    if (!found) found = parts_.bar;
+    for (std::size_t i = 0; !found && i < size(); ++i)
+      if (can_count(i) && number(i).total && is_step_key(i)) found = i;
+    if (!found) found = behind_epoch();
+    reading_.in_epoch = found && (found == parts_.bar || found == behind_epoch());
+    for (std::size_t i = 0; !found && i < size(); ++i)
+      if (can_count(i) && is_step_key(i)) found = i;
+    if (!found || !can_count(*found)) return;
+    reading_.step = number(*found).value;
+    reading_.total_steps = number(*found).total;
+    const bool nameless = key(*found).empty() || found == parts_.bar;
+    reading_.step_key = nameless ? "n/total" : key(*found);
+    parts_.step = found;
+  }
+
+  LineParts& parts_;
+  Reading& reading_;
+};
+
+}  // namespace
+
+void read_counters(LineParts& parts, Reading& reading) { Counters(parts, reading).read(); }
+
+}  // namespace schedmate

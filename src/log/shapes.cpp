@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "log/numbers.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t enough_lines = 3;
+constexpr std::size_t most_shapes = 16;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whole numbers that could count, -1 in the place of others.
+std::vector<double> counts_of(std::string_view line) {
+  std::vector<double> counts;
+  for (const Number& number : numbers_of(line)) {
+    const bool counts_up = number.whole && !number.percent && !number.clock && number.value >= 0 &&
+                           number.unit.empty();
+    counts.push_back(counts_up ? number.value : -1);
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::uint64_t shape_of(std::string_view line) {
+  std::uint64_t hash = 14695981039346656037U;
+  char last = ' ';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    const bool exponent = (c == 'e' || c == 'E') && last == '#' && i + 1 < line.size() &&
+                          (is_digit(line[i + 1]) || line[i + 1] == '-' || line[i + 1] == '+');
+    const bool joins = (c == '.' || c == ',' || c == '-' || c == '+') && i + 1 < line.size() &&
+                       is_digit(line[i + 1]);
+    if (is_digit(c) || exponent || joins) c = '#';
+    if (c == '\t') c = ' ';
+    if ((c == '#' || c == ' ') && c == last) continue;
+    last = c;
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  }
+  return hash;
+}
+
+Shapes::Shape& Shapes::shape(std::uint64_t hash) {
+  const auto known = std::ranges::find(shapes_, hash, &Shape::hash);
+  if (known != shapes_.end()) return *known;
+  if (shapes_.size() >= most_shapes) shapes_.pop_front();
+  return shapes_.emplace_back(Shape{hash, -1, {}});
+}
+
+std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) {
+  const bool says =
+      reading.loss || reading.throughput || reading.bar_step_s || !reading.times.empty();
+  if (!says) return {};
+  Shape& shape = this->shape(shape_of(line));
+  shape.waiting.push_back({reading, counts_of(line)});
+  auto& waiting = shape.waiting;
+  const auto& newest = waiting.back().counts;
+  for (std::size_t at = 0; shape.place < 0 && at < newest.size(); ++at) {
+    if (waiting.size() < enough_lines || newest[at] < 0) continue;
+    const auto value = [&](std::size_t i) {
+      return at < waiting[i].counts.size() ? waiting[i].counts[at] : -1;
+    };
+    const double by = value(1) - value(0);
+    bool even = by >= 1 && value(0) >= 0;
+    for (std::size_t i = 1; i < waiting.size(); ++i) even = even && value(i) - value(i - 1) == by;
+    even = even && value(0) != waiting[0].reading.epoch;
+    if (even) shape.place = static_cast<int>(at);
+  }
+  std::vector<Reading> known;
+  const auto place = static_cast<std::size_t>(shape.place);
+  while (shape.place >= 0 && !waiting.empty()) {
+    Waiting first = std::move(waiting.front());
+    waiting.pop_front();
+    if (place >= first.counts.size() || first.counts[place] < 0) continue;
+    first.reading.step = first.counts[place];
+    first.reading.step_key = fmt::format("shape {:x}", shape.hash);
+    first.reading.kind = Reading::Kind::training;
+    known.push_back(std::move(first.reading));
+  }
+  if (waiting.size() >= enough_lines) waiting.pop_front();
+  return known;
+}
+
+}  // namespace schedmate

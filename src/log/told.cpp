@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the lines so far amount to.
+#include <algorithm>
+#include <cmath>
+
+#include "log/tracker.hpp"
+
+namespace schedmate {
+
+/// The counter that says most of the training: with a total, a time, a loss; then the newest.
+const ProgressTracker::Counter* ProgressTracker::main_counter() const {
+  const Counter* best = nullptr;
+  int best_worth = -1;
+  for (const auto& [key, counter] : counters_) {
+    if (counter.samples.empty()) continue;
+    const Sample& last = counter.samples.back();
+    const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
+                      (last.rate_s || !last.times.empty() ? 2 : 0);
+    const bool better =
+        worth > best_worth || (worth == best_worth && counter.newest > best->newest);
+    if (!better) continue;
+    best = &counter;
+    best_worth = worth;
+  }
+  return best;
+}
+
+std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
+  if (counter.samples.size() > 1 || loose_.empty()) return step_time_of(counter.samples);
+  auto samples = counter.samples;  // the times of a first report may follow it
+  Sample& only = samples.back();
+  if (only.times.empty() && !only.rate_s) {
+    only.times = loose_;
+    only.rate_s = loose_rate_;
+  }
+  return step_time_of(samples);
+}
+
+Progress ProgressTracker::now() const {
+  ProgressTracker whole(*this);
+  whole.flush();
+  return whole.told();
+}
+
+Progress ProgressTracker::told() const {
+  Progress progress;
+  progress.lines = lines_;
+  progress.throughput = throughput_;
+  progress.loss = loss_;
+  progress.epoch = epoch_;
+  progress.total_epochs = total_epochs_;
+  const Counter* main = main_counter();
+  if (main != nullptr) {
+    const Reading& last = main->last;
+    progress.step = last.step;
+    progress.total_steps = last.total_steps;
+    if (last.epoch) progress.epoch = last.epoch;
+    if (last.total_epochs) progress.total_epochs = last.total_epochs;
+    if (last.loss && main->has_loss) progress.loss = last.loss;
+    progress.evidence.push_back(main->text);
+    if (const auto time = time_of(*main)) {
+      progress.step_time_s = time->seconds;
+      progress.by = last.format != nullptr ? last.format->name + ", " + time->by : time->by;
+    }
+  } else if (!last_text_.empty()) {
+    progress.evidence.push_back(last_text_);
+  }
+  if (!progress.step) progress.step = checkpoint_step_;
+  if (!progress.step_time_s && closing_step_s_) {
+    progress.step_time_s = closing_step_s_;
+    progress.by = "closing summary";
+  }
+  progress.remaining_s = remaining(progress, main);
+  return progress;
+}
+
+/// Whole epochs after this one. Nothing where it is not known how many there are.
+std::optional<double> ProgressTracker::epochs_left(const Progress& progress) const {
+  if (!progress.epoch || !progress.total_epochs) return std::nullopt;
+  const bool from_zero =
+      std::ranges::any_of(epochs_, [](const Sample& each) { return each.step == 0; }) ||
+      *progress.epoch == 0;
+  const double done = std::floor(*progress.epoch) + (from_zero ? 1 : 0);
+  return std::max(0.0, *progress.total_epochs - done);
+}
+
+std::optional<double> ProgressTracker::remaining(const Progress& progress,
+                                                 const Counter* main) const {
+  const auto epochs = epochs_left(progress);
+  const bool steps = progress.step_time_s && progress.total_steps && progress.step &&
+                     *progress.total_steps >= *progress.step;
+  if (steps && main != nullptr) {
+    const double here = (*progress.total_steps - *progress.step) * *progress.step_time_s;
+    if (!progress.epoch || main->over_epochs) return here;
+    const bool in_epoch = main->in_epoch || main->last.in_epoch;
+    if (in_epoch && epochs) return here + *epochs * *progress.total_steps * *progress.step_time_s;
+    if (in_epoch) return std::nullopt;  // how many epochs follow is not known
+    // A counter over the whole run is about as far as the epochs are.
+    if (!epochs) return here;
+    const double share = *progress.step / *progress.total_steps * *progress.total_epochs;
+    return std::abs(share - *progress.epoch) <= 1 ? std::optional(here) : std::nullopt;
+  }
+  if (!epochs) return std::nullopt;
+  const auto time = step_time_of(epochs_);
+  if (!time) return std::nullopt;
+  return *epochs * time->seconds;
+}
+
+}  // namespace schedmate
