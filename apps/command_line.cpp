@@ -65,6 +65,7 @@ Result<void> check_complete(const CommandLine& line) {
       return need(!line.advise.user.empty(), "--user U");
     });
   }
+  if (line.command == "diagnose") return need(!line.diagnose.logs.empty(), "LOG");
   if (line.command == "history") return need(!line.history.action.empty(), "an action");
   return need(line.command != "completion" || !line.shell.empty(), "bash, zsh or fish");
 }

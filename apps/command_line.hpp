@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/advise_command.hpp"
+#include "apps/diagnose_command.hpp"
 #include "apps/facts_command.hpp"
 #include "apps/generate_command.hpp"
 #include "apps/history_command.hpp"
@@ -28,6 +29,7 @@ struct CommandLine {
   AdviseRequest advise;
   HistoryRequest history;
   TrackRequest track;
+  DiagnoseRequest diagnose;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

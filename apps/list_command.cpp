@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
+#include <schedmate/diagnosis.hpp>
 #include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
 #include <schedmate/history.hpp>
@@ -64,6 +65,11 @@ std::vector<ListTable> list_tables() {
     tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"chats", {}});
   for (const ChatKind& kind : chat_kinds()) tables.back().rows.push_back({kind.name, kind.summary});
+  tables.push_back({"locators", {}});
+  for (const SeamRow& row : locator_names()) tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"classifiers", {}});
+  for (const SeamRow& row : classifier_names())
+    tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"settings", {}});
   for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
   return tables;

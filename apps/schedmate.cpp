@@ -151,6 +151,23 @@ void add_advise(CLI::App& program, CommandLine& line) {
       "      --job-id 17 --record");
 }
 
+void add_diagnose(CLI::App& program, CommandLine& line) {
+  CLI::App& command =
+      add_command(program, line, "diagnose", "why a job ended, with the line that says so");
+  DiagnoseRequest& request = line.diagnose;
+  command.add_option("logs", request.logs, "of one job: one log, or one for each rank")
+      ->type_name("LOG");
+  command.add_option("--job", request.job, "what the scheduler knows of the job (JSON)")
+      ->type_name("FILE");
+  command.add_option("--good", request.good, "log of a run that went well; what is new since")
+      ->type_name("FILE");
+  command.add_option("--locate", request.locate, "how the line is found; default: scan")
+      ->type_name("LOCATOR");
+  command.add_option("--llm", line.llm, "none, or the language models that are asked")
+      ->type_name("NAME[,NAME]");
+  command.footer("Example:\n  schedmate diagnose slurm-17.out --job job.json");
+}
+
 /// The same flags as add_job(), where only `add` takes them.
 void add_past_job(CLI::App& command, HistoryRequest& request) {
   command.add_option("--dir", request.job.root, "add: root of the job")->type_name("DIR");
@@ -231,7 +248,7 @@ FlagDescription describe(const CLI::Option& option) {
     flag.values = Values::choices;
     flag.choices = std::move(choices);
   };
-  flag.values = type == "FILE" || type == "DIR" ? Values::path : Values::text;
+  flag.values = type == "FILE" || type == "DIR" || type == "LOG" ? Values::path : Values::text;
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});
@@ -240,6 +257,7 @@ FlagDescription describe(const CLI::Option& option) {
   if (type == "ESTIMATE") choose({"calibrated", "paper"});
   if (type == "SIMILARITY") choose({"mixed", "paper"});
   if (type == "EMBEDDER") choose(table_names("embedders", ""));
+  if (type == "LOCATOR") choose(table_names("locators", ""));
   if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
   if (type == "SHELL") choose({"bash", "zsh", "fish"});
   if (type == "TABLE") choose(list_kinds());
@@ -295,6 +313,7 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   if (line.command == "track") return done(track_command(session, line.track));
   if (line.command == "advise") return done(advise_command(session, line.advise));
   if (line.command == "history") return done(history_command(session, line.history));
+  if (line.command == "diagnose") return done(diagnose_command(session, line.diagnose));
   if (line.command == "list") return done(list_command(line.table, session.json));
   if (line.command == "doctor") return doctor_command(session) ? 0 : 1;
   if (line.command == "config") config_command(session);
@@ -342,6 +361,7 @@ int main(int argc, char** argv, char** environment) {
   sm::add_track(program, line);
   sm::add_advise(program, line);
   sm::add_history(program, line);
+  sm::add_diagnose(program, line);
   sm::add_others(program, line);
   try {
     program.parse(argc, argv);

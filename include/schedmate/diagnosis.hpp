@@ -7,6 +7,7 @@
 /// named only when it is in the allocation that the caller gives.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <schedmate/result.hpp>
@@ -54,8 +55,9 @@ struct Diagnosis {
   std::string advice;  ///< what to test, restart or tell whom, in words
   double confidence = 0;
   std::vector<Witness> witnesses;
-  std::string fingerprint;  ///< equal for the same failure of another job
-  std::string by;           ///< locator and rule, or model
+  std::string fingerprint;          ///< equal for the same failure of another job
+  std::vector<LogEvidence> unseen;  ///< lines that a good run does not have (its role says nothing)
+  std::string by;                   ///< locator and rule, or model
 };
 
 /// The job behind the logs (docs/formats/job.md).
@@ -65,10 +67,36 @@ struct JobContext {
   std::map<int, std::string> ranks;  ///< rank -> node
 };
 
+/// Errors: invalid (not such a file), those of reading.
+[[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
+
+struct DiagnoseInput {
+  std::vector<std::string> paths;  ///< logs of one job, one or one for each rank
+  std::string locator = "scan";    ///< a row of locators.def
+  std::string rules;               ///< operator's folder of rules, "" = none
+  std::string good;                ///< log of a run that went well, "" = none
+  std::optional<JobContext> job;
+  std::vector<Witness> witnesses;  ///< beside the state of the job
+  /// Makes a text of the log fit to be shown: secrets out, no control characters.
+  std::function<std::string(std::string_view)> clean;
+};
+
+/// Errors: not_found (locator), unsupported (no log, log too large for the locator), those of
+/// reading the logs and the rules.
+[[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& input);
+
 [[nodiscard]] std::string_view name_of(FailureClass verdict);
 [[nodiscard]] std::string_view name_of(Component component);
 [[nodiscard]] std::string_view name_of(LineRole role);
 [[nodiscard]] std::string_view name_of(Recommendation recommendation);
+
+/// Names and summaries of locators.def and classifiers.def.
+struct SeamRow {
+  std::string_view name;
+  std::string_view summary;
+};
+[[nodiscard]] std::vector<SeamRow> locator_names();
+[[nodiscard]] std::vector<SeamRow> classifier_names();
 
 [[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
 

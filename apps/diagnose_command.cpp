@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/diagnose_command.hpp"
+
+#include <fmt/format.h>
+
+#include <schedmate/diagnosis.hpp>
+
+#include "apps/words.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate {
+namespace {
+
+std::string place_of(const LogEvidence& evidence) {
+  return fmt::format("{}:{}", printable(evidence.file), evidence.line);
+}
+
+std::string evidence_text(std::string_view title, const std::vector<LogEvidence>& list,
+                          bool with_role) {
+  if (list.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const LogEvidence& each : list) {
+    rows.push_back({"  " + place_of(each)});
+    if (with_role) rows.back().emplace_back(name_of(each.role));
+    rows.back().push_back(each.text);
+  }
+  return fmt::format("\n{}\n{}", title, aligned(rows));
+}
+
+std::string text_of(const Diagnosis& made) {
+  std::vector<std::vector<std::string>> rows{{"class", std::string(name_of(made.verdict))}};
+  if (made.component != Component::none)
+    rows.push_back({"component", std::string(name_of(made.component))});
+  rows.push_back({"reason", made.reason});
+  if (made.verdict != FailureClass::none) {
+    rows.push_back({"recommendation", std::string(name_of(made.recommendation))});
+    if (!made.advice.empty()) rows.push_back({"", made.advice});
+  }
+  if (!made.nodes.empty()) rows.push_back({"nodes", fmt::format("{}", fmt::join(made.nodes, " "))});
+  rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
+  for (const Witness& each : made.witnesses) {
+    const auto* const agrees = !each.agrees ? "missing" : *each.agrees ? "agrees" : "disagrees";
+    rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, agrees, each.says))});
+  }
+  if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
+  return aligned(rows) + evidence_text("evidence", made.evidence, true) +
+         evidence_text("new since the good run", made.unseen, false);
+}
+
+}  // namespace
+
+Result<void> diagnose_command(const Session& session, const DiagnoseRequest& request) {
+  DiagnoseInput input;
+  input.paths = request.logs;
+  input.locator = request.locate;
+  input.rules = session.settings.text("rules");
+  input.good = request.good;
+  input.clean = [](std::string_view text) { return printable(redact(text)); };
+  if (!request.job.empty()) {
+    auto job = read_job_file(request.job);
+    if (!job) return tl::unexpected(job.error());
+    input.job = *std::move(job);
+  }
+  const auto made = diagnose(input);
+  if (!made) return tl::unexpected(made.error());
+  fmt::print("{}", session.json ? diagnosis_json(*made) : text_of(*made));
+  return {};
+}
+
+}  // namespace schedmate

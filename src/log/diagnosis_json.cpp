@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <schedmate/diagnosis.hpp>
+
+namespace schedmate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+std::string diagnosis_json(const Diagnosis& diagnosis) {
+  const auto optional_text = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  Json document = {{"schema", "schedmate.diagnosis.v1"}};
+  document["class"] = name_of(diagnosis.verdict);
+  document["component"] =
+      diagnosis.component == Component::none ? Json(nullptr) : Json(name_of(diagnosis.component));
+  document["root_file"] = optional_text(diagnosis.root_file);
+  document["root_line"] = or_null(diagnosis.root_line);
+  document["first_error_line"] = or_null(diagnosis.first_error_line);
+  document["reason"] = diagnosis.reason;
+  document["evidence"] = Json::array();
+  for (const LogEvidence& each : diagnosis.evidence)
+    document["evidence"].push_back({{"file", each.file},
+                                    {"line", each.line},
+                                    {"text", each.text},
+                                    {"role", name_of(each.role)}});
+  document["nodes"] = diagnosis.nodes;
+  document["recommendation"] = name_of(diagnosis.recommendation);
+  document["advice"] = diagnosis.advice;
+  document["confidence"] = diagnosis.confidence;
+  document["witness"] = Json::array();
+  for (const Witness& each : diagnosis.witnesses)
+    document["witness"].push_back(
+        {{"name", each.name}, {"agrees", or_null(each.agrees)}, {"says", each.says}});
+  document["fingerprint"] = optional_text(diagnosis.fingerprint);
+  document["new_since_good"] = Json::array();
+  for (const LogEvidence& each : diagnosis.unseen)
+    document["new_since_good"].push_back(
+        {{"file", each.file}, {"line", each.line}, {"text", each.text}});
+  document["by"] = diagnosis.by;
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace schedmate

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The file of --job (docs/formats/job.md).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <schedmate/diagnosis.hpp>
+
+#include "base/input.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24U;
+constexpr std::size_t longest_name = 253;  ///< of a host (RFC 1035)
+
+tl::unexpected<Error> refuse(const std::string& path, std::string_view what) {
+  return fail(ErrorCode::invalid, fmt::format("{}: {} (see docs/formats/job.md)", path, what));
+}
+
+bool is_host(std::string_view name) {
+  constexpr std::string_view marks = "-._";
+  const auto good = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           marks.contains(c);
+  };
+  return !name.empty() && name.size() <= longest_name && std::ranges::all_of(name, good);
+}
+
+Result<void> read_texts(const std::string& path, const nlohmann::json& from, JobContext& job) {
+  for (const auto& [key, out] :
+       {std::pair{"job_id", &job.job_id}, std::pair{"user", &job.user},
+        std::pair{"state", &job.state}, std::pair{"exit_code", &job.exit_code},
+        std::pair{"start", &job.start}, std::pair{"end", &job.end}}) {
+    const auto held = from.find(key);
+    if (held == from.end() || held->is_null()) continue;
+    if (held->is_string())
+      *out = held->get<std::string>();
+    else if (held->is_number())
+      *out = held->dump();
+    else
+      return refuse(path, fmt::format("{} must be a text or a number", key));
+  }
+  return {};
+}
+
+Result<void> read_nodes(const std::string& path, const nlohmann::json& from, JobContext& job) {
+  const auto nodes = from.find("nodes");
+  if (nodes != from.end() && !nodes->is_null()) {
+    if (!nodes->is_array()) return refuse(path, "nodes must be a list of names");
+    for (const auto& each : *nodes) {
+      if (!each.is_string() || !is_host(each.get<std::string>()))
+        return refuse(path, "nodes must be a list of host names");
+      job.nodes.push_back(each.get<std::string>());
+    }
+  }
+  const auto ranks = from.find("ranks");
+  if (ranks == from.end() || ranks->is_null()) return {};
+  if (!ranks->is_object()) return refuse(path, "ranks must be an object: rank -> node");
+  for (const auto& [key, value] : ranks->items()) {
+    const auto rank = parse_number<int>(key);
+    if (!rank || *rank < 0 || !value.is_string())
+      return refuse(path, "ranks must be an object: rank -> node");
+    auto node = value.get<std::string>();
+    if (std::ranges::find(job.nodes, node) == job.nodes.end())
+      return refuse(path, fmt::format("the node of rank {} is not among nodes", *rank));
+    job.ranks.emplace(*rank, std::move(node));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<JobContext> read_job_file(const std::string& path) {
+  const auto text = read_file(path, most_bytes);
+  if (!text) return tl::unexpected(text.error());
+  const auto document = nlohmann::json::parse(*text, nullptr, false);
+  if (document.is_discarded()) return refuse(path, "this is not JSON");
+  if (!document.is_object()) return refuse(path, "expected one JSON object");
+  JobContext job;
+  if (auto done = read_texts(path, document, job); !done) return tl::unexpected(done.error());
+  if (auto done = read_nodes(path, document, job); !done) return tl::unexpected(done.error());
+  return job;
+}
+
+}  // namespace schedmate
