@@ -110,6 +110,8 @@ TEST_CASE("what pure programs print is known, the rest is kept as written") {
 TEST_CASE("an unset variable stays as written and marks only its own word") {
   CHECK(started_by("p a $X ${Y}/b \"$Z\"") == "p a ?$X ?${Y}/b ?$Z");
   CHECK(started_by("ARGS=\"--lr 1 --data $D\"; p $ARGS") == "p --lr 1 --data ?$D");
+  CHECK(started_by("ARGS=\"$ARGS --x\"; ARGS=\"${ARGS} --y\"; p $ARGS") == "p --x --y");
+  CHECK(started_by("NAME=\"${NAME}_small\"; p $NAME") == "p ?${NAME}_small");
   CHECK(started_by("p $HOME/x ~/y ${HOME:-z}") == "p ?$HOME/x ?~/y ?${HOME:-z}");
 }
 

@@ -16,6 +16,19 @@ bool is_declaration(std::string_view word) {
   return std::ranges::find(names, word) != names.end();
 }
 
+/// ARGS="$ARGS --more": a list of words that grows, and begins with none.
+bool adds_words(const AssignmentWord& word) {
+  auto value = word.value;
+  if (value.starts_with('"')) value.remove_prefix(1);
+  if (word.index || !value.starts_with('$')) return false;
+  value.remove_prefix(1);
+  const bool braces = value.starts_with('{');
+  if (braces) value.remove_prefix(1);
+  if (!value.starts_with(word.name)) return false;
+  value.remove_prefix(word.name.size());
+  return value.starts_with(braces ? "} " : " ");
+}
+
 bool is_output(const Redirect& redirect) {
   return redirect.mark.contains('>') && redirect.mark != "<>" &&
          (redirect.descriptor < 0 || redirect.descriptor == 1);
@@ -27,6 +40,7 @@ void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
   const std::string name(word.name);
   const bool list = word.value.starts_with('(') && word.value.ends_with(')') && !word.index;
   if (!list) {
+    if (adds_words(word) && !state_.variables.contains(name)) state_.variables[name].items = {{}};
     Text value = single(word.value, use);
     auto& variable = state_.variables[name];
     if (word.index) {

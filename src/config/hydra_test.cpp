@@ -225,5 +225,19 @@ TEST_CASE("defaults lists in circles and broken files end with a note") {
   CHECK(config.notes.size() >= 2);
 }
 
+TEST_CASE("a group that goes to the root is chosen by its bare name too") {
+  SmallTree tree({{"conf/train.yaml", "defaults:\n  - _self_\n  - task@_global_: walk\nbatch: 1\n"},
+                  {"conf/task/easy.yaml", "frames: 9\n"},
+                  {"conf/task/walk.yaml", "batch: 2\n"},
+                  {"conf/task/run.yaml", "defaults:\n  - easy\n  - _self_\nbatch: 3\n"}});
+  CHECK(compose(tree, {})["batch"] == "2");
+  for (const char* word : {"task=run", "task@_global_=run"}) {
+    const auto config = compose(tree, {word});
+    CHECK(config["batch"] == "3");
+    CHECK(config["frames"] == "9");
+    CHECK(config.made.refusals.empty());
+  }
+}
+
 }  // namespace
 }  // namespace schedmate

@@ -109,7 +109,7 @@ class Composer {
   Parts expand(Default entry, const Parent& parent) {
     const auto path = full_path(entry, parent);
     if (!entry.is_group) return load(entry, path, parent);
-    const auto key = override_key(entry, parent);
+    const auto key = key_of(entry, parent);
     used_.insert(key);
     const auto removed = choices_.removed.find(key);
     if (const auto changed = choices_.changed.find(key); changed != choices_.changed.end()) {
@@ -130,6 +130,15 @@ class Composer {
       std::ranges::move(more, std::back_inserter(parts));
     }
     return parts;
+  }
+
+  /// As later words name it: some releases (1.0, 1.1.0) take `task=x` for `task@_global_: y`.
+  std::string key_of(const Default& entry, const Parent& parent) const {
+    auto key = override_key(entry, parent);
+    const auto group = key.substr(0, key.find('@'));
+    const bool is_bare = key.ends_with("@_global_") && !choices_.changed.contains(key) &&
+                         choices_.changed.contains(group);
+    return is_bare ? group : key;
   }
 
   void refuse(std::string_view what, const std::string& key) {
@@ -221,7 +230,7 @@ class Composer {
   bool is_interpolated(const Default& entry, const Parent& parent) const {
     if (entry.is_override) return false;
     if (!entry.is_group) return has_expression(entry.group);
-    if (choices_.changed.contains(override_key(entry, parent))) return false;
+    if (choices_.changed.contains(key_of(entry, parent))) return false;
     return std::ranges::any_of(entry.options, has_expression);
   }
 

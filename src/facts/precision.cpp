@@ -136,13 +136,12 @@ std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
 
 void from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
-    for (const auto* name : {"bf16", "fp16"}) {
+    for (const auto* name : {"bf16", "fp16", "use_amp"}) {
       const auto setting = library_setting(scene, library, name);
       const Value* value = setting ? &setting->value : nullptr;
       const bool on = value != nullptr && (value->truth() == true && name_in(*value) != "False");
       if (on && name_in(*value) != "false") {
-        add_setting(out, field,
-                    std::string(name) + (std::string_view(name) == "fp16" ? "-amp" : ""), *setting);
+        add_setting(out, field, std::string_view(name) == "bf16" ? "bf16" : "fp16-amp", *setting);
         return;
       }
     }

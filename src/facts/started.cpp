@@ -8,6 +8,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t most_commands = 8;
+constexpr std::size_t most_needed = 2;  ///< words that say which program it is: python train.py
 
 bool starts_programs(std::string_view callee) {
   constexpr std::array starters{"os.system",        "os.popen",
@@ -23,7 +24,7 @@ std::string quoted(std::string_view word) {
   return made + "'";
 }
 
-/// The command as a shell would be given it; "" when a part is not known.
+/// The command as a shell would be given it; "" when its program is not known.
 std::string command_in(const Call& call) {
   const Value* what = argument(call, "args", 0);
   if (what == nullptr) return "";
@@ -31,11 +32,10 @@ std::string command_in(const Call& call) {
   const List* words = what->items();
   if (words == nullptr) return "";
   std::string made;
-  for (const Value& word : *words) {
-    const auto* symbol = dynamic_cast<const Symbol*>(word.object());
-    const bool itself = symbol != nullptr && symbol->name == "sys.executable";
-    if (!itself && word.text() == nullptr) return "";
-    made += itself ? "python " : quoted(*word.text()) + " ";
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    const std::string* text = (*words)[i].text();
+    if (text == nullptr && i < most_needed) return "";
+    made += text == nullptr ? "\"$unknown\" " : quoted(*text) + " ";
   }
   return made;
 }

@@ -32,9 +32,17 @@ const Value* wrapped_network(const Observation& seen, const Made& made) {
   return inner != nullptr && inner->object() != nullptr ? inner : nullptr;
 }
 
+/// The dotted name of the module that a scope belongs to.
+Value module_of(const Scope& scope) {
+  const Scope& globals = scope.globals ? *scope.globals : scope;
+  const Value* name = globals.names.find("__name__");
+  return name == nullptr ? Value{} : *name;
+}
+
 Value function_attribute(const Function& function, std::string_view name) {
   if (const Value* found = function.attributes.find(name)) return *found;
   if (name == "__name__" || name == "__qualname__") return Value(function.name);
+  if (name == "__module__" && function.closure) return module_of(*function.closure);
   return {};
 }
 
@@ -124,6 +132,7 @@ Value Interpreter::class_attribute(Class& type, std::string_view name) {
   const Value self = class_value(&type);
   if (const Value* found = find_member(type, name)) return bind(*found, self, &type);
   if (name == "__name__" || name == "__qualname__") return {type.name, type.place};
+  if (name == "__module__") return module_of(*type.scope);
   if (name == "__dict__") return {dict_within(type.scope, type.scope->names), type.place};
   if (name == "__class__" || name == "__doc__") return {};
   if (name == "__members__") return {dict_within(type.scope, type.scope->names), type.place};

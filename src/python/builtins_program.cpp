@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "python/builtins.hpp"
 
@@ -86,6 +90,27 @@ Value compiled(Interpreter&, const Arguments& arguments) {
   return given == nullptr ? Value{} : *given;
 }
 
+/// A package whose modules are laid beside it by a module finder or by its installation: the only
+/// file of the tree with that name.
+ModulePtr only_file_named(Interpreter& in, const std::string& dotted) {
+  const auto dot = dotted.rfind('.');
+  const auto package = in.find_module(dotted.substr(0, dot));
+  if (!package || package->folder.empty()) return nullptr;
+  const std::string file = "/" + dotted.substr(dot + 1) + ".py";
+  std::string only;
+  for (const TreeEntry& entry : in.tree().walk("")) {
+    if (entry.is_folder || !entry.path.ends_with(file)) continue;
+    if (!only.empty()) return nullptr;
+    only = entry.path;
+  }
+  if (only.empty()) return nullptr;
+  in.tree().degrade(
+      fmt::format("the module {} is not where its name says; {} is taken", dotted, only));
+  only.resize(only.size() - std::string_view(".py").size());
+  std::ranges::replace(only, '/', '.');
+  return in.find_module(only);
+}
+
 Value import_module(Interpreter& in, const Arguments& arguments) {
   const Value* given = arguments.find("name", 0);
   if (given == nullptr || given->text() == nullptr) return {};
@@ -99,6 +124,9 @@ Value import_module(Interpreter& in, const Arguments& arguments) {
   // Programs find "package.module.Class" by trying ever shorter names.
   const bool missing = as<Module>(module) == nullptr && name.contains('.') &&
                        in.find_module(name.substr(0, name.find('.'))) != nullptr;
+  if (missing && in.guards.empty()) {
+    if (const auto laid_beside = only_file_named(in, name)) return wrap(laid_beside, given->place);
+  }
   if (missing) in.throw_error("ModuleNotFoundError");
   return module;
 }

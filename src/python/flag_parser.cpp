@@ -44,6 +44,7 @@ class Matcher {
   void take_bundle(Item item);
   void take_values(const Item& item);
   std::size_t run_of_values(std::size_t from) const;
+  bool may_be_nothing() const;
   void take_positionals();
   void share_out(std::size_t count);
   void check_required();
@@ -252,7 +253,16 @@ void Matcher::share_out(std::size_t count) {
                      positionals_.begin() + static_cast<std::ptrdiff_t>(ready));
 }
 
+/// A bare $ARGS may be no word at all: it does not open the rest while flags follow.
+bool Matcher::may_be_nothing() const {
+  if (positionals_.empty() || !specs_[positionals_.front()].rest) return false;
+  if (words_[at_].known || !words_[at_].text.starts_with('$')) return false;
+  return std::ranges::any_of(items_.begin() + static_cast<std::ptrdiff_t>(at_), items_.end(),
+                             [](const Item& item) { return item.spec.has_value(); });
+}
+
 void Matcher::take_positionals() {
+  if (may_be_nothing()) return result_.leftover.push_back(words_[at_++]);
   const std::size_t count = run_of_values(at_);
   const std::size_t end = at_ + count;
   share_out(count);

@@ -84,6 +84,9 @@ TEST_CASE("positionals are shared out greedily around the options") {
   const std::vector specs{positional("config"), option({"--gpus"}), positional("opts", "...")};
   CHECK(shown(specs, match(specs, "a.py --gpus 4 x --y 2")) == "config=a.py opts=--gpus,4,x,--y,2");
   CHECK(shown(specs, match(specs, "--gpus 4 a.py x --y 2")) == "--gpus=4 config=a.py opts=x,--y,2");
+  const std::vector rest{option({"--cfg"}), positional("opts", "...")};
+  CHECK(shown(rest, match(rest, "$MORE --cfg a x 1")) == "--cfg=a opts=x,1 | $MORE");
+  CHECK(shown(rest, match(rest, "--cfg a $MORE x 1")) == "--cfg=a opts=$MORE,x,1");
   const std::vector many{positional("files", "+"), positional("last")};
   CHECK(shown(many, match(many, "a b c")) == "files=a,b last=c");
   CHECK(match(many, "").errors.size() == 2);

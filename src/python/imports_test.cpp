@@ -188,5 +188,38 @@ TEST_CASE("a file that is not Python throughout is read as far as it goes") {
   CHECK(trial["size"] == "3");
 }
 
+TEST_CASE("modules are found by names and paths that are put together") {
+  const auto trial = run_program(R"(
+import importlib, importlib.util, sys
+from zoo import net
+from zoo.registry import models
+def size_of(path):
+    spec = importlib.util.spec_from_file_location('config', path)
+    config = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(config)
+    return config.size
+def twice(n): return 2 * n
+a = size_of('configs/large.py')
+b = importlib.import_module('.'.join(['zoo', 'exp', 'tiny'])).size
+c = models['net'](4)
+d = getattr(sys.modules[__name__], 'twice')(5)
+)",
+                                 "",
+                                 {{"configs/large.py", "size = 9\n"},
+                                  {"zoo/__init__.py", ""},
+                                  {"zoo/exp/__init__.py", ""},
+                                  {"exps/tiny.py", "size = 1\n"},
+                                  {"zoo/registry.py",
+                                   "models = {}\ndef register(f):\n"
+                                   "  models[f.__module__.split('.')[-1]] = f\n  return f\n"},
+                                  {"zoo/net.py",
+                                   "from .registry import register\n@register\n"
+                                   "def build(n): return n + 1\n"}});
+  CHECK(trial["a"] == "9");
+  CHECK(trial["b"] == "1");
+  CHECK(trial["c"] == "5");
+  CHECK(trial["d"] == "10");
+}
+
 }  // namespace
 }  // namespace schedmate

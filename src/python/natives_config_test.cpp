@@ -131,6 +131,20 @@ hparams['opt'](params=3)
   CHECK(trial.argument("torch.optim.Adam", "lr") == "0.5");
 }
 
+TEST_CASE("HParams take their changes from a text") {
+  const auto trial = run_program(R"(
+import argparse
+import tensorflow as tf
+p = argparse.ArgumentParser()
+p.add_argument('--hparams')
+h = tf.contrib.training.HParams(epochs=500, amp=False, sizes=[1], name='a', lr=1e-3)
+h.parse(p.parse_args().hparams)
+got = [h.epochs, h.amp, h.sizes, h.name, h.values()['lr']]
+)",
+                                 "--hparams=epochs=100,amp=True,sizes=[2,3],name=b");
+  CHECK(trial["got"] == "[100, True, [2, 3], 'b', 0.001]");
+}
+
 TEST_CASE("a class that extends a config class is one, with members of its own") {
   const auto trial = run_program(R"(
 from fvcore.common.config import CfgNode as Base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// os, sys, glob, subprocess, importlib: the program's surroundings.
+/// os, sys, glob, subprocess: the program's surroundings.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -166,14 +166,6 @@ Value path_of(Machine&, const Arguments& arguments) {
   return make_path(out.empty() ? "." : out, place);
 }
 
-Value import_module(Machine& machine, const Arguments& arguments) {
-  const Value* name = arguments.find("name", 0);
-  std::string dotted = text_or(name);
-  const std::string package = text_or(arguments.find("package", 1));
-  if (dotted.starts_with('.') && !package.empty()) dotted = package + dotted;
-  return dotted.empty() ? unknown(arguments.place) : machine.resolve(dotted);
-}
-
 /// On the text of a path; the result keeps the place.
 void add_path_functions(NativeTable& table) {
   table["os.path.join"] = join;
@@ -222,6 +214,7 @@ std::optional<Value> os_constant(Machine& machine, std::string_view dotted) {
   if (dotted == "os.name") return Value("posix");
   if (dotted == "os.curdir") return Value(".");
   if (dotted == "sys.platform") return Value("linux");
+  if (dotted == "sys.executable") return Value("python");
   if (dotted == "sys.argv") {
     auto& held = machine.memory["sys.argv"];
     if (!held) {
@@ -235,7 +228,7 @@ std::optional<Value> os_constant(Machine& machine, std::string_view dotted) {
     }
     return *static_cast<AttributeDict&>(*held).entries().find("argv");
   }
-  return std::nullopt;
+  return modules_constant(dotted);
 }
 
 void add_paths(NativeTable& table) {
@@ -264,8 +257,7 @@ void add_os(NativeTable& table) {
   for (const auto* const name : {"os.makedirs", "os.mkdir", "os.chdir", "warnings.warn",
                                  "warnings.filterwarnings", "warnings.simplefilter"})
     table[name] = [](Machine&, const Arguments& arguments) { return Value::none(arguments.place); };
-  for (const auto* const name : {"importlib.import_module", "__import__"})
-    table[name] = import_module;
+  add_modules(table);
   for (const auto* const name : {"sys.exit", "os._exit"}) {
     table[name] = [](Machine& machine, const Arguments& arguments) {
       const Value* code = arguments.find("status", 0);

@@ -27,6 +27,8 @@ void add_registries(NativeTable& table);
 
 void add_os(NativeTable& table);
 void add_paths(NativeTable& table);
+void add_modules(NativeTable& table);  ///< importlib
+void add_hparams(NativeTable& table);  ///< tf.contrib.training.HParams
 void add_math(NativeTable& table);
 void add_path_managers(NativeTable& table);  ///< after add_files, add_os and add_paths
 void add_functional(NativeTable& table);     ///< copy, itertools, functools, collections, re
@@ -35,6 +37,8 @@ void add_functional(NativeTable& table);     ///< copy, itertools, functools, co
 [[nodiscard]] std::optional<Value> absl_flags(Machine& machine);
 /// os.environ.
 [[nodiscard]] std::optional<Value> os_constant(Machine& machine, std::string_view dotted);
+/// sys.modules.
+[[nodiscard]] std::optional<Value> modules_constant(std::string_view dotted);
 [[nodiscard]] std::optional<Value> math_constant(std::string_view dotted);
 [[nodiscard]] std::optional<Value> environment_constant(std::string_view dotted);
 /// torch.distributed.init_process_group was called: from there on there are as many processes.
