@@ -58,6 +58,9 @@ Result<void> check_complete(const CommandLine& line) {
     });
   };
   if (line.command == "facts") return need_job(line.facts.job);
+  if (line.command == "ask" && line.ask.question.empty())
+    return fail(ErrorCode::unsupported,
+                "ask: which log, and what? (schedmate ask LOG \"how fast is it?\")");
   if (line.command == "track" && line.track.log.empty())
     return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
   if (line.command == "advise") {

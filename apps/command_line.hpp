@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/advise_command.hpp"
+#include "apps/ask_command.hpp"
 #include "apps/diagnose_command.hpp"
 #include "apps/facts_command.hpp"
 #include "apps/generate_command.hpp"
@@ -30,6 +31,7 @@ struct CommandLine {
   HistoryRequest history;
   TrackRequest track;
   DiagnoseRequest diagnose;
+  AskRequest ask;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

@@ -11,6 +11,7 @@
 #include "advisor/calibration.hpp"
 #include "advisor/record_json.hpp"
 #include "apps/history_actions.hpp"
+#include "apps/log_summary.hpp"
 #include "apps/wall_clock.hpp"
 #include "apps/words.hpp"
 #include "base/input.hpp"
@@ -112,9 +113,14 @@ Result<void> history_add(const HistoryCall& call) {
 }
 
 Result<void> history_finish(const HistoryCall& call) {
-  const auto outcome = outcome_of(call.request);
+  auto outcome = outcome_of(call.request);
   if (!outcome) return tl::unexpected(outcome.error());
   if (!*outcome) return fail(ErrorCode::unsupported, "history finish: --state STATE is missing");
+  if (!call.request.job.log.empty()) {
+    auto summary = summarize_log(call.session, call.request.job.log);
+    if (!summary) return tl::unexpected(summary.error());
+    (*outcome)->log_summary = *std::move(summary);
+  }
   if (auto done = call.state.store->finish(call.request.subject, **outcome); !done) return done;
   const auto record = call.state.store->get(call.request.subject);
   if (!record) return tl::unexpected(record.error());

@@ -125,6 +125,18 @@ void add_track(CLI::App& program, CommandLine& line) {
   command.footer("Example:\n  schedmate track slurm-17.out --json");
 }
 
+void add_ask(CLI::App& program, CommandLine& line) {
+  CLI::App& command = add_command(program, line, "ask", "what a log says, in words and lines");
+  command.add_option("subject", line.ask.subject, "a log, or a job of the history")
+      ->type_name("LOG|JOB");
+  command.add_option("question", line.ask.question, "one or several, with '?' between")
+      ->type_name("QUESTION");
+  command.add_option("--llm", line.llm, "none, or the language model that words the answer")
+      ->type_name("NAME");
+  command.footer(
+      "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");
+}
+
 void add_advise(CLI::App& program, CommandLine& line) {
   CLI::App& command =
       add_command(program, line, "advise", "how long a job will run, by the past jobs like it");
@@ -204,6 +216,8 @@ void add_history(CLI::App& program, CommandLine& line) {
       ->type_name("P");
   command.add_option("--gpu-memory-mib", request.gpu_memory_mib, "finish, add: per GPU")
       ->type_name("M");
+  command.add_option("--log", request.job.log, "finish: what track and diagnose find is kept")
+      ->type_name("FILE");
   command.add_option("--user", request.user, "add: whose job; list, export: only this user's")
       ->type_name("U");
   add_past_job(command, request);
@@ -311,6 +325,7 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   if (line.command == "generate") return done(generate_command(session, line.generate));
   if (line.command == "facts") return done(facts_command(session, line.facts));
   if (line.command == "track") return done(track_command(session, line.track));
+  if (line.command == "ask") return done(ask_command(session, line.ask));
   if (line.command == "advise") return done(advise_command(session, line.advise));
   if (line.command == "history") return done(history_command(session, line.history));
   if (line.command == "diagnose") return done(diagnose_command(session, line.diagnose));
@@ -359,6 +374,7 @@ int main(int argc, char** argv, char** environment) {
   sm::add_generate(program, line);
   sm::add_facts(program, line);
   sm::add_track(program, line);
+  sm::add_ask(program, line);
   sm::add_advise(program, line);
   sm::add_history(program, line);
   sm::add_diagnose(program, line);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/ask_command.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/advisor_state.hpp"
+#include "apps/ask_model.hpp"
+#include "apps/log_summary.hpp"
+#include "apps/words.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The subject itself when it is a file, else the log of the job of this id.
+Result<std::string> log_of(const Session& session, const std::string& subject) {
+  std::error_code error;
+  if (std::filesystem::exists(subject, error)) return subject;
+  const auto state = open_state(session);
+  if (!state) return tl::unexpected(state.error());
+  const auto record = state->store->get(subject);
+  if (!record) return tl::unexpected(record.error());
+  const bool known = *record && (*record)->outcome;
+  auto log = known ? log_of_summary((*record)->outcome->log_summary) : "";
+  if (log.empty())
+    return fail(ErrorCode::not_found,
+                fmt::format("{}: no such file, and no job of the history with a log "
+                            "(history finish ID --log FILE names it)",
+                            printable(subject)));
+  return log;
+}
+
+Json json_of(const LogAnswer& answer) {
+  Json json = {{"question", answer.question},
+               {"answer", answer.text.empty() ? Json(nullptr) : Json(answer.text)},
+               {"by", answer.by},
+               {"lines", Json::array()}};
+  for (const KeptLine& line : answer.lines)
+    json["lines"].push_back({{"line", line.number}, {"text", line.text}});
+  return json;
+}
+
+void print_text(const std::vector<LogAnswer>& answers, const ModelAnswers& model) {
+  for (const LogAnswer& answer : answers) {
+    fmt::print("{}?\n  {}\n", printable(answer.question),
+               answer.text.empty() ? "these lines fit best:" : printable(answer.text));
+    std::vector<std::vector<std::string>> rows;
+    for (const KeptLine& line : answer.lines)
+      rows.push_back({fmt::format("  {}", line.number), line.text});
+    fmt::print("{}", aligned(rows));
+  }
+  for (const auto& note : model.notes) fmt::print("note: {}\n", printable(note));
+}
+
+void print_json(const std::vector<LogAnswer>& answers, const ModelAnswers& model,
+                const Models& models) {
+  Json json = {{"schema", "schedmate.answers.v1"}, {"answers", Json::array()}};
+  for (const LogAnswer& answer : answers) json["answers"].push_back(json_of(answer));
+  json["model"] = {{"calls", models.meter ? models.meter->sums().calls : 0},
+                   {"accepted", model.accepted},
+                   {"dropped", model.dropped},
+                   {"notes", model.notes}};
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+Result<void> ask_command(const Session& session, const AskRequest& request) {
+  const auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  const auto log = log_of(session, request.subject);
+  if (!log) return tl::unexpected(log.error());
+  const auto index = kept_index(*log, session.state_dir() + "/log-index");
+  if (!index) return tl::unexpected(index.error());
+  const LogKnowledge knowledge{*index,
+                               [&]() -> std::optional<Progress> {
+                                 auto progress = track(*log);
+                                 if (!progress) return std::nullopt;
+                                 return *std::move(progress);
+                               },
+                               [&]() -> std::optional<Diagnosis> {
+                                 DiagnoseInput input;
+                                 input.paths = {*log};
+                                 input.rules = session.settings.text("rules");
+                                 auto made = diagnose(input);
+                                 if (!made) return std::nullopt;
+                                 return *std::move(made);
+                               }};
+  auto answers = answer(request.question, knowledge);
+  const auto model = answer_by_model(answers, *index, *models);
+  for (LogAnswer& each : answers)
+    for (KeptLine& line : each.lines) line.text = printable(redact(line.text));
+  if (session.json)
+    print_json(answers, model, *models);
+  else
+    print_text(answers, model);
+  return {};
+}
+
+}  // namespace schedmate

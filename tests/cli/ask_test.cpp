@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Questions about a log, with and without a model.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+#include "tests/support/fake_llm.hpp"
+
+namespace schedmate {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+using testing::FakeCall;
+using testing::FakeLlm;
+
+struct Log {
+  Scratch here;
+  Log() {
+    std::string text = "batch_size: 32\npassword=hunter2secret\n";
+    for (int step = 10; step <= 200; step += 10)
+      text += fmt::format("step {}/1000 loss: {:.2f} dt: 250ms\n", step, 3.0 - step / 100.0);
+    text += "Saved checkpoint to out/200.pt\n";
+    text += "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n";
+    text += "ValueError: batch of wrong shape\n";
+    here.write("run.log", text);
+  }
+  [[nodiscard]] Json ask(const std::string& question, const Words& more = {}) const {
+    Words words{"ask", "run.log", question, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = here.run(words);
+    CAPTURE(ran.err);
+    REQUIRE(ran.status == 0);
+    return Json::parse(ran.out);
+  }
+};
+
+Words with_model(const std::string& url) {
+  return {"--llm", "lab", "--set", "llm.lab.url=" + url, "--set", "llm.lab.model=m"};
+}
+
+}  // namespace
+
+TEST_CASE("speed, checkpoint and failure of a log are told with their lines") {
+  const Log log;
+  const Json told = log.ask("how fast is it? did it save a checkpoint? why did it stop?");
+  REQUIRE(told["answers"].size() == 3);
+  CHECK(told["answers"][0]["answer"].get<std::string>().starts_with("0.25 s a step"));
+  CHECK(told["answers"][1]["lines"][0]["line"] == 23);
+  CHECK(told["answers"][2]["answer"].get<std::string>().starts_with("user_script"));
+  CHECK(told["answers"][2]["lines"][0]["line"] == 26);
+  CHECK(log.ask("how fast is it?") == log.ask("how fast is it?"));  // from the kept index
+}
+
+TEST_CASE("a model's answer counts when lines prove it") {
+  const Log log;
+  const FakeLlm good(testing::like_vllm([](const FakeCall&) {
+    return std::string(R"({"answer": "The batch size is 32.", "lines": [1]})");
+  }));
+  const Json told = log.ask("what batch size is used?", with_model(good.url()));
+  CHECK(told["answers"][0]["answer"] == "The batch size is 32.");
+  CHECK(told["answers"][0]["by"] == "model");
+  CHECK(told["model"]["accepted"] == 1);
+  for (const FakeCall& call : good.calls()) CHECK_FALSE(call.body.contains("hunter2secret"));
+}
+
+TEST_CASE("an answer that no line proves is dropped, and the answer without a model stands") {
+  const Log log;
+  for (const char* lie : {R"({"answer": "The batch size is 64.", "lines": [1]})",
+                          R"({"answer": "The batch size is 32.", "lines": [999]})",
+                          R"({"answer": "The batch size is 32.", "lines": []})", R"(no document)",
+                          R"({"answer": 1})"}) {
+    const FakeLlm liar(testing::like_vllm([lie](const FakeCall&) { return std::string(lie); }));
+    const Json told = log.ask("what batch size is used?", with_model(liar.url()));
+    CHECK_MESSAGE(told["answers"] == log.ask("what batch size is used?")["answers"], lie);
+    CHECK(told["model"]["dropped"] == 1);
+  }
+}
+
+TEST_CASE("the log of a finished job is asked by the job's id") {
+  const Log log;
+  REQUIRE(log.here.run({"history", "add", "17", "--user", "ann", "--command", "python train.py"})
+              .status == 0);
+  REQUIRE(log.here
+              .run({"history", "finish", "17", "--state", "failed", "--duration-s", "60", "--log",
+                    "run.log"})
+              .status == 0);
+  const Ran ran = log.here.run({"ask", "17", "why did it stop?"});
+  CHECK_MESSAGE(ran.out.contains("ValueError"), ran.out);
+  const Ran unknown = log.here.run({"ask", "18", "why?"});
+  CHECK(unknown.status != 0);
+  CHECK(unknown.err.contains("no such file"));
+  CHECK(log.here.run({"ask", "run.log"}).status == 2);
+}
+
+}  // namespace schedmate
