@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh: the two halves of SchedMate on the data and the example of this repository. First the
+# demo.sh: the parts of SchedMate on the data and the example of this repository. First the
 # simulator replays the bundled Venus days (docs/formats/helios.md) under every policy; policies that
 # need a duration get one from the past (`last_k`), never the true one. Then the advisor reads
-# examples/classifier and answers for three submissions. SCHEDMATE names another program.
+# examples/classifier and answers for three submissions. Last, examples/trainer really trains: its log is
+# tracked while it grows, and four ways to fail are diagnosed. SCHEDMATE names another program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -90,5 +91,36 @@ advisor() {
   ask 72 carol "$small --epochs 30"
 }
 
+# LOG FLAG...: a run of the example trainer. Its shell tells of a kill, as that of a batch script does.
+train() {
+  local log=$1
+  bash -c 'python3 "$@"; exit $?' batch_script examples/trainer/train.py \
+    --out "$logs/out" "${@:2}" >"$log" 2>&1 || true
+}
+
+logs() {
+  logs=demo-out/logs
+  rm -rf "$logs" && mkdir -p "$logs"
+  heading "Logs: a real training, tracked while it runs"
+  train "$logs/run.log" --style megatron --steps 250 --pace 0.008 &
+  local training=$!
+  sleep 1.2
+  echo "\$ schedmate track $logs/run.log"
+  "$schedmate" track "$logs/run.log" | cut -c -"$width"
+  wait "$training"
+  heading "Logs: four runs that fail"
+  local how
+  for how in exception killed disk-full refused; do
+    train "$logs/$how.log" --fail "$how"
+    echo "\$ schedmate diagnose $logs/$how.log"
+    "$schedmate" diagnose "$logs/$how.log" | cut -c -"$width"
+    echo
+  done
+  heading "Logs: asked"
+  "$schedmate" ask "$logs/disk-full.log" "how fast is it? did it save a checkpoint? why did it stop?" \
+    --state-dir "$state" | cut -c -"$width"
+}
+
 simulator
 advisor
+logs
