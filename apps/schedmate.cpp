@@ -101,19 +101,23 @@ void add_job(CLI::App& command, JobRequest& job) {
   command.add_option("--gpu-type", job.gpu_type, "as the request names it")->type_name("TYPE");
 }
 
-void add_model(CLI::App& command, CommandLine& line, JobRequest& job) {
+void add_model(CLI::App& command, CommandLine& line) {
+  command.add_option("--llm", line.llm, "none, or the language models that fill gaps")
+      ->type_name("NAME[,NAME]");
+}
+
+void add_sources(CLI::App& command, JobRequest& job) {
   command.add_option("--log", job.log, "of an earlier attempt, for the model")->type_name("FILE");
   command.add_option("--monitoring", job.monitoring, "samples of GPU use, for the model")
       ->type_name("FILE");
-  command.add_option("--llm", line.llm, "none, or the language models that fill gaps")
-      ->type_name("NAME[,NAME]");
 }
 
 void add_facts(CLI::App& program, CommandLine& line) {
   CLI::App& command =
       add_command(program, line, "facts", "what a job is, each value with its proof");
   add_job(command, line.facts.job);
-  add_model(command, line, line.facts.job);
+  add_model(command, line);
+  add_sources(command, line.facts.job);
   command.add_flag("--explain", line.facts.explain, "also what was found and not taken");
   command.footer("Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
 }
@@ -142,7 +146,8 @@ void add_advise(CLI::App& program, CommandLine& line) {
       add_command(program, line, "advise", "how long a job will run, by the past jobs like it");
   AdviseRequest& request = line.advise;
   add_job(command, request.job);
-  add_model(command, line, request.job);
+  add_model(command, line);
+  add_sources(command, request.job);
   command.add_option("--user", request.user, "name for the history")->type_name("U");
   command.add_option("--branch", request.branch, "of the repository")->type_name("B");
   command.add_option("--partition", request.vc, "virtual cluster or partition")->type_name("P");
