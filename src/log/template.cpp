@@ -35,16 +35,10 @@ bool is_bar(std::string_view text, std::size_t at) {
          static_cast<unsigned char>(text[at + 1]) <= 0x96;
 }
 
-<<<<<<< HEAD
 /// Marks without any letter: "-----", "***", "-".
 bool is_rule(std::string_view word) {
   const bool same = word.size() == 1 || word[0] == word[1];
   return same && std::string_view("-*.~_").contains(word[0]) &&
-=======
-/// A run of marks without any letter: "-----", "******".
-bool is_rule(std::string_view word) {
-  return word.size() > 1 && std::string_view("-*.~_").contains(word[0]) &&
->>>>>>> 4ba768e (apps: ask a log, or the log of a finished job)
          word.find_first_not_of(word[0]) == std::string_view::npos;
 }
 
@@ -63,15 +57,10 @@ bool is_glog_day(std::string_view word) {
 
 bool keeps_number(std::string_view word) {
   constexpr std::array<std::string_view, 9> words = {
-<<<<<<< HEAD
       "Xid", "code", "Errno", "errno", "error", "signal", "status", "Signal", "exitcode"};
   if (word.size() < 3 || word.size() > 8 || !std::string_view("XcEesS").contains(word[0]))
     return false;
   return std::ranges::find(words, word) != words.end();
-=======
-      "exitcode", "signal", "Errno", "errno", "code", "status", "Xid", "Signal", "error"};
-  return word.size() >= 3 && word.size() <= 8 && std::ranges::find(words, word) != words.end();
->>>>>>> 4ba768e (apps: ask a log, or the log of a finished job)
 }
 
 /// Calls `sink` with the pieces of the template.
