@@ -17,6 +17,7 @@ constexpr std::array signs{
     Sign{"TrainingArguments", "transformers.TrainingArguments", "transformers.TrainingArguments"},
     Sign{"Seq2SeqTrainingArguments", "transformers.Seq2SeqTrainingArguments",
          "transformers.TrainingArguments"},
+    Sign{"SentenceTransformerTrainingArguments", "", "transformers.TrainingArguments"},
     Sign{"SFTConfig", "trl.SFTConfig", "trl.SFTConfig"},
     Sign{"DPOConfig", "trl.DPOConfig", "trl.DPOConfig"},
     Sign{"pytorch_lightning.Trainer", "", "lightning.Trainer"},

@@ -33,6 +33,12 @@ std::string name_of_class(const ModelMatch& match, std::string_view type) {
   return tells ? match.name : match.family;
 }
 
+/// Its name is that of whatever was trained before.
+bool is_file_of_weights(std::string_view path) {
+  constexpr std::array ends{".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".pdparams", ".h5"};
+  return std::ranges::any_of(ends, [&](const char* end) { return path.ends_with(end); });
+}
+
 class Models {
  public:
   Models(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
@@ -233,7 +239,8 @@ void Models::from_settings() {
     if (text.empty() || setting->value.object() != nullptr) continue;
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
     // Weights and ids are files and run names as often as models.
-    const bool alone = meaning == "name" || (meaning == "path" && text.contains('/'));
+    const bool alone =
+        meaning == "name" || (meaning == "path" && text.contains('/') && !is_file_of_weights(text));
     const double doubt = meaning == "weights" ? 0.14 : is_run_name(*setting) ? 0.25 : 0;
     add_name(text, sure - doubt, setting->value.place, alone);
   }

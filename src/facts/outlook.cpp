@@ -90,6 +90,8 @@ int training_signs(const Scene& scene) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
     if (callee.ends_with(".backward") || callee.ends_with(".zero_grad")) signs += 2;
+    // A network that goes back to its mode for training is not trained by that.
+    if (callee.starts_with("torch.nn.") && callee.ends_with(".train")) continue;
     if (callee.ends_with(".fit") || callee.ends_with(".train") || callee.ends_with(".learn"))
       signs += call.certain ? 2 : 1;
     if (signs > 10) break;

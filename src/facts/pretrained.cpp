@@ -48,6 +48,23 @@ bool fetches_weights(const Call& call) {
   });
 }
 
+/// Constructors that fetch what they are given the name of, where their own library trains it.
+bool loads_by_name(const Scene& scene, const Call& call) {
+  constexpr std::string_view library = "sentence_transformers.";
+  constexpr std::array makers{"SentenceTransformer", "CrossEncoder", "SparseEncoder",
+                              "models.Transformer"};
+  const std::string_view callee = call.callee;
+  if (!callee.starts_with(library) || callee.contains("()")) return false;
+  const bool makes = std::ranges::any_of(
+      makers, [&](std::string_view maker) { return callee.substr(library.size()) == maker; });
+  const Value* name = argument(call, "model_name_or_path", 0);
+  if (!makes || name == nullptr || name->is_none()) return false;
+  return std::ranges::any_of(scene.seen.calls, [&](const Call& other) {
+    const std::string_view trains = other.callee;
+    return trains.starts_with(library) && (trains.ends_with(".fit") || trains.ends_with("Trainer"));
+  });
+}
+
 void from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
@@ -61,6 +78,8 @@ void from_calls(const Scene& scene, Findings& out) {
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
         !callee.starts_with('?') && !is_frozen_encoder(callee))
       add(out, {field, true, sure}, call.place, "loads published weights");
+    if (loads_by_name(scene, call))
+      add(out, {field, true, sure - 0.04}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
       add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
     if (callee.ends_with("load_url") || callee.ends_with("load_state_dict_from_url"))

@@ -151,6 +151,8 @@ TEST_CASE("models are found in hub ids, paths, flags and class names") {
            Wanted{"meta-llama/Llama-2-13b-chat-hf", "Llama-2-13B"},
            Wanted{"Meta-Llama-3-8B-Instruct", "Llama-3-8B"},
            Wanted{"bigscience/bloom-1b7", "BLOOM-1.7B"},
+           Wanted{"experiments/imagenet/cvt-21-224x224", "CvT-21"},
+           Wanted{"ConvolutionalVisionTransformer", "CvT"},
            Wanted{"llama7b", "LLaMA-7B"},
            Wanted{"mistralai/Mixtral-8x7B-v0.1", "Mixtral-8x7B"},
            Wanted{"torchvision.models.ResNet50_Weights", "ResNet-50"},
