@@ -11,7 +11,7 @@ namespace schedmate {
 
 Result<void> add_templates(const std::string& path, KnownTemplates& known) {
   std::string scratch;
-  const auto done = each_line(path, [&](const Line& line) {
+  auto done = each_line(path, [&](const Line& line) {
     for (const auto state : states_of(without_escapes(line.text, scratch)))
       known.insert(template_hash(state));
     return known.size() < most_known_templates;

@@ -144,7 +144,7 @@ TEST_CASE("among several logs the earliest time stamp wins") {
 
 TEST_CASE("a flood of failure lines costs bounded memory and keeps both ends") {
   std::string text = "CUDA error: unknown error\n";
-  for (int i = 0; i < 20'000; ++i)
+  for (std::size_t i = 0; i < 20'000; ++i)
     text += "RuntimeError: " + std::string(1 + i % 97, 'a') + std::string(1 + i % 89, 'b') + "\n";
   Logs logs;
   logs.add(text + "srun: error: Node failure on n3\n");
