@@ -87,6 +87,13 @@ class Times {
     return name.substr(open).contains(' ');  // plain keys have no slash
   }
 
+  /// What is left, of which the speed follows; of a bar its rate is better.
+  [[nodiscard]] bool is_eta(std::size_t i) const {
+    const auto word = std::string_view(key(i)).substr(0, key(i).find(' '));
+    const bool named = word == "eta" || word == "remaining" || last_word(key(i)) == "left";
+    return named && !parts_.bar && seconds_of(number(i), key(i)).value_or(0) > 0;
+  }
+
   void add_time(std::size_t i, double covers) {
     const bool known = parts_.format != nullptr && !parts_.format->time.empty();
     const bool told = known && parts_.format->time == key(i);
@@ -96,6 +103,7 @@ class Times {
     }
     if ((known && !told) || is_other_unit(key(i)) || parts_.words.throughput.contains(key(i)))
       return;
+    if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     const bool step = told || parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
     const auto seconds = seconds_of(number(i), key(i));
     const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) ||
@@ -106,7 +114,8 @@ class Times {
     if (!std::isfinite(value) || value <= 0 || number(i).percent) return;
     if (!seconds && !number(i).unit.empty()) return;  // "speed 23 samples/s"
     TimeMeaning meaning = step ? TimeMeaning::step : TimeMeaning::open;
-    if (!step && has_word(key(i), parts_.words.running)) meaning = TimeMeaning::running;
+    const bool sum = number(i).clock || has_word(key(i), parts_.words.running);
+    if (!step && sum) meaning = TimeMeaning::running;
     if (parts_.format != nullptr && parts_.format->elapsed && told) meaning = TimeMeaning::elapsed;
     if (covers == 0 && !step && parts_.step) covers = number(*parts_.step).range;
     reading_.times.push_back({key(i), value, meaning, covers});

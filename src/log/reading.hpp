@@ -41,6 +41,7 @@ struct Reading {
   std::optional<Throughput> throughput;
   std::optional<Stamp> time;
   int rank = -1;
+  std::optional<double> eta_s;    ///< what is left, as printed
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
   bool by_place = false;          ///< a pattern told it
   bool bar = false;

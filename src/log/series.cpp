@@ -54,6 +54,7 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
   double seconds = 0;
   double steps = 0;
   double coarse = 0;
+  bool fractions = false;  // ".000" may be printed by a clock of whole seconds
   for (const Gap& gap : gaps) {
     if (!gap.from->time || !gap.to->time) continue;
     const double took = seconds_between(*gap.from->time, *gap.to->time);
@@ -62,13 +63,25 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
     seconds += took;
     steps += gap.steps();
     coarse = std::max(coarse, gap.to->time->resolution_s);
+    fractions = fractions || gap.to->time->seconds != std::floor(gap.to->time->seconds);
   }
+  if (!fractions) coarse = std::max(coarse, 1.0);
   if (each.empty() || seconds < 3 * coarse || seconds <= 0) return std::nullopt;
   const double mean_gap = seconds / static_cast<double>(each.size());
   return mean_gap < 10 * coarse ? seconds / steps : median(std::move(each));
 }
 
 constexpr double longest_alone = 30;  ///< seconds of a step that one line may claim
+
+constexpr std::size_t enough_gaps = 4;  ///< that a clock may gainsay a named time
+
+/// What a time is held against.
+struct Witness {
+  std::optional<double> stamps;  ///< seconds of a step by time stamps
+  std::optional<double> left;    ///< by what is said to be left
+  double interval = 1;           ///< steps between reports
+  std::size_t gaps = 0;
+};
 
 /// What one time field is, seen over the samples.
 class FieldSeries {
@@ -84,22 +97,20 @@ class FieldSeries {
 
   [[nodiscard]] bool is_told() const { return meaning_ == TimeMeaning::step; }
 
-  [[nodiscard]] std::optional<StepTime> read(std::optional<double> stamps, double interval) const {
+  [[nodiscard]] std::optional<StepTime> read(const Witness& witness) const {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
-    if (const auto elapsed = by_elapsed(stamps)) return named(*elapsed, "elapsed, differences");
+    if (const auto elapsed = by_elapsed(witness.stamps))
+      return named(*elapsed, "elapsed, differences");
     if (meaning_ == TimeMeaning::elapsed) return std::nullopt;
     if (key_.empty()) return by_distance();
     const double value = steady_median();
     // One report, or a word of a sum: nothing bears it out.
     const bool alone = points_.size() < 2 && value > longest_alone;
-    if (!is_told() && !stamps && (alone || meaning_ == TimeMeaning::running)) return std::nullopt;
-    if (!stamps || interval <= 1.5 || is_told()) return checked(value, stamps, interval);
-    // Of one step, or of all steps since the last report? The clock decides.
-    if (near(value, *stamps, 1.6)) return named(value, "of one step");
-    if (near(value / interval, *stamps, 1.6)) return named(value / interval, "since last report");
-    return std::nullopt;
+    const bool sum = alone || meaning_ == TimeMeaning::running;
+    if (!is_told() && !witness.stamps && sum) return std::nullopt;
+    return checked(value, witness);
   }
 
  private:
@@ -112,12 +123,21 @@ class FieldSeries {
   }
   static bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
 
-  [[nodiscard]] std::optional<StepTime> checked(double value, std::optional<double> stamps,
-                                                double interval) const {
-    if (stamps && interval > 1.5 && near(value / interval, *stamps, 1.25) &&
-        !near(value, *stamps, 1.6))
-      return named(value / interval, "since last report");
-    return named(value, "of one step");
+  /// Of one step, or of all steps since the last report? The clock decides, or what is left.
+  [[nodiscard]] std::optional<StepTime> checked(double value, const Witness& witness) const {
+    const double share = value / witness.interval;
+    const bool many = witness.interval > 1.5;
+    const auto& stamps = witness.stamps;
+    if (!stamps) {
+      const bool left = witness.left && many && near(share, *witness.left, 1.3);
+      return left ? named(share, "since last report") : named(value, "of one step");
+    }
+    if (many && near(share, *stamps, 1.25) && !near(value, *stamps, 1.6))
+      return named(share, "since last report");
+    const bool trusted = is_told() && (near(value, *stamps, 3) || witness.gaps < enough_gaps);
+    if (trusted || near(value, *stamps, 1.6)) return named(value, "of one step");
+    if (many && near(share, *stamps, 1.6)) return named(share, "since last report");
+    return std::nullopt;
   }
 
   [[nodiscard]] std::optional<double> by_cover() const {
@@ -161,7 +181,7 @@ class FieldSeries {
     const double since = points_.back().seconds / slope;
     const double step = points_.back().step;
     constexpr std::size_t many = 8;
-    const bool known = meaning_ == TimeMeaning::elapsed;
+    const bool known = meaning_ == TimeMeaning::elapsed || meaning_ == TimeMeaning::running;
     const bool plausible =
         known || (since < 1.5 * step + 100 && (since > 0.5 * step || each.size() >= many));
     const bool by_clock = stamps && near(slope, *stamps, 1.3);
@@ -208,17 +228,20 @@ std::vector<std::string> time_keys(const std::deque<Sample>& samples) {
 
 std::optional<StepTime> step_time_of(const std::deque<Sample>& samples) {
   const auto gaps = gaps_of(samples);
-  const auto stamps = by_stamps(gaps);
-  const double interval = usual_steps(gaps);
+  std::vector<double> left;
+  for (const Sample& sample : samples)
+    if (sample.eta_s) left.push_back(*sample.eta_s);
+  Witness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
+  if (!left.empty()) witness.left = median(std::move(left));
   const auto keys = time_keys(samples);
   for (const auto& key : keys)
     if (const FieldSeries field(key, samples); field.is_told())
-      if (auto found = field.read(stamps, interval)) return found;
+      if (auto found = field.read(witness)) return found;
   if (const auto rate = by_rates(samples)) return StepTime{*rate, "printed rate"};
   for (const auto& key : keys)
     if (const FieldSeries field(key, samples); !field.is_told())
-      if (auto found = field.read(stamps, interval)) return found;
-  if (stamps) return StepTime{*stamps, "time stamps"};
+      if (auto found = field.read(witness)) return found;
+  if (witness.stamps) return StepTime{*witness.stamps, "time stamps"};
   return std::nullopt;
 }
 

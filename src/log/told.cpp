@@ -15,7 +15,7 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
     if (counter.samples.empty()) continue;
     const Sample& last = counter.samples.back();
     const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
-                      (last.rate_s || !last.times.empty() ? 2 : 0);
+                      (last.rate_s || !last.times.empty() ? 3 : 0);
     const bool better =
         worth > best_worth || (worth == best_worth && counter.newest > best->newest);
     if (!better) continue;

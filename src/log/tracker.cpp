@@ -153,7 +153,7 @@ void ProgressTracker::take_epoch(const Reading& reading) {
     epoch_ = reading.epoch;
   }
   if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
-  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s};
+  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, {}};
   epochs_.push_back(std::move(sample));
   if (epochs_.size() > most_samples) epochs_.pop_front();
 }
@@ -176,7 +176,9 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
     if (ends_run(last, reading) && *reading.step < last.step / 2)
       counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
   }
-  Sample sample{*reading.step, reading.epoch, reading.time, reading.times, reading.bar_step_s};
+  Sample sample{*reading.step, reading.epoch, reading.time, reading.times, reading.bar_step_s, {}};
+  if (reading.eta_s && reading.total_steps && *reading.total_steps > *reading.step)
+    sample.eta_s = *reading.eta_s / (*reading.total_steps - *reading.step);
   if (sample.times.empty() && !sample.rate_s) {
     sample.times = std::exchange(loose_, {});
     sample.rate_s = std::exchange(loose_rate_, std::nullopt);
