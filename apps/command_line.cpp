@@ -61,8 +61,10 @@ Result<void> check_complete(const CommandLine& line) {
   if (line.command == "ask" && line.ask.question.empty())
     return fail(ErrorCode::unsupported,
                 "ask: which log, and what? (schedmate ask LOG \"how fast is it?\")");
-  if (line.command == "track" && line.track.log.empty())
+  if (line.command == "track" && line.track.logs.empty())
     return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
+  if (line.command == "track" && line.track.follow && line.track.logs.size() > 1)
+    return fail(ErrorCode::unsupported, "track --follow takes one log; start it for each rank");
   if (line.command == "advise") {
     return need_job(line.advise.job).and_then([&] {
       return need(!line.advise.user.empty(), "--user U");

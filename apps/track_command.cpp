@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdio>
 #include <schedmate/progress.hpp>
+#include <utility>
 
+#include "apps/machine_clock.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
@@ -33,13 +37,42 @@ std::string progress_text(const Progress& progress) {
   return text;
 }
 
+/// Evidence is shown to people: what looks like a secret is not.
+std::string shown(const Session& session, Progress progress) {
+  for (auto& line : progress.evidence) line = redact(line);
+  return session.json ? progress_json(progress) + "\n" : progress_text(progress);
+}
+
+/// One document for each change, one line each with --json; silence gives nothing.
+Result<void> follow(const Session& session, const TrackRequest& request) {
+  auto follower = ProgressFollower::open(request.logs.front(), {session.settings.text("rules")});
+  if (!follower) return tl::unexpected(follower.error());
+  const Clock clock = machine_clock();
+  const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
+  const double began = seconds();
+  std::string last;
+  while (true) {
+    if (follower->poll(seconds())) {
+      auto text = shown(session, follower->now());
+      if (text != last) {
+        fmt::print("{}", text);
+        if (std::fflush(stdout) != 0) return {};  // nobody reads it any more
+        last = std::move(text);
+      }
+    }
+    if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
+    clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(request.every_s)));
+  }
+}
+
 }  // namespace
 
 Result<void> track_command(const Session& session, const TrackRequest& request) {
-  auto progress = track(request.log);
+  if (request.follow) return follow(session, request);
+  auto progress = track(request.logs, {session.settings.text("rules")});
   if (!progress) return tl::unexpected(progress.error());
-  for (auto& line : progress->evidence) line = redact(line);
-  fmt::print("{}\n", session.json ? progress_json(*progress) : progress_text(*progress));
+  fmt::print("{}", shown(session, std::move(*progress)));
   return {};
 }
 

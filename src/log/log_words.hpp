@@ -6,16 +6,22 @@
 
 #include <optional>
 #include <schedmate/result.hpp>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "log/line_pattern.hpp"
 
 namespace schedmate {
 
-using WordSet = std::set<std::string, std::less<>>;
+struct WordHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view word) const {
+    return std::hash<std::string_view>{}(word);
+  }
+};
+using WordSet = std::unordered_set<std::string, WordHash, std::equal_to<>>;
 
 /// Exact knowledge of one framework's lines. An empty name leaves that part to the words; a row
 /// without keys and pattern only names a framework whose lines the words read.

@@ -233,7 +233,21 @@ class Reader {
     const char c = text[at];
     if (c == '(' || c == ')') return !unit_name;
     if (c == ' ') return at > 0 && (text[at - 1] == ' ' || text[at - 1] == ':');
-    return std::string_view(",|;{}[]\"'\t").contains(c);
+    switch (c) {
+      case ',':
+      case '|':
+      case ';':
+      case '{':
+      case '}':
+      case '[':
+      case ']':
+      case '"':
+      case '\'':
+      case '\t':
+        return true;
+      default:
+        return false;
+    }
   }
 
   std::string_view text_;

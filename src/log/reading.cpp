@@ -93,7 +93,12 @@ bool LineParts::is_held_out(std::size_t i) const {
 }
 
 bool has_word(std::string_view phrase, const WordSet& set) {
-  return std::ranges::any_of(split(phrase, ' '), [&](auto word) { return set.contains(word); });
+  while (!phrase.empty()) {
+    const auto end = std::min(phrase.find(' '), phrase.size());
+    if (set.contains(phrase.substr(0, end))) return true;
+    phrase.remove_prefix(std::min(end + 1, phrase.size()));
+  }
+  return false;
 }
 
 std::string_view last_word(std::string_view phrase) {
@@ -136,7 +141,8 @@ void read_loss(LineParts& parts, Reading& reading) {
   };
   const auto last = [](const std::string& key) { return last_word(key) == "loss"; };
   const auto ends = [](const std::string& key) { return key.ends_with("loss"); };
-  const auto has = [](const std::string& key) { return has_word(key, {"loss"}); };
+  static const WordSet loss = {"loss"};
+  const auto has = [](const std::string& key) { return has_word(key, loss); };
   if (const auto i = only(last)) return take(*i, 1);
   if (std::ranges::any_of(parts.keys, last)) return;
   if (const auto i = only(ends)) return take(*i, 1);

@@ -129,6 +129,8 @@ class FieldSeries {
     const bool many = witness.interval > 1.5;
     const auto& stamps = witness.stamps;
     if (!stamps) {
+      // "took 2 s" every 50 steps may be either; "time" is more often that of a step.
+      if (many && !witness.left && !is_told() && !key_.ends_with("time")) return std::nullopt;
       const bool left = witness.left && many && near(share, *witness.left, 1.3);
       return left ? named(share, "since last report") : named(value, "of one step");
     }

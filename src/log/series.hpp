@@ -19,6 +19,7 @@ struct Sample {
   std::optional<Stamp> time;
   std::vector<TimeField> times;
   std::optional<double> rate_s;  ///< seconds of one step by a printed rate
+  double arrived_s = 0;          ///< by the follower's clock
   std::optional<double> eta_s;   ///< seconds of one step by what is said to be left
 };
 

@@ -74,6 +74,27 @@ Progress ProgressTracker::told() const {
   return progress;
 }
 
+std::vector<Report> ProgressTracker::reports(Clock clock) const {
+  ProgressTracker whole(*this);
+  whole.flush();
+  std::vector<Report> reports;
+  const Counter* main = whole.main_counter();
+  double days = 0;  // clocks without a date begin anew at midnight
+  for (std::size_t i = 0; main != nullptr && i < main->samples.size(); ++i) {
+    const Sample& sample = main->samples[i];
+    if (!reports.empty() && sample.step <= reports.back().step) continue;
+    double at = sample.arrived_s;
+    if (clock == Clock::stamps) {
+      if (!sample.time) continue;
+      at = sample.time->seconds + days;
+      const bool midnight = !sample.time->dated && !reports.empty() && at < reports.back().at_s;
+      if (midnight) at += 86400, days += 86400;
+    }
+    reports.push_back({at, sample.step});
+  }
+  return reports;
+}
+
 /// Whole epochs after this one. Nothing where it is not known how many there are.
 std::optional<double> ProgressTracker::epochs_left(const Progress& progress) const {
   if (!progress.epoch || !progress.total_epochs) return std::nullopt;

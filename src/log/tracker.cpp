@@ -15,6 +15,7 @@ constexpr std::size_t most_counters = 32;
 constexpr std::size_t most_text = 400;
 constexpr std::size_t most_block = 4096;
 constexpr std::size_t most_row = 120;
+constexpr std::size_t most_silent = 1U << 14U;
 constexpr std::size_t most_loose = 16;
 
 bool ends_run(const Sample& last, const Reading& next) {
@@ -51,8 +52,18 @@ void ProgressTracker::add_state(std::string_view state) {
 }
 
 void ProgressTracker::add_said(const Said& said) {
+  const auto shape = shape_of(said.body);
+  if (silent_.contains(shape)) {
+    remember_checkpoint(said.body);
+    return flush();
+  }
   Reading reading = read_line(said, words_);
-  if (reading.kind == Reading::Kind::nothing) remember_checkpoint(said.body);
+  if (reading.kind == Reading::Kind::nothing) {
+    remember_checkpoint(said.body);
+    // Lines of one number may be parts of a table.
+    if (reading.keys.size() != 1 && !reading.throughput && silent_.size() < most_silent)
+      silent_.insert(shape);
+  }
   if (add_to_block(said, reading)) return;
   flush();
   const auto text = said.rank >= 0 && !said.time ? said.whole : said.body;
@@ -153,7 +164,7 @@ void ProgressTracker::take_epoch(const Reading& reading) {
     epoch_ = reading.epoch;
   }
   if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
-  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, {}};
+  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
   epochs_.push_back(std::move(sample));
   if (epochs_.size() > most_samples) epochs_.pop_front();
 }
@@ -176,7 +187,13 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
     if (ends_run(last, reading) && *reading.step < last.step / 2)
       counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
   }
-  Sample sample{*reading.step, reading.epoch, reading.time, reading.times, reading.bar_step_s, {}};
+  Sample sample{*reading.step,
+                reading.epoch,
+                reading.time,
+                reading.times,
+                reading.bar_step_s,
+                arrival_s_,
+                {}};
   if (reading.eta_s && reading.total_steps && *reading.total_steps > *reading.step)
     sample.eta_s = *reading.eta_s / (*reading.total_steps - *reading.step);
   if (sample.times.empty() && !sample.rate_s) {

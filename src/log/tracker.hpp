@@ -9,6 +9,7 @@
 #include <schedmate/progress.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "log/columns.hpp"
 #include "log/reading.hpp"
@@ -19,11 +20,17 @@ namespace schedmate {
 
 class ProgressTracker {
  public:
+  /// The words must outlive the tracker.
   explicit ProgressTracker(const LogWords& words = LogWords::built_in()) : words_(words) {}
 
   /// One raw line, without its end.
   void add(std::string_view line);
   [[nodiscard]] Progress now() const;
+  /// What is added from now on arrives at this instant.
+  void arrives_at(double now_s) { arrival_s_ = now_s; }
+  enum class Clock : std::uint8_t { stamps, arrival };
+  /// Of the main counter, oldest first.
+  [[nodiscard]] std::vector<Report> reports(Clock clock) const;
   /// Training progress lines so far.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 
@@ -68,10 +75,12 @@ class ProgressTracker {
   const LogWords& words_;
   std::map<std::string, Counter> counters_;
   Block block_;
+  std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing
   Columns columns_;
   Shapes shapes_;
   std::deque<Sample> epochs_;  ///< their counter and times, where lines tell of epochs
   std::uint64_t lines_ = 0;
+  double arrival_s_ = 0;
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
