@@ -187,9 +187,12 @@ class FieldSeries {
     const bool plausible =
         known || (since < 1.5 * step + 100 && (since > 0.5 * step || each.size() >= many));
     const bool by_clock = stamps && near(slope, *stamps, 1.3);
-    const bool steady =
-        std::ranges::all_of(each, [&](double value) { return near(value, slope, 6); });
-    if ((!plausible || !(steady || known)) && !by_clock) return std::nullopt;
+    const auto within = [&](double factor) {
+      return std::ranges::all_of(each, [&](double value) { return near(value, slope, factor); });
+    };
+    // Growing by the same again and again is what a sum does, wherever it began.
+    const bool even = each.size() >= 5 && !key_.empty() && within(1.5);
+    if ((!plausible || !(known || within(6))) && !by_clock && !even) return std::nullopt;
     return slope;
   }
 

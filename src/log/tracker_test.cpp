@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/tracker.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+
+namespace schedmate {
+namespace {
+
+Progress read(const std::vector<std::string>& lines) {
+  ProgressTracker tracker;
+  for (const auto& line : lines) tracker.add(line);
+  return tracker.now();
+}
+
+}  // namespace
+
+TEST_CASE("a report printed as a table is one report") {
+  const Progress progress =
+      read({"| rollout/           |        |", "|    ep_len_mean     | 20     |",
+            "| time/              |        |", "|    fps             | 100    |",
+            "|    iterations      | 3      |", "|    time_elapsed    | 60     |",
+            "|    total_timesteps | 6144   |", "| train/ | |", "|    loss            | 0.5    |",
+            "-----------"});
+  CHECK(progress.step == 6144);
+  CHECK(progress.loss == 0.5);
+}
+
+TEST_CASE("what is left counts epochs where the counter begins anew in each") {
+  CHECK(read({"Epoch 2/10", "227/227 [====] - 86s 500ms/step - loss: 2.05"}).remaining_s ==
+        doctest::Approx(8 * 227 * 0.5));
+  CHECK(read({"Epoch [3][100/200] time: 0.5 loss: 2"}).remaining_s == std::nullopt);
+  CHECK(read({"step 100/200 iter_time: 0.5 loss: 2"}).remaining_s == 50);
+}
+
+TEST_CASE("what is left follows from epochs where no steps are told") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 6; ++i)
+    lines.push_back(fmt::format("10:0{}:00 Epoch {}/10 train_loss 0.5", i, i));
+  CHECK(read(lines).remaining_s == doctest::Approx(240));
+  CHECK(!read(lines).step_time_s);
+}
+
+TEST_CASE("a second run in the same file begins anew") {
+  std::vector<std::string> lines;
+  for (int run = 0; run < 2; ++run)
+    for (int i = 1; i < 20; ++i)
+      lines.push_back(fmt::format("step {} loss 0.5 iter_time {}", i * 10, run == 0 ? 9 : 2));
+  CHECK(read(lines).step == 190);
+  CHECK(read(lines).step_time_s == 2);
+}
+
+TEST_CASE("the step of a checkpoint counts where progress lines have none") {
+  CHECK(read({"{'loss': 0.5, 'epoch': 0.1}", "Saving model to out/checkpoint-1500"}).step == 1500);
+}
+
+TEST_CASE("hostile lines cost bounded time and memory, and are no progress") {
+  std::string numbers;
+  for (int i = 0; i < 8000; ++i) numbers += "step 1 time 2 loss 3 ";
+  std::string words(60000, 'a');
+  std::string escapes;
+  for (int i = 0; i < 8000; ++i) escapes += "\x1b[31m\x1b]0;x";
+  ProgressTracker tracker;
+  for (int i = 0; i < 50; ++i) {
+    tracker.add(numbers);
+    tracker.add(words);
+    tracker.add(escapes);
+    tracker.add(std::string(60000, '['));
+    tracker.add(std::string(60000, '\r'));
+    tracker.add(std::string(60000, '1'));
+    tracker.add(std::string(60000, '\0'));
+    tracker.add("step 1e308 loss 1e308 time 1e308");
+    tracker.add("step -5 loss -inf time -3 eta -1:00");
+    tracker.add("loss: half of a letter \xc3");
+    tracker.add("step 99999999999999999999/99999999999999999999 time 1e-320");
+  }
+  const Progress progress = tracker.now();
+  CHECK(progress_json(progress).size() < 10'000);
+  if (progress.step_time_s) CHECK(std::isfinite(*progress.step_time_s));
+  if (progress.remaining_s) CHECK(*progress.remaining_s >= 0);
+}
+
+TEST_CASE("floods of shapes, counters and columns are forgotten") {
+  std::mt19937 random(7);
+  ProgressTracker tracker;
+  for (int i = 0; i < 30000; ++i) {
+    std::string key;
+    for (int k = 0; k < 6; ++k) key += static_cast<char>('a' + random() % 26);
+    tracker.add(fmt::format("{} step {} of {} loss {}", key, i, key, i % 7));
+    tracker.add(fmt::format("{}_step: {} {}_time: 0.5", key, i, key));
+  }
+  CHECK(progress_json(tracker.now()).size() < 10'000);
+}
+
+TEST_CASE("noise is no training") {
+  const Progress progress =
+      read({"Downloading data: 100%|# | 10/10 [00:01<00:00, 9.0it/s]", "port 29500 is free",
+            "[W socket.cpp:436] warning: 3 retries", "num_parameters: 124,439,808",
+            "Namespace(batch_size=8, epochs=3, lr=0.1)", "worker 3 of 8 started in 2.5 s"});
+  CHECK(!progress.step_time_s);
+  CHECK(!progress.loss);
+}
+
+}  // namespace schedmate
