@@ -123,17 +123,11 @@ void add_facts(CLI::App& program, CommandLine& line) {
 }
 
 void add_track(CLI::App& program, CommandLine& line) {
-  CLI::App& command =
-      add_command(program, line, "track", "how far a running job is, by its log alone");
-  command.add_option("log", line.track.logs, "of the job's ranks; plain, gzip or zstd")
-      ->type_name("LOG");
+  CLI::App& command = add_command(program, line, "track", "how far a job is, by its log alone");
+  command.add_option("log", line.track.logs, "one for each rank")->type_name("LOG");
   command.add_flag("--follow", line.track.follow, "again on every change; nothing on silence");
-  command.add_option("--every", line.track.every_s, "seconds between looks")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_option("--for", line.track.for_s, "seconds to follow; otherwise until interrupted")
-      ->type_name("S");
+  command.add_option("--every", line.track.every_s, "seconds between looks (2)");
+  command.add_option("--for", line.track.for_s, "seconds to follow; else until interrupted");
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
 }
 

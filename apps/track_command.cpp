@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <schedmate/progress.hpp>
@@ -37,6 +38,8 @@ std::string progress_text(const Progress& progress) {
   return text;
 }
 
+constexpr double shortest_s = 0.01;  ///< between looks
+
 /// Evidence is shown to people: what looks like a secret is not.
 std::string shown(const Session& session, Progress progress) {
   for (auto& line : progress.evidence) line = redact(line);
@@ -62,7 +65,7 @@ Result<void> follow(const Session& session, const TrackRequest& request) {
     }
     if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
     clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(request.every_s)));
+        std::chrono::duration<double>(std::max(shortest_s, request.every_s))));
   }
 }
 

@@ -120,6 +120,13 @@ Result<LogWords> LogWords::load(const std::string& folder) {
   return words;
 }
 
+Result<LogWords> LogWords::parse(std::string_view text) {
+  LogWords words;
+  auto done = add(text, std::string(file_name), words);
+  if (!done) return tl::unexpected(done.error());
+  return words;
+}
+
 const LogWords& LogWords::built_in() {
   static const LogWords words = [] {
     auto loaded = load();

@@ -45,6 +45,8 @@ struct LogWords {
 
   /// Errors: invalid (file, line, what is wrong).
   static Result<LogWords> load(const std::string& folder = "");
+  /// Of one table alone.
+  static Result<LogWords> parse(std::string_view text);
   static const LogWords& built_in();
 };
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.hpp"
+#include "log/log_words.hpp"
+#include "log/reading.hpp"
+#include "tests/fuzz/targets.hpp"
+
+namespace schedmate::fuzz {
+
+/// A table of formats is an error with its line, or rows that read any line; a pattern likewise.
+void fuzz_log_formats(std::string_view input) {
+  const auto words = LogWords::parse(input);
+  if (!words) SCHEDMATE_CHECK(words.error().message.contains("line"), "an error has its line");
+  const auto half = input.size() / 2;
+  const auto pattern = LinePattern::parse(input.substr(0, half));
+  if (pattern) (void)pattern->read(input.substr(half));
+  if (!words) return;
+  const Reading reading = read_line(read_prefixes(input.substr(half)), *words);
+  SCHEDMATE_CHECK(!reading.step || *reading.step >= 0 || reading.by_place, "steps count up");
+}
+
+}  // namespace schedmate::fuzz
