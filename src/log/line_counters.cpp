@@ -113,13 +113,21 @@ class Counters {
     return std::nullopt;
   }
 
+  /// The words of a bar stand before its percentage.
+  [[nodiscard]] bool counts_steps(std::size_t bar) const {
+    const bool percent = bar > 0 && number(bar - 1).percent;
+    return is_step_key(bar) || (percent && is_step_key(bar - 1));
+  }
+
   void find_step() {
     std::optional<std::size_t> found = of_format();
     if (!found) found = parts_.bar;
     for (std::size_t i = 0; !found && i < size(); ++i)
       if (can_count(i) && number(i).total && is_step_key(i)) found = i;
     if (!found) found = behind_epoch();
-    reading_.in_epoch = found && (found == parts_.bar || found == behind_epoch());
+    // "steps: 5%| 89/1600" counts over the run, a bar of another name over an epoch.
+    const bool of_epoch = found && found == parts_.bar && !counts_steps(*found);
+    reading_.in_epoch = of_epoch || (found && found == behind_epoch());
     for (std::size_t i = 0; !found && i < size(); ++i)
       if (can_count(i) && is_step_key(i)) found = i;
     if (!found || !can_count(*found)) return;

@@ -71,6 +71,8 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
   return mean_gap < 10 * coarse ? seconds / steps : median(std::move(each));
 }
 
+bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
+
 constexpr double longest_alone = 30;  ///< seconds of a step that one line may claim
 
 constexpr std::size_t enough_gaps = 4;  ///< that a clock may gainsay a named time
@@ -121,7 +123,6 @@ class FieldSeries {
   [[nodiscard]] StepTime named(double seconds, std::string_view how) const {
     return {seconds, fmt::format("{}: {}", key_.empty() ? "a time" : key_, how)};
   }
-  static bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
 
   /// Of one step, or of all steps since the last report? The clock decides, or what is left.
   [[nodiscard]] std::optional<StepTime> checked(double value, const Witness& witness) const {
@@ -243,9 +244,17 @@ std::optional<StepTime> step_time_of(const std::deque<Sample>& samples) {
     if (const FieldSeries field(key, samples); field.is_told())
       if (auto found = field.read(witness)) return found;
   if (const auto rate = by_rates(samples)) return StepTime{*rate, "printed rate"};
-  for (const auto& key : keys)
-    if (const FieldSeries field(key, samples); !field.is_told())
-      if (auto found = field.read(witness)) return found;
+  std::optional<StepTime> open;
+  for (const auto& key : keys) {
+    const FieldSeries field(key, samples);
+    if (field.is_told()) continue;
+    const auto found = field.read(witness);
+    if (found && (witness.stamps || key == "time")) return found;
+    // Several times that differ, and nothing says which is the whole.
+    if (found && open && !near(found->seconds, open->seconds, 1.6)) return std::nullopt;
+    if (found && !open) open = found;
+  }
+  if (open) return open;
   if (witness.stamps) return StepTime{*witness.stamps, "time stamps"};
   return std::nullopt;
 }

@@ -182,6 +182,20 @@ std::optional<FoundStamp> read_uptime(std::string_view text) {
   return FoundStamp{{*seconds, false, 1e-6}, end + 1, 0};
 }
 
+/// "1700000000.125 ": seconds since the epoch.
+std::optional<FoundStamp> read_epoch_seconds(std::string_view text) {
+  constexpr std::size_t digits = 10;
+  const auto end = text.find_first_not_of("0123456789.");
+  if (text[0] != '1' || end == std::string_view::npos || end < digits) return std::nullopt;
+  if (text.find_first_of(". ]") != digits || !std::string_view(" ]:").contains(text[end]))
+    return std::nullopt;
+  const auto seconds = parse_number<double>(text.substr(0, end));
+  if (!seconds) return std::nullopt;
+  const double resolution =
+      end > digits + 1 ? std::pow(10, 1.0 + digits - static_cast<double>(end)) : 1;
+  return FoundStamp{{*seconds, true, resolution}, end, 0};
+}
+
 std::optional<FoundStamp> read_bare_clock(std::string_view text) {
   Cursor cursor(text);
   const auto clock = read_clock(cursor);
@@ -199,7 +213,7 @@ std::optional<FoundStamp> read_stamp(std::string_view text) {
   const char first = text[0];
   if (first == '[') return read_uptime(text);
   if (is_digit(first)) {
-    for (const auto reader : {read_iso, read_short_date, read_bare_clock})
+    for (const auto reader : {read_iso, read_short_date, read_bare_clock, read_epoch_seconds})
       if (auto stamp = reader(text)) return stamp;
     return std::nullopt;
   }

@@ -52,6 +52,15 @@ TEST_CASE("a bare clock counts from midnight, the kernel's seconds from the star
   CHECK(read_stamp("[   123.456789] NVRM")->stamp.seconds == doctest::Approx(123.456789));
 }
 
+TEST_CASE("seconds since 1970 are a stamp before a blank") {
+  CHECK(read_stamp("1700000000.125 step 3")->stamp.seconds == 1700000000.125);
+  CHECK(read_stamp("1700000000.125 step 3")->stamp.resolution_s == doctest::Approx(1e-3));
+  CHECK(read_stamp("1700000000 step 3")->length == 10);
+  CHECK(!read_stamp("17000000001 step 3"));
+  CHECK(!read_stamp("1700000000.1.2 step 3"));
+  CHECK(!read_stamp("1700000000"));
+}
+
 TEST_CASE("what only looks like a stamp is none") {
   for (const std::string_view text :
        {"2021-13-04 12:00:00", "2021-03-04 25:00:00", "12:34:56:78 x", "2021-03-04",

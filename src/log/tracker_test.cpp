@@ -36,6 +36,17 @@ TEST_CASE("what is left counts epochs where the counter begins anew in each") {
   CHECK(read({"step 100/200 iter_time: 0.5 loss: 2"}).remaining_s == 50);
 }
 
+TEST_CASE("a bar of steps counts over the run, whatever the epochs are") {
+  CHECK(read({"epoch 1/10", "steps:  5%|# | 100/1600 [00:50<12:30,  2.00it/s]"}).remaining_s ==
+        750);
+}
+
+TEST_CASE("of several times without a whole none is guessed") {
+  CHECK(!read({"iter 3 | loss 0.5 | solve 0.3s | apply 0.1s",
+               "iter 4 | loss 0.5 | solve 0.3s | apply 0.1s"})
+             .step_time_s);
+}
+
 TEST_CASE("what is left follows from epochs where no steps are told") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 6; ++i)
