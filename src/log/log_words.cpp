@@ -54,6 +54,7 @@ Result<LogFormat> read_format(const toml::table& table, std::string_view path) {
   format.reads_time_s = reads["time_s"].value<double>();
   format.reads_loss = reads["loss"].value<double>();
   format.reads_epoch = reads["epoch"].value<double>();
+  format.reads_epochs = reads["epochs"].value<double>();
   auto patterns = texts(table["pattern"]);
   if (const auto text = table["pattern"].value<std::string>()) patterns.push_back(*text);
   for (const auto& text : patterns) {

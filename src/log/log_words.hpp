@@ -33,7 +33,8 @@ struct LogFormat {
   bool elapsed = false;               ///< `time` counts from the start of the run
   bool training = true;               ///< false: its lines say nothing about the training
   std::vector<std::string> lines;     ///< as it prints them, for the tests
-  std::optional<double> reads_step, reads_total, reads_time_s, reads_loss, reads_epoch;
+  std::optional<double> reads_step, reads_total, reads_time_s, reads_loss, reads_epoch,
+      reads_epochs;
 
   [[nodiscard]] bool matches() const { return !keys.empty() || !patterns.empty(); }
 };

@@ -43,6 +43,7 @@ TEST_CASE("every row of the format table reads its own lines as it says, and not
     check_same(format, "time_s", read.step_time_s, format.reads_time_s);
     check_same(format, "loss", read.loss, format.reads_loss);
     check_same(format, "epoch", read.epoch, format.reads_epoch);
+    check_same(format, "epochs", read.total_epochs, format.reads_epochs);
   }
 }
 
