@@ -94,7 +94,7 @@ std::vector<std::string> quoted_all(const std::vector<std::string>& names) {
 }
 
 Result<void> write_jobs(const std::string& path, const Trace& source, const Resampled& drawn,
-                        Progress& progress) {
+                        ProgressBar& progress) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const auto users = quoted_all(source.users);
@@ -184,7 +184,7 @@ Result<void> generate_command(const Session& session, const GenerateRequest& req
     return fail(ErrorCode::unavailable,
                 fmt::format("cannot make the folder {}: {}", request.out, error.message()));
   }
-  Progress progress("writing", session.environment.progress);
+  ProgressBar progress("writing", session.environment.progress);
   const auto jobs = (folder / "jobs.csv").string();
   if (auto done = write_jobs(jobs, source->trace, *drawn, progress); !done) return done;
   const auto cluster = (folder / "cluster.toml").string();

@@ -71,7 +71,7 @@ JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) 
 
 Result<void> put_all(const HistoryCall& call, const Trace& trace, const Origins& origins) {
   constexpr std::size_t batch = 5000;
-  Progress progress("importing", call.session.environment.progress);
+  ProgressBar progress("importing", call.session.environment.progress);
   std::vector<JobRecord> records;
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     records.push_back(record_of(trace.jobs[i], trace, origins));

@@ -13,12 +13,12 @@ constexpr std::chrono::seconds patience{1};
 constexpr std::chrono::milliseconds redraw_interval{100};
 }  // namespace
 
-Progress::Progress(std::string what, bool enabled)
+ProgressBar::ProgressBar(std::string what, bool enabled)
     : what_(std::move(what)),
       enabled_(enabled),
       next_(enabled ? Clock::now() + patience : Clock::time_point()) {}
 
-void Progress::show(double done) {
+void ProgressBar::show(double done) {
   if (!enabled_) return;
   const std::scoped_lock lock(mutex_);
   const Clock::time_point now = Clock::now();
@@ -32,7 +32,7 @@ void Progress::show(double done) {
              share * 100);
 }
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
   if (drawn_) fmt::print(stderr, "\r\033[K");
 }
 

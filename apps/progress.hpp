@@ -9,13 +9,13 @@
 
 namespace schedmate {
 
-class Progress {
+class ProgressBar {
  public:
   /// Not `enabled`: draws nothing.
-  Progress(std::string what, bool enabled);
-  ~Progress();  ///< wipes the bar
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressBar(std::string what, bool enabled);
+  ~ProgressBar();  ///< wipes the bar
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   /// `done` from 0 to 1.
   void show(double done);

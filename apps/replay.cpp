@@ -129,7 +129,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   }
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
-  Progress progress(policy.label, input.session.environment.progress);
+  ProgressBar progress(policy.label, input.session.environment.progress);
   options.progress = [&](double done) { progress.show(done); };
   std::optional<Explainer> explainer;
   if (input.explained_row) {

@@ -16,6 +16,7 @@
 #include "apps/doctor_command.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/list_command.hpp"
+#include "apps/shared_flags.hpp"
 #include "apps/version.hpp"
 #include "base/text.hpp"
 
@@ -23,25 +24,6 @@ namespace schedmate {
 namespace {
 
 constexpr int usage_error = 2;
-
-void add_common(CLI::App& app, CommandLine& line) {
-  app.add_flag("--json", line.json, "print one JSON document instead of text");
-  app.add_option("--config", line.config, "settings file (TOML)")->type_name("FILE");
-  app.add_option("--state-dir", line.state_dir, "where SchedMate keeps its state")
-      ->type_name("DIR");
-  app.add_option("--set", line.settings, "one setting, repeatable; `schedmate config` lists them")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.allow_extras();  // reported by us, with the nearest name
-}
-
-CLI::App& add_command(CLI::App& program, CommandLine& line, const std::string& name,
-                      const std::string& help) {
-  CLI::App& command = *program.add_subcommand(name, help);
-  command.callback([&line, name] { line.command = name; });
-  add_common(command, line);
-  return command;
-}
 
 void add_simulate(CLI::App& program, CommandLine& line) {
   CLI::App& command =
@@ -101,11 +83,6 @@ void add_job(CLI::App& command, JobRequest& job) {
   command.add_option("--gpu-type", job.gpu_type, "as the request names it")->type_name("TYPE");
 }
 
-void add_model(CLI::App& command, CommandLine& line) {
-  command.add_option("--llm", line.llm, "none, or the language models that fill gaps")
-      ->type_name("NAME[,NAME]");
-}
-
 void add_sources(CLI::App& command, JobRequest& job) {
   command.add_option("--log", job.log, "of an earlier attempt, for the model")->type_name("FILE");
   command.add_option("--monitoring", job.monitoring, "samples of GPU use, for the model")
@@ -120,27 +97,6 @@ void add_facts(CLI::App& program, CommandLine& line) {
   add_sources(command, line.facts.job);
   command.add_flag("--explain", line.facts.explain, "also what was found and not taken");
   command.footer("Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
-}
-
-void add_track(CLI::App& program, CommandLine& line) {
-  CLI::App& command = add_command(program, line, "track", "how far a job is, by its log alone");
-  command.add_option("log", line.track.logs, "one for each rank")->type_name("LOG");
-  command.add_flag("--follow", line.track.follow, "again on every change; nothing on silence");
-  command.add_option("--every", line.track.every_s, "seconds between looks (2)");
-  command.add_option("--for", line.track.for_s, "seconds to follow; else until interrupted");
-  command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
-}
-
-void add_ask(CLI::App& program, CommandLine& line) {
-  CLI::App& command = add_command(program, line, "ask", "what a log says, in words and lines");
-  command.add_option("subject", line.ask.subject, "a log, or a job of the history")
-      ->type_name("LOG|JOB");
-  command.add_option("question", line.ask.question, "one or several, with '?' between")
-      ->type_name("QUESTION");
-  command.add_option("--llm", line.llm, "none, or the language model that words the answer")
-      ->type_name("NAME");
-  command.footer(
-      "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");
 }
 
 void add_advise(CLI::App& program, CommandLine& line) {
@@ -168,23 +124,6 @@ void add_advise(CLI::App& program, CommandLine& line) {
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");
-}
-
-void add_diagnose(CLI::App& program, CommandLine& line) {
-  CLI::App& command =
-      add_command(program, line, "diagnose", "why a job ended, with the line that says so");
-  DiagnoseRequest& request = line.diagnose;
-  command.add_option("logs", request.logs, "of one job: one log, or one for each rank")
-      ->type_name("LOG");
-  command.add_option("--job", request.job, "what the scheduler knows of the job (JSON)")
-      ->type_name("FILE");
-  command.add_option("--good", request.good, "log of a run that went well; what is new since")
-      ->type_name("FILE");
-  command.add_option("--locate", request.locate, "how the line is found; default: scan")
-      ->type_name("LOCATOR");
-  command.add_option("--llm", line.llm, "none, or the language models that are asked")
-      ->type_name("NAME[,NAME]");
-  command.footer("Example:\n  schedmate diagnose slurm-17.out --job job.json");
 }
 
 /// The same flags as add_job(), where only `add` takes them.
@@ -380,11 +319,9 @@ int main(int argc, char** argv, char** environment) {
   sm::add_simulate(program, line);
   sm::add_generate(program, line);
   sm::add_facts(program, line);
-  sm::add_track(program, line);
-  sm::add_ask(program, line);
+  sm::add_log_commands(program, line);
   sm::add_advise(program, line);
   sm::add_history(program, line);
-  sm::add_diagnose(program, line);
   sm::add_others(program, line);
   try {
     program.parse(argc, argv);

@@ -44,7 +44,7 @@ class Filling {
 
   Result<AgentOutcome> finish() {
     if (outcome_.samples == 0) return tl::unexpected(last_error_);
-    Verdict verdict = vote(checked_, outcome_.samples);
+    VoteOutcome verdict = vote(checked_, outcome_.samples);
     outcome_.facts = std::move(verdict.facts);
     outcome_.extra = std::move(verdict.extra);
     std::ranges::move(verdict.dropped, std::back_inserter(outcome_.dropped));

@@ -13,7 +13,7 @@
 namespace schedmate {
 namespace {
 
-using testing::SmallJob;
+using testing::SmallJobTree;
 
 /// A model that says its lines in turn and keeps what it was asked.
 struct Script {
@@ -48,7 +48,7 @@ constexpr const char* good_answer = R"({"thought":"","action":null,"answer":{)"
                                     R"("batch_size":{"value":48,"file":"train.py","line":11},)"
                                     R"("dataset":{"value":"MNIST","file":"README.md","line":1}}})";
 
-Result<AgentOutcome> fill(SmallJob& small, Script& script, const AgentSettings& settings = {}) {
+Result<AgentOutcome> fill(SmallJobTree& small, Script& script, const AgentSettings& settings = {}) {
   const std::vector<Chat> models{script.chat()};
   return fill_gaps(small.task(), settings, models, still());
 }
@@ -56,7 +56,7 @@ Result<AgentOutcome> fill(SmallJob& small, Script& script, const AgentSettings& 
 }  // namespace
 
 TEST_CASE("the agent looks, answers, and only what is proven becomes a fact") {
-  SmallJob small;
+  SmallJobTree small;
   Script script{.lines = {act("file_tree", ""), act("file_read", "train.py"), good_answer},
                 .asked = {}};
   const auto outcome = fill(small, script);
@@ -76,9 +76,9 @@ TEST_CASE("the agent looks, answers, and only what is proven becomes a fact") {
 }
 
 TEST_CASE("with no gap nothing is asked") {
-  SmallJob small;
+  SmallJobTree small;
   for (const std::string& gap : gaps_of(small.found(), 0)) {
-    small.found().facts[gap] = SmallJob::known(std::string("known"));
+    small.found().facts[gap] = SmallJobTree::known(std::string("known"));
   }
   Script script{.lines = {good_answer}, .asked = {}};
   const auto outcome = fill(small, script);
@@ -87,7 +87,7 @@ TEST_CASE("with no gap nothing is asked") {
 }
 
 TEST_CASE("tool calls, tokens and time are limits") {
-  SmallJob small;
+  SmallJobTree small;
   AgentSettings settings;
   SUBCASE("tool calls: then only an answer may come") {
     settings.tool_calls = 2;
@@ -129,7 +129,7 @@ TEST_CASE("tool calls, tokens and time are limits") {
 }
 
 TEST_CASE("an unreadable reply is asked for again, twice at most") {
-  SmallJob small;
+  SmallJobTree small;
   Script mends{.lines = {"I think that", good_answer}, .asked = {}};
   CHECK(fill(small, mends).has_value());
   Script never{.lines = {"no"}, .asked = {}};
@@ -140,7 +140,7 @@ TEST_CASE("an unreadable reply is asked for again, twice at most") {
 }
 
 TEST_CASE("a model that loses itself in words is asked for the bare values") {
-  SmallJob small;
+  SmallJobTree small;
   std::vector<std::string> schemas;
   const std::vector<Chat> models{[&](const ChatRequest& request) -> Result<ChatReply> {
     schemas.push_back(request.json_schema);
@@ -162,7 +162,7 @@ TEST_CASE("a model that loses itself in words is asked for the bare values") {
 }
 
 TEST_CASE("prompts fit an 8 k context, whatever the tree and the log look like") {
-  SmallJob small;
+  SmallJobTree small;
   std::string list;
   for (int i = 0; i < 3000; ++i) {
     small.found().files_read.push_back("configs/experiment_" + std::to_string(i) + ".yaml");
@@ -183,7 +183,7 @@ TEST_CASE("prompts fit an 8 k context, whatever the tree and the log look like")
 }
 
 TEST_CASE("a server with a smaller context than told gets shorter prompts") {
-  SmallJob small;
+  SmallJobTree small;
   small.found().files_read.assign(2000, "configs/some_long_name_of_a_file.yaml");
   int refused = 0;
   const std::vector<Chat> models{[&](const ChatRequest& request) -> Result<ChatReply> {
@@ -203,7 +203,7 @@ TEST_CASE("a server with a smaller context than told gets shorter prompts") {
 }
 
 TEST_CASE("several samples vote") {
-  SmallJob small;
+  SmallJobTree small;
   Script script{.lines = {good_answer, good_answer, R"({"answer":{}})"}, .asked = {}};
   AgentSettings settings;
   settings.samples = 3;
@@ -220,7 +220,7 @@ TEST_CASE(
   const std::string mark = inside.substr(6, 16);
   CHECK(inside.ends_with("</data " + mark + ">"));
   CHECK(fenced("a", mark, 7).substr(6, 16) != mark);
-  SmallJob small;
+  SmallJobTree small;
   Toolbox tools(small.tree());
   const auto use = [&](Tool tool, std::string path, std::string query = {}) {
     return tools.use({.tool = tool, .path = std::move(path), .query = std::move(query)}, 4000);
@@ -235,7 +235,7 @@ TEST_CASE(
 }
 
 TEST_CASE("secrets leave neither by a file nor by the command or the log") {
-  SmallJob small;
+  SmallJobTree small;
   const std::string secret =
       "hf_"
       "aQ3xR7mK9pLw2ZtVb5NcYdEfGhJkUoS8iT";

@@ -53,12 +53,12 @@ bool ends_in(std::string_view module, std::string_view name) {
 
 }  // namespace
 
-Closure::Closure(const AgentTask& task)
+TaskClosure::TaskClosure(const AgentTask& task)
     : task_(task),
       files_(task.found.files_read.begin(), task.found.files_read.end()),
       command_(shell_bindings(task.job.command)) {}
 
-const Bindings& Closure::bindings(const std::string& path) {
+const Bindings& TaskClosure::bindings(const std::string& path) {
   const auto [place, fresh] = bindings_.try_emplace(path);
   if (fresh) {
     const auto file = task_.tree.read(path);
@@ -72,14 +72,14 @@ const Bindings& Closure::bindings(const std::string& path) {
   return place->second;
 }
 
-bool Closure::overrides_code(const std::string& path) const {
+bool TaskClosure::overrides_code(const std::string& path) const {
   if (text_kind(path) == TextKind::config) return true;
   const std::size_t at = task_.job.command.find(path);
   const std::size_t program = task_.job.command.find(".py");
   return at != std::string::npos && program != std::string::npos && at > program;
 }
 
-bool Closure::contains(const std::string& path) {
+bool TaskClosure::contains(const std::string& path) {
   if (files_.contains(path)) return true;
   const auto known = judged_.find(path);
   if (known != judged_.end()) return known->second;
@@ -92,7 +92,7 @@ bool Closure::contains(const std::string& path) {
   return yes;
 }
 
-bool Closure::belongs(const std::string& path) {
+bool TaskClosure::belongs(const std::string& path) {
   if (text_kind(path) == TextKind::other || !task_.tree.is_file(path)) return false;
   const std::string& command = task_.job.command;
   if (mentions(command, path) || mentions(command, base_name(path))) return true;
@@ -104,7 +104,7 @@ bool Closure::belongs(const std::string& path) {
   });
 }
 
-bool Closure::imported_by(const std::string& path, const Bindings& of) {
+bool TaskClosure::imported_by(const std::string& path, const Bindings& of) {
   const std::string module = module_of(path);
   return std::ranges::any_of(of, [&](const Binding& binding) {
     return binding.key == "import" &&
@@ -116,7 +116,7 @@ bool Closure::imported_by(const std::string& path, const Bindings& of) {
 }
 
 /// Its file name as a value, or its stem where the key is its folder (Hydra: model: resnet).
-bool Closure::named_by(const std::string& path, const Bindings& of) {
+bool TaskClosure::named_by(const std::string& path, const Bindings& of) {
   return std::ranges::any_of(of, [&](const Binding& binding) {
     return std::ranges::any_of(binding.values, [&](const std::string& value) {
       return mentions(value, base_name(path)) ||

@@ -13,9 +13,9 @@
 
 namespace schedmate {
 
-class Closure {
+class TaskClosure {
  public:
-  Closure(const AgentTask& task);
+  TaskClosure(const AgentTask& task);
 
   [[nodiscard]] bool contains(const std::string& path);
   /// Of one file of the tree, kept after the first time; empty when it cannot be read.

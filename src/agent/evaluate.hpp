@@ -38,7 +38,7 @@ class Evaluator {
 
   const AgentTask& task_;
   std::vector<std::string> gaps_;
-  Closure closure_;
+  TaskClosure closure_;
   Bindings log_;
 };
 
@@ -48,11 +48,11 @@ struct CheckedClaim {
   Claim claim;
   Fact fact;
 };
-struct Verdict {
+struct VoteOutcome {
   std::map<std::string, Fact, std::less<>> facts;
   std::map<std::string, Fact, std::less<>> extra;
   std::vector<DroppedClaim> dropped;
 };
-[[nodiscard]] Verdict vote(std::span<const CheckedClaim> claims, int samples);
+[[nodiscard]] VoteOutcome vote(std::span<const CheckedClaim> claims, int samples);
 
 }  // namespace schedmate

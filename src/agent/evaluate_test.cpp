@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-using testing::SmallJob;
+using testing::SmallJobTree;
 
 Claim claim(std::string field, FactValue value, std::string file, int line) {
   return {
@@ -19,7 +19,7 @@ Claim claim(std::string field, FactValue value, std::string file, int line) {
 }
 
 /// "" when the claim is taken, else why not.
-std::string verdict(SmallJob& small, const Claim& one) {
+std::string verdict(SmallJobTree& small, const Claim& one) {
   const AgentTask task = small.task();
   Evaluator evaluator(task, gaps_of(small.found(), 0));
   const auto fact = evaluator.check(one);
@@ -35,7 +35,7 @@ FactValue word(const char* value) { return std::string(value); }
 }  // namespace
 
 TEST_CASE("a value counts with a line of the job that sets it") {
-  SmallJob small;
+  SmallJobTree small;
   CHECK(verdict(small, claim("batch_size", whole(48), "train.py", 11)).empty());
   CHECK(verdict(small, claim("batch_size", whole(48), "conf.yaml", 4)).empty());
   CHECK(verdict(small, claim("length", Length{30, "epochs"}, "train.py", 14)).empty());
@@ -51,7 +51,7 @@ TEST_CASE("a value counts with a line of the job that sets it") {
 }
 
 TEST_CASE("the softer fields are proven by their keys as well") {
-  SmallJob small;
+  SmallJobTree small;
   small.write("conf.yaml", "model_type: cnn\ntask_type: cv\naugmentation: RandAugment\n");
   CHECK(verdict(small, claim("model_family", word("ResNet"), "net.py", 7)).empty());
   CHECK(verdict(small, claim("model_type", word("cnn"), "conf.yaml", 1)).empty());
@@ -62,7 +62,7 @@ TEST_CASE("the softer fields are proven by their keys as well") {
 }
 
 TEST_CASE("what the program calls its model proves the name; what stands beside it does not") {
-  SmallJob small;
+  SmallJobTree small;
   small.write("net.py",
               "def build(args):\n"
               "    student_model, head = make_resnet18(3)\n"
@@ -76,7 +76,7 @@ TEST_CASE("what the program calls its model proves the name; what stands beside 
 }
 
 TEST_CASE("where key and value stand on two lines, the value's line is the evidence") {
-  SmallJob small;
+  SmallJobTree small;
   const AgentTask task = small.task();
   Evaluator evaluator(task, gaps_of(small.found(), 0));
   const auto fact = evaluator.check(claim("length", Length{30, "epochs"}, "train.py", 13));
@@ -86,7 +86,7 @@ TEST_CASE("where key and value stand on two lines, the value's line is the evide
 }
 
 TEST_CASE("the evidence of a value shows no secret that stands beside it") {
-  SmallJob small;
+  SmallJobTree small;
   small.write("conf.yaml", "data: {name: CIFAR-10, password: hunter2secret}\n");
   const AgentTask task = small.task();
   Evaluator evaluator(task, gaps_of(small.found(), 0));
@@ -97,7 +97,7 @@ TEST_CASE("the evidence of a value shows no secret that stands beside it") {
 }
 
 TEST_CASE("a right-looking token in another role counts for nothing") {
-  SmallJob small;
+  SmallJobTree small;
   const auto dropped = [&](const Claim& one) {
     const std::string why = verdict(small, one);
     CHECK_MESSAGE(!why.empty(), one.field << " " << one.file << ":" << one.line);
@@ -126,7 +126,7 @@ TEST_CASE("a right-looking token in another role counts for nothing") {
 }
 
 TEST_CASE("what is resolved, foreign, impossible or badly typed is dropped with its reason") {
-  SmallJob small;
+  SmallJobTree small;
   CHECK(verdict(small, claim("framework", word("torch"), "train.py", 7)) == "resolved already");
   CHECK(verdict(small, claim("mood", word("good"), "train.py", 7)) == "no such field");
   CHECK(verdict(small, claim("batch_size", whole(-1), "train.py", 11)) ==
@@ -151,7 +151,7 @@ TEST_CASE("what is resolved, foreign, impossible or badly typed is dropped with 
 }
 
 TEST_CASE("extra fields need their own name at the line; a log may prove with less weight") {
-  SmallJob small;
+  SmallJobTree small;
   auto extra = claim("workers", whole(8), "train.py", 15);
   extra.extra = true;
   CHECK(verdict(small, extra).empty());

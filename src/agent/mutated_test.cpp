@@ -93,7 +93,7 @@ bool stands_in_line(const FactValue& value, const std::string& line) {
   return true;
 }
 
-void check_facts(testing::SmallJob& job, const AgentOutcome& outcome) {
+void check_facts(testing::SmallJobTree& job, const AgentOutcome& outcome) {
   for (const auto* facts : {&outcome.facts, &outcome.extra}) {
     for (const auto& [name, fact] : *facts) {
       REQUIRE(fact.evidence.size() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("ten thousand mutated replies: no crash, no unsupported value, no read
         read_file(std::string(SCHEDMATE_SOURCE_DIR "/tests/fixtures/llm/") + name + ".json")
             .value());
   }
-  testing::SmallJob job;
+  testing::SmallJobTree job;
   const Clock clock{.now = [] { return std::chrono::nanoseconds(0); },
                     .sleep = [](std::chrono::nanoseconds) {}};
   AgentSettings settings;

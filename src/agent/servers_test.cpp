@@ -37,7 +37,7 @@ struct Served {
 };
 
 Served serve(const testing::FakeAnswer& answer) {
-  testing::SmallJob job;
+  testing::SmallJobTree job;
   const FakeLlm server(answer);
   ChatSettings settings;
   settings.url = server.url();

@@ -24,7 +24,7 @@ const Ballot* winner(const Ballots& ballots, int samples) {
 
 }  // namespace
 
-Verdict vote(std::span<const CheckedClaim> claims, int samples) {
+VoteOutcome vote(std::span<const CheckedClaim> claims, int samples) {
   std::map<std::pair<bool, std::string>, Ballots> polls;
   for (const CheckedClaim& one : claims) {
     Ballot& ballot = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
@@ -33,7 +33,7 @@ Verdict vote(std::span<const CheckedClaim> claims, int samples) {
       ballot.best = &one;
     }
   }
-  Verdict verdict;
+  VoteOutcome verdict;
   for (const auto& [name, ballots] : polls) {
     const Ballot* won = winner(ballots, samples);
     for (const auto& [value, ballot] : ballots) {

@@ -3,7 +3,7 @@
 
 namespace schedmate {
 
-void add(Findings& out, Claim claim, const PlacePtr& place, std::string_view why) {
+void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why) {
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
             .source = place ? place->source : FactSource::code,
@@ -11,7 +11,7 @@ void add(Findings& out, Claim claim, const PlacePtr& place, std::string_view why
   out.push_back({std::string(claim.field), std::move(fact), std::string(why)});
 }
 
-void add_from_table(Findings& out, Claim claim, const Evidence& row, const PlacePtr& place) {
+void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const PlacePtr& place) {
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
             .source = FactSource::table,

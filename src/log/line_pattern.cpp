@@ -14,18 +14,19 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Place>, 12> names = {{{"step", Place::step},
-                                                                       {"total", Place::total},
-                                                                       {"epoch", Place::epoch},
-                                                                       {"epochs", Place::epochs},
-                                                                       {"loss", Place::loss},
-                                                                       {"time", Place::time},
-                                                                       {"since", Place::since},
-                                                                       {"elapsed", Place::elapsed},
-                                                                       {"covers", Place::covers},
-                                                                       {"rate", Place::rate},
-                                                                       {"_", Place::number},
-                                                                       {"*", Place::text}}};
+constexpr std::array<std::pair<std::string_view, PatternPlace>, 12> names = {
+    {{"step", PatternPlace::step},
+     {"total", PatternPlace::total},
+     {"epoch", PatternPlace::epoch},
+     {"epochs", PatternPlace::epochs},
+     {"loss", PatternPlace::loss},
+     {"time", PatternPlace::time},
+     {"since", PatternPlace::since},
+     {"elapsed", PatternPlace::elapsed},
+     {"covers", PatternPlace::covers},
+     {"rate", PatternPlace::rate},
+     {"_", PatternPlace::number},
+     {"*", PatternPlace::text}}};
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -48,12 +49,13 @@ bool take_literal(std::string_view literal, std::string_view& text) {
 }
 
 /// A number, and the unit that stands at it ("900ms", "1m 2s").
-std::optional<double> take_number(Place place, std::string_view& text) {
+std::optional<double> take_number(PatternPlace place, std::string_view& text) {
   skip_blanks(text);
   const auto literal = read_literal(text);
   if (literal.length == 0) return std::nullopt;
   text.remove_prefix(literal.length);
-  const bool timed = place == Place::time || place == Place::elapsed || place == Place::since;
+  const bool timed =
+      place == PatternPlace::time || place == PatternPlace::elapsed || place == PatternPlace::since;
   if (!timed || literal.clock) return literal.value;
   auto behind = text;
   skip_blanks(behind);
@@ -65,7 +67,7 @@ std::optional<double> take_number(Place place, std::string_view& text) {
   return literal.value * unit;
 }
 
-Result<Place> place_of(std::string_view name) {
+Result<PatternPlace> place_of(std::string_view name) {
   for (const auto& [known, place] : names)
     if (known == name) return place;
   std::vector<std::string_view> all;
@@ -80,7 +82,7 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
   while (!text.empty()) {
     const auto open = text.find('{');
     if (open != 0) {
-      pattern.pieces_.push_back({Place::literal, std::string(text.substr(0, open))});
+      pattern.pieces_.push_back({PatternPlace::literal, std::string(text.substr(0, open))});
       text.remove_prefix(std::min(open, text.size()));
       continue;
     }
@@ -89,7 +91,7 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
       return fail(ErrorCode::invalid, "a placeholder has no closing brace");
     const auto place = place_of(text.substr(1, close - 1));
     if (!place) return tl::unexpected(place.error());
-    if (!pattern.pieces_.empty() && pattern.pieces_.back().place != Place::literal)
+    if (!pattern.pieces_.empty() && pattern.pieces_.back().place != PatternPlace::literal)
       return fail(ErrorCode::invalid, "two placeholders need a text between them");
     pattern.pieces_.push_back({*place, ""});
     text.remove_prefix(close + 1);
@@ -99,7 +101,7 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
 
 bool LinePattern::tells() const {
   return std::ranges::any_of(pieces_,
-                             [](const Piece& piece) { return piece.place < Place::number; });
+                             [](const Piece& piece) { return piece.place < PatternPlace::number; });
 }
 
 std::optional<LinePattern::Values> LinePattern::read(std::string_view body) const {
@@ -107,9 +109,9 @@ std::optional<LinePattern::Values> LinePattern::read(std::string_view body) cons
   skip_blanks(body);
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
-    if (piece.place == Place::literal) {
+    if (piece.place == PatternPlace::literal) {
       if (!take_literal(piece.text, body)) return std::nullopt;
-    } else if (piece.place == Place::text) {
+    } else if (piece.place == PatternPlace::text) {
       if (i + 1 == pieces_.size()) break;
       auto rest = body;
       while (!rest.empty()) {

@@ -13,7 +13,7 @@
 
 namespace schedmate {
 
-enum class Place : std::uint8_t {
+enum class PatternPlace : std::uint8_t {
   step,
   total,
   epoch,
@@ -31,7 +31,7 @@ enum class Place : std::uint8_t {
 
 class LinePattern {
  public:
-  using Values = std::array<std::optional<double>, static_cast<std::size_t>(Place::literal)>;
+  using Values = std::array<std::optional<double>, static_cast<std::size_t>(PatternPlace::literal)>;
 
   /// Errors: invalid (an unknown placeholder, two of them side by side, no number at all).
   static Result<LinePattern> parse(std::string_view text);
@@ -44,7 +44,7 @@ class LinePattern {
 
  private:
   struct Piece {
-    Place place = Place::literal;
+    PatternPlace place = PatternPlace::literal;
     std::string text;  ///< of a literal; a space stands for any number of blanks
   };
   std::vector<Piece> pieces_;

@@ -6,7 +6,7 @@
 namespace schedmate {
 namespace {
 
-std::optional<double> at(std::string_view pattern, std::string_view body, Place place) {
+std::optional<double> at(std::string_view pattern, std::string_view body, PatternPlace place) {
   const auto parsed = LinePattern::parse(pattern);
   REQUIRE_MESSAGE(parsed, pattern);
   const auto values = parsed->read(body);
@@ -18,27 +18,27 @@ std::optional<double> at(std::string_view pattern, std::string_view body, Place 
 TEST_CASE("a pattern says which number is what by its place") {
   const std::string_view pattern = "{step}: {_}, {loss} avg loss, {_} rate, {time} seconds";
   const std::string_view line = " 2: 2099.2, 2097.3 avg loss, 0.000 rate, 1.99 seconds, 128 images";
-  CHECK(at(pattern, line, Place::step) == 2);
-  CHECK(at(pattern, line, Place::loss) == 2097.3);
-  CHECK(at(pattern, line, Place::time) == 1.99);
-  CHECK(!at(pattern, "2: 2099.2 of something else", Place::step));
+  CHECK(at(pattern, line, PatternPlace::step) == 2);
+  CHECK(at(pattern, line, PatternPlace::loss) == 2097.3);
+  CHECK(at(pattern, line, PatternPlace::time) == 1.99);
+  CHECK(!at(pattern, "2: 2099.2 of something else", PatternPlace::step));
 }
 
 TEST_CASE("a blank stands for any number of blanks, and the rest of the line is free") {
-  CHECK(at("it {step} loss {loss}", "it   7\tloss \t 0.5 and more", Place::loss) == 0.5);
-  CHECK(!at("it {step} loss {loss}", "it 7", Place::step));
+  CHECK(at("it {step} loss {loss}", "it   7\tloss \t 0.5 and more", PatternPlace::loss) == 0.5);
+  CHECK(!at("it {step} loss {loss}", "it 7", PatternPlace::step));
 }
 
 TEST_CASE("times are taken with their unit") {
-  CHECK(at("{step} t {time}", "1 t 900ms", Place::time) == doctest::Approx(0.9));
-  CHECK(at("{step} t {time}", "1 t 45.1 ms", Place::time) == doctest::Approx(0.0451));
-  CHECK(at("{step} t {elapsed}", "1 t 1m 2s", Place::elapsed) == 62);
-  CHECK(at("{step} t {time}", "1 t 3 apples", Place::time) == 3);
+  CHECK(at("{step} t {time}", "1 t 900ms", PatternPlace::time) == doctest::Approx(0.9));
+  CHECK(at("{step} t {time}", "1 t 45.1 ms", PatternPlace::time) == doctest::Approx(0.0451));
+  CHECK(at("{step} t {elapsed}", "1 t 1m 2s", PatternPlace::elapsed) == 62);
+  CHECK(at("{step} t {time}", "1 t 3 apples", PatternPlace::time) == 3);
 }
 
 TEST_CASE("{*} skips as little as it can") {
-  CHECK(at("a{*}: {step}", "a: b: 3: 4", Place::step) == std::nullopt);
-  CHECK(at("a{*}n: {step}", "a: bn: 3: n: 4", Place::step) == 3);
+  CHECK(at("a{*}: {step}", "a: b: 3: 4", PatternPlace::step) == std::nullopt);
+  CHECK(at("a{*}n: {step}", "a: bn: 3: n: 4", PatternPlace::step) == 3);
 }
 
 TEST_CASE("a pattern that cannot be right is refused with a reason") {

@@ -23,27 +23,28 @@ const LogFormat* format_of(const LineParts& parts) {
 
 /// A line whose numbers a pattern tells by their places.
 Reading by_places(const LogFormat& format, const LinePattern::Values& values) {
-  const auto at = [&](Place place) { return values.at(static_cast<std::size_t>(place)); };
+  const auto at = [&](PatternPlace place) { return values.at(static_cast<std::size_t>(place)); };
   Reading reading;
   reading.format = &format;
   reading.by_place = true;
   if (!format.training) return reading;
   reading.kind = Reading::Kind::training;
   reading.step_key = "step";
-  reading.step = at(Place::step);
-  reading.total_steps = at(Place::total);
-  reading.epoch = at(Place::epoch);
-  reading.total_epochs = at(Place::epochs);
-  if (const auto loss = at(Place::loss); loss && std::isfinite(*loss)) reading.loss = loss;
-  if (const auto rate = at(Place::rate); rate && *rate > 0) reading.bar_step_s = 1 / *rate;
-  const auto add = [&](Place place, std::string key, TimeMeaning meaning) {
+  reading.step = at(PatternPlace::step);
+  reading.total_steps = at(PatternPlace::total);
+  reading.epoch = at(PatternPlace::epoch);
+  reading.total_epochs = at(PatternPlace::epochs);
+  if (const auto loss = at(PatternPlace::loss); loss && std::isfinite(*loss)) reading.loss = loss;
+  if (const auto rate = at(PatternPlace::rate); rate && *rate > 0) reading.bar_step_s = 1 / *rate;
+  const auto add = [&](PatternPlace place, std::string key, TimeMeaning meaning) {
     const auto time = at(place);
     if (time && *time > 0 && std::isfinite(*time))
-      reading.times.push_back({std::move(key), *time, meaning, at(Place::covers).value_or(0)});
+      reading.times.push_back(
+          {std::move(key), *time, meaning, at(PatternPlace::covers).value_or(0)});
   };
-  add(Place::time, "time", TimeMeaning::step);
-  add(Place::since, "time", TimeMeaning::interval);
-  add(Place::elapsed, "elapsed", TimeMeaning::elapsed);
+  add(PatternPlace::time, "time", TimeMeaning::step);
+  add(PatternPlace::since, "time", TimeMeaning::interval);
+  add(PatternPlace::elapsed, "elapsed", TimeMeaning::elapsed);
   return reading;
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 /// Two reports of one counter, one after the other.
 struct Gap {
-  const Sample* from;
-  const Sample* to;
+  const StepSample* from;
+  const StepSample* to;
   [[nodiscard]] double steps() const { return to->step - from->step; }
 };
 
@@ -24,10 +24,10 @@ double median(std::vector<double> values) {
 }
 
 /// Pairs in which the counter went forward; several ranks may report one step.
-std::vector<Gap> gaps_of(const std::deque<Sample>& samples) {
+std::vector<Gap> gaps_of(const std::deque<StepSample>& samples) {
   std::vector<Gap> gaps;
-  const Sample* last = nullptr;
-  for (const Sample& sample : samples) {
+  const StepSample* last = nullptr;
+  for (const StepSample& sample : samples) {
     if (last != nullptr && sample.step == last->step) continue;
     if (last != nullptr && sample.step > last->step) gaps.push_back({last, &sample});
     last = &sample;
@@ -88,8 +88,8 @@ struct Witness {
 /// What one time field is, seen over the samples.
 class FieldSeries {
  public:
-  FieldSeries(std::string key, const std::deque<Sample>& samples) : key_(std::move(key)) {
-    for (const Sample& sample : samples)
+  FieldSeries(std::string key, const std::deque<StepSample>& samples) : key_(std::move(key)) {
+    for (const StepSample& sample : samples)
       for (const TimeField& field : sample.times)
         if (field.key == key_) {
           points_.push_back({sample.step, field.seconds, field.covers, sample.epoch.value_or(-1)});
@@ -211,9 +211,9 @@ class FieldSeries {
   TimeMeaning meaning_ = TimeMeaning::open;
 };
 
-std::optional<double> by_rates(const std::deque<Sample>& samples) {
+std::optional<double> by_rates(const std::deque<StepSample>& samples) {
   std::vector<double> rates;
-  for (const Sample& sample : samples)
+  for (const StepSample& sample : samples)
     if (sample.rate_s) rates.push_back(*sample.rate_s);
   const std::size_t warm_up = rates.size() >= 8 ? 2 : rates.size() >= 3 ? 1 : 0;
   if (rates.empty()) return std::nullopt;
@@ -221,9 +221,9 @@ std::optional<double> by_rates(const std::deque<Sample>& samples) {
   return median(std::move(rates));
 }
 
-std::vector<std::string> time_keys(const std::deque<Sample>& samples) {
+std::vector<std::string> time_keys(const std::deque<StepSample>& samples) {
   std::vector<std::string> keys;
-  for (const Sample& sample : samples)
+  for (const StepSample& sample : samples)
     for (const TimeField& field : sample.times)
       if (std::ranges::find(keys, field.key) == keys.end() && keys.size() < 16)
         keys.push_back(field.key);
@@ -232,10 +232,10 @@ std::vector<std::string> time_keys(const std::deque<Sample>& samples) {
 
 }  // namespace
 
-std::optional<StepTime> step_time_of(const std::deque<Sample>& samples) {
+std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   const auto gaps = gaps_of(samples);
   std::vector<double> left;
-  for (const Sample& sample : samples)
+  for (const StepSample& sample : samples)
     if (sample.eta_s) left.push_back(*sample.eta_s);
   Witness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
   if (!left.empty()) witness.left = median(std::move(left));

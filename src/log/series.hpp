@@ -13,7 +13,7 @@
 namespace schedmate {
 
 /// One step that was reported.
-struct Sample {
+struct StepSample {
   double step = 0;
   std::optional<double> epoch;
   std::optional<Stamp> time;
@@ -29,6 +29,6 @@ struct StepTime {
 };
 
 /// Of the samples of one counter, oldest first. Nothing when no reading stands a check.
-[[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<Sample>& samples);
+[[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples);
 
 }  // namespace schedmate

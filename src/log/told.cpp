@@ -6,6 +6,16 @@
 #include "log/tracker.hpp"
 
 namespace schedmate {
+namespace {
+
+/// A step of more than a day is a clock or a sum that was misread.
+bool is_a_step(double seconds) {
+  constexpr double shortest = 1e-7;
+  constexpr double longest = 86400;
+  return seconds >= shortest && seconds <= longest;
+}
+
+}  // namespace
 
 /// The counter that says most of the training: with a total, a time, a loss; then the newest.
 const ProgressTracker::Counter* ProgressTracker::main_counter() const {
@@ -13,7 +23,7 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
   int best_worth = -1;
   for (const auto& [key, counter] : counters_) {
     if (counter.samples.empty()) continue;
-    const Sample& last = counter.samples.back();
+    const StepSample& last = counter.samples.back();
     const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
                       (last.rate_s || !last.times.empty() ? 3 : 0);
     const bool better =
@@ -28,7 +38,7 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
 std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
   if (counter.samples.size() > 1 || loose_.empty()) return step_time_of(counter.samples);
   auto samples = counter.samples;  // the times of a first report may follow it
-  Sample& only = samples.back();
+  StepSample& only = samples.back();
   if (only.times.empty() && !only.rate_s) {
     only.times = loose_;
     only.rate_s = loose_rate_;
@@ -58,7 +68,7 @@ Progress ProgressTracker::told() const {
     if (last.total_epochs) progress.total_epochs = last.total_epochs;
     if (last.loss && main->has_loss) progress.loss = last.loss;
     progress.evidence.push_back(main->text);
-    if (const auto time = time_of(*main)) {
+    if (const auto time = time_of(*main); time && is_a_step(time->seconds)) {
       progress.step_time_s = time->seconds;
       progress.by = last.format != nullptr ? last.format->name + ", " + time->by : time->by;
     }
@@ -66,7 +76,7 @@ Progress ProgressTracker::told() const {
     progress.evidence.push_back(last_text_);
   }
   if (!progress.step) progress.step = checkpoint_step_;
-  if (!progress.step_time_s && closing_step_s_) {
+  if (!progress.step_time_s && closing_step_s_ && is_a_step(*closing_step_s_)) {
     progress.step_time_s = closing_step_s_;
     progress.by = "closing summary";
   }
@@ -81,7 +91,7 @@ std::vector<Report> ProgressTracker::reports(Clock clock) const {
   const Counter* main = whole.main_counter();
   double days = 0;  // clocks without a date begin anew at midnight
   for (std::size_t i = 0; main != nullptr && i < main->samples.size(); ++i) {
-    const Sample& sample = main->samples[i];
+    const StepSample& sample = main->samples[i];
     if (!reports.empty() && sample.step <= reports.back().step) continue;
     double at = sample.arrived_s;
     if (clock == Clock::stamps) {
@@ -99,7 +109,7 @@ std::vector<Report> ProgressTracker::reports(Clock clock) const {
 std::optional<double> ProgressTracker::epochs_left(const Progress& progress) const {
   if (!progress.epoch || !progress.total_epochs) return std::nullopt;
   const bool from_zero =
-      std::ranges::any_of(epochs_, [](const Sample& each) { return each.step == 0; }) ||
+      std::ranges::any_of(epochs_, [](const StepSample& each) { return each.step == 0; }) ||
       *progress.epoch == 0;
   const double done = std::floor(*progress.epoch) + (from_zero ? 1 : 0);
   return std::max(0.0, *progress.total_epochs - done);

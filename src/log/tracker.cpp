@@ -18,7 +18,7 @@ constexpr std::size_t most_row = 120;
 constexpr std::size_t most_silent = 1U << 14U;
 constexpr std::size_t most_loose = 16;
 
-bool ends_run(const Sample& last, const Reading& next) {
+bool ends_run(const StepSample& last, const Reading& next) {
   return next.step && *next.step < last.step &&
          (!next.epoch || !last.epoch || *next.epoch == *last.epoch);
 }
@@ -164,7 +164,7 @@ void ProgressTracker::take_epoch(const Reading& reading) {
     epoch_ = reading.epoch;
   }
   if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
-  Sample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
+  StepSample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
   epochs_.push_back(std::move(sample));
   if (epochs_.size() > most_samples) epochs_.pop_front();
 }
@@ -178,7 +178,7 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   }
   Counter& counter = found->second;
   if (!counter.samples.empty()) {
-    const Sample& last = counter.samples.back();
+    const StepSample& last = counter.samples.back();
     const bool falls = *reading.step < last.step;
     if (reading.epoch && last.epoch && *reading.epoch > *last.epoch) {
       counter.in_epoch = falls;
@@ -187,13 +187,13 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
     if (ends_run(last, reading) && *reading.step < last.step / 2)
       counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
   }
-  Sample sample{*reading.step,
-                reading.epoch,
-                reading.time,
-                reading.times,
-                reading.bar_step_s,
-                arrival_s_,
-                {}};
+  StepSample sample{*reading.step,
+                    reading.epoch,
+                    reading.time,
+                    reading.times,
+                    reading.bar_step_s,
+                    arrival_s_,
+                    {}};
   if (reading.eta_s && reading.total_steps && *reading.total_steps > *reading.step)
     sample.eta_s = *reading.eta_s / (*reading.total_steps - *reading.step);
   if (sample.times.empty() && !sample.rate_s) {

@@ -37,7 +37,7 @@ class ProgressTracker {
  private:
   /// The reports of one counter.
   struct Counter {
-    std::deque<Sample> samples;
+    std::deque<StepSample> samples;
     Reading last;
     bool has_loss = false;
     bool in_epoch = false;     ///< it was seen to begin anew in an epoch
@@ -78,7 +78,7 @@ class ProgressTracker {
   std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing
   Columns columns_;
   Shapes shapes_;
-  std::deque<Sample> epochs_;  ///< their counter and times, where lines tell of epochs
+  std::deque<StepSample> epochs_;  ///< their counter and times, where lines tell of epochs
   std::uint64_t lines_ = 0;
   double arrival_s_ = 0;
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one

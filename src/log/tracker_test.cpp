@@ -106,6 +106,13 @@ TEST_CASE("floods of shapes, counters and columns are forgotten") {
   CHECK(progress_json(tracker.now()).size() < 10'000);
 }
 
+TEST_CASE("a step of more than a day is none") {
+  CHECK(read({"step 1 loss 2 step_time: 1634000000000", "step 2 loss 2 step_time: 1634000000000"})
+            .step_time_s == std::nullopt);
+  CHECK(read({"step 1 loss 2 step_time: 3600", "step 2 loss 2 step_time: 3600"}).step_time_s ==
+        3600.0);
+}
+
 TEST_CASE("noise is no training") {
   const Progress progress =
       read({"Downloading data: 100%|# | 10/10 [00:01<00:00, 9.0it/s]", "port 29500 is free",

@@ -14,21 +14,22 @@ using enum Quantity;
 using enum Better;
 
 constexpr std::array columns = {
-    Column{"average JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.average; }},
-    Column{"median JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.p50; }},
-    Column{"p99 JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.p99; }},
-    Column{"average queueing", seconds, lower,
-           [](const RunSummary& r) { return r.queue_s.average; }},
-    Column{"p99 queueing", seconds, lower, [](const RunSummary& r) { return r.queue_s.p99; }},
-    Column{"average slowdown", ratio, lower,
-           [](const RunSummary& r) { return r.slowdown.average; }},
-    Column{"makespan", seconds, lower,
-           [](const RunSummary& r) { return static_cast<double>(r.makespan.count()); }},
-    Column{"utilisation", percent, higher, [](const RunSummary& r) { return r.utilisation; }},
-    Column{"Jain index", ratio, higher, [](const RunSummary& r) { return r.jain_index; }},
-    Column{"p99 fairness", ratio, lower, [](const RunSummary& r) { return r.finish_fairness.p99; }},
-    Column{"preemptions", count, neither,
-           [](const RunSummary& r) { return static_cast<double>(r.preemptions); }},
+    TableColumn{"average JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.average; }},
+    TableColumn{"median JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.p50; }},
+    TableColumn{"p99 JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.p99; }},
+    TableColumn{"average queueing", seconds, lower,
+                [](const RunSummary& r) { return r.queue_s.average; }},
+    TableColumn{"p99 queueing", seconds, lower, [](const RunSummary& r) { return r.queue_s.p99; }},
+    TableColumn{"average slowdown", ratio, lower,
+                [](const RunSummary& r) { return r.slowdown.average; }},
+    TableColumn{"makespan", seconds, lower,
+                [](const RunSummary& r) { return static_cast<double>(r.makespan.count()); }},
+    TableColumn{"utilisation", percent, higher, [](const RunSummary& r) { return r.utilisation; }},
+    TableColumn{"Jain index", ratio, higher, [](const RunSummary& r) { return r.jain_index; }},
+    TableColumn{"p99 fairness", ratio, lower,
+                [](const RunSummary& r) { return r.finish_fairness.p99; }},
+    TableColumn{"preemptions", count, neither,
+                [](const RunSummary& r) { return static_cast<double>(r.preemptions); }},
 };
 
 double largest(std::span<const double> values) {
@@ -49,7 +50,7 @@ std::string grouped(std::string digits) {
 
 }  // namespace
 
-std::span<const Column> result_columns() { return columns; }
+std::span<const TableColumn> result_columns() { return columns; }
 
 Scale scale_of(Quantity quantity, std::span<const double> values) {
   const double top = largest(values);

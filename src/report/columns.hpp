@@ -15,13 +15,13 @@ namespace schedmate {
 enum class Quantity : std::uint8_t { seconds, percent, ratio, count };
 enum class Better : std::uint8_t { lower, higher, neither };
 
-struct Column {
+struct TableColumn {
   std::string_view title;
   Quantity quantity = Quantity::count;
   Better better = Better::lower;
   double (*value)(const RunSummary&) = nullptr;
 };
-[[nodiscard]] std::span<const Column> result_columns();
+[[nodiscard]] std::span<const TableColumn> result_columns();
 
 /// One unit and precision for a whole column, chosen by its largest value, so that its numbers can
 /// be compared by eye.

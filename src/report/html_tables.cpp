@@ -81,7 +81,7 @@ std::string table(std::span<const RunSummary> runs, const std::vector<Cells>& co
 
 std::string results_html(std::span<const RunSummary> runs) {
   std::vector<Cells> columns;
-  for (const Column& column : result_columns()) {
+  for (const TableColumn& column : result_columns()) {
     Cells cells{.title = std::string(column.title), .values = {}, .scale = {}, .best = {}};
     for (const RunSummary& run : runs) cells.values.push_back(column.value(run));
     cells.scale = scale_of(column.quantity, cells.values);

@@ -63,7 +63,7 @@ std::uint32_t NameTable::index_of(std::string_view name) {
 TraceBuilder::TraceBuilder(std::string name, const ReadOptions& options)
     : name_(std::move(name)), options_(options), extra_(options.columns.size()) {}
 
-void TraceBuilder::add(const Draft& job, const Place& place) {
+void TraceBuilder::add(const Draft& job, const RowPlace& place) {
   if (const auto flaw = flaw_of(job)) {
     return reject(flaw->reason, place.line, place.column[static_cast<std::size_t>(flaw->part)]);
   }

@@ -35,7 +35,7 @@ struct Draft {
 };
 
 /// Where a row stands: a line and, in it, the character where each part begins (0 = not known).
-struct Place {
+struct RowPlace {
   std::uint64_t line = 0;
   std::array<std::size_t, 4> column{};  // by Part
 };
@@ -61,7 +61,7 @@ class TraceBuilder {
   TraceBuilder(std::string name, const ReadOptions& options);
 
   /// Each row of the file ends in exactly one of these three.
-  void add(const Draft& job, const Place& place);
+  void add(const Draft& job, const RowPlace& place);
   void skip(std::string_view reason);
   void reject(std::string_view reason, std::uint64_t line, std::size_t column);
 

@@ -38,7 +38,7 @@ int main(int count, char** words) {
   around.meter = std::make_shared<schedmate::ChatMeter>();
   const auto chat = schedmate::open_chat(settings, around);
   if (!chat) return 4;
-  schedmate::testing::SmallJob job;
+  schedmate::testing::SmallJobTree job;
   schedmate::AgentSettings agent;
   agent.tool_calls = 2;
   agent.answer_tokens = 400;

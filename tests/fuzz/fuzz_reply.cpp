@@ -10,7 +10,7 @@ namespace schedmate::fuzz {
 /// A reply is an error with a sentence, or a turn whose claims are facts with a line or are dropped
 /// with a reason.
 void fuzz_reply(std::string_view input) {
-  static testing::SmallJob job;
+  static testing::SmallJobTree job;
   static const AgentTask task = job.task();
   static Evaluator evaluator(task, gaps_of(job.found(), 0));
   const auto turn = read_turn(input);

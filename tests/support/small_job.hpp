@@ -68,9 +68,9 @@ precision: {type: bf16}
 )";
 
 /// The tree and its facts: the entry and its configuration were read, a few facts are known.
-class SmallJob {
+class SmallJobTree {
  public:
-  SmallJob() : tree_(fill()) {
+  SmallJobTree() : tree_(fill()) {
     job_.root = scratch_.path("job");
     job_.command = "python train.py --config conf.yaml --arch resnet18 --seed 3";
     found_.files_read = {"train.py", "conf.yaml"};

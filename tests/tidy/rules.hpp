@@ -35,6 +35,7 @@ Findings check_file_bytes(const Tree& tree, const Limits& limits);
 Findings check_links(const Tree& tree);
 Findings check_table_rows(const Tree& tree);  ///< each .def row documented and tested
 Findings check_in_build(const Tree& tree);    ///< nothing is left out of the build
+Findings check_type_names(const Tree& tree);  ///< one type of a name in a namespace
 
 [[nodiscard]] Findings check_all(const Tree& tree);
 

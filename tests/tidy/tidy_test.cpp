@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -243,6 +244,21 @@ TEST_CASE("a folder whose CMakeLists.txt nobody reads is found") {
   CHECK(check_in_build(tree).empty());
   tree.files.push_back(file("tests/lost/CMakeLists.txt", ""));
   CHECK(check_in_build(tree).size() == 1);
+}
+
+TEST_CASE("two headers may not give one name of a namespace to two types") {
+  const auto in = [](const char* path, const char* space, const char* type) {
+    return file(path, fmt::format("namespace {} {{\n{}\n}}\n", space, type));
+  };
+  const Tree twice{{in("src/a/x.hpp", "schedmate", "struct Sample {"),
+                    in("src/b/y.hpp", "schedmate", "class Sample final {")},
+                   ""};
+  CHECK(told(check_type_names(twice)) == "2: schedmate::Sample is also in src/a/x.hpp\n");
+  const Tree apart{{in("src/a/x.hpp", "schedmate", "struct Sample {"),
+                    in("src/b/y.hpp", "schedmate::python", "struct Sample {"),
+                    in("src/c/z.hpp", "schedmate", "struct Sample;")},
+                   ""};
+  CHECK(check_type_names(apart).empty());
 }
 
 TEST_CASE("the tree of this project can be read and holds this file") {
