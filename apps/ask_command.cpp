@@ -79,7 +79,7 @@ Result<void> ask_command(const Session& session, const AskRequest& request) {
   if (!index) return tl::unexpected(index.error());
   const LogKnowledge knowledge{*index,
                                [&]() -> std::optional<Progress> {
-                                 auto progress = track(*log);
+                                 auto progress = track(*log, {session.settings.text("rules")});
                                  if (!progress) return std::nullopt;
                                  return *std::move(progress);
                                },

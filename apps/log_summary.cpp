@@ -14,7 +14,7 @@ namespace schedmate {
 using Json = nlohmann::ordered_json;
 
 Result<std::string> summarize_log(const Session& session, const std::string& path) {
-  auto progress = track(path);
+  auto progress = track(path, {session.settings.text("rules")});
   if (!progress) return tl::unexpected(progress.error());
   for (auto& line : progress->evidence) line = printable(redact(line));
   DiagnoseInput input;
