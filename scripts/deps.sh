@@ -18,13 +18,14 @@ build_set=(
   libssl-dev                       # content hashes, TLS
   libcpp-httplib-dev               # model servers
   libsqlite3-dev libhiredis-dev    # the history
+  python3                          # the trainer of the demonstration
 )
 test_set=(
   doctest-dev                           # unit tests
   clang-format-19 clang-tidy-19         # style and static checks
   clang-19 libclang-rt-19-dev           # fuzz targets
   chromium fonts-dejavu-core            # opens report.html
-  python3 time                          # comparison and measuring scripts
+  time                                  # measuring scripts
   redis-server                          # the store's conformance suite
 )
 
