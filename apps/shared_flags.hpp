@@ -7,7 +7,7 @@
 
 #include "apps/command_line.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's
 class App;
 }
 

@@ -38,7 +38,7 @@ class Counters {
         if (!rate || (!clock && !counted)) continue;
         parts_.bar = i;
         reading_.bar = true;
-        reading_.bar_step_s = *rate;
+        reading_.bar_step_s = rate;
         return;
       }
       if (clock || is_drawn(i)) parts_.bar = i;

@@ -74,6 +74,8 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
 bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
 
 constexpr double longest_alone = 30;  ///< seconds of a step that one line may claim
+/// Minutes are more often of an epoch or of the whole run than of a step.
+constexpr double longest_unproven = 120;
 
 constexpr std::size_t enough_gaps = 4;  ///< that a clock may gainsay a named time
 
@@ -129,6 +131,7 @@ class FieldSeries {
     const double share = value / witness.interval;
     const bool many = witness.interval > 1.5;
     const auto& stamps = witness.stamps;
+    if (!stamps && !witness.left && !is_told() && value > longest_unproven) return std::nullopt;
     if (!stamps) {
       // "took 2 s" every 50 steps may be either; "time" is more often that of a step.
       if (many && !witness.left && !is_told() && !key_.ends_with("time")) return std::nullopt;
@@ -248,7 +251,7 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   for (const auto& key : keys) {
     const FieldSeries field(key, samples);
     if (field.is_told()) continue;
-    const auto found = field.read(witness);
+    auto found = field.read(witness);
     if (found && (witness.stamps || key == "time")) return found;
     // Several times that differ, and nothing says which is the whole.
     if (found && open && !near(found->seconds, open->seconds, 1.6)) return std::nullopt;

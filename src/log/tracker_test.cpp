@@ -113,6 +113,14 @@ TEST_CASE("a step of more than a day is none") {
         3600.0);
 }
 
+TEST_CASE("minutes that neither stamps nor what is left bear out are no step") {
+  CHECK(read({"step 1 loss 2 time: 500", "step 2 loss 2 time: 480", "step 3 loss 2 time: 510"})
+            .step_time_s == std::nullopt);
+  CHECK(read({"10:00:00 step 1 loss 2 time: 500", "10:08:20 step 2 loss 2 time: 500",
+              "10:16:40 step 3 loss 2 time: 500"})
+            .step_time_s == doctest::Approx(500));
+}
+
 TEST_CASE("noise is no training") {
   const Progress progress =
       read({"Downloading data: 100%|# | 10/10 [00:01<00:00, 9.0it/s]", "port 29500 is free",

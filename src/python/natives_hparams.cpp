@@ -44,7 +44,7 @@ class HParams : public AttributeDict {
  protected:
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<HParams>(shared_from_this());
-    const auto made = [&](auto run) {
+    const auto made = [&](const auto& run) {
       return native_function("HParams." + std::string(name), run);
     };
     if (name == "parse") {
