@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -26,20 +28,6 @@ constexpr std::uint64_t largest_guess = std::uint64_t{1} << 28U;  // a sparse fi
 tl::unexpected<Error> invalid(const std::string& path, std::string_view what) {
   return fail(ErrorCode::invalid, fmt::format("{}: {}", path, what));
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 Result<Descriptor> open_regular(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

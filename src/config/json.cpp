@@ -9,28 +9,13 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "config/places.hpp"
 #include "config/readers.hpp"
 #include "config/scalars.hpp"
 
 namespace schedmate::config {
 namespace {
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80U) return put(code);
-  if (code < 0x800U) {
-    put(0xC0U | (code >> 6U));
-  } else if (code < 0x10000U) {
-    put(0xE0U | (code >> 12U));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-  } else {
-    put(0xF0U | (code >> 18U));
-    put(0x80U | ((code >> 12U) & 0x3FU));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-  }
-  put(0x80U | (code & 0x3FU));
-}
 
 class JsonReader {
  public:

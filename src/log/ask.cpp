@@ -51,39 +51,41 @@ std::string in_words(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-LogAnswer speed(const LogKnowledge& knowledge) {
-  LogAnswer answer;
-  const auto progress = knowledge.progress();
-  if (!progress) return answer;
-  if (progress->step_time_s)
-    answer.text = fmt::format("{} s a step ({})", number(*progress->step_time_s), progress->by);
-  if (progress->throughput)
-    answer.text += fmt::format("{}{} {}", answer.text.empty() ? "" : ", ",
-                               number(progress->throughput->value), progress->throughput->unit);
-  answer.lines = lines_with(knowledge.index, progress->evidence);
-  return answer;
+std::string speed(const Progress& progress) {
+  std::string text;
+  if (progress.step_time_s)
+    text = fmt::format("{} s a step ({})", number(*progress.step_time_s), progress.by);
+  if (progress.throughput)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number(progress.throughput->value),
+                        progress.throughput->unit);
+  return text;
 }
 
-LogAnswer how_far(const LogKnowledge& knowledge) {
-  LogAnswer answer;
-  const auto progress = knowledge.progress();
-  if (!progress) return answer;
-  if (progress->step) answer.text = "step " + of_total(*progress->step, progress->total_steps);
-  if (progress->epoch)
-    answer.text += fmt::format("{}epoch {}", answer.text.empty() ? "" : ", ",
-                               of_total(*progress->epoch, progress->total_epochs));
-  if (progress->remaining_s) answer.text += ", " + in_words(*progress->remaining_s) + " left";
-  answer.lines = lines_with(knowledge.index, progress->evidence);
-  return answer;
+std::string how_far(const Progress& progress) {
+  std::string text;
+  if (progress.step) text = "step " + of_total(*progress.step, progress.total_steps);
+  if (progress.epoch)
+    text += fmt::format("{}epoch {}", text.empty() ? "" : ", ",
+                        of_total(*progress.epoch, progress.total_epochs));
+  if (progress.remaining_s) text += ", " + in_words(*progress.remaining_s) + " left";
+  return text;
 }
 
-LogAnswer loss(const LogKnowledge& knowledge) {
-  LogAnswer answer;
+std::string loss(const Progress& progress) {
+  if (!progress.loss) return "";
+  std::string text;
+  text = "loss " + number(*progress.loss);
+  if (progress.step) text += " at step " + number(*progress.step);
+  return text;
+}
+
+/// What `tell` makes of the progress, with the line it stands on.
+LogAnswer by_progress(const LogKnowledge& knowledge, std::string (*tell)(const Progress&)) {
   const auto progress = knowledge.progress();
-  if (!progress || !progress->loss) return answer;
-  answer.text = "loss " + number(*progress->loss);
-  if (progress->step) answer.text += " at step " + number(*progress->step);
-  answer.lines = lines_with(knowledge.index, progress->evidence);
+  if (!progress) return {};
+  LogAnswer answer;
+  answer.text = tell(*progress);
+  if (!answer.text.empty()) answer.lines = lines_with(knowledge.index, progress->evidence);
   return answer;
 }
 
@@ -161,12 +163,12 @@ LogAnswer one(std::string_view question, const LogKnowledge& knowledge) {
                       "optimizer", "which model", "what model", "seed", "parameter"}))
     return by(settings(question, knowledge), "settings");
   if (has_any(asked, {"fast", "speed", "slow", "throughput", "step time", "per second", "it/s"}))
-    return by(speed(knowledge), "speed");
-  if (has_any(asked, {"loss", "converg"})) return by(loss(knowledge), "loss");
+    return by(by_progress(knowledge, speed), "speed");
+  if (has_any(asked, {"loss", "converg"})) return by(by_progress(knowledge, loss), "loss");
   if (has_any(asked, {"memory", "vram"})) return by(memory(knowledge), "memory");
   if (has_any(asked, {"how far", "progress", "epoch", "remain", "left", "eta", "finish", "done",
                       "how long", "step"}))
-    return by(how_far(knowledge), "progress");
+    return by(by_progress(knowledge, how_far), "progress");
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/descriptor.hpp"
 #include "base/input.hpp"
 #include "log/utf16.hpp"
 
@@ -84,21 +85,6 @@ Result<void> each_chunk(const std::string& path, const TakeChunk& take) {
   }
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path)
-      : number_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 /// Reads up to `out.size()` bytes at `offset`; says how many there were.
 std::size_t read_at(int file, std::string& out, std::uint64_t offset) {
   std::size_t have = 0;
@@ -156,7 +142,7 @@ void each_line_of(std::string_view text, const TakeLine& take) {
 }
 
 Result<Tail> tail_of(const std::string& path, std::size_t bytes) {
-  const Descriptor file(path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status{};
   const bool regular =
       file.number() >= 0 && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/utf8.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -11,27 +13,6 @@ constexpr char16_t mark = 0xfeff;
 
 bool is_high(char16_t unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool is_low(char16_t unit) { return unit >= 0xdc00 && unit < 0xe000; }
-
-void append(std::uint32_t point, std::string& out) {
-  const auto tail = [&](int shift) {
-    out += static_cast<char>(0x80U | ((point >> static_cast<unsigned>(shift)) & 0x3fU));
-  };
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xc0U | (point >> 6U));
-    tail(0);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xe0U | (point >> 12U));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xf0U | (point >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 }  // namespace
 
@@ -50,14 +31,14 @@ void Utf16::add(std::string_view piece, std::string& out) {
 
 void Utf16::add_unit(char16_t unit, std::string& out) {
   if (high_ != 0 && is_low(unit)) {
-    append(0x10000U + ((static_cast<std::uint32_t>(high_) - 0xd800U) << 10U) + (unit - 0xdc00U),
-           out);
+    append_utf8(
+        out, 0x10000U + ((static_cast<std::uint32_t>(high_) - 0xd800U) << 10U) + (unit - 0xdc00U));
     high_ = 0;
     return;
   }
-  if (high_ != 0) append(replacement, out);
+  if (high_ != 0) append_utf8(out, replacement);
   high_ = is_high(unit) ? unit : char16_t{0};
-  if (high_ == 0 && unit != mark) append(is_low(unit) ? replacement : unit, out);
+  if (high_ == 0 && unit != mark) append_utf8(out, is_low(unit) ? replacement : unit);
 }
 
 int utf16_kind(std::string_view first_bytes) {

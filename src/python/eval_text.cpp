@@ -4,33 +4,13 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "python/interpreter.hpp"
 
 namespace schedmate::python {
 namespace {
 
 constexpr std::size_t longest_text = 1'000'000;
-
-void append_utf8(std::string& out, std::uint32_t point) {
-  const auto tail = [&](int shift) {
-    out += static_cast<char>(0x80U | ((point >> static_cast<unsigned>(shift)) & 0x3FU));
-  };
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xC0U | (point >> 6U));
-    tail(0);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xE0U | (point >> 12U));
-    tail(6);
-    tail(0);
-  } else if (point < 0x110000) {
-    out += static_cast<char>(0xF0U | (point >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 /// The character written as \xhh, \uhhhh or \Uhhhhhhhh; how far it reaches.
 std::size_t append_numbered(std::string& out, std::string_view rest) {
@@ -42,7 +22,8 @@ std::size_t append_numbered(std::string& out, std::string_view rest) {
     out += '\\';
     return 1;
   }
-  append_utf8(out, point);
+  constexpr std::uint32_t beyond = 0x110000;  // no character
+  if (point < beyond) append_utf8(out, point);
   return 2 + digits;
 }
 

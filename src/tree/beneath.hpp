@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "tree/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace schedmate {
 

@@ -19,8 +19,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
-#include "tree/descriptor.hpp"
 
 namespace schedmate {
 namespace {

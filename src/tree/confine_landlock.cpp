@@ -4,8 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
-#include "tree/descriptor.hpp"
 
 namespace schedmate {
 

@@ -3,7 +3,6 @@
 
 /// Bytes of a file as UTF-8 text.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +13,6 @@ namespace schedmate {
 /// converted, and a byte that is no UTF-8 is taken as Latin-1. Nothing for binary content.
 [[nodiscard]] std::optional<std::string> as_utf8(std::string bytes);
 
-void append_utf8(std::string& out, std::uint32_t code);
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 /// The text without what ends in the middle of a character, at most `bytes` long.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "tree/encoding.hpp"
 
 namespace schedmate {

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "base/descriptor.hpp"
 #include "tests/hostile/cases.hpp"
-#include "tree/descriptor.hpp"
 
 namespace schedmate::hostile {
 namespace {

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.hpp"
 #include "tests/hostile/cases.hpp"
-#include "tree/descriptor.hpp"
 
 namespace schedmate::hostile {
 namespace {
