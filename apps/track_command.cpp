@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/machine_clock.hpp"
+#include "apps/words.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
@@ -42,7 +43,7 @@ constexpr double shortest_s = 0.01;  ///< between looks
 
 /// Evidence is shown to people: what looks like a secret is not.
 std::string shown(const Session& session, Progress progress) {
-  for (auto& line : progress.evidence) line = redact(line);
+  for (auto& line : progress.evidence) line = printable(redact(line));
   return session.json ? progress_json(progress) + "\n" : progress_text(progress);
 }
 

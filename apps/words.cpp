@@ -6,7 +6,22 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/utf8.hpp"
+
 namespace schedmate {
+namespace {
+
+/// Controls (C0, DEL, C1), and marks that end a line or turn the direction of writing.
+bool commands_a_terminal(std::string_view character) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
+  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (character.size() != 3 || byte(0) != 0xE2) return false;
+  return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||  // U+2028 to U+202E
+         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);    // U+2066 to U+2069
+}
+
+}  // namespace
 
 std::string in_words(Seconds duration) {
   const auto s = static_cast<double>(duration.count());
@@ -17,8 +32,17 @@ std::string in_words(Seconds duration) {
 }
 
 std::string printable(std::string_view text) {
-  std::string shown(text);
-  std::ranges::replace_if(shown, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  std::string shown;
+  shown.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const auto character = text.substr(at, std::max<std::size_t>(length, 1));
+    if (length == 0 || commands_a_terminal(character))
+      shown += '?';
+    else
+      shown += character;
+    at += character.size();
+  }
   return shown;
 }
 

@@ -15,26 +15,11 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// Length of the UTF-8 character at `at`; 0 when there is none (overlong forms and surrogates too).
-std::size_t character_length(std::string_view text, std::size_t at) {
-  const unsigned first = byte_at(text, at);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xC0U) != 0x80) return 0;
-  }
-  const unsigned second = byte_at(text, at + 1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool beyond = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
-  return overlong || beyond ? 0 : length;
-}
-
 std::string with_latin1(std::string text) {
   std::size_t at = 0;
   const auto skip_good = [&] {
     while (at < text.size()) {
-      const std::size_t length = character_length(text, at);
+      const std::size_t length = utf8_length(text, at);
       if (length == 0) return;
       at += length;
     }
@@ -118,7 +103,7 @@ std::optional<std::string> as_utf8(std::string bytes) {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = character_length(text, at);
+    const std::size_t length = utf8_length(text, at);
     if (length == 0) return false;
     at += length;
   }
