@@ -28,6 +28,17 @@ EmbedderOptions embedder_options(const Session& session) {
 
 }  // namespace
 
+Result<Embedder> open_embedder(const Session& session) {
+  auto embedder = make_embedder(session.settings.text("embedder.kind"), embedder_options(session));
+  if (!embedder || embedder->sparse()) return embedder;
+  embedder->embed = [send = std::move(embedder->embed)](std::span<const std::string> texts) {
+    std::vector<std::string> clean;
+    for (const std::string& text : texts) clean.push_back(redact(text));
+    return send(clean);
+  };
+  return embedder;
+}
+
 Result<AdvisorState> open_state(const Session& session) {
   AdvisorState state;
   const std::string folder = session.state_dir();
@@ -38,7 +49,7 @@ Result<AdvisorState> open_state(const Session& session) {
   auto store = open_store(given.empty() ? "sqlite:" + folder + "/history.sqlite" : given);
   if (!store) return tl::unexpected(store.error());
   state.store = std::move(*store);
-  auto embedder = make_embedder(session.settings.text("embedder.kind"), embedder_options(session));
+  auto embedder = open_embedder(session);
   if (!embedder) return tl::unexpected(embedder.error());
   state.embedder = std::make_unique<Embedder>(std::move(*embedder));
   IndexOptions options;

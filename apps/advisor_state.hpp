@@ -21,4 +21,8 @@ struct AdvisorState {
 /// invalid (the store is damaged or of a newer version; nothing is changed then).
 [[nodiscard]] Result<AdvisorState> open_state(const Session& session);
 
+/// The one that the settings name; secrets are taken out of what it sends. Errors: not_found,
+/// invalid (no URL, an unreadable recording or token).
+[[nodiscard]] Result<Embedder> open_embedder(const Session& session);
+
 }  // namespace schedmate

@@ -5,6 +5,7 @@
 
 #include <schedmate/diagnosis.hpp>
 
+#include "apps/advisor_state.hpp"
 #include "apps/words.hpp"
 #include "tree/redact.hpp"
 
@@ -53,6 +54,7 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
   DiagnoseInput input;
   input.paths = request.logs;
   input.locator = request.locate;
+  input.classifier = request.classify;
   input.rules = session.settings.text("rules");
   input.good = request.good;
   input.clean = [](std::string_view text) { return printable(redact(text)); };
@@ -60,6 +62,13 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
     auto job = read_job_file(request.job);
     if (!job) return tl::unexpected(job.error());
     input.job = *std::move(job);
+  }
+  std::optional<Embedder> embedder;
+  if (request.classify == "embedding") {
+    auto opened = open_embedder(session);
+    if (!opened) return tl::unexpected(opened.error());
+    embedder = *std::move(opened);
+    input.embedder = &*embedder;
   }
   const auto made = diagnose(input);
   if (!made) return tl::unexpected(made.error());

@@ -13,7 +13,7 @@ namespace schedmate {
 struct DiagnoseRequest {
   std::vector<std::string> logs;
   std::string job, good;
-  std::string locate = "scan";
+  std::string locate = "scan", classify = "rules";
 };
 
 /// Errors: those of diagnose() and read_job_file(), for the exit code.

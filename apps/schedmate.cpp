@@ -218,6 +218,7 @@ FlagDescription describe(const CLI::Option& option) {
   if (type == "SIMILARITY") choose({"mixed", "paper"});
   if (type == "EMBEDDER") choose(table_names("embedders", ""));
   if (type == "LOCATOR") choose(table_names("locators", ""));
+  if (type == "CLASSIFIER") choose(table_names("classifiers", ""));
   if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
   if (type == "SHELL") choose({"bash", "zsh", "fish"});
   if (type == "TABLE") choose(list_kinds());

@@ -69,6 +69,9 @@ void add_diagnose(CLI::App& program, CommandLine& line) {
       ->type_name("FILE");
   command.add_option("--locate", request.locate, "how the line is found; default: scan")
       ->type_name("LOCATOR");
+  command
+      .add_option("--classify", request.classify, "what tells kinds of lines apart; default: rules")
+      ->type_name("CLASSIFIER");
   add_no_model(command, line);
   command.footer("Example:\n  schedmate diagnose slurm-17.out --job job.json");
 }

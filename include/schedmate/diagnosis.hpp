@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <schedmate/embed.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <vector>
@@ -71,18 +72,20 @@ struct JobContext {
 [[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
 
 struct DiagnoseInput {
-  std::vector<std::string> paths;  ///< logs of one job, one or one for each rank
-  std::string locator = "scan";    ///< a row of locators.def
-  std::string rules;               ///< operator's folder of rules, "" = none
-  std::string good;                ///< log of a run that went well, "" = none
+  std::vector<std::string> paths;      ///< logs of one job, one or one for each rank
+  std::string locator = "scan";        ///< a row of locators.def
+  std::string classifier = "rules";    ///< a row of classifiers.def
+  const Embedder* embedder = nullptr;  ///< of the classifier `embedding`
+  std::string rules;                   ///< operator's folder of rules, "" = none
+  std::string good;                    ///< log of a run that went well, "" = none
   std::optional<JobContext> job;
   std::vector<Witness> witnesses;  ///< beside the state of the job
   /// Makes a text of the log fit to be shown: secrets out, no control characters.
   std::function<std::string(std::string_view)> clean;
 };
 
-/// Errors: not_found (locator), unsupported (no log, log too large for the locator), those of
-/// reading the logs and the rules.
+/// Errors: not_found (locator, classifier), unsupported (no log, log too large for the locator),
+/// those of reading the logs and the rules, those of the embedder.
 [[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& input);
 
 [[nodiscard]] std::string_view name_of(FailureClass verdict);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/classify.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -11,6 +14,7 @@ constexpr std::array rows{
 #include "log/classifiers.def"
 #undef CLASSIFIER
 };
+constexpr auto kinds = std::to_array<std::string_view>({"failure", "warning", "progress", "other"});
 
 }  // namespace
 
@@ -22,10 +26,20 @@ std::vector<SeamRow> classifier_names() {
   return names;
 }
 
-std::string_view name_of(LineKind kind) {
-  constexpr auto names =
-      std::to_array<std::string_view>({"failure", "warning", "progress", "other"});
-  return names[static_cast<std::size_t>(kind)];
+Result<const ClassifierRow*> find_classifier(std::string_view name) {
+  const auto* const row = std::ranges::find(rows, name, &ClassifierRow::name);
+  if (row != rows.end()) return row;
+  std::vector<std::string_view> names;
+  for (const ClassifierRow& each : rows) names.push_back(each.name);
+  return fail(ErrorCode::not_found, unknown_name("classifier", name, names));
+}
+
+std::string_view name_of(LineKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+
+std::optional<LineKind> kind_named(std::string_view name) {
+  const auto* const held = std::ranges::find(kinds, name);
+  if (held == kinds.end()) return std::nullopt;
+  return static_cast<LineKind>(held - kinds.begin());
 }
 
 LineVerdict LineKinds::of(std::uint64_t hash, std::string_view state) {

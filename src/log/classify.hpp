@@ -5,7 +5,9 @@
 /// template; LineKinds keeps the answers.
 
 #include <functional>
+#include <optional>
 #include <schedmate/diagnosis.hpp>
+#include <schedmate/embed.hpp>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -17,6 +19,7 @@ namespace schedmate {
 
 enum class LineKind : std::uint8_t { failure, warning, progress, other };
 [[nodiscard]] std::string_view name_of(LineKind kind);
+[[nodiscard]] std::optional<LineKind> kind_named(std::string_view name);
 
 /// What a line does to the lines around it.
 enum class LineMark : std::uint8_t {
@@ -42,15 +45,27 @@ struct LineVerdict {
 /// Pure: the same answer for every line of one template.
 using ClassifyLine = std::function<LineVerdict(std::string_view state)>;
 
+struct ClassifierInput {
+  std::string rules{};                 ///< folder that adds rows, "" = none
+  const Embedder* embedder = nullptr;  ///< of `embedding`; the classifier keeps a copy
+  /// Hears why a line could not be judged (a server that is away); such a line is `other`.
+  std::function<void(const Error&)> report{};
+};
+
 struct ClassifierRow {
   std::string_view name;
   std::string_view summary;
-  Result<ClassifyLine> (*make)(const std::string& rules_folder);
+  /// Errors: as rule_rows(); of `embedding` also those of the embedder.
+  Result<ClassifyLine> (*make)(const ClassifierInput& input);
 };
 [[nodiscard]] std::span<const ClassifierRow> classifier_rows();
+/// Errors: not_found, naming the nearest.
+[[nodiscard]] Result<const ClassifierRow*> find_classifier(std::string_view name);
 
-/// Rules of rules/log_lines.toml; `rules_folder` adds rows, "" = none. Errors: as rule_rows.
-[[nodiscard]] Result<ClassifyLine> make_rules_classifier(const std::string& rules_folder);
+#define CLASSIFIER(name, summary) \
+  [[nodiscard]] Result<ClassifyLine> make_##name##_classifier(const ClassifierInput& input);
+#include "log/classifiers.def"
+#undef CLASSIFIER
 
 /// A classifier with its cache of templates.
 class LineKinds {

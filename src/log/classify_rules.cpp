@@ -48,10 +48,6 @@ std::optional<Value> value_of(std::string_view text,
 }
 
 Result<LineVerdict> read_verdict(const RuleRow& row) {
-  constexpr std::array kinds = {std::pair{std::string_view("failure"), LineKind::failure},
-                                std::pair{std::string_view("warning"), LineKind::warning},
-                                std::pair{std::string_view("progress"), LineKind::progress},
-                                std::pair{std::string_view("other"), LineKind::other}};
   constexpr std::array roles = {std::pair{std::string_view(""), LineRole::cause},
                                 std::pair{std::string_view("cause"), LineRole::cause},
                                 std::pair{std::string_view("cascade"), LineRole::cascade},
@@ -64,7 +60,7 @@ Result<LineVerdict> read_verdict(const RuleRow& row) {
                                 std::pair{std::string_view("ignores"), LineMark::ignores},
                                 std::pair{std::string_view("announces"), LineMark::announces},
                                 std::pair{std::string_view("starts_run"), LineMark::starts_run}};
-  const auto kind = value_of(row.text("kind"), kinds);
+  const auto kind = kind_named(row.text("kind"));
   const auto role = value_of(row.text("role"), roles);
   const auto mark = value_of(row.text("mark"), marks);
   if (!kind) return row.refuse("kind is failure, warning, progress or other");
@@ -112,13 +108,13 @@ LineVerdict judge(const Rules& rules, std::string_view state) {
 
 }  // namespace
 
-Result<ClassifyLine> make_rules_classifier(const std::string& rules_folder) {
+Result<ClassifyLine> make_rules_classifier(const ClassifierInput& input) {
   const RuleTable table{
       "log_lines.toml",
       "line",
       {"kind", "role", "weight", "mark", "any", "all", "none", "shape", "level", "numbers", "test"},
       embedded::log_lines_toml};
-  const auto rows = rule_rows(table, rules_folder);
+  const auto rows = rule_rows(table, input.rules);
   if (!rows) return tl::unexpected(rows.error());
   auto rules = std::make_shared<Rules>();
   for (const RuleRow& each : *rows) {

@@ -12,7 +12,7 @@ namespace schedmate {
 namespace {
 
 ClassifyLine rules() {
-  auto made = make_rules_classifier("");
+  auto made = make_rules_classifier({});
   REQUIRE_MESSAGE(made, made.error().message);
   return *std::move(made);
 }
@@ -77,11 +77,11 @@ TEST_CASE("an operator's row has the first word, and a wrong one is an error wit
     std::ofstream(folder.path("log_lines.toml")) << text;
   };
   write("[[line]]\nkind = \"warning\"\nany = [\"flux capacitor*\"]\n");
-  const auto own = make_rules_classifier(folder.path());
+  const auto own = make_rules_classifier({.rules = folder.path()});
   REQUIRE(own);
   CHECK((*own)("RuntimeError: flux capacitor is empty").kind == LineKind::warning);
   write("[[line]]\nkind = \"odd\"\nany = [\"abc\"]\n");
-  const auto odd = make_rules_classifier(folder.path());
+  const auto odd = make_rules_classifier({.rules = folder.path()});
   REQUIRE_FALSE(odd);
   CHECK(odd.error().message.find("log_lines.toml:1") != std::string::npos);
 }
@@ -91,4 +91,73 @@ TEST_CASE("the table of classifiers has rules") {
   CHECK(classifier_names().size() == classifier_rows().size());
 }
 
+TEST_CASE("each test line of log_categories.toml is nearest to its category, lexically") {
+  const Embedder lexical = *make_embedder("lexical");
+  const auto classify = make_embedding_classifier({.embedder = &lexical});
+  REQUIRE(classify);
+  const toml::table table = toml::parse_file(SCHEDMATE_SOURCE_DIR "/rules/log_categories.toml");
+  for (const auto& node : *table["category"].as_array()) {
+    const toml::table& row = *node.as_table();
+    for (const auto& each : *row["test"].as_array()) {
+      const auto line = *each.value<std::string>();
+      CAPTURE(line);
+      CHECK(name_of((*classify)(line).kind) == *row["kind"].value<std::string>());
+    }
+  }
+  CHECK((*classify)("").kind == LineKind::other);
+  CHECK((*classify)("\xff\xfe\x01").kind == LineKind::other);
+}
+
+TEST_CASE("a dense embedder decides by cosine, and a server that is away is reported") {
+  std::size_t texts = 0;
+  bool away = false;
+  Embedder embedder;
+  embedder.name = "two numbers";
+  embedder.embed = [&](std::span<const std::string> list) -> Result<DenseVectors> {
+    if (away) return fail(ErrorCode::unavailable, "no connection");
+    texts += list.size();
+    DenseVectors made;
+    for (const std::string& text : list)
+      made.push_back(text.contains("rror") ? std::vector{1.F, 0.F} : std::vector{0.F, 1.F});
+    return made;
+  };
+  std::vector<Error> heard;
+  const auto classify = make_embedding_classifier(
+      {.embedder = &embedder, .report = [&heard](const Error& error) { heard.push_back(error); }});
+  REQUIRE(classify);
+  const std::size_t categories = texts;
+  CHECK((*classify)("an Error came").kind == LineKind::failure);
+  CHECK((*classify)("   ").kind == LineKind::other);
+  CHECK(texts == categories + 1);
+  away = true;
+  CHECK((*classify)("another Error came").kind == LineKind::other);
+  REQUIRE(heard.size() == 1);
+  CHECK(heard.front().code == ErrorCode::unavailable);
+  CHECK_FALSE(make_embedding_classifier({.embedder = &embedder}));
+  CHECK_FALSE(make_embedding_classifier({}));
+}
+
+TEST_CASE("every row of classifiers.def answers every line, the same each time") {
+  const Embedder lexical = *make_embedder("lexical");
+  for (const ClassifierRow& row : classifier_rows()) {
+    CAPTURE(row.name);
+    const auto classify = row.make({.embedder = &lexical});
+    REQUIRE(classify);
+    const std::string longest(1U << 20U, 'x');
+    for (const std::string_view line :
+         {std::string_view(), std::string_view("\0\x1b[31m", 6), std::string_view(longest),
+          std::string_view("RuntimeError: x"), std::string_view("step 3 loss 0.5 lr 0.1")}) {
+      const auto once = (*classify)(line);
+      const auto again = (*classify)(line);
+      CHECK(once.kind == again.kind);
+      CHECK((once.kind == LineKind::failure) == (once.weight > 0));
+    }
+    CHECK((*classify)("RuntimeError: something failed").kind == LineKind::failure);
+    CHECK((*classify)("step 3 loss 0.5 lr 0.1 time 0.4").kind == LineKind::progress);
+  }
+  CHECK(find_classifier("rules"));
+  const auto wrong = find_classifier("rule");
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.contains("rules"));
+}
 }  // namespace schedmate

@@ -108,6 +108,15 @@ Result<void> fill(const Located& located, const FailureRules& rules, const Diagn
   return {};
 }
 
+Result<ClassifyLine> classifier_of(const DiagnoseInput& input, std::optional<Error>& fault) {
+  const auto row = find_classifier(input.classifier);
+  if (!row) return tl::unexpected(row.error());
+  return (*row)->make(
+      {.rules = input.rules, .embedder = input.embedder, .report = [&fault](const Error& error) {
+         if (!fault) fault = error;
+       }});
+}
+
 void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
   constexpr std::size_t most_text = 400;
   for (auto* list : {&made.evidence, &made.unseen}) {
@@ -124,7 +133,8 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   if (input.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
   const auto locator = find_locator(input.locator);
   if (!locator) return tl::unexpected(locator.error());
-  auto classify = make_rules_classifier(input.rules);
+  std::optional<Error> fault;  // of a classifier that asks a server
+  auto classify = classifier_of(input, fault);
   if (!classify) return tl::unexpected(classify.error());
   const auto rules = FailureRules::load(input.rules);
   if (!rules) return tl::unexpected(rules.error());
@@ -135,6 +145,7 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   const auto located =
       (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known});
   if (!located) return tl::unexpected(located.error());
+  if (fault) return tl::unexpected(*fault);
   Diagnosis made;
   made.by = std::string((*locator)->name);
   made.confidence = 0.8;

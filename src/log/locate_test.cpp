@@ -18,7 +18,7 @@ class Logs {
     std::ofstream(paths_.back()) << text;
   }
   Located locate(std::string_view name = "scan") const {
-    auto classify = make_rules_classifier("");
+    auto classify = make_rules_classifier({});
     REQUIRE(classify);
     LineKinds kinds(*std::move(classify));
     const auto row = find_locator(name);
@@ -175,7 +175,7 @@ TEST_CASE("algorithm1 keeps the published quirks: one error followed by quiet is
 
 TEST_CASE("an empty log has no failure, a missing one is an error, a wrong locator named") {
   CHECK(root_of("") == 0);
-  auto classify = make_rules_classifier("");
+  auto classify = make_rules_classifier({});
   LineKinds kinds(*std::move(classify));
   const std::vector<std::string> missing{"/nonexistent/log"};
   for (const LocatorRow& row : locator_rows()) CHECK_FALSE(row.locate({missing, kinds}));

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How fast log lines are classified, on one core:
+///
+///   log_bench OUT LINES SOURCE...
+///
+/// Writes OUT, a corpus of LINES lines in real formats: the lines of the SOURCEs (JSON lines with a
+/// `log`, or plain text) one after the other and over again, each copy with other digits, so that
+/// no line is there twice while its template is. Then reads and classifies it, with an empty cache
+/// of templates and with a warm one.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "log/classify.hpp"
+#include "log/clean.hpp"
+#include "log/lines.hpp"
+
+namespace {
+
+using namespace schedmate;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> lines;
+  const std::string text = text_of(path);
+  for (const auto row : split(text, '\n')) {
+    if (row.empty()) continue;
+    const auto document = nlohmann::json::parse(row, nullptr, false);
+    if (!document.is_object() || !document.contains("log")) {
+      lines.emplace_back(row);
+      continue;
+    }
+    const auto log = document["log"].get<std::string>();
+    for (const auto line : split(log, '\n'))
+      if (line.size() < 4000) lines.emplace_back(line);
+  }
+  return lines;
+}
+
+/// Digits become others; a leading one never 0, so that a number stays a number of that length.
+void vary(std::string& line, Random& random) {
+  bool inside = false;
+  for (char& c : line) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && inside) c = static_cast<char>('0' + random.below(10));
+    if (digit && !inside && c != '0') c = static_cast<char>('1' + random.below(9));
+    inside = digit || (inside && c == '.');
+  }
+}
+
+std::size_t write_corpus(const std::string& path, std::size_t count,
+                         const std::vector<std::string>& lines) {
+  std::ofstream out(path, std::ios::binary);
+  Random random(1);
+  std::unordered_set<std::uint64_t> templates;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string line = lines[i % lines.size()];
+    if (i >= lines.size()) vary(line, random);
+    templates.insert(template_hash(line));
+    out << line << '\n';
+  }
+  return templates.size();
+}
+
+void classify(const std::string& path, LineKinds& kinds, const char* name) {
+  const auto misses = kinds.misses();
+  std::array<std::size_t, 4> seen{};
+  std::string scratch;
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t lines = 0;
+  const auto done = each_line(path, [&](const Line& line) {
+    ++lines;
+    for (const auto state : states_of(without_escapes(line.text, scratch)))
+      ++seen[static_cast<std::size_t>(kinds.of(state).kind)];
+    return true;
+  });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  if (!done) fmt::print("{}\n", done.error().message);
+  fmt::print(
+      "{:<12} {:>10} {:>8.2f} {:>12.0f} {:>8}   {} failure, {} warning, {} progress, {} other\n",
+      name, lines, took.count(), static_cast<double>(lines) / took.count(), kinds.misses() - misses,
+      seen[0], seen[1], seen[2], seen[3]);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 4) {
+    fmt::print(stderr, "usage: log_bench OUT LINES SOURCE...\n");
+    return 2;
+  }
+  const std::string path = words[1];
+  std::vector<std::string> lines;
+  for (int i = 3; i < count; ++i)
+    for (auto& line : lines_of(words[i])) lines.push_back(std::move(line));
+  if (lines.empty()) return 1;
+  const auto wanted = parse_number<std::size_t>(words[2]).value_or(0);
+  const auto templates = write_corpus(path, wanted, lines);
+  fmt::print("{} source lines, {} lines written, {:.0f} MB, {} distinct templates\n", lines.size(),
+             wanted, static_cast<double>(std::filesystem::file_size(path)) / 1e6, templates);
+  fmt::print("{:<12} {:>10} {:>8} {:>12} {:>8}\n", "SchedMate", "lines", "wall s", "lines/s",
+             "misses");
+  LineKinds kinds(*make_rules_classifier({}));
+  classify(path, kinds, "cold cache");
+  classify(path, kinds, "warm cache");
+  return 0;
+}
