@@ -6,11 +6,14 @@
 ///
 /// Writes OUT, a corpus of LINES lines in real formats: the lines of the SOURCEs (JSON lines with a
 /// `log`, or plain text) one after the other and over again, each copy with other digits, so that
-/// no line is there twice while its template is. Then reads and classifies it, with an empty cache
-/// of templates and with a warm one.
+/// no line is there twice while its template is; in one of 200 copies a word becomes another word
+/// of the sources, as names differ from job to job. Then reads and classifies it, with an empty
+/// cache of templates and with a warm one.
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -64,6 +68,25 @@ void vary(std::string& line, Random& random) {
   }
 }
 
+/// The letters that begin at or behind a random place, as begin and length.
+std::pair<std::size_t, std::size_t> some_word(const std::string& line, Random& random) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const auto from =
+      static_cast<std::size_t>(random.below(static_cast<std::int64_t>(line.size()) + 1));
+  const auto begin = line.find_first_of(letters, from);
+  if (begin == std::string::npos) return {line.size(), 0};
+  return {begin, std::min(line.find_first_not_of(letters, begin), line.size()) - begin};
+}
+
+void rename(std::string& line, const std::vector<std::string>& lines, Random& random) {
+  const auto& other =
+      lines[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(lines.size())))];
+  const auto [begin, length] = some_word(line, random);
+  const auto [from, size] = some_word(other, random);
+  constexpr std::size_t least = 4;
+  if (length >= least && size >= least) line.replace(begin, length, other, from, size);
+}
+
 std::size_t write_corpus(const std::string& path, std::size_t count,
                          const std::vector<std::string>& lines) {
   std::ofstream out(path, std::ios::binary);
@@ -72,6 +95,7 @@ std::size_t write_corpus(const std::string& path, std::size_t count,
   for (std::size_t i = 0; i < count; ++i) {
     std::string line = lines[i % lines.size()];
     if (i >= lines.size()) vary(line, random);
+    if (random.below(200) == 0) rename(line, lines, random);
     templates.insert(template_hash(line));
     out << line << '\n';
   }

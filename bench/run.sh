@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year readers store dense advice.
+# Parts: reference scale year readers store dense advice logs.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -90,7 +90,57 @@ advice() {
   "$build/bench/history_replay" data/venus/venus_sept2020_days0-12.csv.gz
 }
 
+# Reading logs: classification beside Drain3 (from the Python registry), locators, tails.
+logs() {
+  local dir=$out/logs sources=("$shared"/eval/dev/progress.jsonl "$shared"/eval/dev/failures.jsonl)
+  mkdir -p "$dir"
+  if ! [ -f "${sources[0]}" ]; then echo "skipped: ${sources[0]} is not here"; return; fi
+  echo "== classification of log lines on one core (asked: 1,000,000 lines/s)"
+  "$build/bench/log_bench" "$dir/corpus.log" 2000000 "${sources[@]}"
+  if [ -x "$dir/venv/bin/python" ] || { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install -q drain3; } > "$dir/pip.log" 2>&1; then
+    "$dir/venv/bin/python" bench/drain3_bench.py "$dir/corpus.log" "${DRAIN3_LINES:-2000000}"
+  else
+    echo "Drain3: skipped, it cannot be installed ($(tail -1 "$dir/pip.log"))"
+  fi
+  echo
+  echo "== 256,000 lines of it, wall ms of the whole process (asked: algorithm1 50, scan 300)"
+  head -256000 "$dir/corpus.log" > "$dir/256k.log"
+  for locator in algorithm1 scan tail; do
+    read -r _ _ wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" diagnose "$dir/256k.log" --locate "$locator" --json)
+    printf '%-12s %10.0f %10.1f MB\n' "$locator" "$(awk -v w="$wall" 'BEGIN { print 1000 * w }')" "$peak"
+  done
+  echo
+  echo "== a plain log of 10 GB (sparse) and one line of 1 GB, wall ms (asked: track 100 ms; memory 100 MB)"
+  rm -f "$dir/10gb.log" && truncate -s 10000000000 "$dir/10gb.log" && tail -2000 "$dir/256k.log" >> "$dir/10gb.log"
+  read -r _ _ wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" track "$dir/10gb.log" --json)
+  printf '%-12s %10.0f %10.1f MB\n' "track 10 GB" "$(awk -v w="$wall" 'BEGIN { print 1000 * w }')" "$peak"
+  head -c 1000000000 /dev/zero | tr '\0' x > "$dir/line.log"
+  for command in track diagnose; do
+    read -r _ _ wall peak < <("$build/bench/measure" 1 "$bin" "$command" "$dir/line.log" --json)
+    printf '%-12s %10.0f %10.1f MB\n' "$command 1 GB" "$(awk -v w="$wall" 'BEGIN { print 1000 * w }')" "$peak"
+  done
+  rm -f "$dir/line.log" "$dir/10gb.log"
+  follow_cost "$dir/follow.log"
+}
+
+# Share of a core that --follow takes while a log grows by 1,000 lines a second.
+follow_cost() {
+  local log=$1 seconds=${FOLLOW_S:-20}
+  : > "$log"
+  python3 -c "
+import sys, time
+with open(sys.argv[1], 'a', buffering=1) as out:
+    begin = time.monotonic()
+    for tenth in range(int(sys.argv[2]) * 10):
+        out.write(''.join(f'step {tenth * 100 + i} loss 0.5 time 0.001s\\n' for i in range(100)))
+        out.flush()
+        time.sleep(max(0, begin + (tenth + 1) / 10 - time.monotonic()))" "$log" "$seconds" &
+  read -r _ cpu wall _ < <("$build/bench/measure" 1 "$bin" track "$log" --follow --json --for "$seconds")
+  wait
+  awk -v c="$cpu" -v w="$wall" 'BEGIN { printf "--follow at 1,000 lines/s: %.2f %% of a core (asked: 1)\n", 100 * c / w }'
+}
+
 prepare
-for part in "${@:-reference scale year readers store dense advice}"; do
+for part in "${@:-reference scale year readers store dense advice logs}"; do
   for each in $part; do "$each"; echo; done
 done

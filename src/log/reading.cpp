@@ -35,7 +35,8 @@ Reading by_places(const LogFormat& format, const LinePattern::Values& values) {
   reading.epoch = at(PatternPlace::epoch);
   reading.total_epochs = at(PatternPlace::epochs);
   if (const auto loss = at(PatternPlace::loss); loss && std::isfinite(*loss)) reading.loss = loss;
-  if (const auto rate = at(PatternPlace::rate); rate && *rate > 0) reading.bar_step_s = 1 / *rate;
+  if (const auto rate = at(PatternPlace::rate); rate && *rate > 0 && std::isfinite(*rate))
+    reading.bar_step_s = 1 / *rate;
   const auto add = [&](PatternPlace place, std::string key, TimeMeaning meaning) {
     const auto time = at(place);
     if (time && *time > 0 && std::isfinite(*time))

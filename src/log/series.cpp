@@ -23,6 +23,15 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+/// The median without the first reports of a run, which hold compiling and filling of caches.
+double steady(std::vector<double> values) {
+  constexpr double much_slower = 2;
+  const bool slow_start = values.size() == 2 && values[0] > much_slower * values[1];
+  const std::ptrdiff_t warm_up = values.size() >= 8 ? 2 : values.size() >= 3 || slow_start ? 1 : 0;
+  values.erase(values.begin(), values.begin() + warm_up);
+  return median(std::move(values));
+}
+
 /// Pairs in which the counter went forward; several ranks may report one step.
 std::vector<Gap> gaps_of(const std::deque<StepSample>& samples) {
   std::vector<Gap> gaps;
@@ -200,13 +209,10 @@ class FieldSeries {
     return slope;
   }
 
-  /// Without the first reports of a run, which hold compiling and filling of caches.
   [[nodiscard]] double steady_median() const {
     std::vector<double> values;
     for (const Point& point : points_) values.push_back(point.seconds);
-    const std::size_t warm_up = values.size() >= 8 ? 2 : values.size() >= 3 ? 1 : 0;
-    values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(warm_up));
-    return median(std::move(values));
+    return steady(std::move(values));
   }
 
   std::string key_;
@@ -218,10 +224,8 @@ std::optional<double> by_rates(const std::deque<StepSample>& samples) {
   std::vector<double> rates;
   for (const StepSample& sample : samples)
     if (sample.rate_s) rates.push_back(*sample.rate_s);
-  const std::size_t warm_up = rates.size() >= 8 ? 2 : rates.size() >= 3 ? 1 : 0;
   if (rates.empty()) return std::nullopt;
-  rates.erase(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(warm_up));
-  return median(std::move(rates));
+  return steady(std::move(rates));
 }
 
 std::vector<std::string> time_keys(const std::deque<StepSample>& samples) {

@@ -35,14 +35,14 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
   return best;
 }
 
+/// The times of a report may follow it.
 std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
-  if (counter.samples.size() > 1 || loose_.empty()) return step_time_of(counter.samples);
-  auto samples = counter.samples;  // the times of a first report may follow it
-  StepSample& only = samples.back();
-  if (only.times.empty() && !only.rate_s) {
-    only.times = loose_;
-    only.rate_s = loose_rate_;
-  }
+  if (loose_.empty() && !loose_rate_) return step_time_of(counter.samples);
+  auto samples = counter.samples;
+  StepSample last = samples.back();
+  last.times = loose_;
+  last.rate_s = loose_rate_;
+  samples.push_back(std::move(last));
   return step_time_of(samples);
 }
 
@@ -79,6 +79,10 @@ Progress ProgressTracker::told() const {
   if (!progress.step_time_s && closing_step_s_ && is_a_step(*closing_step_s_)) {
     progress.step_time_s = closing_step_s_;
     progress.by = "closing summary";
+  }
+  if (!progress.step_time_s && epoch_step_s_ && is_a_step(*epoch_step_s_)) {
+    progress.step_time_s = epoch_step_s_;
+    progress.by = "time of an epoch by its steps";
   }
   progress.remaining_s = remaining(progress, main);
   return progress;

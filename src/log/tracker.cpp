@@ -163,10 +163,24 @@ void ProgressTracker::take_epoch(const Reading& reading) {
     if (reading.total_epochs || epoch_ != reading.epoch) total_epochs_ = reading.total_epochs;
     epoch_ = reading.epoch;
   }
+  if (reading.epoch_s) close_epoch(*reading.epoch_s);
   if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
   StepSample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
   epochs_.push_back(std::move(sample));
   if (epochs_.size() > most_samples) epochs_.pop_front();
+}
+
+/// "Time of this epoch: 166 s" of a counter that goes on over epochs, where reports are dense
+/// enough to tell how many steps it had.
+void ProgressTracker::close_epoch(double seconds) {
+  constexpr double dense = 20;  // reports in an epoch
+  const Counter* main = main_counter();
+  if (main == nullptr || main->samples.size() < 2) return;
+  const double step = main->samples.back().step;
+  const double interval = step - main->samples[main->samples.size() - 2].step;
+  const double steps = step - epoch_from_.value_or(step);
+  if (interval > 0 && steps >= dense * interval) epoch_step_s_ = seconds / steps;
+  epoch_from_ = step;
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
@@ -204,6 +218,7 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   loose_rate_.reset();
   counter.samples.push_back(std::move(sample));
   if (counter.samples.size() > most_samples) counter.samples.pop_front();
+  if (reading.epoch_s) close_epoch(*reading.epoch_s);
   const auto loss = reading.loss ? reading.loss : counter.last.loss;
   counter.has_loss = counter.has_loss || reading.loss;
   counter.newest = lines_;

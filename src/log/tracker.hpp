@@ -62,6 +62,7 @@ class ProgressTracker {
   void take(Reading reading, std::string_view body);
   void take_closing(const Reading& reading);
   void take_epoch(const Reading& reading);
+  void close_epoch(double seconds);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
   void remember_checkpoint(std::string_view body);
@@ -84,6 +85,8 @@ class ProgressTracker {
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
+  std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
+  std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps
   std::optional<Throughput> throughput_;
   std::string last_text_, scratch_;
 };

@@ -130,4 +130,22 @@ TEST_CASE("noise is no training") {
   CHECK(!progress.loss);
 }
 
+
+TEST_CASE("the time of an epoch is shared by its steps, where the log shows how many it had") {
+  ProgressTracker tracker;
+  for (int step = 1; step <= 120; ++step) {
+    tracker.add(fmt::format("Iteration: {:07}, Generator Loss : 0.8, Critic Loss : 1.4", step));
+    if (step == 50 || step == 100) tracker.add("Time Elapsed for This Epoch: 00:01:40");
+  }
+  REQUIRE(tracker.now().step_time_s);
+  CHECK(*tracker.now().step_time_s == doctest::Approx(2.0));
+}
+
+TEST_CASE("of two reports the first is warm-up when it is much slower, also where times follow") {
+  ProgressTracker tracker;
+  for (const char* line :
+       {"Iteration time: 1.01s", "Learning iteration 1/10", "Iteration time: 0.16s"})
+    tracker.add(line);
+  CHECK(tracker.now().step_time_s == doctest::Approx(0.16));
+}
 }  // namespace schedmate
