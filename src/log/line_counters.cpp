@@ -34,7 +34,8 @@ class Counters {
       const bool clock = number(i + 1).clock && number(i + 1).in_brackets;
       for (std::size_t k = i + 1; k < std::min(i + 5, size()); ++k) {
         const auto rate = seconds_of_rate(number(k));
-        const bool counted = number(i).unit == "it" || number(k).unit.contains("step");
+        const bool counted = number(i).unit == "it" || number(k).unit.contains("step") ||
+                             (k == i + 1 && i > 0 && number(i - 1).percent);
         if (!rate || (!clock && !counted)) continue;
         parts_.bar = i;
         reading_.bar = true;
@@ -109,8 +110,10 @@ class Counters {
     if (!parts_.epoch) return std::nullopt;
     auto next = *parts_.epoch + 1;
     if (next < size() && number(next).percent) ++next;
-    if (next < size() && can_count(next) && number(next).total && key(next).empty()) return next;
-    return std::nullopt;
+    if (next >= size() || !can_count(next) || !key(next).empty()) return std::nullopt;
+    // "Epoch: [35][50]" needs no total.
+    const bool pair = number(*parts_.epoch).in_brackets && number(next).in_brackets;
+    return number(next).total || pair ? std::optional(next) : std::nullopt;
   }
 
   /// The words of a bar stand before its percentage.

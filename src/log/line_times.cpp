@@ -54,6 +54,7 @@ class Times {
       }
       add_time(i, std::exchange(covers, 0));
     }
+    if (!reading_.bar_step_s) reading_.bar_step_s = words_rate();
     find_throughput();
   }
 
@@ -67,6 +68,17 @@ class Times {
       return rate;
     if (!names_rate(key(i)) || number(i).value <= 0 || !number(i).unit.empty()) return std::nullopt;
     return 1 / number(i).value;
+  }
+
+  /// Words of a batch by words of a second.
+  [[nodiscard]] std::optional<double> words_rate() const {
+    for (const auto& [batch, second] : {std::pair{"wpb", "wps"}, {"words batch", "words s"}}) {
+      const auto one = parts_.index_of(batch);
+      const auto other = parts_.index_of(second);
+      if (one && other && number(*one).value > 0 && number(*other).value > 0)
+        return number(*one).value / number(*other).value;
+    }
+    return std::nullopt;
   }
 
   /// A rate of steps by the whole key or its last words.

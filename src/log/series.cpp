@@ -122,6 +122,8 @@ class FieldSeries {
     // One report, or a word of a sum: nothing bears it out.
     const bool alone = points_.size() < 2 && value > longest_alone;
     const bool sum = alone || meaning_ == TimeMeaning::running;
+    if (!is_told() && !witness.stamps && is_even(witness.interval))
+      return named(value, "of one step");
     if (!is_told() && !witness.stamps && sum) return std::nullopt;
     return checked(value, witness);
   }
@@ -211,8 +213,26 @@ class FieldSeries {
 
   [[nodiscard]] double steady_median() const {
     std::vector<double> values;
+    // The first report of each epoch waits for the loader.
+    for (std::size_t i = 1; i < points_.size(); ++i)
+      if (points_[i].step > points_[i - 1].step) values.push_back(points_[i].seconds);
+    if (values.size() + 1 < points_.size() && values.size() >= 2) return steady(std::move(values));
+    values.clear();
     for (const Point& point : points_) values.push_back(point.seconds);
     return steady(std::move(values));
+  }
+
+  /// Reports of every step whose times come and go within narrow bounds: each is of one step,
+  /// whatever its word.
+  [[nodiscard]] bool is_even(double interval) const {
+    constexpr std::size_t enough = 3;
+    std::size_t falls = 0;
+    const double middle = steady_median();
+    for (std::size_t i = 1; i < points_.size(); ++i) {
+      falls += points_[i].seconds < points_[i - 1].seconds ? 1 : 0;
+      if (!near(points_[i].seconds, middle, 1.3)) return false;
+    }
+    return middle <= longest_unproven && interval < 1.5 && points_.size() >= enough && falls > 0;
   }
 
   std::string key_;

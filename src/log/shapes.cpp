@@ -17,15 +17,9 @@ constexpr std::size_t most_shapes = 16;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Whole numbers that could count, -1 in the place of others.
-std::vector<double> counts_of(std::string_view line) {
-  std::vector<double> counts;
-  for (const Number& number : numbers_of(line)) {
-    const bool counts_up = number.whole && !number.percent && !number.clock && number.value >= 0 &&
-                           number.unit.empty();
-    counts.push_back(counts_up ? number.value : -1);
-  }
-  return counts;
+bool can_count(const Number& number) {
+  return number.whole && !number.percent && !number.clock && number.value >= 0 &&
+         number.unit.empty();
 }
 
 }  // namespace
@@ -60,7 +54,11 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
       reading.loss || reading.throughput || reading.bar_step_s || !reading.times.empty();
   if (!says) return {};
   Shape& shape = this->shape(shape_of(line));
-  shape.waiting.push_back({reading, counts_of(line)});
+  Waiting& now = shape.waiting.emplace_back(Waiting{reading, {}, {}});
+  for (const Number& number : numbers_of(line)) {
+    now.counts.push_back(can_count(number) ? number.value : -1);
+    now.totals.push_back(number.total);
+  }
   auto& waiting = shape.waiting;
   const auto& newest = waiting.back().counts;
   for (std::size_t at = 0; shape.place < 0 && at < newest.size(); ++at) {
@@ -81,6 +79,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
     waiting.pop_front();
     if (place >= first.counts.size() || first.counts[place] < 0) continue;
     first.reading.step = first.counts[place];
+    first.reading.total_steps = first.totals[place];
     first.reading.step_key = fmt::format("shape {:x}", shape.hash);
     first.reading.kind = Reading::Kind::training;
     known.push_back(std::move(first.reading));

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Shapes {
   struct Waiting {
     Reading reading;
     std::vector<double> counts;  ///< whole numbers of the line by place, -1 for others
+    std::vector<std::optional<double>> totals;  ///< of "count/total", by place
   };
   struct Shape {
     std::uint64_t hash = 0;

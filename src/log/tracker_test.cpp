@@ -130,7 +130,6 @@ TEST_CASE("noise is no training") {
   CHECK(!progress.loss);
 }
 
-
 TEST_CASE("the time of an epoch is shared by its steps, where the log shows how many it had") {
   ProgressTracker tracker;
   for (int step = 1; step <= 120; ++step) {
@@ -147,5 +146,35 @@ TEST_CASE("of two reports the first is warm-up when it is much slower, also wher
        {"Iteration time: 1.01s", "Learning iteration 1/10", "Iteration time: 0.16s"})
     tracker.add(line);
   CHECK(tracker.now().step_time_s == doctest::Approx(0.16));
+}
+
+TEST_CASE("the first report of each epoch waits for the loader and tells nothing of a step") {
+  ProgressTracker tracker;
+  for (int epoch = 14; epoch < 18; ++epoch) {
+    tracker.add(fmt::format("Epoch: [{}][0] Time 2.544 (2.544) Data 1.890 Loss 3.9", epoch));
+    tracker.add(fmt::format("Epoch: [{}][50] Time 0.628 (0.670) Data 0.000 Loss 3.9", epoch));
+  }
+  CHECK(tracker.now().step == 50);
+  CHECK(tracker.now().epoch == 17);
+  CHECK(tracker.now().step_time_s == doctest::Approx(0.628));
+}
+
+TEST_CASE("an elapsed time that comes and goes is of one step, one that grows is of all") {
+  ProgressTracker each;
+  ProgressTracker sum;
+  for (int step = 1; step <= 5; ++step) {
+    each.add(fmt::format("iteration {} loss 0.5 elapsed time {:.1f} seconds", step,
+                         step % 2 == 0 ? 99.0 : 101.0));
+    sum.add(fmt::format("iteration {} loss 0.5 elapsed time {:.1f} seconds", step, 7.0 * step));
+  }
+  CHECK(each.now().step_time_s == doctest::Approx(100).epsilon(0.02));
+  CHECK(sum.now().step_time_s == doctest::Approx(7));
+}
+
+TEST_CASE("words of a batch by words of a second are the seconds of a step") {
+  ProgressTracker tracker;
+  for (int step = 1000; step < 4000; step += 1000)
+    tracker.add(fmt::format("| epoch 010  {} / 8223 loss=1.27 (1.50), wps=960, wpb=480", step));
+  CHECK(tracker.now().step_time_s == doctest::Approx(0.5));
 }
 }  // namespace schedmate
