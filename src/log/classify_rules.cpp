@@ -25,7 +25,7 @@ namespace {
 /// What the words of a row do not say.
 struct LineCondition {
   bool exception = false;   ///< an exception line
-  char level = 0;           ///< 'E': an error or worse
+  char level = 0;           ///< 'E': an error or worse, 'W': a warning
   std::size_t numbers = 0;  ///< at least so many
 };
 
@@ -81,7 +81,9 @@ Result<Row> read_row(const RuleRow& from, Phrases& phrases) {
   LineCondition line;
   line.exception = from.text("shape") == "exception";
   if (from.has("shape") && !line.exception) return from.refuse("shape is exception");
-  line.level = from.has("level") ? 'E' : '\0';
+  const auto& level = from.text("level");
+  if (from.has("level") && level != "E" && level != "W") return from.refuse("level is E or W");
+  line.level = level.empty() ? '\0' : level[0];
   const auto numbers = parse_number<std::size_t>(from.text("numbers"));
   if (from.has("numbers") && !numbers) return from.refuse("numbers is a count");
   line.numbers = numbers.value_or(0);
@@ -92,7 +94,8 @@ Result<Row> read_row(const RuleRow& from, Phrases& phrases) {
 
 bool fits(const LineCondition& line, const Said& said, std::string_view body) {
   if (line.exception && !exception_name(body)) return false;
-  if (line.level != 0 && said.level != 'E' && said.level != 'F') return false;
+  if (line.level == 'W' && said.level != 'W') return false;
+  if (line.level == 'E' && said.level != 'E' && said.level != 'F') return false;
   return line.numbers == 0 ||
          static_cast<std::size_t>(std::ranges::count(body, '#')) >= line.numbers;
 }

@@ -74,7 +74,8 @@ class Prefixes {
     auto rest = before;
     while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\t')) rest.remove_prefix(1);
     if (any_) skip_separators(rest);
-    const bool took = take_stamp(rest) || take_rank(rest) || take_group(rest) || take_word(rest);
+    const bool took = take_stamp(rest) || take_rank(rest) || take_group(rest) || take_word(rest) ||
+                      take_host(rest);
     said_.body = took || any_ ? rest : before;
     any_ = any_ || took;
     return took;
@@ -122,6 +123,22 @@ class Prefixes {
       for (const auto word : split(rest.substr(0, end), ' ')) take_level(word);
       rest.remove_prefix(end + 1);
     }
+    return true;
+  }
+
+  /// "localhost: ", "192.168.205.202: " of pdsh, and other names before a rank or a stamp.
+  bool take_host(std::string_view& rest) const {
+    constexpr std::size_t longest = 64;
+    const auto end = rest.find(": ");
+    if (any_ || end == 0 || end > longest) return false;
+    const auto host = rest.substr(0, end);
+    if (!std::ranges::all_of(host, [](char c) { return is_name(c) || c == '-'; })) return false;
+    const auto behind = trim(rest.substr(end + 2));
+    const bool address = host.find_first_not_of("0123456789.") == std::string_view::npos &&
+                         std::ranges::count(host, '.') == 3;
+    if (host != "localhost" && !address && !behind.starts_with("[rank") && !read_stamp(behind))
+      return false;
+    rest.remove_prefix(end + 2);
     return true;
   }
 

@@ -87,4 +87,12 @@ TEST_CASE("a line of prefixes only has an empty body and is no trouble") {
   CHECK(read_prefixes("[").body == "[");
 }
 
+
+TEST_CASE("the name of a host before a rank or a stamp is a prefix, a key is none") {
+  CHECK(read_prefixes("localhost: step 3").body == "step 3");
+  CHECK(read_prefixes("192.168.205.202: [rank8]:[W326 02:11:03.07 x.cpp:3] careful").rank == 8);
+  CHECK(read_prefixes("node-12: 2026-01-01 10:00:00 step 3").time);
+  CHECK(read_prefixes("loss: [0.5, 0.6]").body == "loss: [0.5, 0.6]");
+  CHECK(read_prefixes("gpu0: 0.5").body == "gpu0: 0.5");
+}
 }  // namespace schedmate

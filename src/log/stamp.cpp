@@ -149,12 +149,14 @@ std::optional<FoundStamp> read_month_name(std::string_view text) {
   return found(read_clock(cursor), day, cursor);
 }
 
-/// "I0605 01:19:05.620946 27501 solver.cpp:237]": the whole head is the stamp's.
+/// "I0605 01:19:05.620946 27501 solver.cpp:237]", of torch also "W326 ...": the whole head is the
+/// stamp's.
 std::optional<FoundStamp> read_glog(std::string_view text) {
   Cursor cursor(text);
   const char level = cursor.one_of("IWEFDC");
   Day day;
-  day.month = cursor.number(2, 2);
+  const bool short_month = text.find(' ') == 4;
+  day.month = short_month ? cursor.number(1, 1) : cursor.number(2, 2);
   day.day = cursor.number(2, 2);
   cursor.one_of(" ");
   cursor.spaces();

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 namespace schedmate {
 namespace {
 
@@ -69,4 +71,12 @@ TEST_CASE("what only looks like a stamp is none") {
     CHECK_MESSAGE(!read_stamp(text), text);
 }
 
+
+TEST_CASE("torch writes the month of glog's head without a zero") {
+  const auto stamp = read_stamp("W326 02:11:08.251785597 TCPStore.cpp:125] [c10d] recvValue");
+  REQUIRE(stamp);
+  CHECK(stamp->level == 'W');
+  CHECK(stamp->stamp.seconds - std::floor(stamp->stamp.seconds / 86400) * 86400 ==
+        doctest::Approx(2 * 3600 + 11 * 60 + 8.25));
+}
 }  // namespace schedmate
