@@ -44,6 +44,16 @@ void note_import(Observation& seen, const std::string& dotted, const PlacePtr& a
   if (seen.imports.find(dotted) == nullptr) seen.imports.set(dotted, Value(dotted, at));
 }
 
+/// `from folder import module`: a folder without __init__.py is a package for what it holds.
+void find_in_plain_folder(Interpreter& in, const std::string& dotted, const Code& code) {
+  if (dotted.empty() || in.find_module(dotted)) return;
+  for (const Code& child : code.children) {
+    if (child.field != Field::name) continue;
+    const Code* name = child.kind == Kind::aliased_import ? child.get(Field::name) : &child;
+    if (name != nullptr && in.find_module(dotted + "." + std::string(name->text))) return;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> Interpreter::folders_to_search() {
@@ -207,6 +217,7 @@ void Interpreter::execute_import(const Code& code) {
     if (name == nullptr) continue;
     const std::string dotted(name->text);
     if (!guards.empty() && is_rare(dotted) && !find_module(dotted)) {
+      note_import(seen_, dotted, at);
       raise("ModuleNotFoundError", code);
       return;
     }
@@ -250,12 +261,14 @@ void Interpreter::execute_import_from(const Code& code) {
   const std::string dotted =
       from->kind == Kind::relative_import ? absolute_name(*from) : std::string(from->text);
   if (!guards.empty() && is_rare(dotted) && !find_module(dotted)) {
+    note_import(seen_, dotted, at);
     raise("ModuleNotFoundError", code);
     return;
   }
   const bool all = std::ranges::any_of(
       code.children, [](const Code& child) { return child.kind == Kind::wildcard_import; });
   const bool waits = !all && may_wait(dotted);
+  if (!waits) find_in_plain_folder(*this, dotted, code);
   const Value module = waits ? Value{} : import_dotted(dotted, at);
   if (flow != Flow::next) return;
   for (const Code& child : code.children) {

@@ -125,6 +125,27 @@ Value Interpreter::instance(const Value& type_or_name, Dict fields) {
   return wrap(std::move(thing), type_or_name.place);
 }
 
+void Interpreter::set_default(const Value& callable, std::string_view parameter, Value value) {
+  auto* function = as<Function>(callable);
+  if (auto* type = as<Class>(callable)) {
+    const Value* init = find_member(*type, "__init__");
+    function = init == nullptr ? nullptr : as<Function>(*init);
+    for (const Class* each : type->order) {
+      const auto field = std::ranges::find(each->fields, parameter, &Parameter::name);
+      if (function != nullptr || field == each->fields.end()) continue;
+      Parameter own = *field;
+      own.fallback = value;
+      std::erase_if(type->fields, [&](const Parameter& old) { return old.name == parameter; });
+      type->fields.push_back(std::move(own));
+      type->scope->names.set(parameter, std::move(value));
+      return;
+    }
+  }
+  if (function == nullptr) return;
+  const auto found = std::ranges::find(function->parameters, parameter, &Parameter::name);
+  if (found != function->parameters.end()) found->fallback = std::move(value);
+}
+
 std::optional<FunctionView> Interpreter::function(const Value& value) {
   if (const auto* bound = as<BoundMethod>(value)) {
     auto view = function(bound->function);

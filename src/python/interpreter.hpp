@@ -32,6 +32,7 @@ class Interpreter final : public Machine {
   void refuse(std::string reason, PlacePtr at) override;
   [[nodiscard]] bool certain() const override { return uncertain == 0; }
   void set_entry(const DictPtr& dict, std::string_view key, Value value) override;
+  void set_default(const Value& callable, std::string_view parameter, Value value) override;
 
   /// Runs the entry. Errors: not_found, invalid.
   Result<void> run_entry();
@@ -182,7 +183,6 @@ class Interpreter final : public Machine {
   [[nodiscard]] PlacePtr place(const Code& code) const { return code.source->place(code.line); }
   ScopePtr new_scope(ScopePtr outer);
   bool step();  ///< counts a step; false when evaluation has to end
-
   Tree& tree_;
   const PythonRun& run_;
   Observation seen_;

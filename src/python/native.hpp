@@ -68,6 +68,8 @@ class Machine {
   /// A parser ends the program over its arguments. What it would do with those that fit is looked
   /// at all the same.
   virtual void refuse(std::string reason, PlacePtr place) = 0;
+  /// Replaces a default of a function's parameter, or of a class's field or __init__: gin.
+  virtual void set_default(const Value& callable, std::string_view parameter, Value value) = 0;
   [[nodiscard]] virtual bool certain() const = 0;  ///< not inside an undecided branch
 
   /// Sets an entry of a dict that a native keeps, so that an undecided branch can be taken back.

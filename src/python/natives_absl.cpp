@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "python/flag_parser.hpp"
@@ -167,6 +168,33 @@ void AbslFlags::put(Machine& machine, const AbslFlag& flag, const std::vector<Fl
                                        "", flag.place}));
 }
 
+/// Flags that absl and the libraries on it declare by themselves.
+bool is_of_library(std::string_view word) {
+  constexpr std::array own{"logtostderr",
+                           "alsologtostderr",
+                           "log_dir",
+                           "verbosity",
+                           "stderrthreshold",
+                           "logger_levels",
+                           "showprefixforinfo",
+                           "run_with_pdb",
+                           "pdb_post_mortem",
+                           "pdb",
+                           "flagfile",
+                           "undefok",
+                           "v",
+                           "profile_file",
+                           "run_with_profiling",
+                           "helpfull",
+                           "only_check_args",
+                           "use_cprofile_for_profiling"};
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  const auto name = word.substr(0, word.find('='));
+  const auto positive = name.starts_with("no") ? name.substr(2) : name;
+  return name.starts_with("jax_") || name.starts_with("tfds_") ||
+         std::ranges::find(own, name) != own.end() || std::ranges::find(own, positive) != own.end();
+}
+
 void AbslFlags::parse(Machine& machine, const std::vector<Word>& words) {
   parsed_ = true;
   std::vector<FlagSpec> specs;
@@ -186,7 +214,7 @@ void AbslFlags::parse(Machine& machine, const std::vector<Word>& words) {
     if (match.certain) machine.refuse(error.message, error.place);
   }
   for (const Word& word : rest_) {
-    if (word.known && word.text.starts_with("--") && match.certain)
+    if (word.known && word.text.starts_with("--") && match.certain && !is_of_library(word.text))
       machine.refuse(fmt::format("unknown flag '{}'", word.text), word.place);
   }
 }

@@ -19,6 +19,7 @@ void add_files(NativeTable& table);  ///< yaml, json, toml, configparser, open()
 void add_omegaconf(NativeTable& table);
 void add_hydra(NativeTable& table);
 void add_hydra_overrides(NativeTable& table);
+void add_gin(NativeTable& table);
 void add_yacs(NativeTable& table);
 void add_mmengine(NativeTable& table);
 void add_attribute_dicts(NativeTable& table);  ///< easydict, addict, munch, ml_collections, ...

@@ -150,4 +150,5 @@ void schedmate::add_config_readers(NativeTable& table) {
   natives::add_attribute_dicts(table);
   natives::add_speechbrain(table);
   natives::add_hparams(table);
+  natives::add_gin(table);
 }
