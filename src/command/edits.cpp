@@ -111,7 +111,30 @@ void run_sed(Shell& shell, const Arguments& argv) {
   shell.print(good && call.known ? literal(std::move(*text), argv[0].use) : printed);
 }
 
+/// `cp -r a b to`: programs may be started from there.
+void copy_folders(Shell& shell, std::span<const std::string> from, const std::string& to) {
+  for (const auto& each : from) {
+    const auto source = path_in_tree(shell.state().cwd, each);
+    const auto target = path_in_tree(shell.state().cwd, to);
+    if (!source || !target || !shell.tree().is_folder(*source) || *source == *target) continue;
+    // Whether `to` is there already is not known: both places are looked at.
+    if (from.size() == 1) shell.add_copy(*source, *target);
+    shell.add_copy(*source, *target + "/" + std::string(base_name(each)));
+  }
+}
+
 void run_copy(Shell& shell, const Arguments& argv) {
+  std::vector<std::string> names;
+  bool recursive = false;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const auto text = plain(argv[i].text);
+    if (!text) continue;
+    const bool option = text->starts_with('-') && text->size() > 1;
+    recursive = recursive || (option && text->find_first_of("rRa") != std::string::npos);
+    if (!option) names.push_back(*text);
+  }
+  if (recursive && names.size() > 1)
+    copy_folders(shell, std::span(names).first(names.size() - 1), names.back());
   if (argv.size() != 3) return;
   const auto from = plain(argv[1].text);
   const auto to = plain(argv[2].text);

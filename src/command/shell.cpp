@@ -228,6 +228,26 @@ void Shell::source_file(const std::string& path, std::span<const Argument> args)
   if (state_.flow == Flow::leave_function) state_.flow = Flow::on;
 }
 
+/// Programs that are started from a copy of the tree's folders are read where they stand.
+void Shell::settle_copies(Invocation& made) const {
+  const auto original = [&](const std::string& path) -> std::optional<std::string> {
+    for (const auto& [to, from] : copies_) {
+      if (path != to && !path.starts_with(to + "/")) continue;
+      std::string there = from + path.substr(to.size());
+      if (tree_.is_file(there) || tree_.is_folder(there)) return there;
+    }
+    return std::nullopt;
+  };
+  const std::string before = made.cwd;
+  if (!tree_.is_folder(made.cwd)) made.cwd = original(made.cwd).value_or(made.cwd);
+  for (auto& word : made.argv) {
+    const auto path = path_in_tree(before, word.text);
+    const bool there = !path || tree_.is_file(*path) || tree_.is_folder(*path);
+    if (const auto found = there ? std::nullopt : original(*path))
+      word.text = without_root(fmt::format("{}/{}", tree_root, *found), made.cwd);
+  }
+}
+
 void Shell::emit(std::vector<Word> argv, const Environment& env) {
   const auto program = argv.empty() ? std::string() : std::string(program_name(argv.front()));
   const bool asks = is_question(program) || (argv.size() > 1 && argv[1].text == "-c");
@@ -247,6 +267,7 @@ void Shell::emit(std::vector<Word> argv, const Environment& env) {
   for (const auto& [name, word] : env) made.env[name] = word;
   for (auto& word : made.argv) word.text = without_root(word.text, state_.cwd);
   for (auto& [name, word] : made.env) word.text = without_root(word.text, state_.cwd);
+  if (!copies_.empty()) settle_copies(made);
   made.certain = state_.certain;
   made.runs = state_.runs;
   made.edits = edits_;

@@ -58,6 +58,8 @@ class Shell {
   void change_folder(const Text& to);
   void settle_folder(std::span<const Argument> argv);
   void add_edit(const std::string& path) { edits_.push_back(path); }
+  /// A folder of the tree is copied to a place that the tree has not.
+  void add_copy(std::string from, std::string to) { copies_[std::move(to)] = std::move(from); }
 
   void print(const Text& text);  ///< to where standard output goes
   [[nodiscard]] bool is_captured() const { return out_ != nullptr; }
@@ -98,6 +100,7 @@ class Shell {
   /// Where a part of the running script's text stands; nullptr for any other text.
   PlacePtr place_of_part(std::string_view part) const;
   std::string_view text(Range range) const { return script_->at(range); }
+  void settle_copies(Invocation& made) const;
   void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
 
   struct Function {
@@ -121,6 +124,7 @@ class Shell {
   Text* out_ = nullptr;
   const Text* in_ = nullptr;
   std::vector<std::string> edits_;
+  std::map<std::string, std::string> copies_;  ///< folder that is made -> what it is a copy of
   std::map<PlacePtr, Text> origins_;  ///< of words that are made of several pieces, by their place
 };
 

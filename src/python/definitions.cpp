@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "python/interpreter.hpp"
@@ -70,6 +71,28 @@ std::vector<Parameter> read_fields(const Code* body, const Class& type) {
     fields.push_back(std::move(field));
   }
   return fields;
+}
+
+/// Classes that projects copy from a library together with its file, told by the names of methods
+/// that nobody else has: they stand for the library's own.
+struct Copied {
+  std::string_view name;
+  std::array<std::string_view, 2> members;
+  std::string_view original;
+};
+constexpr Copied copied_classes[] = {
+    {"Config", {"fromfile", "_merge_a_into_b"}, "mmcv.Config"},
+    {"DictAction", {"_parse_iterable", "_parse_int_float_bool"}, "mmcv.DictAction"},
+    {"CfgNode", {"merge_from_list", "_decode_cfg_value"}, "yacs.config.CfgNode"}};
+
+std::string_view original_of(const Class& type) {
+  for (const Copied& copied : copied_classes) {
+    const bool all = std::ranges::all_of(copied.members, [&](std::string_view member) {
+      return type.scope->names.find(member) != nullptr;
+    });
+    if (type.name == copied.name && all) return copied.original;
+  }
+  return "";
 }
 
 }  // namespace
@@ -143,6 +166,8 @@ Value Interpreter::define_class(const Code& code) {
   execute_block(code.get(Field::body));
   frames.pop_back();
   if (flow == Flow::give_back) flow = Flow::next;
+  if (const auto original = original_of(*type); !original.empty())
+    return symbol(std::string(original), type->place);
   type->fields = read_fields(code.get(Field::body), *type);
   if (type->enumeration) make_members(type);
   Value made = wrap(type, type->place);
