@@ -68,6 +68,7 @@ std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const Comm
 std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<Launch>& launches) {
   std::optional<Scene> best;
   int signs = -1;
+  const std::size_t direct = launches.size();
   std::vector<Launch> seen;
   const Rules known = rules_with(job.rules);
   for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -80,7 +81,8 @@ std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<L
     scene.keys = known.keys;
     scene.tables = known.tables;
     const int here = training_signs(scene);
-    if (here <= signs) continue;
+    // Of two that show as little, the one that the other starts.
+    if (here < signs || (here == signs && i < direct)) continue;
     signs = here;
     best = std::move(scene);
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "python/native.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -64,13 +66,47 @@ void move_places(Launch& launch, const PlacePtr& call) {
   launch.settings = std::move(settings);
 }
 
+/// The environment that a process is started in: a dict, or a copy of os.environ.
+Dict environment_in(const Call& call) {
+  const Value* env = call.named.find("env");
+  auto* object = env == nullptr ? nullptr : dynamic_cast<NativeObject*>(env->object());
+  const Value held = object != nullptr ? object->plain().value_or(Value{})
+                     : env == nullptr  ? Value{}
+                                       : *env;
+  return held.entries() == nullptr ? Dict{} : *held.entries();
+}
+
+/// A launcher of the tree's own: it hands each process its rank through the environment.
+bool hands_out_ranks(const Call& call) {
+  const Dict all = environment_in(call);
+  return all.find("WORLD_SIZE") != nullptr &&
+         (all.find("RANK") != nullptr || all.find("LOCAL_RANK") != nullptr);
+}
+
+/// As torch.distributed.launch would have started it.
+void start_all_ranks(Launch& launch, const Call& call) {
+  launch.launchers.insert(launch.launchers.begin(), "launch");
+  launch.launcher_place = call.place;
+  launch.runs = 1;
+  const Dict env = environment_in(call);
+  for (const auto& [name, value] : env.all()) {
+    const bool rank = name == "RANK" || name == "LOCAL_RANK";
+    if (const auto* text = value.text(); text != nullptr && !launch.env.contains(name))
+      launch.env[name] = {rank ? "0" : *text, call.place, true};
+  }
+}
+
 }  // namespace
 
 std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
   std::vector<Launch> launches;
+  std::vector<const Place*> ranks;  ///< calls that start one process after another
   std::size_t commands = 0;
   for (const Call& call : scene.seen.calls) {
     if (!call.place || !starts_programs(call.callee)) continue;
+    const bool ranked = hands_out_ranks(call);
+    if (ranked && std::ranges::find(ranks, call.place.get()) != ranks.end()) continue;
+    if (ranked) ranks.push_back(call.place.get());
     const std::string command = command_in(call);
     if (command.empty() || ++commands > most_commands) continue;
     const CommandSource source{command, scene.launch.cwd, scene.job.gpus, scene.job.nodes};
@@ -80,6 +116,7 @@ std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
       auto launch = read_launch(tree, invocation, source);
       if (!launch) continue;
       move_places(*launch, call.place);
+      if (ranked) start_all_ranks(*launch, call);
       launch->certain = launch->certain && call.certain;
       launches.push_back(std::move(*launch));
     }

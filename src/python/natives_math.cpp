@@ -179,6 +179,17 @@ std::optional<Value> math_constant(std::string_view dotted) {
   return std::nullopt;
 }
 
+/// A number by chance is not known. From the range of ports it is one: which does not matter.
+Value by_chance(Machine&, const Arguments& arguments) {
+  constexpr double first_port = 1024, last_port = 65536;
+  const Value* low = arguments.find("a", 0);
+  const Value* high = arguments.find("b", 1);
+  const auto from = low == nullptr ? std::nullopt : low->number();
+  const auto to = high == nullptr ? std::nullopt : high->number();
+  const bool port = from && to && *from >= first_port && *to <= last_port;
+  return port ? placed(*low, arguments.place) : unknown(arguments.place);
+}
+
 void add_math(NativeTable& table) {
   struct Function {
     std::string_view name;
@@ -211,6 +222,7 @@ void add_math(NativeTable& table) {
       },
       true);
   add_numpy(table);
+  for (const auto* const name : {"random.randint", "random.randrange"}) table[name] = by_chance;
 }
 
 }  // namespace schedmate::natives

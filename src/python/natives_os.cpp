@@ -66,7 +66,8 @@ class Environ : public AttributeDict {
 
   std::optional<Value> item(Machine& machine, const Value& key) override {
     if (key.text() == nullptr) return unknown();
-    return environment_variable(machine, *key.text());
+    const Value* own = is_copy_ ? entries().find(*key.text()) : nullptr;
+    return own != nullptr ? std::optional(*own) : environment_variable(machine, *key.text());
   }
 
  protected:
@@ -74,11 +75,20 @@ class Environ : public AttributeDict {
     if (name == "get" || name == "pop" || name == "setdefault")
       return native_function("os.environ." + std::string(name), get);
     if (name == "__contains__") return native_function("os.environ.__contains__", contains);
-    if (name == "copy") return value_of(shared_from_this());
+    if (name == "copy" || name == "__copy__") {
+      const auto self = std::static_pointer_cast<Environ>(shared_from_this());
+      return native_function("os.environ.copy", [self](Machine& within, const Arguments& given) {
+        auto copy = std::make_shared<Environ>(within);
+        for (const auto& [key, value] : self->entries().all()) copy->entries().set(key, value);
+        copy->is_copy_ = true;
+        return value_of(std::move(copy), given.place);
+      });
+    }
     return AttributeDict::method(machine, name);
   }
 
  private:
+  bool is_copy_ = false;
   static Value get(Machine& machine, const Arguments& arguments) {
     const Value* name = arguments.find("key", 0);
     const Value* otherwise = arguments.find("default", 1);
