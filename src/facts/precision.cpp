@@ -6,6 +6,7 @@
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
+#include "facts/outlook.hpp"
 
 namespace schedmate {
 namespace {
@@ -182,11 +183,54 @@ std::string switched(const Setting& setting, std::string_view meaning) {
   return on ? std::string(meaning) + (meaning == "fp16" ? "-amp" : "") : "";
 }
 
+bool is_half(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
+  if (open != nullptr) return open->may_be && std::ranges::any_of(*open->may_be, is_half);
+  const std::string type = precision_in(name_in(value));
+  return type == "fp16" || type == "bf16";
+}
+
+/// Networks that compute a part of their layers in half precision by themselves.
+void from_networks(const Scene& scene, Findings& out) {
+  for (const auto& instance : scene.seen.instances) {
+    const bool network = std::ranges::any_of(
+        instance->bases, [](const std::string& base) { return base.ends_with("nn.Module"); });
+    const Value* told = network ? instance->fields.find("use_fp16") : nullptr;
+    if (told == nullptr || told->boolean() == nullptr || !*told->boolean()) continue;
+    add(out, {field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
+        told->place ? told->place : instance->place, "a network's own switch");
+    return;
+  }
+}
+
+/// The program trains, or runs its model to evaluate it.
+bool runs_a_model(const Scene& scene) {
+  if (scene.trains) return true;
+  return expect(scene).outlook == Outlook::evaluation_only && !scene.calls("eval").empty();
+}
+
+/// What a network is given is cast within it: which layers compute in half is not known.
+bool casts_within_networks(const Scene& scene) {
+  const bool open = std::ranges::any_of(scene.seen.instances, [](const auto& instance) {
+    const Value* told = instance->fields.find("use_fp16");
+    return told != nullptr && told->is_unknown();
+  });
+  if (open) return true;
+  return std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+    const bool cast = call.callee.ends_with(".to") || call.callee.ends_with(".type");
+    if (!cast || call.function != "forward") return false;
+    const Value* dtype = call.named.find("dtype");
+    return (dtype != nullptr && is_half(*dtype)) || std::ranges::any_of(call.args, is_half);
+  });
+}
+
 void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     if (meaning == "loss_scale" && !scene.imports("mmcv")) continue;
+    // The levels are apex's: what is left of a flag for it changes nothing.
+    if (meaning == "opt_level" && scene.trains && !scene.imports("apex")) continue;
     const std::string type = switched(*setting, meaning);
     // Switched off by hand: `-o AMP.use_amp=False`.
     const bool by_switch = meaning == "fp16" || meaning == "bf16";
@@ -208,12 +252,13 @@ void find_precision(const Scene& scene, Findings& out) {
   from_other_calls(scene, out);
   from_loaded_weights(scene, out);
   from_casts(scene, out);
+  from_networks(scene, out);
   from_settings(scene, !from_accelerator(scene, out), out);
   const bool perhaps = std::ranges::any_of(out, [](const Finding& finding) {
     return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&
            finding.fact.confidence >= confidence::weak;
   });
-  if (scene.trains && !perhaps) {
+  if (runs_a_model(scene) && !perhaps && !casts_within_networks(scene)) {
     Fact fact{.value = std::string("fp32"),
               .confidence = 0.6,
               .source = FactSource::table,
