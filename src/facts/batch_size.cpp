@@ -81,6 +81,36 @@ double told_micro_batch(const Scene& scene, double per_process) {
   return 0;
 }
 
+/// JAX programs without optax.MultiSteps cut the batch of a step into as many micro-steps.
+bool cuts_steps(const Scene& scene) {
+  return scene.imports("jax") && scene.calls("MultiSteps").empty();
+}
+
+double accumulation(const Scene& scene) {
+  for (const auto& meant : scene.meant("accumulation")) {
+    if (const auto number = meant.setting->value.number(); number && *number >= 1) return *number;
+  }
+  return 1;
+}
+
+/// Micro-steps into which JAX programs cut what each device gets.
+double rounds_of(const Scene& scene, double per_device) {
+  const double rounds = cuts_steps(scene) ? accumulation(scene) : 1;
+  return std::fmod(per_device, rounds) == 0 ? rounds : 1;
+}
+
+/// The call that cuts what the loader gives into micro-steps: `for part in batch.split(8)`.
+const Call* cut_into_parts(const Scene& scene, double per_process) {
+  for (const Call& call : scene.seen.calls) {
+    if (!call.callee.ends_with(".split") || !call.certain || call.loops == 0) continue;
+    const auto size = call.args.empty() ? std::nullopt : call.args[0].number();
+    const bool batches = call.place && call.place->text.contains("batch");
+    if (size && batches && *size >= 1 && *size < per_process && std::fmod(per_process, *size) == 0)
+      return &call;
+  }
+  return nullptr;
+}
+
 /// Gives back what reaches the loader, unknown when that is not seen.
 Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
@@ -101,11 +131,17 @@ Value from_loaders(const Scene& scene, Findings& out) {
   double sure = best->call->certain ? confidence::certain : confidence::likely;
   // Split further into micro-steps by the program.
   if (told_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);
+  if (const Call* cut = cut_into_parts(scene, per_process)) {
+    add(out, {field, number_fact(*cut->args[0].number()), sure - 0.02},
+        cut->args[0].place ? cut->args[0].place : cut->place, "the batch is cut into micro-steps");
+    sure = std::min(sure, confidence::fair);
+  }
   if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   if (holds_batches(scene, *best->size)) sure = confidence::fair;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
-  add(out, {field, number_fact(std::ceil(per_process / devices)), sure}, place,
+  const double per_device = std::ceil(per_process / devices);
+  add(out, {field, number_fact(per_device / rounds_of(scene, per_device)), sure}, place,
       "the training loader's batch size");
   return *best->size;
 }
@@ -122,15 +158,19 @@ bool is_remade(const Setting& setting, const Value& in_loader) {
   return false;
 }
 
+bool hides_defaults(const Library& library) {
+  return library.callee.contains("fit") || library.callee.ends_with("run_recbole");
+}
+
 void from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
-    for (const auto* name : {"per_device_train_batch_size", "batch_size"}) {
+    for (const auto* name : {"per_device_train_batch_size", "batch_size", "train_batch_size"}) {
       const auto setting = library_setting(scene, library, name);
       const auto number = setting ? number_of(*setting) : std::nullopt;
       if (!number || *number < 1) continue;
-      const bool per_device = std::string_view(name) != "batch_size";
-      // A data set that comes in batches hides fit()'s own default.
-      const bool by_default = setting->value.is_unknown() && library.callee.contains("fit");
+      const bool per_device = std::string_view(name).starts_with("per_device");
+      // A data set that comes in batches hides fit()'s own default, a config RecBole's.
+      const bool by_default = setting->value.is_unknown() && hides_defaults(library);
       if (by_default && !scene.meant(field).empty()) continue;
       add_setting(out, field,
                   number_fact(per_device ? *number : *number / devices_per_process(scene)),
@@ -138,13 +178,6 @@ void from_libraries(const Scene& scene, Findings& out) {
       return;
     }
   }
-}
-
-double accumulation(const Scene& scene) {
-  for (const auto& meant : scene.meant("accumulation")) {
-    if (const auto number = meant.setting->value.number(); number && *number >= 1) return *number;
-  }
-  return 1;
 }
 
 void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
@@ -155,8 +188,8 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
     if (is_remade(*setting, in_loader)) continue;
     // The loader that the argument belongs to is that of another set.
     const bool argument = setting->standing == Standing::argument && setting->value.place;
-    if (argument && mentions(normal_key(setting->value.place->text), {"test_", "val_", "eval_"}))
-      continue;
+    const std::string line = argument ? normal_key(setting->value.place->text) : "";
+    if (mentions(line, {"test_", "val_", "eval_"}) && !line.contains("train")) continue;
     double value = *number;
     double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {
@@ -170,6 +203,7 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
       if (told_micro_batch(scene, value) > 0) sure = std::min(sure, confidence::weak);
     } else if (meaning == "plain") {
       value /= devices_per_process(scene);
+      value /= rounds_of(scene, value);
       sure -= 0.03;
     }
     if (value < 1 || std::floor(value) != value) sure = confidence::hint;

@@ -34,9 +34,25 @@ void from_libraries(const Scene& scene, Findings& out) {
       const auto setting = library_setting(scene, library, name);
       const auto number = setting ? number_of(*setting) : std::nullopt;
       if (!number || *number <= 0) continue;
+      // What a config says reaches RecBole by itself.
+      const bool hidden = setting->value.is_unknown() && library.callee.ends_with("run_recbole");
+      if (hidden && !scene.meant(field).empty()) continue;
       add_setting(out, field, Length{*number, std::string(unit)}, *setting);
       return;
     }
+  }
+}
+
+/// stable-baselines3's learn(25_000): steps in the environment.
+void from_learning(const Scene& scene, Findings& out) {
+  for (const Call* call : scene.calls("learn")) {
+    const bool known =
+        call->callee.starts_with("stable_baselines3.") || call->callee.starts_with("sb3_contrib.");
+    const Value* steps = argument(*call, "total_timesteps", 0);
+    const auto number = known && steps != nullptr ? steps->number() : std::nullopt;
+    if (number && *number > 0)
+      add(out, {field, Length{*number, "env steps"}, call->certain ? 0.96 : confidence::likely},
+          steps->place ? steps->place : call->place, "what the agent was told to learn for");
   }
 }
 
@@ -72,6 +88,12 @@ std::optional<double> length_from_start(const Loop& loop) {
   return parse_number<double>(end);
 }
 
+/// "range(start, epochs + 1)", also within enumerate() or zip().
+bool ends_one_later(std::string text) {
+  std::erase(text, ' ');
+  return text.contains("range(") && text.contains("+1)");
+}
+
 struct Run {
   const Loop* loop;
   double amount;
@@ -84,7 +106,7 @@ std::optional<Run> run_of(const Loop& loop) {
   std::optional<double> amount = length_from_start(loop);
   if (!amount && loop.first && loop.last) amount = *loop.last - *loop.first;
   // "range(start, epochs + 1)" counts from one.
-  if (!amount && loop.last && loop.source_text.ends_with("+ 1)")) amount = *loop.last - 1;
+  if (!amount && loop.last && ends_one_later(loop.source_text)) amount = *loop.last - 1;
   // Resumed from an epoch that is not known: the length of the whole training.
   if (!amount && loop.last) amount = loop.last;
   if (!amount) amount = loop.bound.number();
@@ -151,6 +173,7 @@ void from_settings(const Scene& scene, Findings& out) {
 
 void find_length(const Scene& scene, Findings& out) {
   from_libraries(scene, out);
+  from_learning(scene, out);
   from_loops(scene, out);
   from_settings(scene, out);
 }

@@ -54,7 +54,9 @@ std::optional<Value> of_processes(const PythonRun& run, std::string_view name) {
                                                "global_rank", "local_rank"};
   if (std::ranges::find(first, name) != std::end(first)) return Value(true);
   if (std::ranges::find(ranks, name) != std::end(ranks)) return whole(0);
-  if (name != "world_size" && name != "num_processes") return std::nullopt;
+  // TensorFlow's strategies.
+  const bool replicas = name == "num_replicas_in_sync";
+  if (name != "world_size" && name != "num_processes" && !replicas) return std::nullopt;
   const std::int64_t gpus = std::int64_t{run.gpus_per_node} * run.nodes;
   // Lightning and its like start the processes themselves.
   if (name == "num_processes") return natives::from_request(run.processes, "processes");
