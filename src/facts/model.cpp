@@ -39,9 +39,22 @@ bool is_file_of_weights(std::string_view path) {
   return std::ranges::any_of(ends, [&](const char* end) { return path.ends_with(end); });
 }
 
+/// Class names that say which part of a model it is, not which model.
+bool is_part(std::string_view name) {
+  constexpr std::array parts{"Generator", "Net",      "Network", "Model",   "Encoder",
+                             "Decoder",   "Backbone", "Actor",   "Critic",  "Agent",
+                             "Policy",    "Wrapper",  "Head",    "Embedder"};
+  return std::ranges::find(parts, name) != parts.end();
+}
+
 class Models {
  public:
-  Models(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
+  Models(const Scene& scene, Findings& out) : scene_(scene), out_(out) {
+    for (const Network& network : networks_of(scene)) {
+      if (const auto known = scene.tables->find_model(network.name))
+        wholes_.push_back(known->family);
+    }
+  }
 
   /// A model named `text` at `place`. Without a row in the table the text itself is the name, when
   /// `alone` allows it.
@@ -117,8 +130,40 @@ class Models {
            });
   }
 
+  /// The network that is built is known by its own name, and is of another family.
+  [[nodiscard]] bool is_part_of_known(const ModelMatch& match) const {
+    return !wholes_.empty() && std::ranges::find(wholes_, match.family) == wholes_.end();
+  }
+
+  /// `model=dict(type=Detector, backbone=dict(type=Net))`: a frame that no table knows is called
+  /// after what it holds.
+  bool add_backbone(const Setting& setting, std::string_view text, double sure) {
+    const std::string_view key = setting.key;
+    if (!key.ends_with("model.type") || scene_.tables->find_model(text)) return false;
+    const std::string wanted = std::string(key.substr(0, key.size() - 4)) + "backbone.type";
+    for (const Setting& other : scene_.settings) {
+      if (other.key != wanted || other.standing > Standing::config) continue;
+      const std::string name = name_in(other.value);
+      if (name.empty() || is_part(name)) return false;
+      add_name(name, sure - 0.12, other.value.place);
+      return true;
+    }
+    return false;
+  }
+
+  /// OpenMMLab's configs are called `algorithm_components_training_data.py`.
+  void add_algorithm(const Word& word) {
+    const std::string_view path = word.text;
+    const auto file = path.substr(path.rfind('/') + 1);
+    const auto algorithm = file.substr(0, file.find('_'));
+    const bool told = path.contains("configs/") && file.size() > algorithm.size() &&
+                      algorithm.size() > 3 && !scene_.tables->find_model(path);
+    if (told) add_name(algorithm, 0.88, word.place);
+  }
+
   const Scene& scene_;
   Findings& out_;
+  std::vector<std::string> wholes_;  ///< families of the networks that are built
   /// A class is one of its family, its sizes come as arguments.
   static constexpr double doubt_of_size = 0.12;
   bool of_class_ = false;  ///< names are those of classes
@@ -129,14 +174,6 @@ bool is_layer(std::string_view name) {
   constexpr std::array layers{"Mlp",   "Block",     "Attention", "PatchEmbed", "DropPath",
                               "Layer", "Embedding", "LU",        "Conv",       "Activation"};
   return std::ranges::any_of(layers, [&](std::string_view end) { return name.ends_with(end); });
-}
-
-/// Class names that say which part of a model it is, not which model.
-bool is_part(std::string_view name) {
-  constexpr std::array parts{"Generator", "Net",      "Network", "Model",   "Encoder",
-                             "Decoder",   "Backbone", "Actor",   "Critic",  "Agent",
-                             "Policy",    "Wrapper",  "Head",    "Embedder"};
-  return std::ranges::find(parts, name) != parts.end();
 }
 
 bool loads_a_model(std::string_view callee) {
@@ -181,11 +218,19 @@ void Models::from_hub_calls() {
       const Value* name = argument(call, "model_name", 0);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
+    // esm.pretrained.esm2_t33_650M_UR50D()
+    if (callee.contains(".pretrained.") && !callee.contains("()"))
+      add_name(callee.substr(callee.rfind('.') + 1), sure, call.place);
     if (callee == "torch.hub.load") {
       const Value* name = argument(call, "model", 1);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
   }
+}
+
+bool of_algorithms(std::string_view callee) {
+  return callee.starts_with("ray.rllib.") || callee.starts_with("tianshou.") ||
+         callee.starts_with("d3rlpy.");
 }
 
 /// torchvision.models.resnet50(), keras.applications.VGG16(), stable_baselines3.PPO(), ...
@@ -203,7 +248,15 @@ void Models::from_zoo_calls() {
                             "monai.networks.nets",
                             "timm.models",
                             "efficientnet_pytorch",
-                            "torch_geometric.nn."};
+                            "torch_geometric.nn.",
+                            "deepctr_torch.models",
+                            "deepctr.models",
+                            "scvi.model",
+                            "deepchem.models",
+                            "torchdrug.models",
+                            "tianshou.policy",
+                            "d3rlpy.algos",
+                            "ray.rllib.algorithms"};
   for (const Call& call : scene_.seen.calls) {
     const std::string_view callee = call.callee;
     if (is_of_loss(call)) continue;
@@ -211,10 +264,20 @@ void Models::from_zoo_calls() {
         std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
     if (!of_zoo || callee.contains("()") || callee.contains(".layers.")) continue;
     const auto dot = callee.rfind('.');
-    const auto name = callee.substr(dot + 1);
+    auto name = callee.substr(dot + 1);
+    // PPOConfig, DQNPolicy: called after the algorithm.
+    for (const std::string_view end : {"Config", "Policy"}) {
+      if (of_algorithms(callee) && name.ends_with(end)) name.remove_suffix(end.size());
+    }
     if (!callee.contains("torch_geometric") && is_layer(name)) continue;
     const bool model = name.ends_with("Model") || name.contains("UNet") || name.contains("Net2D");
-    add_name(name, call.certain ? 0.9 : confidence::fair, call.place, model);
+    double sure = call.certain ? 0.9 : confidence::fair;
+    const auto match = scene_.tables->find_model(name);
+    // The backbone of a network that is known by its own name.
+    if (match && is_part_of_known(*match) && !call.inside_class.empty()) sure -= 0.2;
+    // The family of a class; what names its size says more.
+    if (match && match->name == match->family && !match->params_millions) sure -= 0.08;
+    add_name(name, sure, call.place, model);
   }
 }
 
@@ -238,6 +301,15 @@ void Models::from_settings() {
     const std::string text = name_in(setting->value);
     if (text.empty() || setting->value.object() != nullptr) continue;
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
+    // Where a program writes to is called after the run.
+    if (setting->leaf() == "checkpoint_dir" && !text.contains("checkpoints/")) continue;
+    if (add_backbone(*setting, text, sure)) continue;
+    const bool part = setting->key.contains("backbone") || setting->key.contains("encoder");
+    const auto match = part ? scene_.tables->find_model(text) : std::nullopt;
+    if (match && is_part_of_known(*match)) {
+      add_name(text, sure - 0.2, setting->value.place);
+      continue;
+    }
     // Weights and ids are files and run names as often as models.
     const bool alone =
         meaning == "name" || (meaning == "path" && text.contains('/') && !is_file_of_weights(text));
@@ -254,6 +326,7 @@ void Models::from_names() {
     const std::string_view text = word.text;
     add_name(text.substr(text.rfind('/') + 1), 0.8, word.place, false);
     add_name(text, 0.74, word.place, false);
+    if (scene_.imports("mmengine") || scene_.imports("mmcv")) add_algorithm(word);
   }
   const std::string& command = scene_.job.command;
   const PlacePtr written =
@@ -277,7 +350,9 @@ void Models::from_names() {
         text != nullptr && text->contains('/') && setting.standing <= Standing::config;
     const bool tells = setting.leaf().contains("token") || setting.leaf().contains("load") ||
                        setting.leaf().contains("checkpoint") || setting.leaf().contains("ckpt");
-    if (path && tells) add_name(*text, 0.58, setting.value.place, false);
+    // A folder is mostly one that is written to.
+    const double sure = setting.leaf().ends_with("_dir") ? 0.52 : 0.58;
+    if (path && tells) add_name(*text, sure, setting.value.place, false);
   }
   if (const std::string* title = scene_.title.text())
     add_name(*title, confidence::weak, scene_.title.place, false);

@@ -120,6 +120,8 @@ std::vector<Network> networks_of(const Scene& scene) {
   std::set<const Instance*> parts;
   std::set<const Instance*> inside_lightning;
   for (const auto& instance : scene.seen.instances) {
+    // A trainer that holds the model does not make it a part of something.
+    if (!is_network(*instance)) continue;
     for (const auto& [name, value] : instance->fields.all())
       collect_parts(value, is_lightning(*instance) ? inside_lightning : parts, 0);
   }
