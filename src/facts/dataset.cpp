@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The training data: which loader of a library is called, what the settings name, which known name
 /// stands in a path.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -92,6 +94,21 @@ class Datasets {
     return 2 * known.size() >= name.size() && !name.contains("and");
   }
 
+  /// Several data sets, one after another; "" for any other list.
+  [[nodiscard]] std::string names_of(const List& list) const {
+    constexpr std::size_t most = 6;
+    std::vector<std::string> names;
+    for (const Value& item : list) {
+      const std::string* text = item.text();
+      const bool names_one = text != nullptr && list.size() <= most && is_name(*text);
+      const auto match = names_one ? scene_.tables->find_dataset(*text) : std::nullopt;
+      if (!match && !names_one) return "";
+      const std::string name = match ? match->name : *text;
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names.size() < 2 ? "" : fmt::format("{}", fmt::join(names, ", "));
+  }
+
   [[nodiscard]] std::size_t makers_of(std::string_view callee) const {
     std::set<std::string> names;
     for (const Call& call : scene_.seen.calls) {
@@ -124,6 +141,11 @@ bool for_evaluation(const Call& call) {
   return !line.contains("train") && (line.contains("test") || line.contains("val"));
 }
 
+/// load_tox21 -> tox21.
+std::string_view without_loader(std::string_view name) {
+  return name.starts_with("load_") ? name.substr(5) : name;
+}
+
 void Datasets::from_calls() {
   for (const Call& call : scene_.seen.calls) {
     const std::string_view callee = call.callee;
@@ -133,7 +155,8 @@ void Datasets::from_calls() {
         callee.ends_with("load_dataset") || callee.ends_with("tensorflow_datasets.load") ||
         callee.ends_with("tfds.load") || callee.ends_with("tensorflow_datasets.builder");
     if (loads || callee == "gym.make" || callee == "gymnasium.make" ||
-        callee.ends_with("make_vec_env")) {
+        (callee.starts_with("ray.rllib.") && callee.ends_with(".environment")) ||
+        callee.ends_with("datasets.get_d4rl") || callee.ends_with("make_vec_env")) {
       const Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
       if (name == nullptr) name = call.named.find("name");
       if (name == nullptr || name->text() == nullptr || is_split(*name->text())) continue;
@@ -152,15 +175,18 @@ void Datasets::from_calls() {
       add_name(*call.args[0].text(), call.certain ? 0.8 : 0.6, call.args[0].place);
     const bool of_library = callee.contains(".datasets.") ||
                             callee.contains("torchaudio.datasets") ||
-                            callee.contains("torchtext.datasets") || callee.contains("ogb.");
+                            callee.contains("torchtext.datasets") || callee.contains("ogb.") ||
+                            callee.starts_with("dgl.data.") || callee.contains(".molnet.load_") ||
+                            callee.starts_with("scvi.data.");
     if (!of_library || callee.contains("()")) continue;
     const auto name = callee.ends_with(".load_data")
                           ? last_part(callee.substr(0, callee.rfind('.')))
-                          : last_part(callee);
+                          : without_loader(last_part(callee));
     // Readers of a layout that other data sets come in as well.
     const bool layout = name == "CocoDetection" || name == "CocoCaptions";
     add_name(name, layout ? std::min(sure, confidence::fair) : sure, call.place);
-    const Value* named = argument(call, "name", 1);
+    // Open Graph Benchmark's come with the name first, others with a folder.
+    const Value* named = argument(call, "name", callee.contains("ogb.") ? 0 : 1);
     const bool by_name = named != nullptr && named->text() != nullptr;
     if (by_name) add_name(*named->text(), sure + 0.01, named->place);
   }
@@ -184,10 +210,14 @@ void Datasets::from_settings() {
                            setting->key.contains("eval");
     const List* several = setting->value.items();
     const bool first = several != nullptr && !several->empty();
-    const std::string text = name_in(first ? several->front() : setting->value);
+    const std::string together = first ? names_of(*several) : "";
+    const std::string text = !together.empty() ? together
+                             : first           ? name_in(several->front())
+                                               : name_in(setting->value);
     if (evaluates || text.empty()) continue;
-    const bool names_itself =
-        meaning == "name" && (setting->key.contains("data") || setting->leaf().starts_with("env"));
+    // A class that reads a layout is no name: only one that the table knows.
+    const bool names_itself = meaning == "name" && setting->value.object() == nullptr &&
+                              (setting->key.contains("data") || setting->leaf().starts_with("env"));
     const double sure =
         sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
     // Loaders are called after the data set whose layout they read.

@@ -105,7 +105,8 @@ void from_program(const Scene& scene, Findings& out) {
 
 void from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
-    const auto setting = library_setting(scene, library, "optim");
+    auto setting = library_setting(scene, library, "optim");
+    if (!setting) setting = library_setting(scene, library, "optimizer");
     if (!setting) continue;
     std::string text = name_in(setting->value);
     if (text.empty() && setting->by_default) {

@@ -42,7 +42,8 @@ bool fetches_weights(const Call& call) {
   return std::ranges::any_of(call.args, [](const Value& value) {
     const std::string* text = value.text();
     if (text == nullptr || !text->starts_with("http")) return false;
-    constexpr std::array ends{".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".npz"};
+    constexpr std::array ends{".pt",          ".pth", ".bin", ".ckpt",
+                              ".safetensors", ".h5",  ".npz", ".pkl"};
     return std::ranges::any_of(ends, [&](const char* end) { return text->ends_with(end); }) &&
            !contains_any(*text, {"metric", "inception", "lpips", "vgg"});
   });
@@ -84,6 +85,9 @@ void from_calls(const Scene& scene, Findings& out) {
       add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
     if (callee.ends_with("load_url") || callee.ends_with("load_state_dict_from_url"))
       add(out, {field, true, sure - 0.04}, call.place, "downloads weights");
+    // esm.pretrained.esm2_t33_650M_UR50D(): a module of functions that give a trained model each.
+    if (callee.contains(".pretrained.") && !callee.contains("()"))
+      add(out, {field, true, sure - 0.04}, call.place, "gives a trained model");
     // Only where the file is not there yet, as a rule.
     if (fetches_weights(call)) add(out, {field, true, 0.66}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
@@ -122,7 +126,8 @@ void from_files(const Scene& scene, Findings& out) {
   for (const auto* name : {"torch.load", "load_file", "paddle.load", "load_weights"}) {
     for (const Call* call : scene.calls(name)) {
       const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
-      if (path == nullptr || !call->certain || is_own_checkpoint(scene, *path)) continue;
+      const bool told = path != nullptr && contains_any(*path, {"pretrain", "imagenet"});
+      if (path == nullptr || !call->certain || (!told && is_own_checkpoint(scene, *path))) continue;
       if (training != nullptr && call > training) continue;
       if (!contains_any(*path,
                         {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar", ".h5"}))

@@ -105,7 +105,9 @@ class Gatherer {
     for (const Call& call : seen.calls) {
       if (call.callee.starts_with("?")) continue;
       // A whole configuration is given as a dict: deepspeed.initialize(config=...).
-      const bool configures = call.callee == "deepspeed.initialize";
+      const bool configures = call.callee == "deepspeed.initialize" ||
+                              call.callee.ends_with(".run_recbole") ||
+                              call.callee == "recbole.config.Config";
       for (const auto& [name, value] : call.named.all()) {
         if (value.is_unknown()) continue;
         if (configures && value.entries() != nullptr && name.starts_with("config")) {
