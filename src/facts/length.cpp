@@ -150,7 +150,25 @@ bool of_something_else(std::string_view key) {
   return std::ranges::any_of(others, [&](const char* other) { return key.contains(other); });
 }
 
+/// Whether an environment is stepped in a loop: steps are those of the environment then.
+bool plays(const Scene& scene) {
+  return std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+    const std::string_view callee = call.callee;
+    const bool made = callee.starts_with("gym.") || callee.starts_with("gymnasium.") ||
+                      callee.starts_with("dm_control.");
+    return made && callee.ends_with("().step") && call.loops > 0;
+  });
+}
+
+/// Names under which programs count what they step an environment for; updates are others.
+bool counts_steps(std::string_view leaf) {
+  constexpr std::array names{"max_steps", "total_steps",        "training_steps", "train_steps",
+                             "num_steps", "max_training_steps", "num_train_steps"};
+  return std::ranges::find(names, leaf) != names.end();
+}
+
 void from_settings(const Scene& scene, Findings& out) {
+  const bool played = plays(scene);
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (of_something_else(setting->key)) continue;
     // GradientAccumulationPlugin(num_steps=16): micro-steps of one step.
@@ -164,7 +182,10 @@ void from_settings(const Scene& scene, Findings& out) {
     }
     const auto number = setting->value.number();
     if (!number || *number <= 0 || setting->value.boolean() != nullptr) continue;
-    add(out, {field, Length{*number, meaning}, meaning == "env steps" ? sure + 0.04 : sure},
+    const bool steps = played && meaning == "steps" && counts_steps(setting->leaf());
+    add(out,
+        {field, Length{*number, steps ? "env steps" : meaning},
+         meaning == "env steps" ? sure + 0.04 : sure},
         setting->value.place, why);
   }
 }

@@ -303,7 +303,7 @@ void Models::from_settings() {
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);
     // Where a program writes to is called after the run.
     if (setting->leaf() == "checkpoint_dir" && !text.contains("checkpoints/")) continue;
-    if (add_backbone(*setting, text, sure)) continue;
+    if (add_backbone(*setting, text, sure) || is_shell(scene_, short_name(text))) continue;
     const bool part = setting->key.contains("backbone") || setting->key.contains("encoder");
     const auto match = part ? scene_.tables->find_model(text) : std::nullopt;
     if (match && is_part_of_known(*match)) {

@@ -145,6 +145,16 @@ std::vector<Network> networks_of(const Scene& scene) {
   return found;
 }
 
+bool is_shell(const Scene& scene, std::string_view type) {
+  return std::ranges::any_of(scene.seen.instances, [&](const auto& instance) {
+    if (instance->type != type || !is_lightning(*instance)) return false;
+    return std::ranges::any_of(instance->fields.all(), [](const Dict::Entry& field) {
+      const auto* held = dynamic_cast<Instance*>(field.value.object());
+      return held != nullptr && is_network(*held) && !is_side_piece(held->type);
+    });
+  });
+}
+
 bool is_frozen_encoder(std::string_view callee) {
   constexpr std::array kinds{"AutoencoderKL", "AutoencoderDC",   "AutoencoderTiny",
                              "CLIPTextModel", "CLIPTextEncoder", "T5EncoderModel",

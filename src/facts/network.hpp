@@ -18,6 +18,9 @@ struct Network {
 /// inside it. In order of construction.
 [[nodiscard]] std::vector<Network> networks_of(const Scene& scene);
 
+/// A LightningModule of that name holds the network that it trains.
+[[nodiscard]] bool is_shell(const Scene& scene, std::string_view type);
+
 /// Classes of pretrained networks that turn images and prompts into what a diffusion model is
 /// trained on: they come with weights and keep them.
 [[nodiscard]] bool is_frozen_encoder(std::string_view callee);

@@ -125,6 +125,10 @@ void from_files(const Scene& scene, Findings& out) {
     training = &*first;
   for (const auto* name : {"torch.load", "load_file", "paddle.load", "load_weights"}) {
     for (const Call* call : scene.calls(name)) {
+      // Keras: by the names of layers, into a network that has others besides.
+      const Value* by_name = call->named.find("by_name");
+      if (by_name != nullptr && by_name->truth() == true)
+        add(out, {field, true, confidence::fair}, call->place, "weights by the names of layers");
       const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
       const bool told = path != nullptr && contains_any(*path, {"pretrain", "imagenet"});
       if (path == nullptr || !call->certain || (!told && is_own_checkpoint(scene, *path))) continue;

@@ -53,8 +53,7 @@ class Gin : public Object {
   /// make has its own defaults by then.
   void apply(Machine& machine) {
     for (const bool calls : {false, true}) {
-      for (std::size_t i = 0; i < bound_.size(); ++i) {
-        const Bound bound = bound_[i];
+      for (const Bound& bound : std::vector(bound_)) {
         const GinStatement& at = bound.statement;
         const auto found = names_.find(at.selector);
         const bool is_call = at.value.contains("()");
@@ -114,8 +113,7 @@ class Gin : public Object {
     const auto found = names_.find(name);
     if (found == names_.end() || depth_ > deepest) return unknown(arguments.place);
     const bool outside = !symbol_name(found->second).empty();
-    for (std::size_t i = 0; i < bound_.size(); ++i) {
-      const Bound bound = bound_[i];
+    for (const Bound& bound : std::vector(bound_)) {
       const GinStatement& at = bound.statement;
       const bool counts = at.scope.empty() ? outside : at.scope == scope;
       if (at.kind == GinStatement::Kind::binding && at.selector == name && counts)
