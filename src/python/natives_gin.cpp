@@ -12,6 +12,8 @@ namespace schedmate::natives {
 namespace {
 
 constexpr int deepest = 8;
+constexpr std::size_t most_bindings = 4000;
+constexpr int most_reads = 40'000;  ///< of values, with those that they refer to
 
 std::string last_of(std::string_view name) { return std::string(name.substr(name.rfind('.') + 1)); }
 
@@ -20,9 +22,9 @@ std::shared_ptr<Gin> gin_of(Machine& machine);
 
 class Gin : public Object {
  public:
-  void add(Machine& machine, std::string name, const Value& what) {
-    names_.insert_or_assign(std::move(name), what);
-    apply(machine);
+  void add(Machine& machine, const std::string& name, const Value& what) {
+    names_.insert_or_assign(name, what);
+    if (!bound_.empty()) apply(machine, name);
   }
   void search(std::string folder) { folders_.push_back(std::move(folder)); }
 
@@ -51,14 +53,15 @@ class Gin : public Object {
 
   /// Defaults of all that is named so far; references that are called come last, so that what they
   /// make has its own defaults by then.
-  void apply(Machine& machine) {
+  void apply(Machine& machine, std::string_view only = "") {
     for (const bool calls : {false, true}) {
       for (const Bound& bound : std::vector(bound_)) {
+        if (reads_ > most_reads) return;
         const GinStatement& at = bound.statement;
         const auto found = names_.find(at.selector);
         const bool is_call = at.value.contains("()");
         if (!at.scope.empty() || at.kind != GinStatement::Kind::binding || is_call != calls ||
-            found == names_.end())
+            found == names_.end() || (!only.empty() && only != at.selector))
           continue;
         machine.set_default(found->second, at.parameter, value_of_bound(machine, bound));
       }
@@ -81,7 +84,8 @@ class Gin : public Object {
   /// All bindings as a config, for those that look for names.
   void publish(Machine& machine) {
     Value all = Value::dict({});
-    for (const Bound& bound : bound_) {
+    // What a binding calls may bind more.
+    for (const Bound& bound : std::vector(bound_)) {
       const GinStatement& at = bound.statement;
       if (!at.scope.empty() && !at.scope.contains("train")) continue;
       const std::string key =
@@ -139,7 +143,7 @@ class Gin : public Object {
                old.statement.selector == statement.selector &&
                old.statement.parameter == statement.parameter;
       });
-      bound_.push_back({std::move(statement), std::nullopt});
+      if (bound_.size() < most_bindings) bound_.push_back({std::move(statement), std::nullopt});
     }
   }
 
@@ -153,7 +157,7 @@ class Gin : public Object {
 
   Value read(Machine& machine, std::string_view text, const PlacePtr& place) {
     text = trim(text);
-    if (depth_ > deepest || text.empty()) return unknown(place);
+    if (depth_ > deepest || text.empty() || ++reads_ > most_reads) return unknown(place);
     if (text.front() == '%') return placed(macro(machine, text.substr(1)), place);
     if (text.front() == '@') return reference(machine, text.substr(1), place);
     const bool refers = text.contains('@') || text.contains('%');
@@ -203,7 +207,7 @@ class Gin : public Object {
   std::vector<Bound> bound_;
   std::vector<std::string> folders_;
   std::string file_;
-  int depth_ = 0;
+  int depth_ = 0, reads_ = 0;
 };
 
 std::shared_ptr<Gin> gin_of(Machine& machine) {
