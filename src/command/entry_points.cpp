@@ -9,6 +9,8 @@
 namespace schedmate::shell {
 namespace {
 
+constexpr std::size_t longest_name = 100;  ///< of a command
+
 bool is_dotted(std::string_view text) {
   if (text.empty()) return false;
   const auto parts = split(text, '.');
@@ -53,6 +55,18 @@ std::string file_of(Tree& tree, const std::string& base) {
 std::string below(std::string_view folder, std::string_view path) {
   if (folder.empty() || folder == ".") return std::string(path);
   return std::string(folder) + "/" + std::string(path);
+}
+
+/// Visits the lines of the files that say what a package installs, until one is taken.
+template <class Take>
+void each_setup_line(Tree& tree, const Take& take) {
+  for (const std::string_view file : {"pyproject.toml", "setup.cfg", "setup.py"}) {
+    if (!tree.is_file(file)) continue;
+    const auto text = tree.read(file);
+    if (!text) continue;
+    for (int i = 1; i <= (*text)->lines(); ++i)
+      if (take((*text)->line(i))) return;
+  }
 }
 
 }  // namespace
@@ -109,16 +123,32 @@ std::string dora_module(const ProgramCall& call, LaunchContext& context) {
 }
 
 std::optional<EntryPoint> console_script(Tree& tree, std::string_view name) {
-  if (name.empty() || name.size() > 100) return std::nullopt;
-  for (const std::string_view file : {"pyproject.toml", "setup.cfg", "setup.py"}) {
-    if (!tree.is_file(file)) continue;
-    const auto text = tree.read(file);
-    if (!text) continue;
-    for (int i = 1; i <= (*text)->lines(); ++i) {
-      if (auto found = entry_in((*text)->line(i), name)) return found;
+  std::optional<EntryPoint> found;
+  if (name.empty() || name.size() > longest_name) return found;
+  each_setup_line(tree, [&](std::string_view line) {
+    found = entry_in(line, name);
+    return found.has_value();
+  });
+  return found;
+}
+
+std::string installed_script(Tree& tree, std::string_view name) {
+  std::string found;
+  if (name.empty() || name.size() > longest_name) return found;
+  each_setup_line(tree, [&](std::string_view line) {
+    constexpr std::string_view quotes = "'\"";
+    for (auto at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+      const auto end = at + name.size();
+      const auto begin = line.find_last_of(quotes, at);
+      if (begin == std::string_view::npos || line.substr(end).find_first_of(quotes) != 0) continue;
+      const auto path = line.substr(begin + 1, end - begin - 1);
+      if (base_name(path) != name || !path.contains('/') || !tree.is_file(path)) continue;
+      found = path;
+      return true;
     }
-  }
-  return std::nullopt;
+    return false;
+  });
+  return found;
 }
 
 }  // namespace schedmate::shell

@@ -177,7 +177,11 @@ class Reader {
 
   bool console_script(std::string_view name) {
     const auto entry = shell::console_script(context_.tree, name);
-    if (!entry) return false;
+    if (!entry) {
+      made_.script = shell::installed_script(context_.tree, name);
+      made_.python = !made_.script.empty();
+      return made_.python;
+    }
     made_.script = shell::module_file(context_.tree, made_.cwd, entry->module);
     if (made_.script.empty()) return false;
     made_.module = entry->module;

@@ -42,5 +42,7 @@ struct EntryPoint {
 };
 /// What setup.py, setup.cfg or pyproject.toml say about a console script.
 [[nodiscard]] std::optional<EntryPoint> console_script(Tree& tree, std::string_view name);
+/// The file that setup's `scripts` installs under a name (setuptools: script-files); "" = none.
+[[nodiscard]] std::string installed_script(Tree& tree, std::string_view name);
 
 }  // namespace schedmate::shell
