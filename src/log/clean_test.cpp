@@ -87,7 +87,6 @@ TEST_CASE("a line of prefixes only has an empty body and is no trouble") {
   CHECK(read_prefixes("[").body == "[");
 }
 
-
 TEST_CASE("the name of a host before a rank or a stamp is a prefix, a key is none") {
   CHECK(read_prefixes("localhost: step 3").body == "step 3");
   CHECK(read_prefixes("192.168.205.202: [rank8]:[W326 02:11:03.07 x.cpp:3] careful").rank == 8);

@@ -142,6 +142,7 @@ class FieldSeries {
     const double share = value / witness.interval;
     const bool many = witness.interval > 1.5;
     const auto& stamps = witness.stamps;
+    if (!stamps && !is_told() && many && is_of_epochs()) return named(share, "of an epoch's steps");
     if (!stamps && !witness.left && !is_told() && value > longest_unproven) return std::nullopt;
     if (!stamps) {
       // "took 2 s" every 50 steps may be either; "time" is more often that of a step.
@@ -155,6 +156,15 @@ class FieldSeries {
     if (trusted || near(value, *stamps, 1.6)) return named(value, "of one step");
     if (many && near(share, *stamps, 1.6)) return named(share, "since last report");
     return std::nullopt;
+  }
+
+  /// One report for each epoch, of a counter that goes on.
+  [[nodiscard]] bool is_of_epochs() const {
+    constexpr std::size_t enough = 3;
+    for (std::size_t i = 1; i < points_.size(); ++i)
+      if (points_[i].epoch <= points_[i - 1].epoch || points_[i].step <= points_[i - 1].step)
+        return false;
+    return points_.size() >= enough;
   }
 
   [[nodiscard]] std::optional<double> by_cover() const {
@@ -179,14 +189,16 @@ class FieldSeries {
   [[nodiscard]] std::optional<double> by_elapsed(std::optional<double> stamps) const {
     std::vector<double> each;
     std::size_t falls = 0;
+    std::size_t restarts = 0;
     const Point* last = nullptr;
     for (const Point& point : points_) {
-      const bool anew = last != nullptr && point.epoch != last->epoch &&
-                        point.seconds <= last->seconds;  // a clock of each epoch
+      const bool next = last != nullptr && point.epoch != last->epoch;
+      const bool anew = next && point.seconds <= last->seconds;  // a clock of each epoch
+      restarts += anew ? 1 : 0;
       if (last != nullptr && point.step > last->step && !anew) {
         if (point.seconds <= last->seconds)
           ++falls;
-        else
+        else if (!next || restarts == 0)
           each.push_back((point.seconds - last->seconds) / (point.step - last->step));
       }
       last = &point;

@@ -71,7 +71,6 @@ TEST_CASE("what only looks like a stamp is none") {
     CHECK_MESSAGE(!read_stamp(text), text);
 }
 
-
 TEST_CASE("torch writes the month of glog's head without a zero") {
   const auto stamp = read_stamp("W326 02:11:08.251785597 TCPStore.cpp:125] [c10d] recvValue");
   REQUIRE(stamp);

@@ -15,9 +15,15 @@ bool is_a_step(double seconds) {
   return seconds >= shortest && seconds <= longest;
 }
 
+/// A bar that is not at its end.
+bool is_open(const Reading& reading) {
+  return reading.bar && reading.step && reading.total_steps && *reading.step < *reading.total_steps;
+}
+
 }  // namespace
 
-/// The counter that says most of the training: with a total, a time, a loss; then the newest.
+/// The counter that says most of the training: with a total, a time, a loss; then the newest, but a
+/// bar within another that is not at its end is not the training's.
 const ProgressTracker::Counter* ProgressTracker::main_counter() const {
   const Counter* best = nullptr;
   int best_worth = -1;
@@ -26,8 +32,11 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
     const StepSample& last = counter.samples.back();
     const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
                       (last.rate_s || !last.times.empty() ? 3 : 0);
+    const bool newer = best != nullptr && counter.newest > best->newest;
+    const bool within = best != nullptr && (newer ? is_open(best->last) && counter.last.bar
+                                                  : is_open(counter.last) && best->last.bar);
     const bool better =
-        worth > best_worth || (worth == best_worth && counter.newest > best->newest);
+        best == nullptr || worth > best_worth || (worth == best_worth && newer != within);
     if (!better) continue;
     best = &counter;
     best_worth = worth;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/tracker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -142,6 +144,13 @@ void ProgressTracker::take_closing(const Reading& reading) {
   if (reading.throughput) throughput_ = reading.throughput;
 }
 
+ProgressTracker::Counter* ProgressTracker::newest_counter() {
+  Counter* newest = nullptr;
+  for (auto& [key, counter] : counters_)
+    if (newest == nullptr || counter.newest > newest->newest) newest = &counter;
+  return newest;
+}
+
 /// What has no counter of its own belongs to the next report.
 void ProgressTracker::take_loose(const Reading& reading, std::string_view body) {
   for (const TimeField& field : reading.times) loose_.push_back(field);
@@ -150,6 +159,8 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
   if (reading.bar_step_s) loose_rate_ = reading.bar_step_s;
   if (reading.loss) {
     ++lines_;
+    // Of several bars the one that losses stand between is the training's.
+    if (Counter* last = newest_counter()) last->has_loss = true;
     loss_ = reading.loss;
     last_text_ = std::string(body.substr(0, most_text));
   }
@@ -185,10 +196,13 @@ void ProgressTracker::close_epoch(double seconds) {
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
   ++lines_;
-  auto found = counters_.find(reading.step_key);
+  // Bars without a name are told apart by their totals.
+  auto key = reading.step_key;
+  if (reading.bar && key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
+  auto found = counters_.find(key);
   if (found == counters_.end()) {
     if (counters_.size() >= most_counters) return;
-    found = counters_.emplace(reading.step_key, Counter()).first;
+    found = counters_.emplace(key, Counter()).first;
   }
   Counter& counter = found->second;
   if (!counter.samples.empty()) {

@@ -66,6 +66,7 @@ class ProgressTracker {
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
   void remember_checkpoint(std::string_view body);
+  [[nodiscard]] Counter* newest_counter();
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress told() const;
   [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;

@@ -177,4 +177,27 @@ TEST_CASE("words of a batch by words of a second are the seconds of a step") {
     tracker.add(fmt::format("| epoch 010  {} / 8223 loss=1.27 (1.50), wps=960, wpb=480", step));
   CHECK(tracker.now().step_time_s == doctest::Approx(0.5));
 }
+
+TEST_CASE("a bar within another, unfinished one is not the training's") {
+  ProgressTracker tracker;
+  for (int step = 1; step <= 6; ++step) {
+    tracker.add(fmt::format("  1%|  | {}/160 [00:22<59:45, 25.0s/it]", step));
+    if (step % 3 == 0) tracker.add("{'loss': 0.69, 'grad_norm': 0.29}");
+  }
+  for (int step = 1; step <= 39; ++step)
+    tracker.add(fmt::format(" 46%|##  | {}/68 [00:56<01:08,  1.84s/it]", step));
+  CHECK(tracker.now().step == 6);
+  CHECK(tracker.now().total_steps == 160);
+  CHECK(tracker.now().step_time_s == doctest::Approx(25));
+}
+
+TEST_CASE("the time of one line for each epoch is shared by the steps of the epoch") {
+  ProgressTracker tracker;
+  const auto line = [&](int epoch, double time) {
+    tracker.add(fmt::format("epoch: {}, step: {}, time: {}, train: 23.5, valid: 17.4", epoch,
+                            epoch * 74, time));
+  };
+  line(1, 45.7), line(2, 36.1), line(3, 37.0), line(4, 38.5);
+  CHECK(tracker.now().step_time_s == doctest::Approx(37.0 / 74).epsilon(0.05));
+}
 }  // namespace schedmate
