@@ -130,7 +130,9 @@ class Times {
     if (!step && sum) meaning = TimeMeaning::running;
     if (parts_.format != nullptr && parts_.format->elapsed && told) meaning = TimeMeaning::elapsed;
     if (covers == 0 && !step && parts_.step) covers = number(*parts_.step).range;
-    reading_.times.push_back({key(i), value, meaning, covers});
+    std::optional<double> mean = number(i).mean;
+    if (mean) *mean *= value / number(i).value;
+    reading_.times.push_back({key(i), value, meaning, covers, mean});
   }
 
   void find_throughput() {

@@ -27,7 +27,8 @@ struct TimeField {
   std::string key;
   double seconds = 0;
   TimeMeaning meaning = TimeMeaning::open;
-  double covers = 0;  ///< steps that the line says it covers; 0: it does not say
+  double covers = 0;             ///< steps that the line says it covers; 0: it does not say
+  std::optional<double> mean{};  ///< since some start, in seconds: "Time 0.31 (0.33)"
 };
 
 struct Reading {

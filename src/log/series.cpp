@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <numeric>
 
 namespace schedmate {
 namespace {
@@ -104,6 +104,7 @@ class FieldSeries {
       for (const TimeField& field : sample.times)
         if (field.key == key_) {
           points_.push_back({sample.step, field.seconds, field.covers, sample.epoch.value_or(-1)});
+          if (field.mean) mean_ = field.mean;
           meaning_ = field.meaning;
         }
   }
@@ -171,7 +172,7 @@ class FieldSeries {
     std::vector<double> each;
     for (const Point& point : points_)
       if (point.covers > 0) each.push_back(point.seconds / point.covers);
-    if (each.size() < points_.size() || each.empty()) return std::nullopt;
+    if (each.size() + 1 < points_.size() || each.empty()) return std::nullopt;
     return median(std::move(each));
   }
 
@@ -203,7 +204,8 @@ class FieldSeries {
       }
       last = &point;
     }
-    if (each.size() < 2 || falls > 0) return std::nullopt;
+    const std::size_t enough = meaning_ == TimeMeaning::elapsed ? 1 : 2;
+    if (each.size() < enough || falls > 0) return std::nullopt;
     const double slope = median(each);
     // Seconds / slope = steps since the start, which the counter must bear out; a run that was
     // resumed shows more, and needs more reports to be believed.
@@ -224,14 +226,29 @@ class FieldSeries {
   }
 
   [[nodiscard]] double steady_median() const {
+    const auto values = typical();
+    return mean_ && scatter(values) ? *mean_ : steady(values);
+  }
+
+  /// Without the first report of each epoch, which waits for the loader, where others are left.
+  [[nodiscard]] std::vector<double> typical() const {
     std::vector<double> values;
-    // The first report of each epoch waits for the loader.
     for (std::size_t i = 1; i < points_.size(); ++i)
       if (points_[i].step > points_[i - 1].step) values.push_back(points_[i].seconds);
-    if (values.size() + 1 < points_.size() && values.size() >= 2) return steady(std::move(values));
+    if (values.size() + 1 < points_.size() && values.size() >= 2) return values;
     values.clear();
     for (const Point& point : points_) values.push_back(point.seconds);
-    return steady(std::move(values));
+    return values;
+  }
+
+  /// Steps that wait for data now and then: single ones are not typical, the printed mean is.
+  [[nodiscard]] static bool scatter(const std::vector<double>& values) {
+    constexpr std::size_t enough = 8;
+    constexpr double much = 1.8;
+    if (values.size() < enough) return false;
+    const double mean = std::accumulate(values.begin() + 1, values.end(), 0.0) /
+                        static_cast<double>(values.size() - 1);
+    return mean > much * median(values);
   }
 
   /// Reports of every step whose times come and go within narrow bounds: each is of one step,
@@ -250,6 +267,7 @@ class FieldSeries {
   std::string key_;
   std::vector<Point> points_;
   TimeMeaning meaning_ = TimeMeaning::open;
+  std::optional<double> mean_;  ///< the newest that is printed
 };
 
 std::optional<double> by_rates(const std::deque<StepSample>& samples) {

@@ -85,6 +85,11 @@ Progress ProgressTracker::told() const {
     progress.evidence.push_back(last_text_);
   }
   if (!progress.step) progress.step = checkpoint_step_;
+  if (main == nullptr && bare_.size() > 1)
+    if (const auto time = step_time_of(bare_); time && is_a_step(time->seconds)) {
+      progress.step_time_s = time->seconds;
+      progress.by = time->by;
+    }
   if (!progress.step_time_s && closing_step_s_ && is_a_step(*closing_step_s_)) {
     progress.step_time_s = closing_step_s_;
     progress.by = "closing summary";

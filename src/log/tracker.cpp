@@ -98,7 +98,7 @@ void ProgressTracker::flush() {
     block.said.body = block.text;
     block.reading = read_line(block.said, words_);
   }
-  if (block.lines == 1 && !block.reading.step)
+  if (block.lines == 1 && !block.reading.step && !block.reading.by_place)
     for (Reading& known : shapes_.add(block.whole, block.reading)) {
       block.reading.kind = Reading::Kind::nothing;
       count(known, block.text);
@@ -153,7 +153,13 @@ ProgressTracker::Counter* ProgressTracker::newest_counter() {
 
 /// What has no counter of its own belongs to the next report.
 void ProgressTracker::take_loose(const Reading& reading, std::string_view body) {
-  for (const TimeField& field : reading.times) loose_.push_back(field);
+  StepSample bare;
+  for (const TimeField& field : reading.times) {
+    loose_.push_back(field);
+    if (field.meaning == TimeMeaning::step) bare.times.push_back(field);
+  }
+  if (!bare.times.empty()) bare_.push_back(std::move(bare));
+  if (bare_.size() > most_samples) bare_.pop_front();
   if (loose_.size() > most_loose)
     loose_.erase(loose_.begin(), loose_.end() - static_cast<std::ptrdiff_t>(most_loose));
   if (reading.bar_step_s) loose_rate_ = reading.bar_step_s;
@@ -212,6 +218,11 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
       counter.in_epoch = falls;
       counter.over_epochs = !falls;
     }
+    const bool next_epoch = reading.epoch && last.epoch && *reading.epoch > *last.epoch;
+    // "epoch 4/9, batch 625/625": a report for each epoch, at its end.
+    if (next_epoch && *reading.step == last.step && reading.total_steps == reading.step)
+      for (TimeField& field : reading.times)
+        if (field.covers == 0 && field.meaning != TimeMeaning::step) field.covers = last.step;
     if (ends_run(last, reading) && *reading.step < last.step / 2)
       counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
   }

@@ -85,6 +85,7 @@ class ProgressTracker {
   double arrival_s_ = 0;
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
+  std::deque<StepSample> bare_;  ///< times of a step on lines that count none
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
   std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
   std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps

@@ -200,4 +200,31 @@ TEST_CASE("the time of one line for each epoch is shared by the steps of the epo
   line(1, 45.7), line(2, 36.1), line(3, 37.0), line(4, 38.5);
   CHECK(tracker.now().step_time_s == doctest::Approx(37.0 / 74).epsilon(0.05));
 }
+
+TEST_CASE("a report at the end of each epoch gives the time of all its steps") {
+  ProgressTracker tracker;
+  for (int epoch = 46; epoch < 50; ++epoch)
+    tracker.add(fmt::format("Epoch: [{}/300], batch: [625/625], loss: 4.9, time: 750.0s", epoch));
+  CHECK(tracker.now().step_time_s == doctest::Approx(1.2));
+}
+
+TEST_CASE(
+    "where single times scatter, as of a loader that cannot keep up, the printed mean counts") {
+  ProgressTracker tracker;
+  for (int i = 0; i < 12; ++i)
+    tracker.add(fmt::format("Epoch: [7][ {}/5005] Time {} ( 1.081) Data 0.0 Loss 2.3",
+                            200 * i + 200, i % 3 != 0 ? 0.2 : 3.5));
+  CHECK(tracker.now().step_time_s == doctest::Approx(1.081));
+}
+
+TEST_CASE("a counter of samples is none of steps; the time of a batch is one") {
+  ProgressTracker tracker;
+  for (int i = 0; i < 4; ++i)
+    tracker.add(
+        fmt::format("2023-06-29,15:47:{} | INFO | Train Epoch: 0 [ {}/109468 (9%)] Loss: 0.7 "
+                    "(0.9) Data (t): 0.052 Batch (t): 0.5, 78.3/s LR: 0.001",
+                    10 + i, 6400 * i + 64));
+  CHECK_FALSE(tracker.now().step);
+  CHECK(tracker.now().step_time_s == doctest::Approx(0.5));
+}
 }  // namespace schedmate
