@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <schedmate/diagnosis.hpp>
 
 #include "apps/advisor_state.hpp"
@@ -40,12 +42,33 @@ std::string text_of(const Diagnosis& made) {
   if (!made.nodes.empty()) rows.push_back({"nodes", fmt::format("{}", fmt::join(made.nodes, " "))});
   rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
   for (const Witness& each : made.witnesses) {
-    const auto* const agrees = !each.agrees ? "missing" : *each.agrees ? "agrees" : "disagrees";
-    rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, agrees, each.says))});
+    const auto* const word = !each.asked    ? "is missing"
+                             : !each.agrees ? "says nothing on this"
+                             : *each.agrees ? "agrees"
+                                            : "disagrees";
+    rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, word, each.says))});
   }
   if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
   return aligned(rows) + evidence_text("evidence", made.evidence, true) +
          evidence_text("new since the good run", made.unseen, false);
+}
+
+/// What --kernel-log, --nvml and --nvml-from bring.
+Result<void> add_witnesses(const Session& session, const DiagnoseRequest& request,
+                           DiagnoseInput& input) {
+  for (const std::string& text : request.kernel_logs)
+    input.kernel_logs.push_back(read_kernel_log_name(text));
+  for (const std::string& path : request.readings) {
+    auto readings = read_gpus_file(path);
+    if (!readings) return tl::unexpected(readings.error());
+    std::ranges::move(*readings, std::back_inserter(input.gpus));
+  }
+  if (request.nvml)
+    input.gpus.push_back(
+        read_gpus({.library = session.settings.text("nvml.library"),
+                   .node = session.environment.host,
+                   .deadline = std::chrono::seconds(session.settings.whole("nvml.deadline_s"))}));
+  return {};
 }
 
 }  // namespace
@@ -70,6 +93,7 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
     embedder = *std::move(opened);
     input.embedder = &*embedder;
   }
+  if (auto done = add_witnesses(session, request, input); !done) return done;
   const auto made = diagnose(input);
   if (!made) return tl::unexpected(made.error());
   fmt::print("{}", session.json ? diagnosis_json(*made) : text_of(*made));

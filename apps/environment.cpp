@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <string_view>
 
 namespace schedmate {
@@ -17,6 +18,11 @@ std::string_view value_of(std::string_view name, const char* const* variables) {
   return {};
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 }  // namespace
 
 Environment read_environment(const char* const* variables) {
@@ -28,6 +34,7 @@ Environment read_environment(const char* const* variables) {
   };
   return {.config_home = folder("XDG_CONFIG_HOME", "/.config"),
           .state_home = folder("XDG_STATE_HOME", "/.local/state"),
+          .host = host_name(),
           .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
           .progress = ::isatty(STDERR_FILENO) == 1,
           .variable = [variables](std::string_view name) {

@@ -12,6 +12,7 @@ namespace schedmate {
 struct Environment {
   std::string config_home;  ///< $XDG_CONFIG_HOME, else ~/.config; "" when neither is known
   std::string state_home;   ///< $XDG_STATE_HOME, else ~/.local/state
+  std::string host;         ///< name of this machine
   bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
   bool progress = false;    ///< standard error is a terminal
   /// Of a name, for secrets that the settings name; "" = not set.

@@ -70,6 +70,8 @@ std::vector<ListTable> list_tables() {
   tables.push_back({"classifiers", {}});
   for (const SeamRow& row : classifier_names())
     tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"witnesses", {}});
+  for (const SeamRow& row : witness_names()) tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"settings", {}});
   for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
   return tables;

@@ -208,7 +208,8 @@ FlagDescription describe(const CLI::Option& option) {
     flag.values = Values::choices;
     flag.choices = std::move(choices);
   };
-  flag.values = type == "FILE" || type == "DIR" || type == "LOG" ? Values::path : Values::text;
+  flag.values =
+      type.ends_with("FILE") || type == "DIR" || type == "LOG" ? Values::path : Values::text;
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});

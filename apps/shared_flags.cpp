@@ -65,6 +65,16 @@ void add_diagnose(CLI::App& program, CommandLine& line) {
       ->type_name("LOG");
   command.add_option("--job", request.job, "what the scheduler knows of the job (JSON)")
       ->type_name("FILE");
+  command
+      .add_option("--kernel-log", request.kernel_logs,
+                  "of a node of the job (dmesg -T, journalctl -k), repeatable")
+      ->type_name("[NODE=]FILE")
+      ->allow_extra_args(false);
+  command.add_flag("--nvml", request.nvml, "ask the GPUs of this machine");
+  command
+      .add_option("--nvml-from", request.readings, "what --nvml --json printed there, repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command.add_option("--good", request.good, "log of a run that went well; what is new since")
       ->type_name("FILE");
   command.add_option("--locate", request.locate, "how the line is found; default: scan")
@@ -73,7 +83,9 @@ void add_diagnose(CLI::App& program, CommandLine& line) {
       .add_option("--classify", request.classify, "what tells kinds of lines apart; default: rules")
       ->type_name("CLASSIFIER");
   add_no_model(command, line);
-  command.footer("Example:\n  schedmate diagnose slurm-17.out --job job.json");
+  command.footer(
+      "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
+      "--nvml");
 }
 
 }  // namespace

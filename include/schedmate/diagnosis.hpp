@@ -12,6 +12,7 @@
 #include <optional>
 #include <schedmate/embed.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/witness.hpp>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,20 @@ struct LogEvidence {
   LineRole role = LineRole::cause;
 };
 
+/// What a witness has seen: a line of a kernel's log, the state of a GPU or of the job.
+struct WitnessEvent {
+  std::string node;  ///< of the allocation, "" = not known
+  std::string when;  ///< as it was printed
+  std::string rule, text;
+};
+
 /// What another source than the log says.
 struct Witness {
   std::string name;            ///< a row of witnesses.def
-  std::optional<bool> agrees;  ///< nothing: it was not there, or says nothing on this
+  bool asked = false;          ///< false: it is missing
+  std::optional<bool> agrees;  ///< nothing: it is missing, or says nothing on this
   std::string says;
+  std::vector<WitnessEvent> events;  ///< the most telling first
 };
 
 struct Diagnosis {
@@ -55,7 +65,8 @@ struct Diagnosis {
   Recommendation recommendation = Recommendation::notify;
   std::string advice;  ///< what to test, restart or tell whom, in words
   double confidence = 0;
-  std::vector<Witness> witnesses;
+  std::vector<Witness> witnesses;   ///< every row of witnesses.def
+  std::vector<GpuReading> gpus;     ///< as they were given
   std::string fingerprint;          ///< equal for the same failure of another job
   std::vector<LogEvidence> unseen;  ///< lines that a good run does not have (its role says nothing)
   std::string by;                   ///< locator and rule, or model
@@ -79,13 +90,14 @@ struct DiagnoseInput {
   std::string rules;                   ///< operator's folder of rules, "" = none
   std::string good;                    ///< log of a run that went well, "" = none
   std::optional<JobContext> job;
-  std::vector<Witness> witnesses;  ///< beside the state of the job
+  std::vector<KernelLog> kernel_logs;
+  std::vector<GpuReading> gpus;
   /// Makes a text of the log fit to be shown: secrets out, no control characters.
   std::function<std::string(std::string_view)> clean;
 };
 
 /// Errors: not_found (locator, classifier), unsupported (no log, log too large for the locator),
-/// those of reading the logs and the rules, those of the embedder.
+/// those of reading the logs, the kernel logs and the rules, those of the embedder.
 [[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& input);
 
 [[nodiscard]] std::string_view name_of(FailureClass verdict);
@@ -93,13 +105,14 @@ struct DiagnoseInput {
 [[nodiscard]] std::string_view name_of(LineRole role);
 [[nodiscard]] std::string_view name_of(Recommendation recommendation);
 
-/// Names and summaries of locators.def and classifiers.def.
+/// Names and summaries of locators.def, classifiers.def and witnesses.def.
 struct SeamRow {
   std::string_view name;
   std::string_view summary;
 };
 [[nodiscard]] std::vector<SeamRow> locator_names();
 [[nodiscard]] std::vector<SeamRow> classifier_names();
+[[nodiscard]] std::vector<SeamRow> witness_names();
 
 [[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
 

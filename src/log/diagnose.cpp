@@ -78,11 +78,12 @@ FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
           .reason = "no rule knows this line",
           .advice = "read the line",
           .recommendation = Recommendation::notify,
-          .confidence = 0.2};
+          .confidence = 0.2,
+          .open = true};
 }
 
-Result<void> fill(const Located& located, const FailureRules& rules, const DiagnoseInput& input,
-                  Diagnosis& made) {
+Result<BlamedLine> fill(const Located& located, const FailureRules& rules,
+                        const DiagnoseInput& input, Diagnosis& made) {
   const FailureLine& root = *located.root;
   const auto around = read_around(input.paths[root.file], root);
   if (!around) return tl::unexpected(around.error());
@@ -104,8 +105,7 @@ Result<void> fill(const Located& located, const FailureRules& rules, const Diagn
   for (std::size_t i = 1; i < made.evidence.size(); ++i)
     if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
   made.fingerprint = fingerprint_of(made, root, *around);
-  settle_recommendation({root.text, root.rank, input.job}, made);
-  return {};
+  return BlamedLine{root.text, root.rank, verdict.open};
 }
 
 Result<ClassifyLine> classifier_of(const DiagnoseInput& input, std::optional<Error>& fault) {
@@ -124,6 +124,11 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
       if (input.clean) each.text = input.clean(each.text);
       if (each.text.size() > most_text) each.text.resize(most_text);
     }
+  }
+  if (!input.clean) return;
+  for (Witness& witness : made.witnesses) {
+    witness.says = input.clean(witness.says);
+    for (WitnessEvent& each : witness.events) each.text = input.clean(each.text);
   }
 }
 
@@ -150,12 +155,15 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   made.by = std::string((*locator)->name);
   made.confidence = 0.8;
   made.reason = "no failure in the log";
-  made.witnesses = input.witnesses;
+  made.gpus = input.gpus;
+  BlamedLine line;
   if (located->root) {
-    if (auto done = fill(*located, *rules, input, made); !done) return tl::unexpected(done.error());
-  } else {
-    settle_without_line(input.job, made);
+    auto filled = fill(*located, *rules, input, made);
+    if (!filled) return tl::unexpected(filled.error());
+    line = *filled;
   }
+  const WitnessCase what{input.job, input.kernel_logs, input.gpus, *rules, input.rules};
+  if (auto done = hear_witnesses(what, line, made); !done) return tl::unexpected(done.error());
   if (!input.good.empty()) {
     auto unseen =
         new_lines(made.root_file.empty() ? input.paths.front() : made.root_file, known, most_new);

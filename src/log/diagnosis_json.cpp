@@ -12,6 +12,16 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json events_of(const Witness& witness) {
+  Json list = Json::array();
+  for (const WitnessEvent& each : witness.events)
+    list.push_back({{"node", each.node.empty() ? Json(nullptr) : Json(each.node)},
+                    {"time", each.when.empty() ? Json(nullptr) : Json(each.when)},
+                    {"rule", each.rule},
+                    {"text", each.text}});
+  return list;
+}
+
 }  // namespace
 
 std::string diagnosis_json(const Diagnosis& diagnosis) {
@@ -38,8 +48,14 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   document["confidence"] = diagnosis.confidence;
   document["witness"] = Json::array();
   for (const Witness& each : diagnosis.witnesses)
-    document["witness"].push_back(
-        {{"name", each.name}, {"agrees", or_null(each.agrees)}, {"says", each.says}});
+    document["witness"].push_back({{"name", each.name},
+                                   {"asked", each.asked},
+                                   {"agrees", or_null(each.agrees)},
+                                   {"says", each.says},
+                                   {"events", events_of(each)}});
+  document["nvml"] = Json::array();
+  for (const GpuReading& each : diagnosis.gpus)
+    document["nvml"].push_back(Json::parse(gpus_json(each)));
   document["fingerprint"] = optional_text(diagnosis.fingerprint);
   document["new_since_good"] = Json::array();
   for (const LogEvidence& each : diagnosis.unseen)

@@ -33,7 +33,9 @@ bool read_name(std::string_view text, const std::array<Value, size>& values, Val
   return true;
 }
 
-Result<FailureVerdict> read_verdict(const RuleRow& row) {
+}  // namespace
+
+Result<FailureVerdict> read_failure_verdict(const RuleRow& row) {
   constexpr std::array classes = {FailureClass::none, FailureClass::infrastructure,
                                   FailureClass::framework, FailureClass::user_script,
                                   FailureClass::other};
@@ -59,15 +61,18 @@ Result<FailureVerdict> read_verdict(const RuleRow& row) {
   if (!confidence || *confidence < 0 || *confidence > 1)
     return row.refuse("confidence is from 0 to 1");
   made.confidence = *confidence;
+  made.open = row.has("open") && row.text("open") == "true";
   return made;
 }
+
+namespace {
 
 Result<FailureRow> read_row(const RuleRow& from, Phrases& phrases) {
   auto words = read_condition(from, phrases);
   if (!words) return tl::unexpected(words.error());
   auto near = read_phrases(from, "near", phrases);
   if (!near) return tl::unexpected(near.error());
-  auto verdict = read_verdict(from);
+  auto verdict = read_failure_verdict(from);
   if (!verdict) return tl::unexpected(verdict.error());
   FailureRow row{*std::move(words), *std::move(near), from.list("frames"), *std::move(verdict)};
   if (row.verdict.rule.empty()) return from.refuse("a row needs a name");
@@ -91,7 +96,7 @@ struct FailureRules::Rows {
     const auto rows = rule_rows(table, folder);
     if (!rows) return tl::unexpected(rows.error());
     for (const RuleRow& row : *rows) {
-      const auto verdict = read_verdict(row);
+      const auto verdict = read_failure_verdict(row);
       if (!verdict) return tl::unexpected(verdict.error());
       for (const std::string& text : row.list("code")) {
         const auto code = parse_number<int>(text);
@@ -113,7 +118,7 @@ Result<FailureRules> FailureRules::load(const std::string& folder) {
   const RuleTable table{"failures.toml",
                         "failure",
                         {"name", "class", "component", "any", "all", "none", "near", "frames",
-                         "reason", "recommendation", "advice", "confidence", "test"},
+                         "reason", "recommendation", "advice", "confidence", "open", "test"},
                         embedded::failures_toml};
   const auto rows = rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
@@ -128,10 +133,8 @@ Result<FailureRules> FailureRules::load(const std::string& folder) {
 }
 
 std::optional<FailureVerdict> FailureRules::judge(const FailureCase& what) const {
-  if (const auto code = xid_in(what.line)) {
-    const auto held = rows_->xids.find(*code);
-    if (held != rows_->xids.end()) return held->second;
-  }
+  if (const auto code = xid_in(what.line))
+    if (auto verdict = xid(*code)) return verdict;
   const Found line = rows_->phrases.find(what.line);
   Found context = line;
   rows_->phrases.find(what.context, context);
@@ -144,6 +147,11 @@ std::optional<FailureVerdict> FailureRules::judge(const FailureCase& what) const
     return row.verdict;
   }
   return std::nullopt;
+}
+
+std::optional<FailureVerdict> FailureRules::xid(int code) const {
+  const auto held = rows_->xids.find(code);
+  return held == rows_->xids.end() ? std::nullopt : std::optional(held->second);
 }
 
 std::optional<int> xid_in(std::string_view line) {

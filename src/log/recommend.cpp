@@ -9,48 +9,13 @@
 namespace schedmate {
 namespace {
 
-/// What a scheduler's state says about a job.
-struct StateMeaning {
-  std::string_view state;
-  FailureClass verdict;
-  Component component;
-  std::string_view reason;
-  Recommendation recommendation;
+constexpr std::size_t most_events = 8;
+
+/// A witness whose testimony was taken.
+struct Heard {
+  const WitnessRow* row;
+  Testimony testimony;
 };
-constexpr std::array meanings = {
-    StateMeaning{"NODE_FAIL", FailureClass::infrastructure, Component::node,
-                 "the scheduler lost a node of the job", Recommendation::restart_elsewhere},
-    StateMeaning{"BOOT_FAIL", FailureClass::infrastructure, Component::node,
-                 "a node of the job did not come up", Recommendation::restart_elsewhere},
-    StateMeaning{"TIMEOUT", FailureClass::other, Component::none,
-                 "the scheduler ended the job at its time limit", Recommendation::do_not_restart},
-    StateMeaning{"DEADLINE", FailureClass::other, Component::none,
-                 "the scheduler ended the job at its deadline", Recommendation::do_not_restart},
-    StateMeaning{"PREEMPTED", FailureClass::other, Component::none,
-                 "the scheduler took the job's place for another one",
-                 Recommendation::restart_same},
-    StateMeaning{"CANCELLED", FailureClass::other, Component::none,
-                 "the user or an administrator cancelled the job", Recommendation::do_not_restart},
-    StateMeaning{"OUT_OF_MEMORY", FailureClass::user_script, Component::none,
-                 "the job used more memory of the machine than its limit",
-                 Recommendation::do_not_restart}};
-
-const StateMeaning* meaning_of(const std::optional<JobContext>& job) {
-  if (!job) return nullptr;
-  // "CANCELLED by 1234"
-  const auto state = std::string_view(job->state).substr(0, job->state.find_first_of(" +"));
-  const auto held = std::ranges::find(meanings, state, &StateMeaning::state);
-  return held == meanings.end() ? nullptr : &*held;
-}
-
-Witness scheduler_witness(const std::optional<JobContext>& job, const Diagnosis& made) {
-  Witness witness{"scheduler", std::nullopt, "no --job file was given"};
-  if (!job) return witness;
-  witness.says = job->state.empty() ? "the job file has no state" : "state " + job->state;
-  if (const StateMeaning* meaning = meaning_of(job))
-    witness.agrees = meaning->verdict == made.verdict;
-  return witness;
-}
 
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -67,43 +32,104 @@ bool mentions(std::string_view line, std::string_view node) {
 }
 
 /// Nodes of the allocation that the line is about: named in it, else that of its rank.
-std::vector<std::string> nodes_of(const RecommendInput& input) {
+std::vector<std::string> nodes_of(const JobContext& job, const BlamedLine& line) {
   std::vector<std::string> nodes;
-  for (const std::string& node : input.job->nodes)
-    if (mentions(input.line, node)) nodes.push_back(node);
-  const auto held = input.job->ranks.find(input.rank);
-  if (nodes.empty() && held != input.job->ranks.end()) nodes.push_back(held->second);
-  if (nodes.empty() && input.job->nodes.size() == 1) nodes = input.job->nodes;
+  for (const std::string& node : job.nodes)
+    if (mentions(line.text, node)) nodes.push_back(node);
+  const auto held = job.ranks.find(line.rank);
+  if (nodes.empty() && held != job.ranks.end()) nodes.push_back(held->second);
+  if (nodes.empty() && job.nodes.size() == 1) nodes = job.nodes;
   return nodes;
+}
+
+/// The scheduler saw the job end in another way than by itself.
+bool ended_badly(const std::optional<JobContext>& job) {
+  constexpr auto good = std::to_array<std::string_view>(
+      {"", "COMPLETED", "COMPLETING", "RUNNING", "PENDING", "SUSPENDED", "CONFIGURING"});
+  return job && std::ranges::find(good, job->state) == good.end();
+}
+
+/// The most certain finding that says why a process ended.
+const Finding* best_explanation(const std::vector<Heard>& heard) {
+  const Finding* best = nullptr;
+  for (const Heard& each : heard)
+    for (const Finding& finding : each.testimony.findings)
+      if (finding.explains &&
+          (best == nullptr || finding.means.confidence > best->means.confidence))
+        best = &finding;
+  return best;
+}
+
+void improve(const std::vector<Heard>& heard, const BlamedLine& line, Diagnosis& made) {
+  const Finding* best = best_explanation(heard);
+  if (best == nullptr) return;
+  made.verdict = best->means.verdict;
+  made.component = best->means.component;
+  made.reason =
+      fmt::format("{} ({}; the log does not say so)", best->means.reason,
+                  best->means.rule.starts_with("state ") ? "the job's state" : "seen by a witness");
+  made.recommendation = best->means.recommendation;
+  made.advice = best->means.advice;
+  made.confidence = best->means.confidence;
+  made.by += fmt::format("{}{}", line.open ? " + " : "/", best->means.rule);
+}
+
+Witness witness_of(const Heard& heard, const Diagnosis& made) {
+  Witness witness{std::string(heard.row->name),
+                  heard.testimony.asked,
+                  agrees(heard.testimony, made),
+                  heard.testimony.says,
+                  {}};
+  for (const Finding& each : heard.testimony.findings)
+    if (witness.events.size() < most_events)
+      witness.events.push_back({each.node, each.when, each.means.rule, each.text});
+  return witness;
+}
+
+/// What bears out a fault of a machine: the vendor's action, and the nodes.
+void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, const BlamedLine& line,
+                   Diagnosis& made) {
+  const Finding* decides = nullptr;
+  bool state = false;
+  for (const Heard& each : heard) {
+    for (const Finding& finding : each.testimony.findings) {
+      if (!stands_for(finding, made)) continue;
+      state = state || finding.any_component;
+      if (finding.decides &&
+          (decides == nullptr || finding.means.confidence > decides->means.confidence))
+        decides = &finding;
+      if (!finding.node.empty() && std::ranges::find(made.nodes, finding.node) == made.nodes.end())
+        made.nodes.push_back(finding.node);
+    }
+  }
+  if (decides != nullptr) {
+    made.recommendation = decides->means.recommendation;
+    made.advice = decides->means.advice;
+  }
+  if (made.nodes.empty() && state && what.job) made.nodes = nodes_of(*what.job, line);
 }
 
 }  // namespace
 
-void settle_recommendation(const RecommendInput& input, Diagnosis& made) {
-  made.witnesses.insert(made.witnesses.begin(), scheduler_witness(input.job, made));
+Result<void> hear_witnesses(const WitnessCase& what, const BlamedLine& line, Diagnosis& made) {
+  std::vector<Heard> heard;
+  for (const WitnessRow& row : witness_rows()) {
+    auto testimony = row.hear(what);
+    if (!testimony) return tl::unexpected(testimony.error());
+    heard.push_back({&row, *std::move(testimony)});
+  }
+  const bool no_line = made.verdict == FailureClass::none;
+  if (line.open || (no_line && ended_badly(what.job))) improve(heard, line, made);
+  for (const Heard& each : heard) made.witnesses.push_back(witness_of(each, made));
   const bool agreed = std::ranges::any_of(
       made.witnesses, [](const Witness& each) { return each.agrees.value_or(false); });
-  if (made.verdict == FailureClass::infrastructure && agreed && input.job)
-    made.nodes = nodes_of(input);
+  if (made.verdict == FailureClass::infrastructure && agreed)
+    take_findings(heard, what, line, made);
   if (made.recommendation == Recommendation::restart_elsewhere && !agreed) {
     made.recommendation = Recommendation::test_first;
     made.advice += "; without a second witness no machine is given up";
   }
-}
-
-void settle_without_line(const std::optional<JobContext>& job, Diagnosis& made) {
-  made.recommendation = Recommendation::notify;
-  const StateMeaning* meaning = meaning_of(job);
-  if (meaning != nullptr) {
-    made.verdict = meaning->verdict;
-    made.component = meaning->component;
-    made.reason = fmt::format("{} (its state; the log does not show it)", meaning->reason);
-    made.recommendation = meaning->recommendation;
-    made.confidence = 0.7;
-  }
-  made.witnesses.insert(made.witnesses.begin(), scheduler_witness(job, made));
-  if (made.recommendation == Recommendation::restart_elsewhere && job->nodes.size() == 1)
-    made.nodes = job->nodes;
+  return {};
 }
 
 }  // namespace schedmate

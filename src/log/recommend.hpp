@@ -6,20 +6,24 @@
 #include <schedmate/diagnosis.hpp>
 #include <string_view>
 
+#include "log/witness.hpp"
+
 namespace schedmate {
 
-struct RecommendInput {
-  std::string_view line;  ///< that names the cause
-  int rank = -1;          ///< that printed it
-  const std::optional<JobContext>& job;
+/// The line that names the cause; empty where the log shows no failure.
+struct BlamedLine {
+  std::string_view text;
+  int rank = -1;      ///< that printed it
+  bool open = false;  ///< it says that the job ended, not why
 };
 
-/// Hears the scheduler's state and the witnesses that came along. Where none of them agrees,
-/// restart_elsewhere becomes test_first and no node is named; for infrastructure a missing witness
-/// is told.
-void settle_recommendation(const RecommendInput& input, Diagnosis& made);
-
-/// The log has no failure, but the scheduler may know of one.
-void settle_without_line(const std::optional<JobContext>& job, Diagnosis& made);
+/// Hears every row of witnesses.def and lets them settle the verdict:
+/// - where the line is open, or the log shows no failure although the scheduler's state is one, the
+///   verdict becomes that of the most certain finding that explains an end;
+/// - an agreeing finding of the vendor's table decides the recommendation;
+/// - where none of them agrees, restart_elsewhere becomes test_first and no node is named.
+/// Errors: those of reading kernel logs and rules.
+[[nodiscard]] Result<void> hear_witnesses(const WitnessCase& what, const BlamedLine& line,
+                                          Diagnosis& made);
 
 }  // namespace schedmate

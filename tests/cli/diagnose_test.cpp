@@ -44,6 +44,42 @@ TEST_CASE("diagnose names a node of the allocation when the scheduler agrees") {
   CHECK(document["recommendation"] == "restart_elsewhere");
 }
 
+TEST_CASE("a kernel log and the GPUs of this machine are witnesses") {
+  const Scratch here;
+  here.write("run.log", "step 1 loss 2\nRuntimeError: CUDA error: uncorrectable ECC error\n");
+  here.write("job.json", R"({"job_id": 17, "state": "FAILED", "nodes": ["n11", "n12"],
+                             "start": "2024-05-01T11:00:00", "end": "2024-05-01T12:00:10"})");
+  const std::string kernel = SCHEDMATE_SOURCE_DIR "/tests/fixtures/kernel_log/dmesg.txt";
+  const Ran text =
+      here.run({"diagnose", "run.log", "--job", "job.json", "--kernel-log", "n12=" + kernel});
+  CHECK_MESSAGE(text.out.contains("witness         kernel agrees: n12: "), text.out);
+  CHECK(text.out.contains("witness         nvml is missing"));
+  CHECK(text.out.contains("nodes           n12"));
+  CHECK(text.out.contains("restart_elsewhere"));
+  const auto document =
+      nlohmann::json::parse(here.run({"diagnose", "run.log", "--nvml", "--set",
+                                      "nvml.library=" FAKE_NVML_FOLDER "/faulty.so", "--json"})
+                                .out);
+  CHECK(document["witness"][2]["agrees"] == true);
+  CHECK(document["nvml"][0]["gpus"][1]["ecc_uncorrected_volatile"] == 3);
+  CHECK(document["nodes"].empty());  // no allocation was given
+}
+
+TEST_CASE("what --nvml read on a node can be kept and given later") {
+  const Scratch here;
+  here.write("run.log", "RuntimeError: CUDA error: uncorrectable ECC error encountered\n");
+  const Ran first = here.run({"diagnose", "run.log", "--nvml", "--set",
+                              "nvml.library=" FAKE_NVML_FOLDER "/lost.so", "--json"});
+  here.write("kept.json", first.out);
+  const Ran again = here.run({"diagnose", "run.log", "--nvml-from", "kept.json", "--json"});
+  CHECK(again.out == first.out);
+  const Ran absent = here.run({"diagnose", "run.log", "--nvml", "--set", "nvml.library=none.so"});
+  CHECK(absent.status == 0);
+  CHECK(absent.out.contains("nvml is missing: no GPU of the job could be asked; none.so"));
+  CHECK(here.run({"diagnose", "run.log", "--nvml-from", "run.log"}).status == 3);
+  CHECK(here.run({"diagnose", "run.log", "--kernel-log", "n1=absent"}).status == 3);
+}
+
 TEST_CASE("what diagnose cannot do has the exit code of its kind") {
   const Scratch here;
   here.write("run.log", failed);

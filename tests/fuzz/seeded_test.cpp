@@ -25,9 +25,11 @@ std::vector<Target> targets() {
 #define FORMAT(name, summary) {#name, fuzz_##name},
 #include "trace/formats.def"
 #undef FORMAT
-      {"clusters", fuzz_cluster},    {"tables", fuzz_tables},           {"reply", fuzz_reply},
-      {"redact", fuzz_redact},       {"ignore", fuzz_ignore},           {"notebook", fuzz_notebook},
-      {"log_lines", fuzz_log_lines}, {"log_formats", fuzz_log_formats},
+      {"clusters", fuzz_cluster},      {"tables", fuzz_tables},
+      {"reply", fuzz_reply},           {"redact", fuzz_redact},
+      {"ignore", fuzz_ignore},         {"notebook", fuzz_notebook},
+      {"log_lines", fuzz_log_lines},   {"log_formats", fuzz_log_formats},
+      {"kernel_log", fuzz_kernel_log},
   };
 }
 

@@ -22,6 +22,7 @@ void fuzz_ignore(std::string_view input);
 void fuzz_notebook(std::string_view input);
 void fuzz_log_lines(std::string_view input);
 void fuzz_log_formats(std::string_view input);
+void fuzz_kernel_log(std::string_view input);
 
 /// What every reader promises of its result, good or bad.
 void check_trace(const Result<Trace>& trace);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// NVIDIA's management library, opened when it is asked and never linked. Each function is looked
+/// up by itself: what an old library lacks is not known, and the rest is read all the same.
+
+#include <schedmate/witness.hpp>
+#include <string>
+
+namespace schedmate {
+
+/// In this process; read_gpus() is the same in a child. `library` as dlopen takes it.
+[[nodiscard]] GpuReading read_nvml(const std::string& library);
+
+}  // namespace schedmate

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A library that behaves like NVIDIA's management library on a node with two GPUs, well or badly.
+/// It is built several times; BEHAVIOUR is one of those below.
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+enum class Behaviour { healthy, faulty, lost, old, hanging, crashing, refusing };
+constexpr auto behaviour = Behaviour::BEHAVIOUR;
+
+constexpr int success = 0, not_supported = 3, driver_not_loaded = 9, is_lost = 15;
+std::array<int, 2> gpus{0, 1};
+
+bool is_second(const void* device) { return device == &gpus[1]; }
+bool is_bad(const void* device) { return behaviour == Behaviour::faulty && is_second(device); }
+
+struct Pci {
+  char legacy[16];
+  unsigned numbers[5];
+  char id[32];
+};
+struct Field {
+  unsigned field, scope;
+  long long timestamp, latency;
+  int type, code;
+  unsigned long long value;
+};
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() {
+  if (behaviour == Behaviour::hanging) ::sleep(3600);
+  if (behaviour == Behaviour::crashing) ::raise(SIGSEGV);
+  return behaviour == Behaviour::refusing ? driver_not_loaded : success;
+}
+int nvmlShutdown() { return success; }
+const char* nvmlErrorString(int code) {
+  if (code == is_lost) return "GPU is lost";
+  return code == driver_not_loaded ? "Driver Not Loaded" : "Not Supported";
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+  std::snprintf(text, size, "550.54");
+  return success;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 2;
+  return success;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  *device = &gpus.at(index);
+  return behaviour == Behaviour::lost && index == 1 ? is_lost : success;
+}
+int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
+  *celsius = 40;
+  return success;
+}
+int nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
+  std::snprintf(text, size, "GPU-%d", is_second(device) ? 1 : 0);
+  return success;
+}
+int nvmlDeviceGetName(void*, char* text, unsigned size) {
+  std::snprintf(text, size, "FAKE H100");
+  return success;
+}
+int nvmlDeviceGetPciInfo_v3(void* device, Pci* pci) {
+  std::snprintf(pci->id, sizeof pci->id, "00000000:%s:00.0", is_second(device) ? "9B" : "1B");
+  return success;
+}
+int nvmlDeviceGetTotalEccErrors(void* device, int kind, int counter, unsigned long long* errors) {
+  *errors = is_bad(device) && kind == 1 && counter == 0 ? 3 : 0;
+  return success;
+}
+
+// What came later than the driver of `old`.
+#ifndef WITHOUT_NEW_FUNCTIONS
+int nvmlDeviceGetFieldValues(void* device, int count, Field* values) {
+  for (int i = 0; i < count; ++i) {
+    values[i].code = values[i].field == 230 ? success : not_supported;
+    values[i].type = 1;
+    values[i].value = is_bad(device) ? 2 : 0;
+  }
+  return success;
+}
+int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected,
+                              unsigned* pending, unsigned* failure) {
+  *corrected = 0;
+  *uncorrected = is_bad(device) ? 1 : 0;
+  *pending = is_bad(device) ? 1 : 0;
+  *failure = 0;
+  return success;
+}
+int nvmlDeviceGetRetiredPagesPendingStatus(void*, int*) { return not_supported; }
+int nvmlDeviceGetNvLinkState(void*, unsigned link, int* active) {
+  *active = link == 0 ? 1 : 0;
+  return link < 2 ? success : not_supported;
+}
+int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned, int kind, unsigned long long* errors) {
+  *errors = is_bad(device) && kind == 1 ? 4 : 0;
+  return success;
+}
+#endif
+}
