@@ -57,12 +57,21 @@ std::string changes_text(const Advice& advice) {
   return fmt::format("\nnew since job {}\n", printable(advice.previous)) + aligned(rows);
 }
 
+std::string failure_text(const Advice& advice) {
+  if (!advice.earlier_failure) return "";
+  const EarlierFailure& failure = *advice.earlier_failure;
+  return printable(fmt::format("earlier submission {} failed: {}, {} (seen {} time{})",
+                               failure.job_id, failure.verdict, failure.reason, failure.seen,
+                               failure.seen == 1 ? "" : "s")) +
+         "\n";
+}
+
 }  // namespace
 
 std::string advice_text(const Advice& advice) {
   std::string text = estimate_text(advice);
   text += fmt::format("admission: {}\n", printable(advice.rule));
-  text += similar_text(advice) + changes_text(advice);
+  text += failure_text(advice) + similar_text(advice) + changes_text(advice);
   for (const auto* notes : {&advice.estimate.notes, &advice.notes})
     for (const std::string& note : *notes) text += "note: " + printable(note) + "\n";
   text += fmt::format("\nfacts{}\n", advice.facts_remembered ? " (remembered)" : "");

@@ -2,6 +2,7 @@
 #include "apps/advisor_state.hpp"
 
 #include <chrono>
+#include <filesystem>
 
 #include "apps/machine_clock.hpp"
 #include "apps/state_folder.hpp"
@@ -26,6 +27,8 @@ EmbedderOptions embedder_options(const Session& session) {
   return options;
 }
 
+std::string file_of(const Session& session) { return session.state_dir() + "/history.sqlite"; }
+
 }  // namespace
 
 Result<Embedder> open_embedder(const Session& session) {
@@ -39,21 +42,35 @@ Result<Embedder> open_embedder(const Session& session) {
   return embedder;
 }
 
-Result<AdvisorState> open_state(const Session& session) {
-  AdvisorState state;
-  const std::string folder = session.state_dir();
-  const auto owner = make_state_folder(folder);
+Result<History> open_history(const Session& session) {
+  const auto owner = make_state_folder(session.state_dir());
   if (!owner) return tl::unexpected(owner.error());
-  state.is_operator = *owner;
   const std::string given = session.settings.text("store");
-  auto store = open_store(given.empty() ? "sqlite:" + folder + "/history.sqlite" : given);
+  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
   if (!store) return tl::unexpected(store.error());
-  state.store = std::move(*store);
+  return History{std::move(*store), *owner};
+}
+
+Result<std::optional<History>> find_history(const Session& session) {
+  std::error_code error;
+  if (session.settings.text("store").empty() && !std::filesystem::exists(file_of(session), error))
+    return std::nullopt;
+  auto history = open_history(session);
+  if (!history) return tl::unexpected(history.error());
+  return std::optional(*std::move(history));
+}
+
+Result<AdvisorState> open_state(const Session& session) {
+  auto history = open_history(session);
+  if (!history) return tl::unexpected(history.error());
+  AdvisorState state;
+  state.is_operator = history->is_operator;
+  state.store = std::move(history->store);
   auto embedder = open_embedder(session);
   if (!embedder) return tl::unexpected(embedder.error());
   state.embedder = std::make_unique<Embedder>(std::move(*embedder));
   IndexOptions options;
-  options.folder = folder + "/index";
+  options.folder = session.state_dir() + "/index";
   auto index = open_index(*state.store, *state.embedder, options);
   if (!index) return tl::unexpected(index.error());
   state.index = std::move(*index);

@@ -4,11 +4,23 @@
 /// The state that advice stands on: the store of past jobs and the index over their texts.
 
 #include <memory>
+#include <optional>
 #include <schedmate/search.hpp>
 
 #include "apps/session.hpp"
 
 namespace schedmate {
+
+/// The store of past jobs alone.
+struct History {
+  std::unique_ptr<Store> store;
+  bool is_operator = false;  ///< the caller owns the state directory
+};
+
+/// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
+[[nodiscard]] Result<History> open_history(const Session& session);
+/// The same for a history that is there; nothing is made.
+[[nodiscard]] Result<std::optional<History>> find_history(const Session& session);
 
 struct AdvisorState {
   std::unique_ptr<Store> store;

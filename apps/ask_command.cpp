@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/advisor_state.hpp"
 #include "apps/ask_model.hpp"
 #include "apps/log_summary.hpp"
 #include "apps/words.hpp"
@@ -16,24 +14,6 @@ namespace schedmate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The subject itself when it is a file, else the log of the job of this id.
-Result<std::string> log_of(const Session& session, const std::string& subject) {
-  std::error_code error;
-  if (std::filesystem::exists(subject, error)) return subject;
-  const auto state = open_state(session);
-  if (!state) return tl::unexpected(state.error());
-  const auto record = state->store->get(subject);
-  if (!record) return tl::unexpected(record.error());
-  const bool known = *record && (*record)->outcome;
-  auto log = known ? log_of_summary((*record)->outcome->log_summary) : "";
-  if (log.empty())
-    return fail(ErrorCode::not_found,
-                fmt::format("{}: no such file, and no job of the history with a log "
-                            "(history finish ID --log FILE names it)",
-                            printable(subject)));
-  return log;
-}
 
 Json json_of(const LogAnswer& answer) {
   Json json = {{"question", answer.question},
@@ -73,19 +53,21 @@ void print_json(const std::vector<LogAnswer>& answers, const ModelAnswers& model
 Result<void> ask_command(const Session& session, const AskRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
-  const auto log = log_of(session, request.subject);
-  if (!log) return tl::unexpected(log.error());
-  const auto index = kept_index(*log, session.state_dir() + "/log-index");
+  const auto found = find_log(session, request.subject);
+  if (!found) return tl::unexpected(found.error());
+  const std::string& log = found->path;
+  const auto index = kept_index(log, session.state_dir() + "/log-index");
   if (!index) return tl::unexpected(index.error());
   const LogKnowledge knowledge{*index,
                                [&]() -> std::optional<Progress> {
-                                 auto progress = track(*log, {session.settings.text("rules")});
+                                 auto progress = track(log, {session.settings.text("rules")});
                                  if (!progress) return std::nullopt;
                                  return *std::move(progress);
                                },
                                [&]() -> std::optional<Diagnosis> {
                                  DiagnoseInput input;
-                                 input.paths = {*log};
+                                 input.paths = {log};
+                                 input.job = found->job;
                                  input.rules = session.settings.text("rules");
                                  auto made = diagnose(input);
                                  if (!made) return std::nullopt;

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <schedmate/diagnosis.hpp>
+#include <schedmate/progress.hpp>
 
 #include "apps/advisor_state.hpp"
+#include "apps/log_summary.hpp"
 #include "apps/words.hpp"
 #include "tree/redact.hpp"
 
@@ -30,6 +33,15 @@ std::string evidence_text(std::string_view title, const std::vector<LogEvidence>
   return fmt::format("\n{}\n{}", title, aligned(rows));
 }
 
+/// "7 jobs of 3 users, always with n12 (jobs 9 8 5)".
+std::string seen_text(const SeenBefore& seen) {
+  auto text = fmt::format("{} earlier job{} of {} user{}", seen.jobs, seen.jobs == 1 ? "" : "s",
+                          seen.users, seen.users == 1 ? "" : "s");
+  if (!seen.nodes.empty()) text += fmt::format(", always with {}", fmt::join(seen.nodes, " "));
+  if (!seen.job_ids.empty()) text += printable(fmt::format(" ({})", fmt::join(seen.job_ids, " ")));
+  return text;
+}
+
 std::string text_of(const Diagnosis& made) {
   std::vector<std::vector<std::string>> rows{{"class", std::string(name_of(made.verdict))}};
   if (made.component != Component::none)
@@ -49,8 +61,40 @@ std::string text_of(const Diagnosis& made) {
     rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, word, each.says))});
   }
   if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
+  if (made.seen) rows.push_back({"seen", seen_text(*made.seen)});
   return aligned(rows) + evidence_text("evidence", made.evidence, true) +
          evidence_text("new since the good run", made.unseen, false);
+}
+
+std::optional<History> known_history(const Session& session) {
+  auto history = find_history(session);
+  if (history) return *std::move(history);
+  fmt::print(stderr, "schedmate: the history was not asked: {}\n", history.error().message);
+  return std::nullopt;
+}
+
+/// The log of a job of the history, when that is what the caller named.
+Result<void> find_job(const std::optional<History>& history, DiagnoseInput& input) {
+  std::error_code error;
+  if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
+    return {};
+  auto found = log_of_job(*history->store, input.paths.front());
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return {};  // reading it says that there is no such file
+  input.paths = {(*found)->path};
+  if (!input.job) input.job = std::move((*found)->job);
+  return {};
+}
+
+/// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
+void add_history(const Session& session, const std::optional<History>& history,
+                 const DiagnoseInput& input, Diagnosis& made) {
+  if (!history || !input.job) return;
+  const auto progress = track(input.paths, {input.rules});
+  const auto step = progress ? progress->step : std::nullopt;
+  const HistoryView view{*history->store, history->is_operator};
+  if (auto done = consult_history(session, view, {*input.job, step}, made); !done)
+    fmt::print(stderr, "schedmate: the history was not asked: {}\n", done.error().message);
 }
 
 /// What --kernel-log, --nvml and --nvml-from bring.
@@ -94,8 +138,11 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
     input.embedder = &*embedder;
   }
   if (auto done = add_witnesses(session, request, input); !done) return done;
-  const auto made = diagnose(input);
+  const auto history = known_history(session);
+  if (auto done = find_job(history, input); !done) return done;
+  auto made = diagnose(input);
   if (!made) return tl::unexpected(made.error());
+  add_history(session, history, input, *made);
   fmt::print("{}", session.json ? diagnosis_json(*made) : text_of(*made));
   return {};
 }

@@ -11,9 +11,10 @@
 namespace schedmate {
 
 struct HistoryRequest {
-  std::string action;   ///< add, finish, import, list, show, forget, calibration, export
-  std::string subject;  ///< job id, or FORMAT:PATH of import
-  JobRequest job;       ///< of add; root "" = not known
+  std::string action;    ///< add, finish, import, list, show, forget, calibration, export
+  std::string subject;   ///< job id, or FORMAT:PATH of import
+  JobRequest job;        ///< of add; root "" = not known
+  std::string job_file;  ///< of finish: what the scheduler knows, "" = none
   std::string user, branch, vc, state, facts;
   std::int64_t submit_s = -1;  ///< Unix time; -1 = now
   std::optional<std::int64_t> duration_s;

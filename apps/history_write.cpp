@@ -57,6 +57,21 @@ Result<Facts> facts_of(const std::string& path) {
   return facts;
 }
 
+/// The job that ends, by its file and its record. Errors: those of both.
+Result<JobContext> finished_job(const HistoryCall& call) {
+  JobContext job;
+  if (!call.request.job_file.empty()) {
+    auto read = read_job_file(call.request.job_file);
+    if (!read) return read;
+    job = *std::move(read);
+  }
+  const auto record = call.state.store->get(call.request.subject);
+  if (!record) return tl::unexpected(record.error());
+  job.job_id = call.request.subject;
+  if (*record) job.user = (*record)->user;
+  return job;
+}
+
 /// How the advice came out, beside the outcome.
 void tell(const JobRecord& record, bool json) {
   const auto score = score_advice(record);
@@ -116,10 +131,15 @@ Result<void> history_finish(const HistoryCall& call) {
   auto outcome = outcome_of(call.request);
   if (!outcome) return tl::unexpected(outcome.error());
   if (!*outcome) return fail(ErrorCode::unsupported, "history finish: --state STATE is missing");
+  auto job = finished_job(call);
+  if (!job) return tl::unexpected(job.error());
+  (*outcome)->end = end_of(*job);
   if (!call.request.job.log.empty()) {
-    auto summary = summarize_log(call.session, call.request.job.log);
+    auto summary = summarize_log(call.session, {*call.state.store, call.state.is_operator},
+                                 call.request.job.log, *job);
     if (!summary) return tl::unexpected(summary.error());
-    (*outcome)->log_summary = *std::move(summary);
+    (*outcome)->log_summary = std::move(summary->json);
+    (*outcome)->fingerprint = std::move(summary->fingerprint);
   }
   if (auto done = call.state.store->finish(call.request.subject, **outcome); !done) return done;
   const auto record = call.state.store->get(call.request.subject);

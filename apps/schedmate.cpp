@@ -164,6 +164,8 @@ void add_history(CLI::App& program, CommandLine& line) {
       ->type_name("M");
   command.add_option("--log", request.job.log, "finish: what track and diagnose find is kept")
       ->type_name("FILE");
+  command.add_option("--job", request.job_file, "finish: what the scheduler knows of it (JSON)")
+      ->type_name("FILE");
   command.add_option("--user", request.user, "add: whose job; list, export: only this user's")
       ->type_name("U");
   add_past_job(command, request);
@@ -208,8 +210,8 @@ FlagDescription describe(const CLI::Option& option) {
     flag.values = Values::choices;
     flag.choices = std::move(choices);
   };
-  flag.values =
-      type.ends_with("FILE") || type == "DIR" || type == "LOG" ? Values::path : Values::text;
+  flag.values = type.ends_with("FILE") || type == "DIR" || type.starts_with("LOG") ? Values::path
+                                                                                   : Values::text;
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});

@@ -61,8 +61,10 @@ void add_diagnose(CLI::App& program, CommandLine& line) {
   CLI::App& command =
       add_command(program, line, "diagnose", "why a job ended, with the line that says so");
   DiagnoseRequest& request = line.diagnose;
-  command.add_option("logs", request.logs, "of one job: one log, or one for each rank")
-      ->type_name("LOG");
+  command
+      .add_option("logs", request.logs,
+                  "of one job: one log, one for each rank, or a job of the history")
+      ->type_name("LOG|JOB");
   command.add_option("--job", request.job, "what the scheduler knows of the job (JSON)")
       ->type_name("FILE");
   command

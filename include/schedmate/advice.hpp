@@ -93,6 +93,12 @@ struct FactChange {
   bool operator==(const FactChange&) const = default;
 };
 
+/// How the nearest earlier submission failed, by its log.
+struct EarlierFailure {
+  std::string job_id, verdict, reason, fingerprint;
+  std::size_t seen = 1;  ///< jobs of the history with this failure, that one included
+};
+
 struct Advice {
   Estimate estimate;
   std::string estimator;            ///< row of estimates.def
@@ -103,7 +109,8 @@ struct Advice {
   bool facts_remembered = false;    ///< from an earlier version: nothing was read again
   std::string previous;             ///< the user's last run of this entry, "" = none
   std::vector<FactChange> changes;  ///< against `previous`
-  std::vector<std::string> notes;   ///< what could not be done, for people
+  std::optional<EarlierFailure> earlier_failure;
+  std::vector<std::string> notes;  ///< what could not be done, for people
 };
 
 /// schedmate.advice.v1.

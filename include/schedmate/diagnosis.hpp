@@ -12,6 +12,7 @@
 #include <optional>
 #include <schedmate/embed.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/time.hpp>
 #include <schedmate/witness.hpp>
 #include <string>
 #include <vector>
@@ -53,6 +54,14 @@ struct Witness {
   std::vector<WitnessEvent> events;  ///< the most telling first
 };
 
+/// The same failure in earlier jobs of the history.
+struct SeenBefore {
+  std::size_t jobs = 0, users = 0;
+  SimTime first, last;               ///< when the first and the last of them ended
+  std::vector<std::string> nodes;    ///< that each of at least three had, as the job at hand
+  std::vector<std::string> job_ids;  ///< newest first; only those that the reader may know
+};
+
 struct Diagnosis {
   FailureClass verdict = FailureClass::none;
   Component component = Component::none;
@@ -68,6 +77,7 @@ struct Diagnosis {
   std::vector<Witness> witnesses;   ///< every row of witnesses.def
   std::vector<GpuReading> gpus;     ///< as they were given
   std::string fingerprint;          ///< equal for the same failure of another job
+  std::optional<SeenBefore> seen;   ///< nothing: never, or no history was asked
   std::vector<LogEvidence> unseen;  ///< lines that a good run does not have (its role says nothing)
   std::string by;                   ///< locator and rule, or model
 };
@@ -81,6 +91,12 @@ struct JobContext {
 
 /// Errors: invalid (not such a file), those of reading.
 [[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
+/// The same of a text; `place` stands before what is wrong.
+[[nodiscard]] Result<JobContext> read_job_text(const std::string& place, std::string_view text);
+/// The fields of a job file that tell where and when it ran, as JSON.
+[[nodiscard]] std::string job_json(const JobContext& job);
+/// When it ended, by `end`; a time without zone is taken as UTC.
+[[nodiscard]] std::optional<SimTime> end_of(const JobContext& job);
 
 struct DiagnoseInput {
   std::vector<std::string> paths;      ///< logs of one job, one or one for each rank

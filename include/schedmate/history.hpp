@@ -39,6 +39,7 @@ struct Outcome {
   Seconds duration{0};
   std::optional<double> gpu_util_pct, gpu_memory_mib;
   std::string log_summary;  ///< JSON, "" = none
+  std::string fingerprint;  ///< of its failure (diagnosis.hpp), "" = none
   std::vector<ProgressPoint> progress;
   bool operator==(const Outcome&) const = default;
 };
@@ -80,14 +81,15 @@ struct JobRecord {
 };
 
 /// Which jobs, newest submission first (equal times: larger id first). Every condition that is set
-/// must hold. Without a scan: none, `user`, `user` + `root`, `user` + `entry`, `text_id`, each with
-/// `since`.
+/// must hold. Without a scan: none, `user`, `user` + `root`, `user` + `entry`, `text_id`,
+/// `fingerprint`, each with `since`.
 struct JobFilter {
   std::optional<std::string> user{}, root{}, entry{};
   std::optional<std::uint64_t> text_id{};
-  std::optional<EndState> state{};  ///< of the outcome
-  bool finished = false;            ///< only jobs with an outcome
-  std::optional<SimTime> since{};   ///< submitted then or later
+  std::optional<std::string> fingerprint{};  ///< of the outcome; not ""
+  std::optional<EndState> state{};           ///< of the outcome
+  bool finished = false;                     ///< only jobs with an outcome
+  std::optional<SimTime> since{};            ///< submitted then or later
   std::size_t limit = 100;
   bool brief = false;  ///< leaves facts_json, log_summary and progress empty, which is faster
 };
@@ -117,7 +119,8 @@ struct CacheEntry {
 
 /// Longer texts are cut at a character's border, longer documents refused, longer names refused.
 struct StoreLimits {
-  static constexpr std::size_t name_bytes = 1024;  ///< id, user, vc, branch, GPU type, keys
+  /// Of id, user, vc, branch, GPU type, fingerprint and keys.
+  static constexpr std::size_t name_bytes = 1024;
   static constexpr std::size_t text_bytes = std::size_t{64} << 10U;     ///< command, text, a field
   static constexpr std::size_t document_bytes = std::size_t{8} << 20U;  ///< facts, log summary
   static constexpr std::size_t cache_value_bytes = std::size_t{8} << 20U;

@@ -52,6 +52,16 @@ ordered_json changes_of(const Advice& advice) {
   return list;
 }
 
+ordered_json failure_of(const Advice& advice) {
+  if (!advice.earlier_failure) return nullptr;
+  const EarlierFailure& failure = *advice.earlier_failure;
+  return {{"job_id", failure.job_id},
+          {"class", failure.verdict},
+          {"reason", failure.reason},
+          {"fingerprint", failure.fingerprint},
+          {"seen", failure.seen}};
+}
+
 }  // namespace
 
 std::string advice_json(const Advice& advice) {
@@ -73,6 +83,7 @@ std::string advice_json(const Advice& advice) {
       {"similar_threshold", advice.similar_threshold},
       {"previous", advice.previous.empty() ? ordered_json(nullptr) : ordered_json(advice.previous)},
       {"changes", changes_of(advice)},
+      {"earlier_failure", failure_of(advice)},
       {"facts_remembered", advice.facts_remembered},
       {"notes", notes},
       {"facts", ordered_json::parse(facts_json(advice.facts, {.indented = false}), nullptr, false)},

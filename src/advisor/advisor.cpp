@@ -9,6 +9,7 @@
 #include "advisor/admission.hpp"
 #include "advisor/experience.hpp"
 #include "advisor/known_facts.hpp"
+#include "advisor/past_failures.hpp"
 #include "advisor/scaling.hpp"
 
 namespace schedmate {
@@ -74,9 +75,24 @@ class Advising {
       }
     if (!shown_.empty()) {
       source_ = AdviceSource::resubmission;
-      return {};
+      return tell_failure(advice);
     }
     return find_alike(fields, advice);
+  }
+
+  /// Of the nearest earlier submission alone: whatever came after it may have mended others.
+  Result<void> tell_failure(Advice& advice) {
+    const auto record = parts_.store.get(shown_.front().run.id);
+    if (!record) return tl::unexpected(record.error());
+    const auto failure = *record ? past_failure(**record) : std::nullopt;
+    if (!failure) return {};
+    const auto same = same_failures(
+        parts_.store, {failure->job_id, failure->user, failure->fingerprint, failure->ended});
+    if (!same) return tl::unexpected(same.error());
+    advice.earlier_failure =
+        EarlierFailure{failure->job_id, std::string(name_of(failure->verdict)), failure->reason,
+                       failure->fingerprint, 1 + same->size()};
+    return {};
   }
 
   Result<void> find_alike(const Fields& fields, Advice& advice) {

@@ -123,6 +123,28 @@ TEST_CASE("a resubmission is answered from memory, without reading again") {
   CHECK(advice.changes.empty());
 }
 
+TEST_CASE("why the earlier submission failed is told, and how often that was seen") {
+  World world;
+  world.submit("1", "ann", command);
+  world.submit("9", "bob", "python other.py");
+  Outcome failed;
+  failed.state = EndState::failed;
+  failed.duration = Seconds(100);
+  failed.fingerprint = "f";
+  failed.log_summary = R"({"diagnosis": {"class": "user_script", "reason": "a wrong shape"}})";
+  REQUIRE(world.store->finish("1", failed));
+  REQUIRE(world.store->finish("9", failed));
+  const Advice advice = world.submit("2", "ann", command, 1);
+  REQUIRE(advice.earlier_failure);
+  CHECK(advice.earlier_failure->job_id == "1");
+  CHECK(advice.earlier_failure->verdict == "user_script");
+  CHECK(advice.earlier_failure->reason == "a wrong shape");
+  CHECK(advice.earlier_failure->seen == 2);
+  CHECK(advice_json(advice).contains("\"fingerprint\": \"f\""));
+  world.finish("2", 1000);  // it was mended
+  CHECK_FALSE(world.submit("3", "ann", command, 2).earlier_failure);
+}
+
 TEST_CASE("a sweep of running submissions does not hide the one that has ended") {
   World world;
   world.submit("first", "ann", command);

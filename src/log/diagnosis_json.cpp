@@ -12,6 +12,16 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json seen_of(const std::optional<SeenBefore>& seen) {
+  if (!seen) return nullptr;
+  return {{"jobs", seen->jobs},
+          {"users", seen->users},
+          {"first_s", seconds_of(seen->first)},
+          {"last_s", seconds_of(seen->last)},
+          {"nodes", seen->nodes},
+          {"job_ids", seen->job_ids}};
+}
+
 Json events_of(const Witness& witness) {
   Json list = Json::array();
   for (const WitnessEvent& each : witness.events)
@@ -57,6 +67,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   for (const GpuReading& each : diagnosis.gpus)
     document["nvml"].push_back(Json::parse(gpus_json(each)));
   document["fingerprint"] = optional_text(diagnosis.fingerprint);
+  document["seen"] = seen_of(diagnosis.seen);
   document["new_since_good"] = Json::array();
   for (const LogEvidence& each : diagnosis.unseen)
     document["new_since_good"].push_back(

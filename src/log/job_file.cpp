@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <schedmate/diagnosis.hpp>
 
 #include "base/input.hpp"
 #include "base/text.hpp"
+#include "log/wall_time.hpp"
 
 namespace schedmate {
 namespace {
@@ -77,13 +79,31 @@ Result<void> read_nodes(const std::string& path, const nlohmann::json& from, Job
 Result<JobContext> read_job_file(const std::string& path) {
   const auto text = read_file(path, most_bytes);
   if (!text) return tl::unexpected(text.error());
-  const auto document = nlohmann::json::parse(*text, nullptr, false);
+  return read_job_text(path, *text);
+}
+
+Result<JobContext> read_job_text(const std::string& path, std::string_view text) {
+  const auto document = nlohmann::json::parse(text, nullptr, false);
   if (document.is_discarded()) return refuse(path, "this is not JSON");
   if (!document.is_object()) return refuse(path, "expected one JSON object");
   JobContext job;
   if (auto done = read_texts(path, document, job); !done) return tl::unexpected(done.error());
   if (auto done = read_nodes(path, document, job); !done) return tl::unexpected(done.error());
   return job;
+}
+
+std::string job_json(const JobContext& job) {
+  nlohmann::ordered_json json = {
+      {"state", job.state}, {"start", job.start}, {"end", job.end}, {"nodes", job.nodes}};
+  json["ranks"] = nlohmann::ordered_json::object();
+  for (const auto& [rank, node] : job.ranks) json["ranks"][fmt::format("{}", rank)] = node;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<SimTime> end_of(const JobContext& job) {
+  const auto time = read_job_time(job.end);
+  if (!time) return std::nullopt;
+  return at(static_cast<std::int64_t>(std::floor(unix_seconds(*time))));
 }
 
 }  // namespace schedmate

@@ -116,6 +116,7 @@ JobFilter admit(const JobFilter& filter) {
   if (clean.user) clean.user = clean_name(*clean.user);
   if (clean.root) clean.root = long_text(*clean.root);
   if (clean.entry) clean.entry = long_text(*clean.entry);
+  if (clean.fingerprint) clean.fingerprint = clean_name(*clean.fingerprint);
   return clean;
 }
 
@@ -124,6 +125,9 @@ Result<Outcome> admit(const Outcome& outcome) {
   const auto summary = document("log summary", outcome.log_summary);
   if (!summary) return tl::unexpected(summary.error());
   kept.log_summary = *summary;
+  auto fingerprint = name("fingerprint", outcome.fingerprint);
+  if (!fingerprint) return tl::unexpected(fingerprint.error());
+  kept.fingerprint = *std::move(fingerprint);
   kept.gpu_util_pct = finite(outcome.gpu_util_pct);
   kept.gpu_memory_mib = finite(outcome.gpu_memory_mib);
   kept.progress = thinned(outcome.progress);

@@ -81,6 +81,33 @@ TEST_CASE("jobs are listed by user, folder, entry, text, state and time, newest 
   });
 }
 
+TEST_CASE("jobs are found by the fingerprint of their failure, as long as they have it") {
+  on_every_store([](const std::string& spec) {
+    const auto store = open_or_fail(spec);
+    for (int i = 0; i < 4; ++i) REQUIRE(store->put(full_record(i)));
+    auto failed = full_outcome();
+    failed.fingerprint = "aa";
+    for (const char* id : {"job-0", "job-2", "job-3"}) REQUIRE(store->finish(id, failed));
+    auto other = full_outcome();
+    other.fingerprint = "";
+    REQUIRE(store->finish("job-1", other));
+    using Ids = std::vector<std::string>;
+    CHECK(ids(*store, {.fingerprint = "aa"}) == Ids{"job-3", "job-2", "job-0"});
+    CHECK(ids(*store, {.user = "ada", .fingerprint = "aa", .limit = 1}) == Ids{"job-3"});
+    CHECK(ids(*store, {.fingerprint = "aa", .since = at(1002)}) == Ids{"job-3", "job-2"});
+    CHECK(ids(*store, {.fingerprint = "a"}).empty());
+    CHECK(ids(*store, {}).size() == 4);  // those that ended are still in every other list
+    CHECK(ids(*store, {.user = "ada", .entry = "train.py"}).size() == 4);
+    failed.fingerprint = "bb";
+    REQUIRE(store->finish("job-2", failed));  // diagnosed again
+    REQUIRE(store->forget("job-3"));
+    CHECK(ids(*store, {.fingerprint = "aa"}) == Ids{"job-0"});
+    CHECK(ids(*store, {.fingerprint = "bb"}) == Ids{"job-2"});
+    REQUIRE(store->put(full_record(0)));  // submitted again: no outcome yet
+    CHECK(ids(*store, {.fingerprint = "aa"}).empty());
+  });
+}
+
 TEST_CASE("a visit ends when its caller has seen enough, and brief records are short") {
   on_every_store([](const std::string& spec) {
     const auto store = open_or_fail(spec);

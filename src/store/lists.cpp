@@ -27,7 +27,10 @@ std::array<std::string, 5> lists_of(const JobRecord& record) {
           list("entry:", record.user, record.entry), text_list(record.text_id)};
 }
 
+std::string failure_list(const std::string& fingerprint) { return list("failure:", fingerprint); }
+
 std::string narrowest_list(const JobFilter& filter) {
+  if (filter.fingerprint) return failure_list(*filter.fingerprint);
   if (filter.text_id) return text_list(*filter.text_id);
   if (filter.user && filter.root) return list("root:", *filter.user, *filter.root);
   if (filter.user && filter.entry) return list("entry:", *filter.user, *filter.entry);
@@ -40,6 +43,7 @@ bool matches(const JobFilter& filter, const JobRecord& record) {
   return agrees(filter.user, record.user) && agrees(filter.root, record.root) &&
          agrees(filter.entry, record.entry) && agrees(filter.text_id, record.text_id) &&
          (!filter.finished || ended) &&
+         (!filter.fingerprint || (ended && *filter.fingerprint == record.outcome->fingerprint)) &&
          (!filter.state || (ended && *filter.state == record.outcome->state)) &&
          (!filter.since || record.submit >= *filter.since);
 }

@@ -10,7 +10,10 @@
 
 namespace schedmate {
 
+/// The list of its text comes last, that of its failure is apart.
 [[nodiscard]] std::array<std::string, 5> lists_of(const JobRecord& record);
+/// Of the jobs with one fingerprint; a job enters it when it ends.
+[[nodiscard]] std::string failure_list(const std::string& fingerprint);
 [[nodiscard]] std::string narrowest_list(const JobFilter& filter);
 [[nodiscard]] bool matches(const JobFilter& filter, const JobRecord& record);
 

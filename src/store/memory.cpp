@@ -78,7 +78,9 @@ class MemoryStore final : public Store {
     const std::scoped_lock lock(mutex_);
     const auto job = jobs_.find(clean_name(id));
     if (job == jobs_.end()) return fail(ErrorCode::not_found, no_such_job(id));
+    unlist(job->second);
     job->second.outcome = std::move(*clean);
+    enlist(job->second);
     ++version_;
     return {};
   }
@@ -193,7 +195,7 @@ class MemoryStore final : public Store {
       unlist(old->second);
     }
     record.text_id = intern(record.text);
-    for (const auto& list : lists_of(record)) lists_[list].emplace(record.submit, record.id);
+    enlist(record);
     auto id = record.id;
     jobs_.insert_or_assign(std::move(id), std::move(record));
     drop_unused(old_text);
@@ -207,8 +209,20 @@ class MemoryStore final : public Store {
     return at->second;
   }
 
+  static std::vector<std::string> all_lists_of(const JobRecord& record) {
+    const auto lists = lists_of(record);
+    std::vector<std::string> all(lists.begin(), lists.end());
+    if (record.outcome && !record.outcome->fingerprint.empty())
+      all.push_back(failure_list(record.outcome->fingerprint));
+    return all;
+  }
+
+  void enlist(const JobRecord& record) {
+    for (const auto& list : all_lists_of(record)) lists_[list].emplace(record.submit, record.id);
+  }
+
   void unlist(const JobRecord& record) {
-    for (const auto& name : lists_of(record)) {
+    for (const auto& name : all_lists_of(record)) {
       const auto list = lists_.find(name);
       list->second.erase({record.submit, record.id});
       if (list->second.empty()) lists_.erase(list);

@@ -16,11 +16,11 @@ namespace {
 
 // The long ones come last, so that a brief query leaves them out.
 constexpr auto names = std::to_array<std::string_view>(
-    {"id",          "user",         "vc",         "submit_s",     "root",           "workdir",
-     "command",     "branch",       "gpus",       "nodes",        "gpu_type",       "entry",
-     "closure",     "time_limit_s", "text_id",    "fields",       "advice",         "state",
-     "start_s",     "end_s",        "duration_s", "gpu_util_pct", "gpu_memory_mib", "facts",
-     "log_summary", "progress"});
+    {"id",      "user",         "vc",         "submit_s",     "root",           "workdir",
+     "command", "branch",       "gpus",       "nodes",        "gpu_type",       "entry",
+     "closure", "time_limit_s", "text_id",    "fields",       "advice",         "state",
+     "start_s", "end_s",        "duration_s", "gpu_util_pct", "gpu_memory_mib", "fingerprint",
+     "facts",   "log_summary",  "progress"});
 constexpr std::size_t long_names = 3;
 
 /// A reply by name; "" for what is not there.
@@ -71,6 +71,7 @@ Result<Outcome> outcome_of(const Values& values) {
                   .gpu_util_pct = values.number<double>("gpu_util_pct"),
                   .gpu_memory_mib = values.number<double>("gpu_memory_mib"),
                   .log_summary = values.text("log_summary"),
+                  .fingerprint = values.text("fingerprint"),
                   .progress = {}};
   auto progress = progress_from_json(values.text("progress"));
   if (!progress) return tl::unexpected(progress.error());
@@ -89,6 +90,7 @@ std::vector<std::string> outcome_to_hash(const Outcome& outcome) {
   put(hash, "gpu_util_pct", text_or_none(outcome.gpu_util_pct));
   put(hash, "gpu_memory_mib", text_or_none(outcome.gpu_memory_mib));
   put(hash, "log_summary", outcome.log_summary);
+  put(hash, "fingerprint", outcome.fingerprint);
   put(hash, "progress", progress_to_json(outcome.progress));
   return hash;
 }

@@ -14,6 +14,8 @@ local function lists_of(job)
   for i = 1, #lists do lists[i] = p .. 'list:' .. lists[i] end
   local number = redis.call('HGET', job, 'text_id')
   lists[#lists + 1] = text_list(number)
+  local failure = redis.call('HGET', job, 'fingerprint')
+  if failure then lists[#lists + 1] = p .. 'list:failure:' .. failure .. '\0' end
   return lists, number
 end
 local function unlist(job, id)
@@ -75,9 +77,12 @@ constexpr const char* finish = R"(
 local job = p .. 'job:' .. ARGV[1]
 if redis.call('EXISTS', job) == 0 then return 0 end
 redis.call('INCR', p .. 'version')
+unlist(job, ARGV[1])
 redis.call('HDEL', job, 'start_s', 'end_s', 'gpu_util_pct', 'gpu_memory_mib', 'log_summary',
-  'progress')
+  'progress', 'fingerprint')
 set_fields(job, 2)
+local submit = redis.call('HGET', job, 'submit_s')
+for _, list in ipairs((lists_of(job))) do redis.call('ZADD', list, submit, ARGV[1]) end
 return 1
 )";
 

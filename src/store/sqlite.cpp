@@ -25,6 +25,7 @@ std::string where_of(const JobFilter& filter) {
   if (filter.root) where += " AND root = ?";
   if (filter.entry) where += " AND entry = ?";
   if (filter.text_id) where += " AND text_id = ?";
+  if (filter.fingerprint) where += " AND fingerprint = ?";
   if (filter.state) where += " AND state = ?";
   if (filter.finished) where += " AND state IS NOT NULL";
   if (filter.since) where += " AND submit_s >= ?";
@@ -36,6 +37,7 @@ void bind_filter(Query& query, const JobFilter& filter) {
   if (filter.root) query.bind(*filter.root);
   if (filter.entry) query.bind(*filter.entry);
   if (filter.text_id) query.bind(static_cast<std::int64_t>(*filter.text_id));
+  if (filter.fingerprint) query.bind(*filter.fingerprint);
   if (filter.state) query.bind(to_string(*filter.state));
   if (filter.since) query.bind(seconds_of(*filter.since));
   query.bind(static_cast<std::int64_t>(filter.limit));

@@ -35,6 +35,7 @@ enum Column : int {
   duration_s,
   gpu_util_pct,
   gpu_memory_mib,
+  fingerprint,
   fields,
   advice,
   text,
@@ -59,6 +60,7 @@ Result<Outcome> read_outcome(const Query& query) {
                   .gpu_util_pct = number_or_none(query, gpu_util_pct),
                   .gpu_memory_mib = number_or_none(query, gpu_memory_mib),
                   .log_summary = query.text(log_summary),
+                  .fingerprint = query.text(fingerprint),
                   .progress = {}};
   auto points = progress_from_json(query.text(progress));
   if (!points) return tl::unexpected(points.error());
@@ -95,10 +97,10 @@ void write_job(Database& database, std::int64_t old_key, const JobRecord& record
 void write_outcome(Database& database, std::int64_t key, const Outcome& outcome) {
   Query job(database,
             "UPDATE jobs SET state = ?, start_s = ?, end_s = ?, duration_s = ?, gpu_util_pct = ?, "
-            "gpu_memory_mib = ? WHERE key = ?");
+            "gpu_memory_mib = ?, fingerprint = nullif(?, '') WHERE key = ?");
   job.bind(to_string(outcome.state)).bind(seconds(outcome.start)).bind(seconds(outcome.end));
   job.bind(outcome.duration.count()).bind(outcome.gpu_util_pct).bind(outcome.gpu_memory_mib);
-  job.bind(key).run();
+  job.bind(outcome.fingerprint).bind(key).run();
   if (outcome.log_summary.empty() && outcome.progress.empty()) return;
   const auto points = progress_to_json(outcome.progress);
   Query details(database, "UPDATE details SET log_summary = ?, progress = ? WHERE key = ?");
@@ -109,7 +111,7 @@ std::string select_jobs(bool brief, const std::string& condition) {
   return fmt::format(
       "SELECT jobs.id, user, vc, submit_s, root, workdir, command, branch, gpus, nodes, gpu_type, "
       "time_limit_s, text_id, entry, closure, state, start_s, end_s, duration_s, gpu_util_pct, "
-      "gpu_memory_mib, fields, advice, ifnull(texts.text, ''), {} FROM jobs "
+      "gpu_memory_mib, fingerprint, fields, advice, ifnull(texts.text, ''), {} FROM jobs "
       "JOIN details USING (key) LEFT JOIN texts ON texts.id = jobs.text_id {}",
       brief ? "'', '', ''" : "facts, log_summary, progress", condition);
 }

@@ -47,8 +47,14 @@ CREATE INDEX cache_by_age ON cache (space, sequence);
 CREATE TABLE cache_spaces (space TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 )";
 
+// Most jobs have no failure, and so no row in the index.
+constexpr const char* failure_schema = R"(
+ALTER TABLE jobs ADD COLUMN fingerprint TEXT;
+CREATE INDEX jobs_by_failure ON jobs (fingerprint, submit_s) WHERE fingerprint IS NOT NULL;
+)";
+
 /// Step i brings a file from version i to i + 1.
-constexpr std::array steps = {jobs_schema, cache_schema};
+constexpr std::array steps = {jobs_schema, cache_schema, failure_schema};
 
 std::int64_t pragma(Database& database, const std::string& name) {
   Query query(database, "PRAGMA " + name);

@@ -81,6 +81,7 @@ inline Outcome full_outcome() {
           .gpu_util_pct = 88.25,
           .gpu_memory_mib = 40536,
           .log_summary = R"({"lines":12})",
+          .fingerprint = "c0ffee0123456789",
           .progress = {{Seconds(1), 10, 0.5}, {Seconds(2), 20, std::nullopt}}};
 }
 
