@@ -66,7 +66,7 @@ std::string text_of(const Diagnosis& made) {
          evidence_text("new since the good run", made.unseen, false);
 }
 
-std::optional<History> known_history(const Session& session) {
+std::optional<PastJobs> known_history(const Session& session) {
   auto history = find_history(session);
   if (history) return *std::move(history);
   fmt::print(stderr, "schedmate: the history was not asked: {}\n", history.error().message);
@@ -74,7 +74,7 @@ std::optional<History> known_history(const Session& session) {
 }
 
 /// The log of a job of the history, when that is what the caller named.
-Result<void> find_job(const std::optional<History>& history, DiagnoseInput& input) {
+Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& input) {
   std::error_code error;
   if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
     return {};
@@ -87,7 +87,7 @@ Result<void> find_job(const std::optional<History>& history, DiagnoseInput& inpu
 }
 
 /// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
-void add_history(const Session& session, const std::optional<History>& history,
+void add_history(const Session& session, const std::optional<PastJobs>& history,
                  const DiagnoseInput& input, Diagnosis& made) {
   if (!history || !input.job) return;
   const auto progress = track(input.paths, {input.rules});

@@ -119,8 +119,7 @@ struct CacheEntry {
 
 /// Longer texts are cut at a character's border, longer documents refused, longer names refused.
 struct StoreLimits {
-  /// Of id, user, vc, branch, GPU type, fingerprint and keys.
-  static constexpr std::size_t name_bytes = 1024;
+  static constexpr std::size_t name_bytes = 1024;  ///< id, user, vc, fingerprint, keys, ...
   static constexpr std::size_t text_bytes = std::size_t{64} << 10U;     ///< command, text, a field
   static constexpr std::size_t document_bytes = std::size_t{8} << 20U;  ///< facts, log summary
   static constexpr std::size_t cache_value_bytes = std::size_t{8} << 20U;

@@ -42,7 +42,7 @@ Result<KernelRules> KernelRules::load(const std::string& folder) {
     if (!verdict) return tl::unexpected(verdict.error());
     if (verdict->rule.empty()) return row.refuse("a row needs a name");
     if (words->empty()) return row.refuse("a row needs any or all");
-    Finding finding;
+    Sighting finding;
     finding.means = *std::move(verdict);
     finding.explains = is_true(row, "explains");
     finding.decides = is_true(row, "decides");
@@ -51,8 +51,8 @@ Result<KernelRules> KernelRules::load(const std::string& folder) {
   return made;
 }
 
-std::optional<Finding> KernelRules::judge(std::string_view message,
-                                          const FailureRules& xids) const {
+std::optional<Sighting> KernelRules::judge(std::string_view message,
+                                           const FailureRules& xids) const {
   message = message.substr(0, most_message);
   if (begins_with_process(message) && !message.contains("]: segfault at")) return std::nullopt;
   const Found found = phrases_.find(message);
@@ -60,7 +60,7 @@ std::optional<Finding> KernelRules::judge(std::string_view message,
     if (row.words.holds(found)) return row.finding;
   const auto code = kernel_xid(message);
   if (!code) return std::nullopt;
-  Finding finding;
+  Sighting finding;
   finding.means =
       xids.xid(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
                                               .verdict = FailureClass::infrastructure,

@@ -21,13 +21,13 @@ class KernelRules {
 
   /// A finding without node and time; nothing for a message that no row knows. `xids` is asked for
   /// an Xid that no row names.
-  [[nodiscard]] std::optional<Finding> judge(std::string_view message,
-                                             const FailureRules& xids) const;
+  [[nodiscard]] std::optional<Sighting> judge(std::string_view message,
+                                              const FailureRules& xids) const;
 
  private:
   struct Row {
     Condition words;
-    Finding finding;
+    Sighting finding;
   };
   Phrases phrases_;
   std::vector<Row> rows_;

@@ -50,10 +50,10 @@ bool ended_badly(const std::optional<JobContext>& job) {
 }
 
 /// The most certain finding that says why a process ended.
-const Finding* best_explanation(const std::vector<Heard>& heard) {
-  const Finding* best = nullptr;
+const Sighting* best_explanation(const std::vector<Heard>& heard) {
+  const Sighting* best = nullptr;
   for (const Heard& each : heard)
-    for (const Finding& finding : each.testimony.findings)
+    for (const Sighting& finding : each.testimony.findings)
       if (finding.explains &&
           (best == nullptr || finding.means.confidence > best->means.confidence))
         best = &finding;
@@ -61,7 +61,7 @@ const Finding* best_explanation(const std::vector<Heard>& heard) {
 }
 
 void improve(const std::vector<Heard>& heard, const BlamedLine& line, Diagnosis& made) {
-  const Finding* best = best_explanation(heard);
+  const Sighting* best = best_explanation(heard);
   if (best == nullptr) return;
   made.verdict = best->means.verdict;
   made.component = best->means.component;
@@ -80,7 +80,7 @@ Witness witness_of(const Heard& heard, const Diagnosis& made) {
                   agrees(heard.testimony, made),
                   heard.testimony.says,
                   {}};
-  for (const Finding& each : heard.testimony.findings)
+  for (const Sighting& each : heard.testimony.findings)
     if (witness.events.size() < most_events)
       witness.events.push_back({each.node, each.when, each.means.rule, each.text});
   return witness;
@@ -89,10 +89,10 @@ Witness witness_of(const Heard& heard, const Diagnosis& made) {
 /// What bears out a fault of a machine: the vendor's action, and the nodes.
 void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, const BlamedLine& line,
                    Diagnosis& made) {
-  const Finding* decides = nullptr;
+  const Sighting* decides = nullptr;
   bool state = false;
   for (const Heard& each : heard) {
-    for (const Finding& finding : each.testimony.findings) {
+    for (const Sighting& finding : each.testimony.findings) {
       if (!stands_for(finding, made)) continue;
       state = state || finding.any_component;
       if (finding.decides &&

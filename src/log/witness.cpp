@@ -24,7 +24,7 @@ bool is_gpu(const Diagnosis& made) {
   return made.verdict == FailureClass::infrastructure && part(made.component) == Component::gpu;
 }
 
-int weight(const Finding& finding) {
+int weight(const Sighting& finding) {
   const bool fault = finding.means.verdict == FailureClass::infrastructure;
   const bool acts = finding.means.recommendation != Recommendation::notify;
   return (acts ? 2 : 0) + (fault ? 1 : 0);
@@ -42,7 +42,7 @@ std::vector<SeamRow> witness_names() {
   return names;
 }
 
-bool stands_for(const Finding& finding, const Diagnosis& made) {
+bool stands_for(const Sighting& finding, const Diagnosis& made) {
   if (finding.means.verdict != made.verdict) return false;
   if (made.verdict != FailureClass::infrastructure) return true;
   if (finding.any_component) return made.component != Component::storage;
@@ -52,10 +52,10 @@ bool stands_for(const Finding& finding, const Diagnosis& made) {
 
 std::optional<bool> agrees(const Testimony& testimony, const Diagnosis& made) {
   if (!testimony.asked) return std::nullopt;
-  const bool any = std::ranges::any_of(testimony.findings,
-                                       [&](const Finding& each) { return stands_for(each, made); });
+  const bool any = std::ranges::any_of(
+      testimony.findings, [&](const Sighting& each) { return stands_for(each, made); });
   if (any) return true;
-  const bool state = std::ranges::any_of(testimony.findings, &Finding::any_component) ||
+  const bool state = std::ranges::any_of(testimony.findings, &Sighting::any_component) ||
                      (testimony.complete && is_gpu(made));
   return state ? std::optional(false) : std::nullopt;
 }
@@ -71,10 +71,10 @@ std::string node_of(const JobContext& job, std::string_view host) {
   return "";
 }
 
-std::string in_words(std::span<const Finding> findings) {
+std::string in_words(std::span<const Sighting> findings) {
   constexpr std::size_t most = 3;
   std::string text;
-  for (const Finding& each : findings.first(std::min(most, findings.size()))) {
+  for (const Sighting& each : findings.first(std::min(most, findings.size()))) {
     if (!text.empty()) text += "; ";
     if (!each.node.empty()) text += each.node + ": ";
     text += fmt::format("{}: {}", each.means.rule, each.means.reason);
@@ -84,8 +84,8 @@ std::string in_words(std::span<const Finding> findings) {
   return text;
 }
 
-void sort_findings(std::vector<Finding>& findings) {
-  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+void sort_findings(std::vector<Sighting>& findings) {
+  std::ranges::stable_sort(findings, [](const Sighting& a, const Sighting& b) {
     if (weight(a) != weight(b)) return weight(a) > weight(b);
     return a.means.confidence > b.means.confidence;
   });

@@ -14,7 +14,7 @@
 namespace schedmate {
 
 /// One thing that a witness has seen.
-struct Finding {
+struct Sighting {
   FailureVerdict means;
   std::string node;  ///< of the allocation, "" = not known
   std::string when;  ///< as it was printed
@@ -31,7 +31,7 @@ struct Testimony {
   bool asked = false;
   bool complete = false;  ///< it would know of every fault of a GPU in the job's time
   std::string says;
-  std::vector<Finding> findings;  ///< the most telling first
+  std::vector<Sighting> findings;  ///< the most telling first
 };
 
 struct WitnessCase {
@@ -55,7 +55,7 @@ struct WitnessRow {
 
 /// Whether the finding is of the verdict's class and, for infrastructure, of its component. What is
 /// only to be noted stands for nothing.
-[[nodiscard]] bool stands_for(const Finding& finding, const Diagnosis& made);
+[[nodiscard]] bool stands_for(const Sighting& finding, const Diagnosis& made);
 
 /// Whether the witness agrees; nothing: it was not asked, or says nothing on this.
 [[nodiscard]] std::optional<bool> agrees(const Testimony& testimony, const Diagnosis& made);
@@ -65,9 +65,9 @@ struct WitnessRow {
 [[nodiscard]] std::string node_of(const JobContext& job, std::string_view host);
 
 /// What a reader is told of findings: the first ones, with their nodes.
-[[nodiscard]] std::string in_words(std::span<const Finding> findings);
+[[nodiscard]] std::string in_words(std::span<const Sighting> findings);
 
 /// Most telling first; the order of equals stays.
-void sort_findings(std::vector<Finding>& findings);
+void sort_findings(std::vector<Sighting>& findings);
 
 }  // namespace schedmate

@@ -33,7 +33,7 @@ std::string_view behind(std::string_view text, std::string_view mark, std::strin
 std::string_view job_of_group(std::string_view group) { return behind(group, "/job_", "/"); }
 
 struct Waiting {
-  Finding finding;
+  Sighting finding;
   std::optional<WallTime> time;
   std::optional<double> uptime_s;
 };
@@ -103,6 +103,9 @@ class Hearing {
     ++lines_;
     heard_.insert(*node);
     if (const auto boot = boot_time(*line)) boot_ = boot;
+    // Of months of a journal few lines are of the job's time.
+    if (line->time && window_.place(line->time) == InWindow::outside && !names_process(*line))
+      return;
     auto finding = rules_.judge(line->message, what_.rules);
     if (!finding || is_of_another_job(line->message)) return;
     finding->node = *node;
@@ -115,6 +118,11 @@ class Hearing {
       settle(std::move(each));
     else if (waiting_.size() < most_kept)
       waiting_.push_back(std::move(each));
+  }
+
+  /// The OOM killer's record, whose next line may be of a later second.
+  static bool names_process(const KernelLine& line) {
+    return line.message.starts_with("oom-kill:");
   }
 
   /// A record of the OOM killer that names the cgroup of another Slurm job, or the process of such
@@ -132,7 +140,7 @@ class Hearing {
     return !pid.empty() && other_pids_.contains(pid);
   }
 
-  static void add_process(std::string_view message, Finding& finding) {
+  static void add_process(std::string_view message, Sighting& finding) {
     const auto group = behind(message, "task_memcg=", ",");
     auto pid = behind(message, ",pid=", ",");
     if (pid.empty()) pid = behind(message, "Killed process ", " ,");
@@ -162,7 +170,7 @@ class Hearing {
   JobWindow window_;
   std::vector<Waiting> waiting_;
   std::optional<WallTime> boot_;
-  std::map<std::pair<std::string, std::string>, Finding> found_;
+  std::map<std::pair<std::string, std::string>, Sighting> found_;
   std::set<std::string, std::less<>> heard_, other_pids_;
   std::uint64_t lines_ = 0, foreign_ = 0, untimed_ = 0;
 };

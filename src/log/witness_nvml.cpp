@@ -74,8 +74,8 @@ std::vector<Fault> faults_of(const GpuState& gpu) {
   return faults;
 }
 
-Finding finding_of(const GpuState& gpu, const Fault& fault, const std::string& node) {
-  Finding finding;
+Sighting finding_of(const GpuState& gpu, const Fault& fault, const std::string& node) {
+  Sighting finding;
   finding.means = {.rule = fault.rule,
                    .verdict = FailureClass::infrastructure,
                    .component = fault.component,

@@ -50,7 +50,7 @@ Result<Testimony> hear_scheduler(const WitnessCase& what) {
   if (held == meanings.end()) return made;
   constexpr double confidence = 0.7;
   const bool fault = held->verdict == FailureClass::infrastructure;
-  Finding finding;
+  Sighting finding;
   finding.means = {.rule = "state " + std::string(state),
                    .verdict = held->verdict,
                    .component = fault ? Component::node : Component::none,

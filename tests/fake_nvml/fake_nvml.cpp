@@ -37,6 +37,8 @@ struct Field {
 
 extern "C" {
 
+int fake_is_bad(const void* device) { return is_bad(device) ? 1 : 0; }
+
 int nvmlInit_v2() {
   if (behaviour == Behaviour::hanging) ::sleep(3600);
   if (behaviour == Behaviour::crashing) ::raise(SIGSEGV);
@@ -88,14 +90,6 @@ int nvmlDeviceGetFieldValues(void* device, int count, Field* values) {
     values[i].type = 1;
     values[i].value = is_bad(device) ? 2 : 0;
   }
-  return success;
-}
-int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected,
-                              unsigned* pending, unsigned* failure) {
-  *corrected = 0;
-  *uncorrected = is_bad(device) ? 1 : 0;
-  *pending = is_bad(device) ? 1 : 0;
-  *failure = 0;
   return success;
 }
 int nvmlDeviceGetRetiredPagesPendingStatus(void*, int*) { return not_supported; }

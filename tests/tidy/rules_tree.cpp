@@ -211,20 +211,21 @@ Findings check_in_build(const Tree& tree) {
 /// Two types of one name in one namespace share the code of their inline members: the linker keeps
 /// one of the two, and whoever wanted the other reads what is not there.
 Findings check_type_names(const Tree& tree) {
-  static const std::regex space(R"(^namespace ([\w:]+) \{)");
+  static const std::regex space(R"(^namespace ([\w:]+) \{$)");
   static const std::regex type(R"(^(struct|class|enum class) ([A-Z]\w*)( final)?( :.*| \{|$))");
   std::map<std::string, std::string> places;
   Findings found;
   for (const auto& file : tree.files) {
     if (!is_header(file) || is_foreign(file)) continue;
-    std::string inside;
+    std::vector<std::string> open;  // namespaces around the line
     int line = 0;
     for (const auto text : split(file.text, '\n')) {
       ++line;
       std::match_results<std::string_view::const_iterator> match;
-      if (std::regex_search(text.begin(), text.end(), match, space)) inside = match[1];
+      if (std::regex_search(text.begin(), text.end(), match, space)) open.push_back(match[1]);
+      if (text.starts_with("}  // namespace") && !open.empty()) open.pop_back();
       if (!std::regex_search(text.begin(), text.end(), match, type)) continue;
-      const auto name = fmt::format("{}::{}", inside, match[2].str());
+      const auto name = fmt::format("{}::{}", fmt::join(open, "::"), match[2].str());
       const auto [known, is_new] = places.emplace(name, file.path);
       if (is_new || known->second == file.path) continue;
       found.push_back({file.path, line, fmt::format("{} is also in {}", name, known->second),
