@@ -86,6 +86,15 @@ Witness witness_of(const Heard& heard, const Diagnosis& made) {
   return witness;
 }
 
+/// Of two actions of the vendor the one that trusts the machine less.
+bool goes_before(const FailureVerdict& a, const FailureVerdict& b) {
+  const auto care = [](const FailureVerdict& each) {
+    if (each.recommendation == Recommendation::restart_elsewhere) return 2;
+    return each.recommendation == Recommendation::test_first ? 1 : 0;
+  };
+  return care(a) != care(b) ? care(a) > care(b) : a.confidence > b.confidence;
+}
+
 /// What bears out a fault of a machine: the vendor's action, and the nodes.
 void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, const BlamedLine& line,
                    Diagnosis& made) {
@@ -95,8 +104,7 @@ void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, con
     for (const Sighting& finding : each.testimony.findings) {
       if (!stands_for(finding, made)) continue;
       state = state || finding.any_component;
-      if (finding.decides &&
-          (decides == nullptr || finding.means.confidence > decides->means.confidence))
+      if (finding.decides && (decides == nullptr || goes_before(finding.means, decides->means)))
         decides = &finding;
       if (!finding.node.empty() && std::ranges::find(made.nodes, finding.node) == made.nodes.end())
         made.nodes.push_back(finding.node);

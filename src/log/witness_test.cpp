@@ -99,6 +99,13 @@ TEST_CASE("a kernel's Xid bears a GPU fault out, decides what to do and names it
   const auto other = Case().kernel(on_n2 + "NVRM: Xid (PCI:0000:9b:00): 94, pid=1\n").diagnose(ecc);
   CHECK(other.recommendation == Recommendation::test_first);
   CHECK(other.nodes == Nodes{"n2"});
+  // Of several actions the one that trusts the machine less.
+  const auto both = Case()
+                        .kernel(on_n2 + "NVRM: Xid (PCI:0000:9b:00): 48, pid=1\n" + on_n2 +
+                                "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from "
+                                "0x0 (None) to 0x2 (Node Reboot Required)\n")
+                        .diagnose(ecc);
+  CHECK(both.recommendation == Recommendation::restart_elsewhere);
 }
 
 TEST_CASE("what was out of the job's time, on other nodes or only noise agrees with nothing") {

@@ -223,7 +223,7 @@ Findings check_type_names(const Tree& tree) {
       ++line;
       std::match_results<std::string_view::const_iterator> match;
       if (std::regex_search(text.begin(), text.end(), match, space)) open.push_back(match[1]);
-      if (text.starts_with("}  // namespace") && !open.empty()) open.pop_back();
+      if (text.starts_with("}  // namespace ") && !open.empty()) open.pop_back();
       if (!std::regex_search(text.begin(), text.end(), match, type)) continue;
       const auto name = fmt::format("{}::{}", fmt::join(open, "::"), match[2].str());
       const auto [known, is_new] = places.emplace(name, file.path);

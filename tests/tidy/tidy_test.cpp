@@ -259,6 +259,12 @@ TEST_CASE("two headers may not give one name of a namespace to two types") {
                     in("src/c/z.hpp", "schedmate", "struct Sample;")},
                    ""};
   CHECK(check_type_names(apart).empty());
+  const Tree behind{
+      {{"src/a/x.hpp",
+        "namespace schedmate {\nnamespace inner {\n}  // namespace inner\nstruct Sample {\n"},
+       in("src/b/y.hpp", "schedmate", "struct Sample {")},
+      ""};
+  CHECK_FALSE(check_type_names(behind).empty());
 }
 
 TEST_CASE("the tree of this project can be read and holds this file") {
