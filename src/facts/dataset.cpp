@@ -238,6 +238,14 @@ void Datasets::from_targets() {
   }
 }
 
+/// "togethercomputer/RedPajama-3B": weights on a hub are called after what they learned from.
+bool is_model_of_hub(const Scene& scene, std::string_view text) {
+  const auto slash = text.find('/');
+  const bool hub = slash != std::string_view::npos && slash > 0 && text[0] != '.' &&
+                   text.find('/', slash + 1) == std::string_view::npos;
+  return hub && scene.tables->find_model(text).has_value();
+}
+
 /// A known name within a path or address that the program reads, whatever its key.
 void Datasets::from_paths() {
   constexpr std::array others{"output", "save",     "log",   "ckpt", "checkpoint", "model",
@@ -248,7 +256,8 @@ void Datasets::from_paths() {
     const bool other = std::ranges::any_of(
         others, [&](std::string_view word) { return setting.key.contains(word); });
     const bool used = setting.read || setting.standing <= Standing::config;
-    if (path && used && !other) add_name(*text, 0.64, setting.value.place);
+    if (path && used && !other && !is_model_of_hub(scene_, *text))
+      add_name(*text, 0.64, setting.value.place);
   }
 }
 
@@ -263,7 +272,8 @@ void Datasets::from_names() {
     constexpr std::array others{"metric", "model", "output", "name", "token", "resume", "save"};
     const bool other = std::ranges::any_of(
         others, [&](const char* what) { return before.contains(what) || flag.contains(what); });
-    if (!other) add_name(word.text, config ? 0.78 : 0.6, word.place);
+    if (!other && !is_model_of_hub(scene_, word.text))
+      add_name(word.text, config ? 0.78 : 0.6, word.place);
   }
   if (scene_.job.command.contains(scene_.launch.script)) {
     const PlacePtr place = std::make_shared<const Place>(

@@ -99,8 +99,11 @@ class Models {
     const auto letters =
         std::ranges::count_if(text, [](unsigned char c) { return std::isalpha(c); });
     const std::string lower = normal_key(text);
-    for (const auto* word : {"none", "auto", "default", "custom", "true", "false", "model", "base",
-                             "large", "small", "tiny", "train", "net", "cuda", "checkpoint"}) {
+    for (const auto* word :
+         {"none",       "auto",     "default",    "custom",   "true",      "false",   "model",
+          "base",       "large",    "small",      "tiny",     "train",     "net",     "cuda",
+          "checkpoint", "gnn",      "cnn",        "nn",       "dnn",       "seq2seq", "encoder",
+          "decoder",    "backbone", "classifier", "detector", "segmentor", "policy"}) {
       if (lower == word) return false;
     }
     return letters >= 2 && !text.contains(' ') && !text.contains('$');
@@ -290,7 +293,9 @@ void Models::from_networks() {
     // The family without its size: what names the size says more.
     const bool sized = known && known->params_millions;
     const double here = sized ? sure : sure - 0.08;
-    add_name(network.name, network.certain ? here : here - 0.15, network.place);
+    // A class behind others that no table knows is as often a tool of theirs.
+    const bool first = sure > 0.8 && network.certain;
+    if (known || first) add_name(network.name, network.certain ? here : here - 0.15, network.place);
     sure -= 0.1;
   }
   of_class_ = false;
