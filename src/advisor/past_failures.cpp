@@ -95,7 +95,7 @@ Result<std::vector<PastFailure>> attempts_of(Store& store, const FailureSubject&
     return attempts;
   bool completed = false;
   const auto wanted = [&](const JobRecord& record) {
-    if (record.id == subject.job_id) return false;
+    if (record.id == subject.job_id || end_of(record) > subject.ended) return false;
     if (filter.entry && record.root != (*own)->root) return false;
     completed = completed || record.outcome->state == EndState::completed;
     return !completed && !record.outcome->fingerprint.empty();

@@ -27,7 +27,8 @@ struct FailureSubject {
 
 /// What caps count: failures of the last hour, among the 1000 jobs submitted last that ended, and
 /// earlier attempts of the same job (same user, folder and entry; of a job that the history does
-/// not know same user and fingerprint) since it last completed. Errors: those of the store.
+/// not know same user and fingerprint) since it last completed. What ended later is left out.
+/// Errors: those of the store.
 [[nodiscard]] Result<std::vector<PastFailure>> failures_for_caps(Store& store,
                                                                  const FailureSubject& subject);
 

@@ -111,6 +111,7 @@ TEST_CASE("caps count attempts of the job since it completed, and failures of th
   CHECK(ids(failures_for_caps(*store, {"new", "ann", "f", at(100'000)})) ==
         Texts{"elsewhere", "attempt", "before", "recent"});
   CHECK(ids(failures_for_caps(*store, {"new", "", "f", at(100'000)})) == Texts{"recent"});
+  CHECK(ids(failures_for_caps(*store, {"ours", "ann", "f", at(15'000)})) == Texts{"before"});
 }
 
 }  // namespace schedmate

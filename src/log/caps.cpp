@@ -53,7 +53,7 @@ void apply_caps(const CapCase& what, const RecommendationCaps& caps, Diagnosis& 
                      });
   if (again > 1 && again >= caps.same_cause_same_step)
     return take_back(made, Recommendation::do_not_restart,
-                     fmt::format("the same cause at the same step for the {}. time", again));
+                     fmt::format("the same cause at the same step, {} times by now", again));
   const auto of_job =
       count(what, [](const PastFailure& past) { return past.same_job && restarted(past); });
   if (of_job >= caps.restarts_per_job)

@@ -9,7 +9,7 @@
 
 namespace schedmate {
 
-/// In this process; read_gpus() is the same in a child. `library` as dlopen takes it.
-[[nodiscard]] GpuReading read_nvml(const std::string& library);
+/// In this process; read_gpus() is the same in a child. `path` as dlopen takes it.
+[[nodiscard]] GpuReading read_nvml(const std::string& path);
 
 }  // namespace schedmate
