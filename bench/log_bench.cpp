@@ -31,9 +31,8 @@
 #include "log/clean.hpp"
 #include "log/lines.hpp"
 
+namespace schedmate {
 namespace {
-
-using namespace schedmate;
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -122,19 +121,13 @@ void classify(const std::string& path, LineKinds& kinds, const char* name) {
       seen[0], seen[1], seen[2], seen[3]);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  if (count < 4) {
-    fmt::print(stderr, "usage: log_bench OUT LINES SOURCE...\n");
-    return 2;
-  }
-  const std::string path = words[1];
+int run(const std::vector<std::string>& words) {
+  const std::string& path = words[0];
   std::vector<std::string> lines;
-  for (int i = 3; i < count; ++i)
+  for (std::size_t i = 2; i < words.size(); ++i)
     for (auto& line : lines_of(words[i])) lines.push_back(std::move(line));
   if (lines.empty()) return 1;
-  const auto wanted = parse_number<std::size_t>(words[2]).value_or(0);
+  const auto wanted = parse_number<std::size_t>(words[1]).value_or(0);
   const auto templates = write_corpus(path, wanted, lines);
   fmt::print("{} source lines, {} lines written, {:.0f} MB, {} distinct templates\n", lines.size(),
              wanted, static_cast<double>(std::filesystem::file_size(path)) / 1e6, templates);
@@ -144,4 +137,15 @@ int main(int count, char** words) {
   classify(path, kinds, "cold cache");
   classify(path, kinds, "warm cache");
   return 0;
+}
+
+}  // namespace
+}  // namespace schedmate
+
+int main(int count, char** words) {
+  if (count < 4) {
+    fmt::print(stderr, "usage: log_bench OUT LINES SOURCE...\n");
+    return 2;
+  }
+  return schedmate::run({words + 1, words + count});
 }

@@ -19,9 +19,8 @@
 #include "base/text.hpp"
 #include "log/sparse_text.hpp"
 
+namespace schedmate {
 namespace {
-
-using namespace schedmate;
 
 constexpr std::size_t window = 200;  ///< lines at the end of a log that make its text
 
@@ -106,19 +105,7 @@ std::size_t line_like(const Embedder& embedder, const Rarity& rarity, std::strin
   return best + 1;
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  std::string log_path, incidents_path;
-  for (int i = 1; i < count; ++i) {
-    const std::string_view word = words[i];
-    if (word == "diagnose" && i + 1 < count) log_path = words[++i];
-    if (word == "--incidents" && i + 1 < count) incidents_path = words[++i];
-  }
-  if (log_path.empty() || incidents_path.empty()) {
-    fmt::print(stderr, "usage: rca_nearest diagnose LOG --json --incidents FILE\n");
-    return 2;
-  }
+int run(const std::string& log_path, const std::string& incidents_path) {
   const Embedder embedder = *make_embedder("lexical");
   const auto incidents = read_incidents(embedder, incidents_path);
   std::ifstream file(log_path, std::ios::binary);
@@ -133,4 +120,22 @@ int main(int count, char** words) {
                                    {"root_line", line_like(embedder, rarity, log, like->root)}};
   fmt::print("{}\n", document.dump());
   return 0;
+}
+
+}  // namespace
+}  // namespace schedmate
+
+int main(int count, char** words) {
+  std::string log_path;
+  std::string incidents_path;
+  for (int i = 1; i + 1 < count; ++i) {
+    const std::string_view word = words[i];
+    if (word == "diagnose") log_path = words[i + 1];
+    if (word == "--incidents") incidents_path = words[i + 1];
+  }
+  if (log_path.empty() || incidents_path.empty()) {
+    fmt::print(stderr, "usage: rca_nearest diagnose LOG --json --incidents FILE\n");
+    return 2;
+  }
+  return schedmate::run(log_path, incidents_path);
 }

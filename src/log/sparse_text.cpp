@@ -53,10 +53,10 @@ Rarity::Rarity(std::span<const Sparse> all) {
   std::map<std::uint32_t, int> seen;
   for (const Sparse& each : all)
     for (const auto& [bucket, count] : each) ++seen[bucket];
-  const auto weight = [&](double times) {
-    return static_cast<float>(std::log(1 + static_cast<double>(all.size()) / times));
+  const auto weight = [&](double texts) {
+    return static_cast<float>(std::log(1 + static_cast<double>(all.size()) / texts));
   };
-  for (const auto& [bucket, times] : seen) weights_[bucket] = weight(times);
+  for (const auto& [bucket, texts] : seen) weights_[bucket] = weight(texts);
   unknown_ = weight(1);
 }
 

@@ -193,9 +193,9 @@ TEST_CASE("a bar within another, unfinished one is not the training's") {
 
 TEST_CASE("the time of one line for each epoch is shared by the steps of the epoch") {
   ProgressTracker tracker;
-  const auto line = [&](int epoch, double time) {
+  const auto line = [&](int epoch, double took) {
     tracker.add(fmt::format("epoch: {}, step: {}, time: {}, train: 23.5, valid: 17.4", epoch,
-                            epoch * 74, time));
+                            epoch * 74, took));
   };
   line(1, 45.7), line(2, 36.1), line(3, 37.0), line(4, 38.5);
   CHECK(tracker.now().step_time_s == doctest::Approx(37.0 / 74).epsilon(0.05));

@@ -27,6 +27,47 @@ std::string wide(std::string_view text, bool big_end, bool mark) {
   return made;
 }
 
+LogCases odd_progress() {
+  LogCases cases;
+  cases.push_back({"numbers of a thousand digits",
+                   repeated("step " + std::string(1000, '9') + " loss " + std::string(1000, '1') +
+                                "." + std::string(1000, '7') + "\n",
+                            200)});
+  cases.push_back({"exponents beyond all", repeated("step 1e400 loss 1e-400 time 1e999s\n", 200)});
+  cases.push_back(
+      {"nan and inf everywhere", repeated("step nan loss inf time -inf s/it nan\n", 200)});
+  cases.push_back({"steps that fall", [] {
+                     std::string log;
+                     for (int i = 5000; i > 0; --i)
+                       log += fmt::format("step {} loss 1 1.0s/it\n", i);
+                     return log;
+                   }()});
+  cases.push_back({"steps that stand still", repeated("step 7/10 loss 0.5 time 0.0s\n", 5000)});
+  cases.push_back({"steps beyond the total", [] {
+                     std::string log;
+                     for (int i = 0; i < 500; ++i)
+                       log += fmt::format("step {}/10 loss 0.5\n", i * 1000);
+                     return log;
+                   }()});
+  cases.push_back({"negative times", repeated("step 3 time -4.2s eta -1:00:00\n", 500)});
+  cases.push_back({"times of zero", [] {
+                     std::string log;
+                     for (int i = 0; i < 500; ++i) log += fmt::format("step {} time 0.000s\n", i);
+                     return log;
+                   }()});
+  cases.push_back({"clock that runs back", [] {
+                     std::string log;
+                     for (int i = 0; i < 500; ++i)
+                       log += fmt::format("2026-01-01 00:{:02}:{:02} step {} loss 1\n",
+                                          59 - i / 60 % 60, 59 - i % 60, i);
+                     return log;
+                   }()});
+  cases.push_back({"dates that are none", repeated("9999-99-99 99:99:99 step 1 loss 2\n", 500)});
+  cases.push_back(
+      {"bars over themselves", repeated("\r 10%|#| 1/10 [00:01<00:09, 1.0s/it]", 50'000)});
+  return cases;
+}
+
 }  // namespace
 
 LogCases terminal_cases() {
@@ -66,7 +107,7 @@ LogCases terminal_cases() {
 }
 
 LogCases flood_cases() {
-  LogCases cases;
+  LogCases cases = odd_progress();
   std::string templates;
   std::string failures;
   std::string numbers;
@@ -97,42 +138,6 @@ LogCases flood_cases() {
                        log += fmt::format("[rank{}]: RuntimeError: NCCL error\n", i);
                      return log;
                    }()});
-  cases.push_back({"numbers of a thousand digits",
-                   repeated("step " + std::string(1000, '9') + " loss " + std::string(1000, '1') +
-                                "." + std::string(1000, '7') + "\n",
-                            200)});
-  cases.push_back({"exponents beyond all", repeated("step 1e400 loss 1e-400 time 1e999s\n", 200)});
-  cases.push_back(
-      {"nan and inf everywhere", repeated("step nan loss inf time -inf s/it nan\n", 200)});
-  cases.push_back({"steps that fall", [] {
-                     std::string log;
-                     for (int i = 5000; i > 0; --i)
-                       log += fmt::format("step {} loss 1 1.0s/it\n", i);
-                     return log;
-                   }()});
-  cases.push_back({"steps that stand still", repeated("step 7/10 loss 0.5 time 0.0s\n", 5000)});
-  cases.push_back({"steps beyond the total", [] {
-                     std::string log;
-                     for (int i = 0; i < 500; ++i)
-                       log += fmt::format("step {}/10 loss 0.5\n", i * 1000);
-                     return log;
-                   }()});
-  cases.push_back({"negative times", repeated("step 3 time -4.2s eta -1:00:00\n", 500)});
-  cases.push_back({"times of zero", [] {
-                     std::string log;
-                     for (int i = 0; i < 500; ++i) log += fmt::format("step {} time 0.000s\n", i);
-                     return log;
-                   }()});
-  cases.push_back({"clock that runs back", [] {
-                     std::string log;
-                     for (int i = 0; i < 500; ++i)
-                       log += fmt::format("2026-01-01 00:{:02}:{:02} step {} loss 1\n",
-                                          59 - i / 60 % 60, 59 - i % 60, i);
-                     return log;
-                   }()});
-  cases.push_back({"dates that are none", repeated("9999-99-99 99:99:99 step 1 loss 2\n", 500)});
-  cases.push_back(
-      {"bars over themselves", repeated("\r 10%|#| 1/10 [00:01<00:09, 1.0s/it]", 50'000)});
   cases.push_back({"brackets without end", std::string(300'000, '[')});
   cases.push_back({"quotes without end", repeated("'\"`", 100'000)});
   cases.push_back({"separators", repeated("|:=,;/ ", 50'000)});
