@@ -4,6 +4,7 @@
 /// Configuration files as values with places (design 5.1, stage 4), and the ways in which libraries
 /// put several together. Python-dict configs are run by python/, not here.
 
+#include <map>
 #include <span>
 
 #include "code/value.hpp"
@@ -44,12 +45,19 @@ void apply_dotlist(Value& root, std::span<const Value> overrides);
 /// on the command line, config search path of hydra.searchpath inside the tree). `overrides` are
 /// texts with the places of their words. Interpolation is done last. A sweep (`a=1,2`) leaves
 /// unknown with may_be, and multiplies `runs` when -m was given.
+struct StoredConfig {
+  Value content;
+  std::optional<std::string> package;
+};
+/// What a program registered with ConfigStore, by "group/name" or "name".
+using StoredConfigs = std::map<std::string, StoredConfig, std::less<>>;
 struct HydraRequest {
   std::string folder;  ///< relative to the root
   std::string name;    ///< with or without .yaml
   std::span<const Value> overrides;
   bool multirun = false;
-  Dict environment = {};  ///< as for interpolate
+  Dict environment = {};                  ///< as for interpolate
+  const StoredConfigs* stored = nullptr;  ///< sought behind the files; may be null
 };
 struct HydraConfig {
   Value config;

@@ -177,7 +177,7 @@ Value either(const Value& a, const Value& b) {
 class HydraComposer {
  public:
   HydraComposer(Tree& tree, const HydraRequest& request)
-      : tree_(tree), request_(request), path_{tree, {request.folder}} {}
+      : tree_(tree), request_(request), path_{tree, {request.folder}, request.stored} {}
 
   Result<HydraConfig> compose() {
     auto overrides = read_overrides(request_.overrides);

@@ -33,10 +33,12 @@ struct HydraFile {
   std::optional<std::string> package;
 };
 
-/// Where configs are sought: the folder itself, then hydra.searchpath.
+/// Where configs are sought: the folder itself, then hydra.searchpath, then what the program
+/// stored.
 struct SearchPath {
   Tree& tree;
   std::vector<std::string> folders;
+  const StoredConfigs* stored = nullptr;
   /// Errors: not_found, and those of reading. `path` is without .yaml.
   [[nodiscard]] Result<HydraFile> load(const std::string& path) const;
   [[nodiscard]] bool has_group(std::string_view group) const;

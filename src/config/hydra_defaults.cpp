@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "config/hydra.hpp"
 
@@ -53,6 +55,13 @@ std::optional<std::string> package_header(std::string_view text) {
   return std::nullopt;
 }
 
+void take_defaults(HydraFile& file) {
+  Dict* entries = file.content.entries();
+  if (entries == nullptr) return;
+  if (const Value* list = entries->find("defaults")) file.defaults = read_defaults(*list);
+  entries->erase("defaults");
+}
+
 }  // namespace
 
 void read_default_key(Default& entry, std::string_view key) {
@@ -98,12 +107,16 @@ Result<HydraFile> SearchPath::load(const std::string& path) const {
     if (!content) return tl::unexpected(content.error());
     HydraFile loaded;
     loaded.package = package_header((*text)->text);
-    if (Dict* entries = content->entries()) {
-      if (const Value* list = entries->find("defaults")) loaded.defaults = read_defaults(*list);
-      entries->erase("defaults");
-    }
     loaded.content = *std::move(content);
+    take_defaults(loaded);
     return loaded;
+  }
+  if (stored != nullptr) {
+    if (const auto own = stored->find(path); own != stored->end()) {
+      HydraFile loaded{own->second.content.deep_copy(), std::nullopt, own->second.package};
+      take_defaults(loaded);
+      return loaded;
+    }
   }
   return fail(ErrorCode::not_found,
               fmt::format("the config '{}' is not in {}", path,
@@ -115,7 +128,10 @@ bool SearchPath::has_group(std::string_view group) const {
     const auto joined = join_path(folder, group);
     if (joined && tree.is_folder(*joined)) return true;
   }
-  return false;
+  const std::string inside = std::string(group) + "/";
+  return stored != nullptr && std::ranges::any_of(*stored, [&](const auto& one) {
+           return one.first.starts_with(inside);
+         });
 }
 
 void SearchPath::add(std::string_view entry) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -16,7 +18,7 @@ constexpr int most_nesting = 16;
 struct HydraState : Object {
   std::string folder;
   Dict choices;
-  Dict store;  ///< "group/name" or "name" -> plain config
+  StoredConfigs store;
 };
 
 HydraState& state(Machine& machine) {
@@ -37,8 +39,11 @@ std::string config_folder(Machine& machine, const Value* path, const PlacePtr& p
   std::string_view text = *path->text();
   if (text.starts_with("pkg://")) text.remove_prefix(6);
   const auto joined = join_path(from, text);
-  if (joined) return *joined;
-  return tree_path(machine, text).value_or(std::string(text));
+  const auto from_start = tree_path(machine, text).value_or(std::string(text));
+  // A path that the program put together counts from where it was started.
+  const bool elsewhere =
+      !joined || (!machine.tree().is_folder(*joined) && machine.tree().is_folder(from_start));
+  return elsewhere ? from_start : *joined;
 }
 
 struct HydraWords {
@@ -96,9 +101,8 @@ Value compose(Machine& machine, const Wanted& wanted) {
   HydraState& hydra = state(machine);
   Value config = Value::dict({});
   std::string file;
-  const Value* stored = hydra.store.find(wanted.name);
-  HydraRequest request{wanted.folder, wanted.name, wanted.overrides, wanted.multirun,
-                       environment_of(machine)};
+  HydraRequest request{wanted.folder,           wanted.name, wanted.overrides, wanted.multirun,
+                       environment_of(machine), &hydra.store};
   auto composed = wanted.name.empty() ? fail(ErrorCode::not_found, "no config is named")
                                       : compose_hydra(machine.tree(), request);
   if (composed) {
@@ -107,9 +111,9 @@ Value compose(Machine& machine, const Wanted& wanted) {
     machine.seen().runs *= composed->runs;
     file = wanted.folder + "/" + wanted.name;
     if (!file.ends_with(".yaml")) file += ".yaml";
+    if (!machine.tree().is_file(file)) file.clear();
   } else {
-    if (stored != nullptr) config = stored->deep_copy();
-    if (stored == nullptr && !wanted.name.empty()) {
+    if (!wanted.name.empty()) {
       machine.tree().degrade("Hydra's config could not be composed: " + composed.error().message);
       return unknown();
     }
@@ -199,9 +203,13 @@ struct ConfigStore : NativeObject {
       if (node == nullptr) node = arguments.find("node", 1);
       const std::string group = text_or(arguments.named.find("group"));
       const std::string own = text_or(arguments.find("name", 0));
-      if (node != nullptr)
-        state(machine).store.set(group.empty() ? own : group + "/" + own,
-                                 plain_config(machine, *node));
+      if (node == nullptr) return Value::none(arguments.place);
+      StoredConfig stored{plain_config(machine, *node), std::nullopt};
+      if (const Value* package = arguments.named.find("package"); package && package->text())
+        stored.package = *package->text();
+      const std::string stem = own.ends_with(".yaml") ? own.substr(0, own.size() - 5) : own;
+      state(machine).store[group.empty() ? stem : fmt::format("{}/{}", group, stem)] =
+          std::move(stored);
       return Value::none(arguments.place);
     });
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "python/config_nodes.hpp"
 #include "python/file_object.hpp"
@@ -11,6 +12,43 @@ namespace {
 
 constexpr int most_nesting = 20;
 
+/// Classes that configs were made of, with the names of their fields.
+struct Structures : Object {
+  std::vector<std::pair<std::set<std::string>, Value>> known;
+};
+
+Structures& structures(Machine& machine) {
+  auto& held = machine.memory["omegaconf.structures"];
+  if (!held) held = std::make_shared<Structures>();
+  return static_cast<Structures&>(*held);
+}
+
+void remember(Machine& machine, const Value& type, const ClassView& view) {
+  std::set<std::string> names;
+  for (const Parameter& field : view.fields) names.insert(field.name);
+  auto& known = structures(machine).known;
+  const auto same = [&](const auto& each) {
+    return each.first == names && each.second.object() == type.object();
+  };
+  if (std::ranges::none_of(known, same)) known.emplace_back(std::move(names), type);
+}
+
+/// OmegaConf.get_type(config): the only class with these fields; dict when there is none.
+Value type_of_config(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("obj", 0);
+  const auto* node = config == nullptr ? nullptr : object_as<AttributeDict>(*config);
+  if (node == nullptr) return unknown(arguments.place);
+  std::set<std::string> names;
+  for (const auto& entry : node->held().entries()->all()) names.insert(entry.key);
+  Value found;
+  for (const auto& [fields, type] : structures(machine).known) {
+    if (fields != names) continue;
+    if (!found.is_unknown()) return unknown(arguments.place);
+    found = type;
+  }
+  return found;
+}
+
 Value from_dataclass(Machine& machine, const Value& value, int depth) {
   if (depth > most_nesting) return unknown(value.place);
   Dict fields;
@@ -19,8 +57,10 @@ Value from_dataclass(Machine& machine, const Value& value, int depth) {
       fields.set(key, from_dataclass(machine, field, depth + 1));
     return Value::dict(std::move(fields), value.place);
   }
+  if (symbol_name(value) == "omegaconf.MISSING") return Value("???");
   const auto type = machine.type(value);
   if (!type) return value;
+  remember(machine, value, *type);
   for (const Parameter& field : type->fields) {
     const Value fallback = field.fallback.value_or(Value("???"));
     fields.set(field.name, from_dataclass(machine, placed(fallback, field.place), depth + 1));
@@ -130,6 +170,13 @@ Value resolve(Machine& machine, const Arguments& arguments) {
   return Value::none(arguments.place);
 }
 
+/// II("a.b") stands for "${a.b}", SI(text) for the text.
+Value interpolated(Machine&, const Arguments& arguments) {
+  const Value* path = arguments.find("interpolation", 0);
+  if (path == nullptr || path->text() == nullptr) return unknown(arguments.place);
+  return {"${" + *path->text() + "}", path->place};
+}
+
 Value nothing(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
 
 Value first(Machine&, const Arguments& arguments) {
@@ -183,6 +230,7 @@ void merge_into(Value& node, const Value& above) {
 
 void add_omegaconf(NativeTable& table) {
   const std::string conf = "omegaconf.OmegaConf.";
+  table[conf + "get_type"] = type_of_config;
   table[conf + "create"] = create;
   table["omegaconf.DictConfig"] = create;
   table["omegaconf.ListConfig"] = create;
@@ -205,6 +253,8 @@ void add_omegaconf(NativeTable& table) {
       asks([](const Value& value) { return object_as<AttributeDict>(value) != nullptr; });
   table[conf + "is_dict"] = table[conf + "is_config"];
   table[conf + "is_list"] = asks([](const Value& value) { return value.items() != nullptr; });
+  table["omegaconf.II"] = interpolated;
+  table["omegaconf.SI"] = first;
   table["omegaconf.open_dict"] = first;
   table["omegaconf.read_write"] = first;
   table["omegaconf.flag_override"] = first;

@@ -3,6 +3,7 @@
 /// along (pkg_resources, importlib.resources).
 #include "python/file_object.hpp"
 #include "python/natives_parts.hpp"
+#include "python/objects.hpp"
 #include "python/path_object.hpp"
 
 namespace schedmate::natives {
@@ -34,6 +35,9 @@ Value local_path(Machine&, const Arguments& arguments) {
 std::string package_folder(Machine& machine, const Value* package) {
   if (package == nullptr) return "";
   const Value module = package->text() == nullptr ? *package : machine.resolve(*package->text());
+  // A folder without __init__.py is a package too.
+  const auto* own = object_as<python::Module>(module);
+  if (own != nullptr && own->file.empty()) return own->folder;
   const Value file = machine.attribute(module, "__file__");
   return file.text() == nullptr ? "" : parent_path(*file.text());
 }
