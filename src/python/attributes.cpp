@@ -304,6 +304,10 @@ void Interpreter::set_attribute(const Value& of, std::string_view name, Value va
     journal.set(*dict, name, std::move(value));
   } else if (const Value* only = of.is_unknown() ? only_object(of) : nullptr) {
     set_attribute(*only, name, std::move(value));
+  } else if (const auto* outside = as<Symbol>(of); outside != nullptr && outside->name == "sys") {
+    // `sys.argv = [...]`: whatever parses the words later on sees these.
+    List* words = name == "argv" && certain() ? resolve("sys.argv").items() : nullptr;
+    if (words != nullptr && value.items() != nullptr) *words = List(*value.items());
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "python/builtins.hpp"
+#include "python/natives_support.hpp"
 
 namespace schedmate::python {
 namespace {
@@ -63,6 +64,19 @@ Value execute_text(Interpreter& in, const Arguments& arguments) {
     in.run_text(*given->text(), given->place);
   }
   return Value::none();
+}
+
+/// runpy.run_path(file): the names that the file leaves behind.
+Value run_path(Interpreter& in, const Arguments& arguments) {
+  const Value* given = arguments.find("path_name", 0);
+  const auto text = given == nullptr ? std::nullopt : natives::path_text(*given);
+  const auto file = text ? natives::tree_path(in, *text) : std::nullopt;
+  if (!file || !in.tree().is_file(*file)) return {Unknown{}, arguments.place};
+  const Value* before = arguments.find("init_globals", 1);
+  const Dict* names = before == nullptr ? nullptr : before->entries();
+  Value all = Value::dict(names == nullptr ? Dict{} : *names, arguments.place);
+  in.run_file(*file, std::get<DictPtr>(all.data));
+  return all;
 }
 
 Value evaluate_text(Interpreter& in, const Arguments& arguments) {
@@ -150,6 +164,7 @@ void add_program_builtins(BuiltinTable& table) {
   table["eval"] = evaluate_text;
   table["ast.literal_eval"] = evaluate_literal;
   table["compile"] = compiled;
+  table["runpy.run_path"] = run_path;
   table["__import__"] = import_module;
   table["importlib.import_module"] = import_module;
   table["exit"] = exit_program;

@@ -125,6 +125,7 @@ std::vector<Word> AbslFlags::take_overrides(const std::vector<Word>& words) {
 
 /// The result of get_config() of the file, with the argument after its colon.
 Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named) {
+  const bool by_file = named.text() != nullptr;
   if (const std::string* text = named.text()) {
     const auto colon = text->find(':');
     const std::string path = text->substr(0, colon);
@@ -143,6 +144,11 @@ Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named
   auto* config = object_as<AttributeDict>(named);
   if (config == nullptr) return named;
   Value held = config->held();
+  if (!by_file) {
+    Dict whole;
+    whole.set(flag.spec.dest, held);
+    publish_config(machine, "ml_collections", "", Value::dict(std::move(whole)));
+  }
   for (const Word& word : overrides_[flag.spec.dest]) {
     const auto equals = word.text.find('=');
     const std::string key = word.text.substr(0, equals);

@@ -8,6 +8,7 @@
 namespace schedmate::natives {
 
 void add_absl(NativeTable& table);
+void add_mlxu(NativeTable& table);  ///< after add_absl
 void add_click(NativeTable& table);
 void add_tyro(NativeTable& table);
 void add_typed(NativeTable& table);  ///< fire, simple_parsing, pyrallis, draccus

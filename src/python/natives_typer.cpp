@@ -155,6 +155,7 @@ void add_typer(NativeTable& table) {
 
 void schedmate::add_flag_libraries(NativeTable& table) {
   natives::add_absl(table);
+  natives::add_mlxu(table);
   natives::add_click(table);
   natives::add_tyro(table);
   natives::add_typed(table);
