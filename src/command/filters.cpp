@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "command/bc.hpp"
 #include "command/shell.hpp"
 
 namespace schedmate::shell {
@@ -136,6 +137,14 @@ std::optional<std::string> fields(std::string_view text, const std::vector<std::
              : std::nullopt;
 }
 
+/// `echo "10 / 4" | bc`: one line.
+std::optional<std::string> decimal(std::string_view text, const std::vector<std::string>& words) {
+  constexpr int scale_of_library = 20;
+  auto made = calculate_decimal(text, has(words, "-l") ? scale_of_library : 0);
+  if (made) *made += '\n';
+  return made;
+}
+
 /// `expr 4 \* $N`
 Text expression(Shell& shell, const Arguments& argv) {
   std::string all;
@@ -163,6 +172,7 @@ Text run_filter(Shell& shell, const Arguments& argv) {
   if (text && words[0] == "tr") made = translated(*text, words);
   if (text && words[0] == "cut") made = cut(*text, words);
   if (text && (words[0] == "head" || words[0] == "tail")) made = first_lines(*text, words);
+  if (text && words[0] == "bc") made = decimal(*text, words);
   if (text && words[0] == "awk" && words.size() > 1) made = fields(*text, words);
   const auto place = place_of(input) ? place_of(input) : argv.front().use;
   return made ? literal(std::move(*made), place) : not_known(argv);

@@ -241,6 +241,7 @@ bool run_printer(Shell& shell, const Arguments& argv) {
       {"awk", run_filter},
       {"sort", run_filter},
       {"expr", run_filter},
+      {"bc", run_filter},
       {"date", [](Shell&, const Arguments& a) { return not_known(a); }},
       {"nproc", [](Shell&, const Arguments& a) { return not_known(a); }},
       {"hostname", [](Shell&, const Arguments& a) { return not_known(a); }},
