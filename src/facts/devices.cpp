@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts/devices.hpp"
 
+#include <algorithm>
+
+#include "facts/mesh.hpp"
+
 namespace schedmate {
 
 const Call* single_process_split(const Scene& scene) {
@@ -18,9 +22,22 @@ const Call* single_process_split(const Scene& scene) {
   return found;
 }
 
+bool has_process_per_device(const Scene& scene) {
+  const auto& launchers = scene.launch.launchers;
+  const bool launched = std::ranges::any_of(launchers, [](const std::string& one) {
+    return one.contains("torch") || one == "accelerate" || one == "deepspeed";
+  });
+  const auto started = scene.launch.processes_per_node.number();
+  return launched && started && *started > 1 && *started >= scene.gpus_per_node();
+}
+
 double devices_per_process(const Scene& scene) {
   const Call* call = single_process_split(scene);
-  return call != nullptr && call->certain ? scene.gpus_per_node() : 1;
+  if (call == nullptr || !call->certain || has_process_per_device(scene)) return 1;
+  const auto mesh = mesh_of(scene);
+  if (mesh && mesh->sized && mesh->splits_model)
+    return std::max(1.0, mesh->batch_devices / std::max(1, scene.job.nodes));
+  return scene.gpus_per_node();
 }
 
 }  // namespace schedmate

@@ -11,6 +11,10 @@ namespace schedmate {
 /// multi_gpu_model, else 1. What a program calls its batch size is shared by them.
 [[nodiscard]] double devices_per_process(const Scene& scene);
 
+/// The launcher starts one process for each GPU: what a program does for a process of several GPUs
+/// is not what happens then.
+[[nodiscard]] bool has_process_per_device(const Scene& scene);
+
 /// The call that splits a batch over the devices of one process; nullptr when there is none.
 [[nodiscard]] const Call* single_process_split(const Scene& scene);
 

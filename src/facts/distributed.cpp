@@ -9,6 +9,7 @@
 #include "facts/devices.hpp"
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
+#include "facts/mesh.hpp"
 
 namespace schedmate {
 namespace {
@@ -104,10 +105,18 @@ void from_wrappers(const Scene& scene, Findings& out) {
           "wrapped by the program");
     }
   }
-  if (const Call* call = single_process_split(scene)) {
-    add(out, {field, "dp", call->certain ? 0.93 : confidence::weak}, call->place,
-        "split by one process");
+  const Call* call = single_process_split(scene);
+  if (call == nullptr) return;
+  double sure = call->certain ? 0.93 : confidence::weak;
+  if (has_process_per_device(scene)) sure = confidence::weak;
+  std::string word = "dp";
+  // Several axes without known sizes: how the model lies on them is open.
+  if (const auto mesh = mesh_of(scene); mesh && mesh->splits_model) {
+    if (mesh->sized) word = mesh->word;
+    if (!mesh->sized) sure = confidence::hint;
+    call = mesh->call;
   }
+  add(out, {field, std::move(word), sure}, call->place, "split by one process");
 }
 
 std::string strategy_word(std::string_view raw) {
@@ -191,7 +200,8 @@ void from_launcher(const Scene& scene, Findings& out) {
   if (many) return add_on_request(scene, out, "ddp", 0.8);
   if (lightning || spawned) return add_on_request(scene, out, "ddp", 0.75);
   if (trainer) return add_on_request(scene, out, "dp", 0.8);
-  if (scene.job.nodes > 1) return add_on_request(scene, out, "ddp", confidence::weak);
+  if (scene.job.nodes > 1)
+    return add_on_request(scene, out, "ddp", scene.trains ? confidence::weak : confidence::hint);
   const bool keras = scene.imports("keras") || scene.imports("tensorflow");
   const bool shares = std::ranges::any_of(scene.seen.calls, [](const Call& call) {
     return call.callee.contains("Strategy") || call.callee.contains("multi_gpu") ||
