@@ -180,6 +180,14 @@ void from_libraries(const Scene& scene, Findings& out) {
   }
 }
 
+/// A program that starts its processes by itself is told the batch of all of them as often as that
+/// of one, and what it makes of the number was not seen.
+bool is_open_total(const Scene& scene, const Value& in_loader) {
+  if (likely_number(in_loader) || !libraries_of(scene).empty()) return false;
+  return scene.job.gpus > 1 && scene.launch.launchers.empty() &&
+         single_process_split(scene) == nullptr;
+}
+
 void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     const auto number = setting->value.number();
@@ -205,15 +213,30 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
       value /= devices_per_process(scene);
       value /= rounds_of(scene, value);
       sure -= 0.03;
+      if (is_open_total(scene, in_loader)) sure = confidence::hint;
     }
     if (value < 1 || std::floor(value) != value) sure = confidence::hint;
     add(out, {field, number_fact(value), sure}, setting->value.place, "setting " + setting->key);
   }
 }
 
+/// `batch_type: frames`: what the numbers count are no samples.
+void from_unit(const Scene& scene, Findings& out) {
+  for (const Setting& setting : scene.settings) {
+    const bool unit = setting.leaf() == "batch_type" || setting.leaf() == "batch_size_type" ||
+                      setting.leaf() == "batch_unit";
+    if (!unit || setting.standing > Standing::fallback || !setting.value.place) continue;
+    const std::string name = normal_key(name_in(setting.value));
+    if (mentions(name, {"frame", "token", "numel", "bins", "second", "duration"}))
+      add(out, {field, {}, 0.98}, setting.value.place, "batches by " + name);
+    return;
+  }
+}
+
 }  // namespace
 
 void find_batch_size(const Scene& scene, Findings& out) {
+  from_unit(scene, out);
   from_libraries(scene, out);
   from_settings(scene, from_loaders(scene, out), out);
 }

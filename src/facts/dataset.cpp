@@ -216,7 +216,8 @@ void Datasets::from_settings() {
                                                : name_in(setting->value);
     if (evaluates || text.empty()) continue;
     // A class that reads a layout is no name: only one that the table knows.
-    const bool names_itself = meaning == "name" && setting->value.object() == nullptr &&
+    const bool written = (first ? several->front() : setting->value).object() == nullptr;
+    const bool names_itself = written && meaning == "name" &&
                               (setting->key.contains("data") || setting->leaf().starts_with("env"));
     const double sure =
         sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);

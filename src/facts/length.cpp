@@ -28,7 +28,19 @@ constexpr std::array limits{
     Limit{"total_timesteps", "env steps"},
 };
 
+/// The command gives the library a number of steps that is worked out elsewhere.
+const Word* unknown_limit(const Scene& scene) {
+  const auto& words = scene.launch.args;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (normal_key(words[i].text) == "max_steps" && !words[i + 1].known) return &words[i + 1];
+  }
+  return nullptr;
+}
+
 void from_libraries(const Scene& scene, Findings& out) {
+  const Word* hidden = unknown_limit(scene);
+  if (hidden != nullptr && !libraries_of(scene).empty())
+    return add(out, {field, {}, 0.98}, hidden->place, "a limit that is not known");
   for (const Library& library : libraries_of(scene)) {
     for (const auto& [name, unit] : limits) {
       const auto setting = library_setting(scene, library, name);
@@ -167,14 +179,22 @@ bool counts_steps(std::string_view leaf) {
   return std::ranges::find(names, leaf) != names.end();
 }
 
+/// A field of a class such as EvalArgs. Other owners are files and calls.
+bool of_other_class(const Setting& setting) {
+  const bool by_class = setting.owner.find_first_of("./") == std::string::npos;
+  return by_class && of_something_else(normal_key(setting.owner));
+}
+
 void from_settings(const Scene& scene, Findings& out) {
   const bool played = plays(scene);
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
-    if (of_something_else(setting->key)) continue;
+    if (of_something_else(setting->key) || of_other_class(*setting)) continue;
     // GradientAccumulationPlugin(num_steps=16): micro-steps of one step.
     if (normal_key(setting->owner).contains("accumulation")) continue;
     const double sure = sure_of(scene, *setting) - 0.000002 * trust;
     const std::string why = "setting " + setting->key;
+    // `sample(steps=32)` somewhere off the path that is taken.
+    if (setting->standing == Standing::argument && !setting->read) continue;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))
         add(out, {field, *duration, sure}, setting->value.place, why);

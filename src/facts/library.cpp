@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "python/objects.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -148,6 +150,7 @@ std::string name_in(const Value& value) {
   if (const auto* symbol = dynamic_cast<Symbol*>(object)) return symbol->name;
   if (const auto* made = dynamic_cast<Made*>(object)) return made->callee;
   if (const auto* instance = dynamic_cast<Instance*>(object)) return instance->type;
+  if (const auto* type = dynamic_cast<python::Class*>(object)) return type->name;
   return "";
 }
 

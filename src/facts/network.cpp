@@ -114,6 +114,14 @@ void from_layers(const Scene& scene, double told, Findings& out) {
   add(out, {"params_scale", scale, 0.72}, largest->place, "the layers that are built");
 }
 
+/// from_pretrained() of a model, and of anything that is not known to be something else.
+bool loads_published_model(const Call& call) {
+  constexpr std::array others{"Tokenizer", "Processor", "Extractor", "Scheduler", "tokenizer"};
+  return call.callee.ends_with("from_pretrained") &&
+         std::ranges::none_of(others,
+                              [&](const char* other) { return call.callee.contains(other); });
+}
+
 }  // namespace
 
 std::vector<Network> networks_of(const Scene& scene) {
@@ -135,8 +143,9 @@ std::vector<Network> networks_of(const Scene& scene) {
     if (wholes.contains(instance->builder)) continue;
     const bool top = !parts.contains(instance.get());
     if (!is_network(*instance) || !top || is_side_piece(instance->type)) continue;
-    const Network network{instance->type, instance->place, instance->certain};
-    if (inside_lightning.contains(instance.get())) {
+    const bool inside = inside_lightning.contains(instance.get());
+    const Network network{instance->type, instance->place, instance->certain, inside};
+    if (inside) {
       found.insert(found.begin(), network);
     } else {
       found.push_back(network);
@@ -166,6 +175,8 @@ void find_scale(const Scene& scene, Findings& out) {
   const double told = from_depth_and_width(scene, out);
   from_layers(scene, told, out);
   if (told > 0) return;
+  // Its parts come from a library or hub: their size is that of models without a known name.
+  if (std::ranges::any_of(scene.seen.calls, loads_published_model)) return;
   // Networks without a known name are small far more often than not.
   for (const Network& network : networks_of(scene)) {
     if (scene.tables->find_model(network.name)) continue;

@@ -98,7 +98,7 @@ void from_program(const Scene& scene, Findings& out) {
   }
   for (const Built& one : built) {
     const double sure = one_kind ? (any_certain ? confidence::certain : confidence::likely)
-                                 : (any_certain ? confidence::fair : confidence::weak);
+                                 : (any_certain ? confidence::fair : confidence::hint);
     add(out, {field, one.name, sure}, one.place, "built by the program");
   }
 }

@@ -19,7 +19,7 @@ std::string precision_in(std::string_view raw) {
   if (text.contains("bf16") || text.contains("bfloat16")) return "bf16";
   if (text.contains("fp8") || text.contains("float8")) return "fp8";
   if (text.contains("fp16") || text.contains("float16") || text == "16" || text == "16_mixed" ||
-      text == "half" || text.ends_with(".half") || text == "16_true") {
+      text == "half" || text.ends_with(".half") || text == "16_true" || text == "mixed") {
     return "fp16";
   }
   if (text.contains("fp32") || text.contains("float32") || text == "32" || text == "32_true" ||

@@ -177,6 +177,33 @@ void from_model_names(const Scene& scene, Findings& out) {
   }
 }
 
+/// Weights come into the model before it is trained, or the command names a file of them: whose
+/// they are is open.
+bool may_start_from_weights(const Scene& scene) {
+  const auto goes_on = [](const Scene::Meant& meant) {
+    return meant.meaning == "own" && meant.setting->standing <= Standing::config &&
+           is_set(meant.setting->value);
+  };
+  if (std::ranges::any_of(scene.meant(field), goes_on)) return false;
+  for (const Call& call : scene.seen.calls) {
+    if (is_of_training(call)) break;
+    const bool loads = call.callee.ends_with(".load_state_dict") ||
+                       call.callee.ends_with("load_raw") || call.callee.ends_with(".load_weights");
+    const std::string line = call.place ? normal_key(call.place->text) : "";
+    // A copy of another network's, such as a target's.
+    const bool copies = line.contains("state_dict()") || contains_any(line, {"target", "ema"});
+    if (call.certain && loads && !copies && !contains_any(line, {"optim", "sched", "scaler"}))
+      return true;
+  }
+  constexpr std::array names{"load_checkpoint", "load_ckpt", "load_model",   "restore_checkpoint",
+                             "checkpoint_path", "ckpt_path", "load_weights", "load_pretrain"};
+  return std::ranges::any_of(scene.settings, [&](const Setting& setting) {
+    const std::string* path = setting.value.text();
+    return setting.standing == Standing::given && path != nullptr && path->contains('/') &&
+           std::ranges::find(names, setting.leaf()) != names.end();
+  });
+}
+
 }  // namespace
 
 void find_pretrained(const Scene& scene, Findings& out) {
@@ -187,7 +214,15 @@ void find_pretrained(const Scene& scene, Findings& out) {
   const bool loads_perhaps = std::ranges::any_of(out, [](const Finding& finding) {
     return finding.field == field && finding.fact.value == FactValue(true);
   });
-  if (scene.trains && !loads_perhaps) {
+  if (loads_perhaps) return;
+  if (may_start_from_weights(scene)) {
+    // An empty setting or nothing else: neither says what these are.
+    std::erase_if(out, [](const Finding& finding) {
+      return finding.field == field && finding.fact.confidence < confidence::fair;
+    });
+    return;
+  }
+  if (scene.trains) {
     Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table, .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no weights are loaded: from scratch"});
     out.push_back({std::string(field), fact, "nothing loads weights"});

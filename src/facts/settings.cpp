@@ -81,7 +81,8 @@ class Gatherer {
     for (const auto& instance : seen.instances | std::views::reverse) {
       const auto owned = [&](const Flag& flag) { return flag.owner == instance->type; };
       if (!std::ranges::any_of(seen.flags, owned) || !taken.insert(instance->type).second) continue;
-      flatten(Value::dict(instance->fields), {.standing = Standing::fallback, .read = true});
+      flatten(Value::dict(instance->fields),
+              {.standing = Standing::fallback, .owner = instance->type, .read = true});
     }
   }
 
