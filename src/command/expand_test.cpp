@@ -103,7 +103,7 @@ TEST_CASE("what pure programs print is known, the rest is kept as written") {
       {"p $(cat configs/a.yaml) $(echo a:b:c | cut -d: -f2)", "p lr: 1 b"},
       {"N=4; p $(echo \"200*10^9 / ($N * 4096)\" | bc) $(echo 'scale=2; 1/3 + 1' | bc)",
        "p 12207031 1.33"},
-      {"p $(echo 'sqrt(2)' | bc)", "p ?'$(echo '\\''sqrt(2)'\\'' | bc)'"},
+      {"p $(echo \"sqrt(2)\" | bc)", "p ?'$(echo \"sqrt(2)\" | bc)'"},
       {"p $(cat absent.txt)x", "p ?'$(cat absent.txt)x'"},
       {"p $(echo AbC | tr A-Z a-z) $(echo HeLLo | tr '[:upper:]' '[:lower:]')", "p abc hello"},
   };

@@ -38,9 +38,9 @@ const Word* unknown_limit(const Scene& scene) {
 }
 
 void from_libraries(const Scene& scene, Findings& out) {
-  const Word* hidden = unknown_limit(scene);
-  if (hidden != nullptr && !libraries_of(scene).empty())
-    return add(out, {field, {}, 0.98}, hidden->place, "a limit that is not known");
+  const Word* limit = unknown_limit(scene);
+  if (limit != nullptr && !libraries_of(scene).empty())
+    return add(out, {field, {}, 0.98}, limit->place, "a limit that is not known");
   for (const Library& library : libraries_of(scene)) {
     for (const auto& [name, unit] : limits) {
       const auto setting = library_setting(scene, library, name);

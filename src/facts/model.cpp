@@ -301,20 +301,6 @@ void Models::from_networks() {
   of_class_ = false;
 }
 
-/// A module that trains a network of the tree which it was given, and is none itself.
-bool is_wrapper(const Scene& scene, std::string_view text) {
-  const auto type = text.substr(text.rfind('.') + 1);
-  const auto networks = networks_of(scene);
-  return std::ranges::any_of(scene.seen.instances, [&](const std::shared_ptr<Instance>& instance) {
-    const bool trains = std::ranges::any_of(
-        instance->bases, [](const std::string& base) { return base.ends_with("LightningModule"); });
-    return trains && instance->type == type &&
-           std::ranges::any_of(networks, [&](const Network& network) {
-             return network.name != type && network.inside_lightning;
-           });
-  });
-}
-
 void Models::from_settings() {
   for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
     const std::string text = name_in(setting->value);
@@ -332,7 +318,6 @@ void Models::from_settings() {
     // Weights and ids are files and run names as often as models.
     const bool alone =
         meaning == "name" || (meaning == "path" && text.contains('/') && !is_file_of_weights(text));
-    if (is_wrapper(scene_, text)) continue;
     const double doubt = meaning == "weights" ? 0.14 : is_run_name(*setting) ? 0.25 : 0;
     add_name(text, sure - doubt, setting->value.place, alone);
   }

@@ -143,9 +143,8 @@ std::vector<Network> networks_of(const Scene& scene) {
     if (wholes.contains(instance->builder)) continue;
     const bool top = !parts.contains(instance.get());
     if (!is_network(*instance) || !top || is_side_piece(instance->type)) continue;
-    const bool inside = inside_lightning.contains(instance.get());
-    const Network network{instance->type, instance->place, instance->certain, inside};
-    if (inside) {
+    const Network network{instance->type, instance->place, instance->certain};
+    if (inside_lightning.contains(instance.get())) {
       found.insert(found.begin(), network);
     } else {
       found.push_back(network);

@@ -11,7 +11,6 @@ struct Network {
   std::string name;  ///< class name
   PlacePtr place;
   bool certain = true;
-  bool inside_lightning = false;  ///< a LightningModule holds it
 };
 
 /// Objects of network classes (torch.nn.Module, keras.Model, flax.linen.Module, ...) that are not
