@@ -121,7 +121,8 @@ class Expression {
     const auto value = parse_number<double>(word);
     if (!value) return std::nullopt;
     const auto point = word.find('.');
-    return Decimal{*value, point == word.npos ? 0 : static_cast<int>(word.size() - point - 1)};
+    return Decimal{*value,
+                   point == std::string_view::npos ? 0 : static_cast<int>(word.size() - point - 1)};
   }
 
   std::string_view text_;
@@ -137,7 +138,7 @@ std::optional<std::string> calculate_decimal(std::string_view text, int scale) {
   constexpr std::string_view setting = "scale=";
   if (text.starts_with(setting)) {
     const auto end = text.find(';');
-    if (end == text.npos) return std::nullopt;
+    if (end == std::string_view::npos) return std::nullopt;
     const auto told = parse_number<int>(trim(text.substr(setting.size(), end - setting.size())));
     if (!told || *told < 0 || *told > most_digits) return std::nullopt;
     scale = *told;
