@@ -8,6 +8,8 @@
 #include <set>
 
 #include "apps/words.hpp"
+#include "base/fence.hpp"
+#include "core/reply_object.hpp"
 #include "log/numbers.hpp"
 #include "tree/redact.hpp"
 
@@ -44,10 +46,10 @@ std::string schema() {
 }
 
 std::string prompt_of(const LogAnswer& answer, const std::vector<KeptLine>& lines) {
-  std::string text = fmt::format("Question: {}\n<data 1 lines of the log>\n", answer.question);
+  std::string text;
   for (const KeptLine& line : lines)
     text += fmt::format("{}: {}\n", line.number, printable(redact(line.text)));
-  return text + "</data 1>\n";
+  return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
 
 struct Told {
@@ -56,15 +58,12 @@ struct Told {
 };
 
 std::optional<Told> read_reply(const std::string& text) {
-  const auto begin = text.find('{');
-  const auto end = text.rfind('}');
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return std::nullopt;
-  const Json json = Json::parse(text.substr(begin, end - begin + 1), nullptr, false);
-  if (!json.is_object() || !json.contains("answer") || !json["answer"].is_string() ||
-      !json.contains("lines") || !json["lines"].is_array())
+  const auto json = read_reply_object(text);
+  if (!json || !json->contains("answer") || !json->at("answer").is_string() ||
+      !json->contains("lines") || !json->at("lines").is_array())
     return std::nullopt;
-  Told told{json["answer"].get<std::string>(), {}};
-  for (const auto& each : json["lines"])
+  Told told{json->at("answer").get<std::string>(), {}};
+  for (const auto& each : json->at("lines"))
     if (each.is_number_unsigned()) told.lines.push_back(each.get<std::uint64_t>());
   return told;
 }

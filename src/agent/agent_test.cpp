@@ -7,6 +7,7 @@
 
 #include "agent/prompt.hpp"
 #include "agent/tools.hpp"
+#include "base/fence.hpp"
 #include "tests/support/fake_llm.hpp"
 #include "tests/support/small_job.hpp"
 

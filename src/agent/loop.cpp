@@ -7,6 +7,7 @@
 
 #include "agent/prompt.hpp"
 #include "agent/tools.hpp"
+#include "base/fence.hpp"
 #include "base/random.hpp"
 
 namespace schedmate {

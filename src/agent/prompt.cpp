@@ -7,6 +7,7 @@
 
 #include "agent/fields.hpp"
 #include "agent/tools.hpp"
+#include "base/fence.hpp"
 #include "base/random.hpp"
 #include "tree/redact.hpp"
 

@@ -8,57 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/reply_object.hpp"
+
 namespace schedmate {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int deepest = 8;
-constexpr std::size_t longest_reply = 256 << 10;
 constexpr std::size_t longest_text = 2000;
 constexpr int highest_line = 100'000'000;
 constexpr std::size_t most_extra = 40;
-
-/// From the first brace to its partner; quotes are respected.
-std::string_view outer_object(std::string_view text) {
-  const std::size_t start = text.find('{');
-  if (start == std::string_view::npos) return {};
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = start; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-      continue;
-    }
-    if (c == '"') quoted = true;
-    if (c == '{') ++depth;
-    if (c == '}' && --depth == 0) return text.substr(start, i - start + 1);
-  }
-  return {};
-}
-
-/// Watches the parser: nothing deeper than a turn can be, no key twice in one object.
-class Strict {
- public:
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    const auto level = static_cast<std::size_t>(depth);
-    if (depth > deepest) broken_ = true;
-    if (keys_.size() <= level) keys_.resize(level + 1);
-    if (event == Json::parse_event_t::object_start && keys_.size() > level + 1) {
-      keys_[level + 1].clear();
-    }
-    if (event == Json::parse_event_t::key && !keys_[level].insert(parsed.get<std::string>()).second)
-      broken_ = true;
-    return true;
-  }
-  [[nodiscard]] bool broken() const { return broken_; }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-  bool broken_ = false;
-};
 
 const Json* member(const Json& json, const char* key) {
   if (!json.is_object()) return nullptr;
@@ -136,22 +95,15 @@ Result<ToolCall> read_action(const Json& json) {
 }  // namespace
 
 Result<Turn> read_turn(std::string_view text) {
-  if (text.size() > longest_reply) return fail(ErrorCode::bad_reply, "the reply is too long");
-  const std::string_view body = outer_object(text);
-  if (body.empty()) return fail(ErrorCode::bad_reply, "the reply holds no whole JSON object");
-  Strict strict;
-  const Json json = Json::parse(body, std::ref(strict), false);
-  if (strict.broken()) {
-    return fail(ErrorCode::bad_reply, "the reply is nested too deeply or has a key twice");
-  }
-  if (!json.is_object()) return fail(ErrorCode::bad_reply, "the reply is not valid JSON");
+  const auto json = read_reply_object(text);
+  if (!json) return tl::unexpected(json.error());
   Turn turn;
-  turn.thought = text_of(member(json, "thought"));
-  if (const Json* answer = member(json, "answer"); answer != nullptr && answer->is_object()) {
+  turn.thought = text_of(member(*json, "thought"));
+  if (const Json* answer = member(*json, "answer"); answer != nullptr && answer->is_object()) {
     read_answer(*answer, turn);
     return turn;
   }
-  const Json* action = member(json, "action");
+  const Json* action = member(*json, "action");
   if (action == nullptr) {
     return fail(ErrorCode::bad_reply, "the reply has neither `action` nor `answer`");
   }

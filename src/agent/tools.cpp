@@ -8,7 +8,6 @@
 #include <cctype>
 
 #include "agent/binding.hpp"
-#include "base/random.hpp"
 #include "base/text.hpp"
 #include "tree/names.hpp"
 #include "tree/redact.hpp"
@@ -62,16 +61,6 @@ std::string lower(std::string_view text) {
 
 bool is_shown(std::string_view path) {
   return !is_secret_path(path) && !is_agent_text(path) && !is_binary_name(path);
-}
-
-std::string fenced(std::string_view title, std::string_view text, std::uint64_t seed) {
-  std::string mark;
-  do {
-    seed = mix(seed);
-    mark = fmt::format("{:016x}", seed);
-  } while (text.find(mark) != std::string_view::npos);
-  return fmt::format("<data {} {}>\n{}{}</data {}>", mark, title, text,
-                     text.ends_with('\n') ? "" : "\n", mark);
 }
 
 std::string Toolbox::use(const ToolCall& call, std::size_t most_bytes) {

@@ -32,8 +32,4 @@ class Toolbox {
 /// files are not.
 [[nodiscard]] bool is_shown(std::string_view path);
 
-/// Text between two marks that no text in it can forge: their number is drawn anew until it does
-/// not occur.
-[[nodiscard]] std::string fenced(std::string_view title, std::string_view text, std::uint64_t seed);
-
 }  // namespace schedmate
