@@ -61,10 +61,6 @@ Result<void> check_complete(const CommandLine& line) {
   if (line.command == "ask" && line.ask.question.empty())
     return fail(ErrorCode::unsupported,
                 "ask: which log, and what? (schedmate ask LOG \"how fast is it?\")");
-  const bool no_model = line.llm.empty() || line.llm == "none";
-  if ((line.command == "track" || line.command == "diagnose") && !no_model)
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} asks no model yet: leave --llm away, or give none", line.command));
   if (line.command == "track" && line.track.logs.empty())
     return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
   if (line.command == "track" && line.track.follow && line.track.logs.size() > 1)

@@ -10,6 +10,7 @@
 #include <schedmate/progress.hpp>
 
 #include "apps/advisor_state.hpp"
+#include "apps/log_models.hpp"
 #include "apps/log_summary.hpp"
 #include "apps/words.hpp"
 #include "tree/redact.hpp"
@@ -42,7 +43,7 @@ std::string seen_text(const SeenBefore& seen) {
   return text;
 }
 
-std::string text_of(const Diagnosis& made) {
+std::string text_of(const Diagnosis& made, const ModelTally& tally) {
   std::vector<std::vector<std::string>> rows{{"class", std::string(name_of(made.verdict))}};
   if (made.component != Component::none)
     rows.push_back({"component", std::string(name_of(made.component))});
@@ -60,6 +61,7 @@ std::string text_of(const Diagnosis& made) {
                                             : "disagrees";
     rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, word, each.says))});
   }
+  for (const auto& note : tally.notes) rows.push_back({"note", note});
   if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
   if (made.seen) rows.push_back({"seen", seen_text(*made.seen)});
   return aligned(rows) + evidence_text("evidence", made.evidence, true) +
@@ -118,8 +120,14 @@ Result<void> add_witnesses(const Session& session, const DiagnoseRequest& reques
 }  // namespace
 
 Result<void> diagnose_command(const Session& session, const DiagnoseRequest& request) {
+  const auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  ModelTally tally;
   DiagnoseInput input;
   input.paths = request.logs;
+  input.reader = cause_reader(*models, tally);
+  input.doubtful_below =
+      static_cast<double>(session.settings.whole("diagnose.doubtful_below_pct")) / 100;
   input.locator = request.locate;
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
@@ -143,7 +151,13 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
   auto made = diagnose(input);
   if (!made) return tl::unexpected(made.error());
   add_history(session, history, input, *made);
-  fmt::print("{}", session.json ? diagnosis_json(*made) : text_of(*made));
+  tally.accepted = made->by.ends_with("/model") ? 1 : 0;
+  tally.dropped += std::ssize(made->dropped);
+  for (const auto& why : made->dropped) tally.note("model: " + printable(why));
+  const bool open = made->verdict != FailureClass::none && made->confidence < input.doubtful_below;
+  if (models->chats.empty() && open) tally.note("model: not asked");
+  fmt::print("{}", session.json ? with_cost(diagnosis_json(*made), *models, tally, 2)
+                                : text_of(*made, tally));
   return {};
 }
 

@@ -30,18 +30,13 @@ void add_model(CLI::App& command, CommandLine& line) {
 
 namespace {
 
-/// Takes what all commands take; check_complete() refuses any other name.
-void add_no_model(CLI::App& command, CommandLine& line) {
-  command.add_option("--llm", line.llm, "none: this command asks no model yet")->type_name("none");
-}
-
 void add_track(CLI::App& program, CommandLine& line) {
   CLI::App& command = add_command(program, line, "track", "how far a job is, by its log alone");
   command.add_option("log", line.track.logs, "one for each rank")->type_name("LOG");
   command.add_flag("--follow", line.track.follow, "again on every change; nothing on silence");
   command.add_option("--every", line.track.every_s, "seconds between looks (2)");
   command.add_option("--for", line.track.for_s, "seconds to follow; else until interrupted");
-  add_no_model(command, line);
+  add_model(command, line);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
 }
 
@@ -51,8 +46,7 @@ void add_ask(CLI::App& program, CommandLine& line) {
       ->type_name("LOG|JOB");
   command.add_option("question", line.ask.question, "one or several, with '?' between")
       ->type_name("QUESTION");
-  command.add_option("--llm", line.llm, "none, or the language model that words the answer")
-      ->type_name("NAME");
+  add_model(command, line);
   command.footer(
       "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");
 }
@@ -84,7 +78,7 @@ void add_diagnose(CLI::App& program, CommandLine& line) {
   command
       .add_option("--classify", request.classify, "what tells kinds of lines apart; default: rules")
       ->type_name("CLASSIFIER");
-  add_no_model(command, line);
+  add_model(command, line);
   command.footer(
       "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
       "--nvml");

@@ -9,6 +9,7 @@
 #include <schedmate/progress.hpp>
 #include <utility>
 
+#include "apps/log_models.hpp"
 #include "apps/machine_clock.hpp"
 #include "apps/words.hpp"
 #include "tree/redact.hpp"
@@ -35,21 +36,42 @@ std::string progress_text(const Progress& progress) {
   text += fmt::format("remaining  {}{}\n", shown(progress.remaining_s),
                       progress.remaining_s ? " s" : "");
   if (!progress.by.empty()) text += fmt::format("by         {}\n", progress.by);
+  if (!progress.by_model.empty())
+    text += fmt::format("by model   {}\n", fmt::join(progress.by_model, " "));
   for (const auto& line : progress.evidence) text += fmt::format("line       {}\n", line);
   return text;
 }
 
 constexpr double shortest_s = 0.01;  ///< between looks
 
+/// The log's reader of unknown lines, where there are models, and what it cost.
+struct Asked {
+  Models models;
+  ModelTally tally;
+};
+
+TrackOptions options_of(const Session& session, Asked& asked) {
+  return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally)};
+}
+
+bool is_open(const Progress& progress) {
+  return !progress.step || !progress.step_time_s || !progress.loss;
+}
+
 /// Evidence is shown to people: what looks like a secret is not.
-std::string shown(const Session& session, Progress progress) {
+std::string shown(const Session& session, Progress progress, const Asked& asked) {
   for (auto& line : progress.evidence) line = printable(redact(line));
-  return session.json ? progress_json(progress) + "\n" : progress_text(progress);
+  ModelTally tally = asked.tally;
+  if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
+  if (session.json) return with_cost(progress_json(progress), asked.models, tally, -1);
+  std::string text = progress_text(progress);
+  for (const auto& note : asked.tally.notes) text += fmt::format("note       {}\n", note);
+  return text;
 }
 
 /// One document for each change, one line each with --json; silence gives nothing.
-Result<void> follow(const Session& session, const TrackRequest& request) {
-  auto follower = ProgressFollower::open(request.logs.front(), {session.settings.text("rules")});
+Result<void> follow(const Session& session, const TrackRequest& request, Asked& asked) {
+  auto follower = ProgressFollower::open(request.logs.front(), options_of(session, asked));
   if (!follower) return tl::unexpected(follower.error());
   const Clock clock = machine_clock();
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
@@ -57,7 +79,7 @@ Result<void> follow(const Session& session, const TrackRequest& request) {
   std::string last;
   while (true) {
     if (follower->poll(seconds())) {
-      auto text = shown(session, follower->now());
+      auto text = shown(session, follower->now(), asked);
       if (text != last) {
         fmt::print("{}", text);
         if (std::fflush(stdout) != 0) return {};  // nobody reads it any more
@@ -73,10 +95,13 @@ Result<void> follow(const Session& session, const TrackRequest& request) {
 }  // namespace
 
 Result<void> track_command(const Session& session, const TrackRequest& request) {
-  if (request.follow) return follow(session, request);
-  auto progress = track(request.logs, {session.settings.text("rules")});
+  auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  Asked asked{*std::move(models), {}};
+  if (request.follow) return follow(session, request, asked);
+  auto progress = track(request.logs, options_of(session, asked));
   if (!progress) return tl::unexpected(progress.error());
-  fmt::print("{}", shown(session, std::move(*progress)));
+  fmt::print("{}", shown(session, std::move(*progress), asked));
   return {};
 }
 

@@ -80,7 +80,29 @@ struct Diagnosis {
   std::optional<SeenBefore> seen;   ///< nothing: never, or no history was asked
   std::vector<LogEvidence> unseen;  ///< lines that a good run does not have (its role says nothing)
   std::string by;                   ///< locator and rule, or model
+  std::vector<std::string> dropped;  ///< of what a CauseReader said: what does not count, and why
 };
+
+/// The lines around a failure whose cause no rule knows.
+struct OpenCause {
+  struct Line {
+    std::uint64_t number = 0;  ///< 1-based
+    std::string text;          ///< as `clean` gave it
+  };
+  std::vector<Line> lines;
+  std::optional<std::uint64_t> candidate;  ///< the line that the locator found
+};
+
+struct CauseClaim {
+  FailureClass verdict = FailureClass::other;
+  Component component = Component::none;
+  std::uint64_t line = 0;  ///< that shows it
+  std::string reason;      ///< in a few words
+};
+
+/// Someone who may know the cause, as a language model. The claim counts when the cited line bears
+/// it out; it never restarts a job elsewhere and names no node. Nothing: not known.
+using CauseReader = std::function<std::optional<CauseClaim>(const OpenCause&)>;
 
 /// The job behind the logs (docs/formats/job.md).
 struct JobContext {
@@ -110,6 +132,8 @@ struct DiagnoseInput {
   std::vector<GpuReading> gpus;
   /// Makes a text of the log fit to be shown: secrets out, no control characters.
   std::function<std::string(std::string_view)> clean;
+  CauseReader reader{};         ///< asked for what the rules leave open; may be empty
+  double doubtful_below = 0.3;  ///< a rule that is less sure leaves the cause open
 };
 
 /// Errors: not_found (locator, classifier), unsupported (no log, log too large for the locator),

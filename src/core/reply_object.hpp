@@ -9,8 +9,8 @@
 
 namespace schedmate {
 
-/// Prose and a code fence around the object are stepped over. Errors: bad_reply (no JSON object, too
-/// long, too deep, a key twice).
+/// Prose and a code fence around the object are stepped over. Errors: bad_reply (no JSON object,
+/// too long, too deep, a key twice).
 [[nodiscard]] Result<nlohmann::json> read_reply_object(std::string_view text);
 
 }  // namespace schedmate

@@ -13,6 +13,7 @@
 #include "log/good_run.hpp"
 #include "log/lines.hpp"
 #include "log/locate.hpp"
+#include "log/open_cause.hpp"
 #include "log/recommend.hpp"
 
 namespace schedmate {
@@ -22,6 +23,7 @@ constexpr std::uint64_t longest_trace = 400;  ///< lines of a traceback that are
 constexpr std::uint64_t lines_behind = 10;
 constexpr std::size_t most_evidence = 12;
 constexpr std::size_t most_new = 20;
+constexpr std::string_view by_model = "/model";
 
 /// The lines around the root: its traceback, and what was said right after it.
 struct Around {
@@ -82,12 +84,7 @@ FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
           .open = true};
 }
 
-Result<BlamedLine> fill(const Located& located, const FailureRules& rules,
-                        const DiagnoseInput& input, Diagnosis& made) {
-  const FailureLine& root = *located.root;
-  const auto around = read_around(input.paths[root.file], root);
-  if (!around) return tl::unexpected(around.error());
-  const FailureVerdict verdict = verdict_of(rules, root, *around);
+void put(const FailureVerdict& verdict, Diagnosis& made) {
   made.verdict = verdict.verdict;
   made.component = verdict.component;
   made.reason = verdict.reason;
@@ -95,6 +92,29 @@ Result<BlamedLine> fill(const Located& located, const FailureRules& rules,
   made.advice = verdict.advice;
   made.confidence = verdict.confidence;
   made.by += "/" + verdict.rule;
+}
+
+/// What the logs are judged with.
+struct Judges {
+  const DiagnoseInput& input;
+  const FailureRules& rules;
+  LineKinds& kinds;
+};
+
+Result<BlamedLine> fill(const Located& located, const Judges& judges, Diagnosis& made) {
+  const DiagnoseInput& input = judges.input;
+  const FailureLine& root = *located.root;
+  const auto around = read_around(input.paths[root.file], root);
+  if (!around) return tl::unexpected(around.error());
+  FailureVerdict verdict = verdict_of(judges.rules, root, *around);
+  if (input.reader && verdict.confidence < input.doubtful_below) {
+    const OpenFailure open{input, judges.kinds, input.paths[root.file], root.line,
+                           raised_in(around->frames)};
+    auto told = read_open_cause(open, made.dropped);
+    if (!told) return tl::unexpected(told.error());
+    if (*told) verdict = (*std::move(told))->verdict;
+  }
+  put(verdict, made);
   made.root_file = input.paths[root.file];
   made.root_line = root.line;
   made.first_error_line = root.begins;
@@ -106,6 +126,31 @@ Result<BlamedLine> fill(const Located& located, const FailureRules& rules,
     if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
   made.fingerprint = fingerprint_of(made, root, *around);
   return BlamedLine{root.text, root.rank, verdict.open};
+}
+
+/// A model's word gives up no machine and names none; a witness may.
+void restrain_model(Diagnosis& made) {
+  if (!made.by.ends_with(by_model)) return;
+  made.nodes.clear();
+  if (made.recommendation == Recommendation::restart_elsewhere)
+    made.recommendation = Recommendation::test_first;
+}
+
+/// The log shows no failure, but the scheduler says that the job failed.
+Result<void> fill_unseen(const Judges& judges, Diagnosis& made) {
+  const auto& job = judges.input.job;
+  const bool failed = job && (job->state.starts_with("FAILED") ||
+                              (!job->exit_code.empty() && !job->exit_code.starts_with("0")));
+  if (!failed || !judges.input.reader || made.verdict != FailureClass::none) return {};
+  const std::string& path = judges.input.paths.back();
+  auto told = read_open_cause({judges.input, judges.kinds, path, {}}, made.dropped);
+  if (!told) return tl::unexpected(told.error());
+  if (!*told) return {};
+  put((*told)->verdict, made);
+  made.root_file = path;
+  made.root_line = made.first_error_line = (*told)->line;
+  made.evidence.push_back({path, (*told)->line, (*told)->text, LineRole::cause});
+  return {};
 }
 
 Result<ClassifyLine> classifier_of(const DiagnoseInput& input, std::optional<Error>& fault) {
@@ -156,14 +201,17 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   made.confidence = 0.8;
   made.reason = "no failure in the log";
   made.gpus = input.gpus;
+  const Judges judges{input, *rules, kinds};
   BlamedLine line;
   if (located->root) {
-    auto filled = fill(*located, *rules, input, made);
+    auto filled = fill(*located, judges, made);
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
   }
   const WitnessCase what{input.job, input.kernel_logs, input.gpus, *rules, input.rules};
   if (auto done = hear_witnesses(what, line, made); !done) return tl::unexpected(done.error());
+  if (auto done = fill_unseen(judges, made); !done) return tl::unexpected(done.error());
+  restrain_model(made);
   if (!input.good.empty()) {
     auto unseen =
         new_lines(made.root_file.empty() ? input.paths.front() : made.root_file, known, most_new);

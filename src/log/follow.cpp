@@ -10,13 +10,18 @@ namespace schedmate {
 namespace {
 
 constexpr std::uint64_t tail_bytes = std::uint64_t{1} << 18U;
+/// Lines of a shape that somebody is asked about: more than at the end of a log, more will come.
+constexpr std::size_t least_unknown = 12;
 
 }  // namespace
 
 class ProgressFollower::State {
  public:
-  State(std::string path, LogWords words)
-      : words_(std::move(words)), file_(std::move(path), tail_bytes), tracker_(words_) {}
+  State(std::string path, LogWords words, const std::shared_ptr<ShapeReader>& reader)
+      : words_(std::move(words)),
+        file_(std::move(path), tail_bytes),
+        tracker_(words_, reader ? std::make_shared<UnknownShapes>(reader, words_, least_unknown)
+                                : nullptr) {}
 
   bool poll(double now_s) {
     tracker_.arrives_at(now_s);
@@ -52,7 +57,8 @@ ProgressFollower::~ProgressFollower() = default;
 Result<ProgressFollower> ProgressFollower::open(std::string path, const TrackOptions& options) {
   auto words = LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
-  return ProgressFollower(std::make_unique<State>(std::move(path), std::move(*words)));
+  return ProgressFollower(
+      std::make_unique<State>(std::move(path), std::move(*words), options.reader));
 }
 
 bool ProgressFollower::poll(double now_s) { return state_->poll(now_s); }

@@ -92,6 +92,7 @@ Result<void> add(std::string_view text, const std::string& path, LogWords& words
   add_words(lists["throughput"], words.throughput);
   add_words(lists["held_out"], words.held_out);
   add_words(lists["busy"], words.busy);
+  add_words(lists["other"], words.other);
   for (auto& name : texts(lists["loss"])) words.loss.push_back(std::move(name));
   const auto* rows = table["format"].as_array();
   for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {

@@ -40,7 +40,8 @@ struct LogFormat {
 };
 
 struct LogWords {
-  WordSet step, not_step, epoch, step_time, time, running, part, rate, throughput, held_out, busy;
+  WordSet step, not_step, epoch, step_time, time, running, part, rate, throughput, held_out, busy,
+      other;
   std::vector<std::string> loss;  ///< best first
   std::vector<LogFormat> formats;
 

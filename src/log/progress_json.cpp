@@ -35,6 +35,7 @@ std::string progress_json(const Progress& progress) {
   json["lines"] = progress.lines;
   json["evidence"] = progress.evidence;
   json["by"] = progress.by;
+  json["by_model"] = progress.by_model;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

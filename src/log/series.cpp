@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "log/columns_of_numbers.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -17,19 +19,13 @@ struct Gap {
   [[nodiscard]] double steps() const { return to->step - from->step; }
 };
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 /// The median without the first reports of a run, which hold compiling and filling of caches.
 double steady(std::vector<double> values) {
   constexpr double much_slower = 2;
   const bool slow_start = values.size() == 2 && values[0] > much_slower * values[1];
   const std::ptrdiff_t warm_up = values.size() >= 8 ? 2 : values.size() >= 3 || slow_start ? 1 : 0;
   values.erase(values.begin(), values.begin() + warm_up);
-  return median(std::move(values));
+  return median_of(std::move(values));
 }
 
 /// Pairs in which the counter went forward; several ranks may report one step.
@@ -48,7 +44,7 @@ std::vector<Gap> gaps_of(const std::deque<StepSample>& samples) {
 double usual_steps(const std::vector<Gap>& gaps) {
   std::vector<double> steps;
   for (const Gap& gap : gaps) steps.push_back(gap.steps());
-  return steps.empty() ? 1 : median(std::move(steps));
+  return steps.empty() ? 1 : median_of(std::move(steps));
 }
 
 double seconds_between(const Stamp& from, const Stamp& to) {
@@ -77,7 +73,7 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
   if (!fractions) coarse = std::max(coarse, 1.0);
   if (each.empty() || seconds < 3 * coarse || seconds <= 0) return std::nullopt;
   const double mean_gap = seconds / static_cast<double>(each.size());
-  return mean_gap < 10 * coarse ? seconds / steps : median(std::move(each));
+  return mean_gap < 10 * coarse ? seconds / steps : median_of(std::move(each));
 }
 
 bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
@@ -173,7 +169,7 @@ class FieldSeries {
     for (const Point& point : points_)
       if (point.covers > 0) each.push_back(point.seconds / point.covers);
     if (each.size() + 1 < points_.size() || each.empty()) return std::nullopt;
-    return median(std::move(each));
+    return median_of(std::move(each));
   }
 
   /// A duration without a word: of the steps since the last such line.
@@ -183,7 +179,7 @@ class FieldSeries {
       if (points_[i].step > points_[i - 1].step)
         each.push_back(points_[i].seconds / (points_[i].step - points_[i - 1].step));
     if (each.size() < 2) return std::nullopt;
-    return named(median(std::move(each)), "since last report");
+    return named(median_of(std::move(each)), "since last report");
   }
 
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
@@ -206,7 +202,7 @@ class FieldSeries {
     }
     const std::size_t enough = meaning_ == TimeMeaning::elapsed ? 1 : 2;
     if (each.size() < enough || falls > 0) return std::nullopt;
-    const double slope = median(each);
+    const double slope = median_of(each);
     // Seconds / slope = steps since the start, which the counter must bear out; a run that was
     // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;
@@ -295,7 +291,7 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   for (const StepSample& sample : samples)
     if (sample.eta_s) left.push_back(*sample.eta_s);
   Witness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
-  if (!left.empty()) witness.left = median(std::move(left));
+  if (!left.empty()) witness.left = median_of(std::move(left));
   const auto keys = time_keys(samples);
   for (const auto& key : keys)
     if (const FieldSeries field(key, samples); field.is_told())

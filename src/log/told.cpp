@@ -58,7 +58,9 @@ std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
 Progress ProgressTracker::now() const {
   ProgressTracker whole(*this);
   whole.flush();
-  return whole.told();
+  Progress progress = whole.told();
+  if (unknown_) unknown_->fill(progress);
+  return progress;
 }
 
 Progress ProgressTracker::told() const {

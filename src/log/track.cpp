@@ -10,14 +10,17 @@ namespace {
 constexpr std::size_t first_bytes = std::size_t{1} << 18U;
 constexpr std::size_t most_bytes = std::size_t{1} << 24U;
 constexpr std::uint64_t enough_lines = 64;
+constexpr std::size_t least_unknown = 6;  ///< lines of a shape that somebody is asked about
 
 /// The end of a file, read back until it holds enough progress lines.
-Result<ProgressTracker> tracked(const std::string& path, const LogWords& words) {
+Result<ProgressTracker> tracked(const std::string& path, const LogWords& words,
+                                const std::shared_ptr<ShapeReader>& reader) {
   for (std::size_t bytes = first_bytes;; bytes *= 8) {
     auto tail = tail_of(path, bytes);
     if (!tail) return tl::unexpected(tail.error());
     std::ranges::replace(tail->text, '\r', '\n');  // a bar is a line of any length
-    ProgressTracker tracker(words);
+    auto unknown = reader ? std::make_shared<UnknownShapes>(reader, words, least_unknown) : nullptr;
+    ProgressTracker tracker(words, std::move(unknown));
     each_line_of(tail->text, [&](const Line& line) {
       tracker.add(line.text);
       return true;
@@ -48,7 +51,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
   std::vector<Progress> found;
   std::optional<Error> error;
   for (const auto& path : paths) {
-    auto tracker = tracked(path, *words);
+    auto tracker = tracked(path, *words, options.reader);
     if (tracker)
       found.push_back(tracker->now());
     else if (!error)
@@ -72,7 +75,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
 Result<std::vector<Report>> reports_of(const std::string& path, const TrackOptions& options) {
   const auto words = LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
-  const auto tracker = tracked(path, *words);
+  const auto tracker = tracked(path, *words, nullptr);
   if (!tracker) return tl::unexpected(tracker.error());
   return tracker->reports(ProgressTracker::Clock::stamps);
 }

@@ -56,10 +56,12 @@ void ProgressTracker::add_state(std::string_view state) {
 void ProgressTracker::add_said(const Said& said) {
   const auto shape = shape_of(said.body);
   if (silent_.contains(shape)) {
+    if (unknown_) unknown_->add(shape, said, nullptr);
     remember_checkpoint(said.body);
     return flush();
   }
   Reading reading = read_line(said, words_);
+  if (unknown_) unknown_->add(shape, said, &reading);
   if (reading.kind == Reading::Kind::nothing) {
     remember_checkpoint(said.body);
     // Lines of one number may be parts of a table.

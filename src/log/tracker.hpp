@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <schedmate/progress.hpp>
 #include <string>
@@ -15,13 +16,16 @@
 #include "log/reading.hpp"
 #include "log/series.hpp"
 #include "log/shapes.hpp"
+#include "log/unknown_shapes.hpp"
 
 namespace schedmate {
 
 class ProgressTracker {
  public:
-  /// The words must outlive the tracker.
-  explicit ProgressTracker(const LogWords& words = LogWords::built_in()) : words_(words) {}
+  /// The words must outlive the tracker. `unknown` takes what they do not tell; none: nobody does.
+  explicit ProgressTracker(const LogWords& words = LogWords::built_in(),
+                           std::shared_ptr<UnknownShapes> unknown = nullptr)
+      : words_(words), unknown_(std::move(unknown)) {}
 
   /// One raw line, without its end.
   void add(std::string_view line);
@@ -75,6 +79,7 @@ class ProgressTracker {
   [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
 
   const LogWords& words_;
+  std::shared_ptr<UnknownShapes> unknown_;
   std::map<std::string, Counter> counters_;
   Block block_;
   std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing

@@ -16,7 +16,8 @@ namespace schedmate::fuzz {
 #undef FORMAT
 void fuzz_cluster(std::string_view input);
 void fuzz_tables(std::string_view input);
-void fuzz_reply(std::string_view input);  ///< of a language model
+void fuzz_reply(std::string_view input);      ///< of a language model
+void fuzz_log_reply(std::string_view input);  ///< of one about logs
 void fuzz_redact(std::string_view input);
 void fuzz_ignore(std::string_view input);
 void fuzz_notebook(std::string_view input);

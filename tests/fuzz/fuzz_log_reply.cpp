@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/check.hpp"
+#include "log/cause_question.hpp"
+#include "log/line_meaning.hpp"
+#include "tests/fuzz/targets.hpp"
+
+namespace schedmate::fuzz {
+namespace {
+
+/// "zug 10 / 900 0.5 2.5s"
+std::vector<ShapeLine> some_lines() {
+  std::vector<ShapeLine> lines;
+  for (int i = 1; i <= 12; ++i)
+    lines.push_back({places_of("zug " + std::to_string(10 * i) + " / 900 " +
+                               std::to_string(2 + std::sin(i)) + " 2.5s"),
+                     Stamp{25.0 * i, true, 1}, std::nullopt});
+  return lines;
+}
+
+}  // namespace
+
+/// A reply about lines or causes is an error with a sentence, or something that the lines bear out.
+void fuzz_log_reply(std::string_view input) {
+  static const auto lines = some_lines();
+  const auto cause = read_cause(input);
+  if (!cause) SCHEDMATE_CHECK(!cause.error().message.empty(), "an error says what is wrong");
+  const auto said = read_meaning(input);
+  if (!said) {
+    SCHEDMATE_CHECK(!said.error().message.empty(), "an error says what is wrong");
+    return;
+  }
+  const auto made = check_meaning(lines, *said, LogWords::built_in());
+  const LineMeaning& kept = made.checked.kept;
+  SCHEDMATE_CHECK(!kept.step || *kept.step == 0, "the first place is the step");
+  SCHEDMATE_CHECK(!kept.total || *kept.total == 1, "the second its total");
+  SCHEDMATE_CHECK(!kept.loss || *kept.loss == 2, "the third the loss");
+  SCHEDMATE_CHECK(!kept.time || *kept.time == 3, "the fourth the time");
+  if (made.step_time)
+    SCHEDMATE_CHECK(std::abs(made.step_time->seconds - 2.5) < 0.1, "2.5 s by the stamps");
+}
+
+}  // namespace schedmate::fuzz
