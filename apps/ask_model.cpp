@@ -9,7 +9,7 @@
 
 #include "apps/words.hpp"
 #include "base/fence.hpp"
-#include "core/reply_object.hpp"
+#include "base/reply_object.hpp"
 #include "log/numbers.hpp"
 #include "tree/redact.hpp"
 
@@ -58,12 +58,14 @@ struct Told {
 };
 
 std::optional<Told> read_reply(const std::string& text) {
-  const auto json = read_reply_object(text);
-  if (!json || !json->contains("answer") || !json->at("answer").is_string() ||
-      !json->contains("lines") || !json->at("lines").is_array())
+  const auto object = reply_object(text);
+  if (!object) return std::nullopt;
+  const Json json = Json::parse(*object);
+  if (!json.contains("answer") || !json["answer"].is_string() || !json.contains("lines") ||
+      !json["lines"].is_array())
     return std::nullopt;
-  Told told{json->at("answer").get<std::string>(), {}};
-  for (const auto& each : json->at("lines"))
+  Told told{json["answer"].get<std::string>(), {}};
+  for (const auto& each : json["lines"])
     if (each.is_number_unsigned()) told.lines.push_back(each.get<std::uint64_t>());
   return told;
 }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/reply_object.hpp"
+#include "base/reply_object.hpp"
 
 namespace schedmate {
 namespace {
@@ -95,15 +95,16 @@ Result<ToolCall> read_action(const Json& json) {
 }  // namespace
 
 Result<Turn> read_turn(std::string_view text) {
-  const auto json = read_reply_object(text);
-  if (!json) return tl::unexpected(json.error());
+  const auto object = reply_object(text);
+  if (!object) return tl::unexpected(object.error());
+  const Json json = Json::parse(*object);
   Turn turn;
-  turn.thought = text_of(member(*json, "thought"));
-  if (const Json* answer = member(*json, "answer"); answer != nullptr && answer->is_object()) {
+  turn.thought = text_of(member(json, "thought"));
+  if (const Json* answer = member(json, "answer"); answer != nullptr && answer->is_object()) {
     read_answer(*answer, turn);
     return turn;
   }
-  const Json* action = member(*json, "action");
+  const Json* action = member(json, "action");
   if (action == nullptr) {
     return fail(ErrorCode::bad_reply, "the reply has neither `action` nor `answer`");
   }

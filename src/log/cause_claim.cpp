@@ -24,6 +24,11 @@ struct ClaimWords::Rows {
   Phrases phrases;
   std::vector<Row> rows;
 
+  [[nodiscard]] bool fits_any(std::string_view line) const {
+    const Found found = phrases.find(line);
+    return std::ranges::any_of(rows, [&](const Row& row) { return found.has_any(row.any); });
+  }
+
   /// Some row of this class and component has a phrase of the line.
   [[nodiscard]] bool fits(FailureClass verdict, Component component, std::string_view line) const {
     const Found found = phrases.find(line);
@@ -99,8 +104,8 @@ std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line)
       return "";
     case FailureClass::framework:
     case FailureClass::user_script:
-      if (rows_->fits(FailureClass::other, Component::none, line.text))
-        return "the cited line tells of an end from outside";
+      for (const auto text : {line.text, line.root})
+        if (rows_->fits_any(text)) return "the line tells of an end from outside, or of a machine";
       return fault_of_frames(claim.verdict, line.raised);
     case FailureClass::other:
       return "";

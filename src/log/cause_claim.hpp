@@ -13,6 +13,7 @@ namespace schedmate {
 
 struct CitedLine {
   std::string_view text;  ///< "": it was not shown
+  std::string_view root;  ///< the locator's line, "": it found none
   LineVerdict verdict;    ///< of the classifier
   RaisedIn raised = RaisedIn::nowhere;
 };

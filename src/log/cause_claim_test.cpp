@@ -25,7 +25,7 @@ CauseClaim claim(FailureClass verdict, Component component = Component::none,
 
 std::string fault(const CauseClaim& said, std::string_view line, LineVerdict verdict = {},
                   RaisedIn raised = RaisedIn::nowhere) {
-  return words().fault_of(said, {line, verdict, raised});
+  return words().fault_of(said, {line, {}, verdict, raised});
 }
 
 /// A job whose failure no rule knows, and somebody who speaks about it.
@@ -99,6 +99,10 @@ TEST_CASE("progress and cleaning up prove nothing, and outside ends are nobody's
   CHECK(fault(script, "*** JOB 7 CANCELLED AT noon ***").contains("from outside"));
   CHECK(fault(script, "ValueError: no").empty());
   CHECK(fault(claim(FailureClass::none), "ValueError: no").contains("there is a failure"));
+  // What the locator found counts too, whatever line is cited; and so do machines.
+  const CitedLine elsewhere{"ValueError: no", "srun: error: Node failure on n3", {}, {}};
+  CHECK(words().fault_of(script, elsewhere).contains("of a machine"));
+  CHECK(fault(script, "RuntimeError: uncorrectable ECC error").contains("of a machine"));
 }
 
 TEST_CASE("who raised the exception contradicts a claim") {
@@ -209,7 +213,7 @@ TEST_CASE("of all that can be said about a failure no machine is blamed without 
     for (const auto part : {Component::none, Component::gpu, Component::nvlink, Component::network,
                             Component::node, Component::storage, Component::other})
       for (const std::string& line : lines) {
-        const bool holds = known.fault_of(claim(verdict, part), {line, {}, {}}).empty();
+        const bool holds = known.fault_of(claim(verdict, part), {line, {}, {}, {}}).empty();
         if (verdict != FailureClass::infrastructure || !holds) continue;
         const bool gpu = part == Component::gpu && line.contains("ECC");
         const bool storage = part == Component::storage && line.contains("Stale");

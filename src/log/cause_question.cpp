@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fence.hpp"
+#include "base/reply_object.hpp"
 #include "base/text.hpp"
-#include "core/reply_object.hpp"
 
 namespace schedmate {
 
@@ -111,17 +111,18 @@ ChatRequest cause_question(const OpenCause& cause, const CleanText& clean, std::
 }
 
 Result<CauseClaim> read_cause(std::string_view reply) {
-  const auto json = read_reply_object(reply);
-  if (!json) return tl::unexpected(json.error());
-  const auto* const verdict = find_name(*json, "class", classes);
+  const auto object = reply_object(reply);
+  if (!object) return tl::unexpected(object.error());
+  const auto json = nlohmann::json::parse(*object);
+  const auto* const verdict = find_name(json, "class", classes);
   if (verdict == nullptr) return fail(ErrorCode::bad_reply, "the reply names no class");
-  const auto* const component = find_name(*json, "component", components);
-  const auto line = json->find("line");
-  if (component == nullptr || line == json->end() || !line->is_number_unsigned())
+  const auto* const component = find_name(json, "component", components);
+  const auto line = json.find("line");
+  if (component == nullptr || line == json.end() || !line->is_number_unsigned())
     return fail(ErrorCode::bad_reply, "the reply needs a component and a line");
   CauseClaim claim{*verdict, *component, line->get<std::uint64_t>(), ""};
-  const auto reason = json->find("reason");
-  if (reason != json->end() && reason->is_string())
+  const auto reason = json.find("reason");
+  if (reason != json.end() && reason->is_string())
     claim.reason = reason->get<std::string>().substr(0, most_reason);
   return claim;
 }

@@ -32,6 +32,11 @@ Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint6
   return OpenCause{{last.begin(), last.end()}, root};
 }
 
+std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> root) {
+  const auto held = std::ranges::find(shown.lines, root.value_or(0), &OpenCause::Line::number);
+  return held == shown.lines.end() ? std::string_view() : std::string_view(held->text);
+}
+
 /// In its own words, but without numbers, paths and names: no node is blamed by hearsay.
 std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
   std::string told = template_of(claim.reason.substr(0, most_reason));
@@ -73,7 +78,8 @@ Result<std::optional<ToldCause>> read_open_cause(const OpenFailure& failure,
   const auto cited = std::ranges::find(shown->lines, claim->line, &OpenCause::Line::number);
   CitedLine line;
   if (cited != shown->lines.end())
-    line = {cited->text, failure.kinds.of(cited->text), failure.raised};
+    line = {cited->text, text_of(*shown, failure.root), failure.kinds.of(cited->text),
+            failure.raised};
   if (const auto fault = words->fault_of(*claim, line); !fault.empty()) {
     dropped.push_back(
         fmt::format("{} by line {}: {}", name_of(claim->verdict), claim->line, fault));

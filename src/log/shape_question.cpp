@@ -9,7 +9,7 @@
 
 #include "base/fence.hpp"
 #include "base/random.hpp"
-#include "core/reply_object.hpp"
+#include "base/reply_object.hpp"
 
 namespace schedmate {
 
@@ -94,22 +94,23 @@ ChatRequest shape_question(const LineShape& shape, const CleanText& clean) {
 }
 
 Result<LineMeaning> read_meaning(std::string_view reply) {
-  const auto json = read_reply_object(reply);
-  if (!json) return tl::unexpected(json.error());
-  if (!json->contains("step") && !json->contains("loss") && !json->contains("time"))
+  const auto object = reply_object(reply);
+  if (!object) return tl::unexpected(object.error());
+  const auto json = nlohmann::json::parse(*object);
+  if (!json.contains("step") && !json.contains("loss") && !json.contains("time"))
     return fail(ErrorCode::bad_reply, "the reply names neither step, loss nor time");
   LineMeaning made;
   bool bad = false;
-  made.step = place_of(*json, "step", bad);
-  made.total = place_of(*json, "total", bad);
-  made.epoch = place_of(*json, "epoch", bad);
-  made.loss = place_of(*json, "loss", bad);
-  made.time = place_of(*json, "time", bad);
+  made.step = place_of(json, "step", bad);
+  made.total = place_of(json, "total", bad);
+  made.epoch = place_of(json, "epoch", bad);
+  made.loss = place_of(json, "loss", bad);
+  made.time = place_of(json, "time", bad);
   if (bad) return fail(ErrorCode::bad_reply, "a place of the reply is no number");
   if (!made.time) return made;
   const auto word = [&](const char* key) {
-    const auto held = json->find(key);
-    return held != json->end() && held->is_string() ? held->get<std::string>() : std::string();
+    const auto held = json.find(key);
+    return held != json.end() && held->is_string() ? held->get<std::string>() : std::string();
   };
   const auto unit = std::ranges::find(units, word("time_unit"), &UnitName::name);
   const auto kind = std::ranges::find(kinds, word("time_kind"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/reply_object.hpp"
+#include "base/reply_object.hpp"
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -57,16 +57,16 @@ class Strict {
 
 }  // namespace
 
-Result<nlohmann::json> read_reply_object(std::string_view text) {
+Result<std::string_view> reply_object(std::string_view text) {
   if (text.size() > longest_reply) return fail(ErrorCode::bad_reply, "the reply is too long");
   const std::string_view body = outer_object(text);
   if (body.empty()) return fail(ErrorCode::bad_reply, "the reply holds no whole JSON object");
   Strict strict;
-  Json json = Json::parse(body, std::ref(strict), false);
+  const Json json = Json::parse(body, std::ref(strict), false);
   if (strict.broken())
     return fail(ErrorCode::bad_reply, "the reply is nested too deeply or has a key twice");
   if (!json.is_object()) return fail(ErrorCode::bad_reply, "the reply is not valid JSON");
-  return json;
+  return body;
 }
 
 }  // namespace schedmate
