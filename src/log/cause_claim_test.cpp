@@ -170,17 +170,22 @@ TEST_CASE("what the rules know is not asked, nor a healthy log") {
   CHECK(job.asked == 1);
 }
 
-TEST_CASE("a model names no node, even where the scheduler agrees") {
+TEST_CASE("a witness goes before a model, whose words name no node") {
   Case job;
   job.answer = CauseClaim{FailureClass::infrastructure, Component::other, 2, "alpha is bad"};
   job.input.job = JobContext{};
-  job.input.job->state = "NODE_FAIL";
+  job.input.job->state = "FAILED";
   job.input.job->nodes = {"alpha"};
-  const Diagnosis made = job.diagnose(unknown);
-  CHECK(made.by == "scan/model");
-  CHECK(made.nodes.empty());
-  CHECK_FALSE(made.reason.contains("alpha"));
-  CHECK(made.recommendation == Recommendation::test_first);
+  const Diagnosis told = job.diagnose(unknown);
+  CHECK(told.by == "scan/model");
+  CHECK(told.nodes.empty());
+  CHECK_FALSE(told.reason.contains("alpha"));
+  CHECK(told.recommendation == Recommendation::test_first);
+  job.input.job->state = "NODE_FAIL";
+  const Diagnosis seen = job.diagnose(unknown);
+  CHECK_MESSAGE(seen.by.starts_with("scan/model + "), seen.by);
+  CHECK(seen.component == Component::node);
+  CHECK(seen.nodes == std::vector<std::string>{"alpha"});
 }
 
 TEST_CASE("a job that the scheduler calls failed is asked about without any failure line") {

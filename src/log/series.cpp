@@ -244,7 +244,7 @@ class FieldSeries {
     if (values.size() < enough) return false;
     const double mean = std::accumulate(values.begin() + 1, values.end(), 0.0) /
                         static_cast<double>(values.size() - 1);
-    return mean > much * median(values);
+    return mean > much * median_of(values);
   }
 
   /// Reports of every step whose times come and go within narrow bounds: each is of one step,
