@@ -3,7 +3,8 @@
 # What models do to the scores of labelled logs: bench/log_llm_scores.sh [none|oracle|liar|real|judge]...
 # Two tables: with all rules, and with less of them, as if the frameworks and failures were new: the
 # words of the progress logs (four letters and more) are ciphered, and a row in front of all rules
-# calls every failure unknown. Prints runs that got no answer, requests, values accepted and dropped, and all scores; then
+# calls every failure unknown. Prints runs that got no answer, requests, values accepted
+# (borne out), dropped and used (the rules had no answer), and all scores; then
 # whether a score fell by more than a point against none. `real` is the small model of the test bed;
 # `judge` that model alone, with the last lines of the log and no locator (bench/log_judge.py).
 # BUILD, SHARED, PROGRESS, FAILURES, OUT, PORT, TABLES may be set.
@@ -75,6 +76,7 @@ mode, kept, progress, failures, row = sys.argv[1:]
 docs = [json.loads(text) for p in pathlib.Path(kept).glob("*.json") if (text := p.read_text())]
 costs = [d["cost"] for d in docs]
 failed = sum(any(line.startswith("no answer of the model") for line in d.get("degraded", [])) for d in docs)
+used = sum(len(d.get("by_model", [])) + str(d.get("by", "")).endswith("/model") for d in docs)
 total = lambda key: sum(cost[key] for cost in costs)
 text = open(progress).read() + open(failures).read()
 find = lambda pattern: float(match[1]) if (match := re.search(pattern, text)) else float("nan")
@@ -85,7 +87,7 @@ scores = {
     "healthy": find(r"HEALTHY[^=]*= ([\d.]+)"), "class": find(r"CLASS exact[^=]*= ([\d.]+)"),
     "prec": find(r"INFRA precision ([\d.]+)"), "recall": find(r"recall ([\d.]+)"), "f1": find(r"F1 ([\d.]+)")}
 json.dump(scores, open(row, "w"))
-print(f"{mode:7} {failed:8}", *(f"{total(key):8}" for key in ("model_calls", "tokens", "model_accepted", "model_dropped")),
+print(f"{mode:7} {failed:8}", *(f"{total(key):8}" for key in ("model_calls", "tokens", "model_accepted", "model_dropped")), f"{used:8}",
       *(f"{value:7.3f}" if key == "rmsre" else f"{value:7.1f}" for key, value in scores.items()))
 END
 }
@@ -142,7 +144,7 @@ modes=${*:-none oracle liar}
 for table in ${TABLES:-all few}; do
   echo "rules: $table"
   printf '%-7s' mode
-  printf ' %8s' failed calls tokens accepted dropped
+  printf ' %8s' failed calls tokens accepted dropped used
   printf ' %7s' time rmsre loss step total cause healthy class prec recall f1
   echo
   for mode in $modes; do
