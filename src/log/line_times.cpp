@@ -109,7 +109,8 @@ class Times {
   void add_time(std::size_t i, double covers) {
     const bool known = parts_.format != nullptr && !parts_.format->time.empty();
     const bool told = known && parts_.format->time == key(i);
-    if (has_word(key(i), parts_.words.epoch) && has_word(key(i), parts_.words.time)) {
+    const bool ended_at = has_word(key(i), parts_.words.epoch) && key(i).contains(" at ");
+    if (!ended_at && has_word(key(i), parts_.words.epoch) && has_word(key(i), parts_.words.time)) {
       reading_.epoch_s = seconds_of(number(i), key(i));
       return;
     }
@@ -120,7 +121,7 @@ class Times {
     const auto seconds = seconds_of(number(i), key(i));
     const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) ||
                       has_word(key(i), parts_.words.time);
-    if ((!step && !some) || (!step && has_word(key(i), parts_.words.part))) return;
+    if ((!step && !some) || (!step && !ended_at && has_word(key(i), parts_.words.part))) return;
     if (parts_.bar && number(i).clock) return;  // elapsed and remaining of a bar
     const double value = seconds.value_or(number(i).value);
     if (!std::isfinite(value) || value <= 0 || number(i).percent) return;

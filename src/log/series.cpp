@@ -179,7 +179,9 @@ class FieldSeries {
       if (points_[i].step > points_[i - 1].step)
         each.push_back(points_[i].seconds / (points_[i].step - points_[i - 1].step));
     if (each.size() < 2) return std::nullopt;
-    return named(median_of(std::move(each)), "since last report");
+    const double value = median_of(std::move(each));
+    if (value > longest_unproven) return std::nullopt;  // a time of day
+    return named(value, "since last report");
   }
 
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.

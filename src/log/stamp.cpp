@@ -143,7 +143,7 @@ std::optional<FoundStamp> read_month_name(std::string_view text) {
   cursor.one_of(" ");
   cursor.spaces();
   day.day = cursor.number(1, 2);
-  cursor.one_of(" ");
+  cursor.one_of(" ,");
   cursor.spaces();
   if (!cursor.good()) return std::nullopt;
   return found(read_clock(cursor), day, cursor);

@@ -78,4 +78,10 @@ TEST_CASE("torch writes the month of glog's head without a zero") {
   CHECK(stamp->stamp.seconds - std::floor(stamp->stamp.seconds / 86400) * 86400 ==
         doctest::Approx(2 * 3600 + 11 * 60 + 8.25));
 }
+
+TEST_CASE("a comma may stand behind the day") {
+  const auto stamp = read_stamp("Mar 29, 22:28:41] 512 5.72");
+  REQUIRE(stamp);
+  CHECK(stamp->length == std::string_view("Mar 29, 22:28:41").size());
+}
 }  // namespace schedmate

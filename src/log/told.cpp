@@ -31,6 +31,7 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
     if (counter.samples.empty()) continue;
     const StepSample& last = counter.samples.back();
     const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
+                      (counter.near_loss && !counter.has_loss ? 1 : 0) +
                       (last.rate_s || !last.times.empty() ? 3 : 0);
     const bool newer = best != nullptr && counter.newest > best->newest;
     const bool within = best != nullptr && (newer ? is_open(best->last) && counter.last.bar

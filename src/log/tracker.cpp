@@ -168,7 +168,7 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
   if (reading.loss) {
     ++lines_;
     // Of several bars the one that losses stand between is the training's.
-    if (Counter* last = newest_counter()) last->has_loss = true;
+    if (Counter* last = newest_counter()) last->near_loss = true;
     loss_ = reading.loss;
     last_text_ = std::string(body.substr(0, most_text));
   }

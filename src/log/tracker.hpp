@@ -44,6 +44,7 @@ class ProgressTracker {
     std::deque<StepSample> samples;
     Reading last;
     bool has_loss = false;
+    bool near_loss = false;    ///< a loss without a counter followed one of its lines
     bool in_epoch = false;     ///< it was seen to begin anew in an epoch
     bool over_epochs = false;  ///< it was seen to go on
     std::uint64_t newest = 0;  ///< number of its last line

@@ -227,4 +227,16 @@ TEST_CASE("a counter of samples is none of steps; the time of a batch is one") {
   CHECK_FALSE(tracker.now().step);
   CHECK(tracker.now().step_time_s == doctest::Approx(0.5));
 }
+
+TEST_CASE("a clock since the start is none of an epoch; a time of day is none of a step") {
+  ProgressTracker since;
+  ProgressTracker of_day;
+  for (int step = 0; step < 6; ++step) {
+    since.add(fmt::format("{}/10105 in 0 epoch finished at time 3:16:{:02} from start, Loss is 1.8",
+                          5026 + step, 10 + 2 * step));
+    of_day.add(fmt::format("at 22:28:{:02} {} 5.72", 10 + 2 * step, 500 + step));
+  }
+  CHECK(since.now().step_time_s == doctest::Approx(2));
+  CHECK_FALSE(of_day.now().step_time_s.value_or(1) > 120);
+}
 }  // namespace schedmate
