@@ -117,7 +117,10 @@ class Times {
     if ((known && !told) || is_other_unit(key(i)) || parts_.words.throughput.contains(key(i)))
       return;
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
-    const bool step = told || parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
+    // "(1228.2 ms)": nobody counts reports in milliseconds.
+    const bool bare_ms = key(i).empty() && number(i).unit == "ms";
+    const bool step =
+        bare_ms || told || parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
     const auto seconds = seconds_of(number(i), key(i));
     const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) ||
                       has_word(key(i), parts_.words.time);

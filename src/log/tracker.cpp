@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "log/line_parts.hpp"
 
 namespace schedmate {
 namespace {
@@ -40,6 +41,7 @@ void ProgressTracker::add_state(std::string_view state) {
   const Said said = read_prefixes(state);
   if (said.body.find_first_of("0123456789") == std::string_view::npos) {
     columns_.see_text(said.body);
+    see_heading(said.body);
     // "| train/ | |" heads a part of a table; a line of text or a rule ends it.
     if (!trim(said.body).starts_with('|')) flush();
     return;
@@ -51,6 +53,15 @@ void ProgressTracker::add_state(std::string_view state) {
   } else {
     add_said(said);
   }
+}
+
+/// "Evaluation", "Testing ...": the bars without a name behind it are not the training's.
+void ProgressTracker::see_heading(std::string_view body) {
+  constexpr std::size_t longest = 24;
+  const auto text = trim(body);
+  if (text.empty() || text.size() > longest) return;
+  const auto words = words_of(text);
+  held_out_ = words_.held_out.contains(words.front());
 }
 
 void ProgressTracker::add_said(const Said& said) {
@@ -203,11 +214,14 @@ void ProgressTracker::close_epoch(double seconds) {
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
-  ++lines_;
   // Bars without a name are told apart by their totals.
   auto key = reading.step_key;
   if (reading.bar && key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
   auto found = counters_.find(key);
+  const bool nameless = key != reading.step_key;
+  if (found == counters_.end() && nameless && held_out_) return;
+  if (!nameless) held_out_ = false;
+  ++lines_;
   if (found == counters_.end()) {
     if (counters_.size() >= most_counters) return;
     found = counters_.emplace(key, Counter()).first;

@@ -62,6 +62,7 @@ class ProgressTracker {
 
   void add_state(std::string_view state);
   void add_said(const Said& said);
+  void see_heading(std::string_view body);
   bool add_to_block(const Said& said, const Reading& reading);
   void flush();
   void take(Reading reading, std::string_view body);
@@ -89,6 +90,7 @@ class ProgressTracker {
   std::deque<StepSample> epochs_;  ///< their counter and times, where lines tell of epochs
   std::uint64_t lines_ = 0;
   double arrival_s_ = 0;
+  bool held_out_ = false;         ///< a line like "Evaluation" heads what follows
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
   std::deque<StepSample> bare_;  ///< times of a step on lines that count none

@@ -239,4 +239,22 @@ TEST_CASE("a clock since the start is none of an epoch; a time of day is none of
   CHECK(since.now().step_time_s == doctest::Approx(2));
   CHECK_FALSE(of_day.now().step_time_s.value_or(1) > 120);
 }
+
+TEST_CASE("bars behind a heading of evaluation are not the training's") {
+  ProgressTracker tracker;
+  for (int step = 16; step <= 64; step += 16)
+    tracker.add(fmt::format("Epoch 26[{}/5011]: loss:0.018, batch time:0.3106", step));
+  tracker.add("Evaluation");
+  for (int step = 1; step <= 20; ++step)
+    tracker.add(fmt::format(" 50%|#####     | {}/20 [00:00<00:00, 176.09it/s]", step));
+  CHECK(tracker.now().step == 64);
+  CHECK(tracker.now().step_time_s == doctest::Approx(0.3106));
+}
+
+TEST_CASE("bare milliseconds are of one step") {
+  ProgressTracker tracker;
+  for (int step = 0; step <= 100; step += 25)
+    tracker.add(fmt::format("[38, {:5}/ 2562] - train_losses - total: 105.3 (1228.2 ms)", step));
+  CHECK(tracker.now().step_time_s == doctest::Approx(1.2282));
+}
 }  // namespace schedmate
