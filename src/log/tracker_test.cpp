@@ -254,7 +254,7 @@ TEST_CASE("bars behind a heading of evaluation are not the training's") {
 TEST_CASE("bare milliseconds are of one step") {
   ProgressTracker tracker;
   for (int step = 0; step <= 100; step += 25)
-    tracker.add(fmt::format("[38, {:5}/ 2562] - train_losses - total: 105.3 (1228.2 ms)", step));
+    tracker.add(fmt::format("[38, {:5}/ 2562] - train_losses [mem: 65] (1228.2 ms)", step));
   CHECK(tracker.now().step_time_s == doctest::Approx(1.2282));
 }
 }  // namespace schedmate

@@ -29,8 +29,7 @@ std::vector<Target> targets() {
       {"reply", fuzz_reply},           {"redact", fuzz_redact},
       {"ignore", fuzz_ignore},         {"notebook", fuzz_notebook},
       {"log_lines", fuzz_log_lines},   {"log_formats", fuzz_log_formats},
-      {"kernel_log", fuzz_kernel_log},
-      {"log_reply", fuzz_log_reply},
+      {"kernel_log", fuzz_kernel_log}, {"log_reply", fuzz_log_reply},
   };
 }
 
