@@ -114,7 +114,7 @@ class FieldSeries {
     if (const auto elapsed = by_elapsed(witness.stamps))
       return named(*elapsed, "elapsed, differences");
     if (meaning_ == TimeMeaning::elapsed) return std::nullopt;
-    if (key_.empty()) return by_distance();
+    if (key_.empty() && !is_told()) return by_distance();
     const double value = steady_median();
     // One report, or a word of a sum: nothing bears it out.
     const bool alone = points_.size() < 2 && value > longest_alone;

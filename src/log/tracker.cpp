@@ -214,9 +214,9 @@ void ProgressTracker::close_epoch(double seconds) {
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
-  // Bars without a name are told apart by their totals.
+  // Pairs without a name are told apart by their totals.
   auto key = reading.step_key;
-  if (reading.bar && key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
+  if (key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
   auto found = counters_.find(key);
   const bool nameless = key != reading.step_key;
   if (found == counters_.end() && nameless && held_out_) return;
