@@ -82,13 +82,13 @@ Result<JobContext> read_job_file(const std::string& path) {
   return read_job_text(path, *text);
 }
 
-Result<JobContext> read_job_text(const std::string& path, std::string_view text) {
+Result<JobContext> read_job_text(const std::string& place, std::string_view text) {
   const auto document = nlohmann::json::parse(text, nullptr, false);
-  if (document.is_discarded()) return refuse(path, "this is not JSON");
-  if (!document.is_object()) return refuse(path, "expected one JSON object");
+  if (document.is_discarded()) return refuse(place, "this is not JSON");
+  if (!document.is_object()) return refuse(place, "expected one JSON object");
   JobContext job;
-  if (auto done = read_texts(path, document, job); !done) return tl::unexpected(done.error());
-  if (auto done = read_nodes(path, document, job); !done) return tl::unexpected(done.error());
+  if (auto done = read_texts(place, document, job); !done) return tl::unexpected(done.error());
+  if (auto done = read_nodes(place, document, job); !done) return tl::unexpected(done.error());
   return job;
 }
 
