@@ -76,6 +76,7 @@ class MadeJobs {
                           .gpu_util_pct = 80,
                           .gpu_memory_mib = 30'000,
                           .log_summary = "",
+                          .fingerprint = "",
                           .progress = {}};
     return job;
   }
