@@ -5,8 +5,6 @@
 /// named that is not the job's, bounded time and memory, output that is safe on a terminal) is
 /// checked by hostile_logs_test.cpp and not said in each.
 
-#include <optional>
-#include <schedmate/diagnosis.hpp>
 #include <string>
 #include <vector>
 
@@ -21,8 +19,6 @@ struct LogCase {
   std::string name;
   std::string bytes;
   std::string file = "job.log";
-  /// Where the verdict is not free.
-  std::optional<FailureClass> expected{};
 };
 using LogCases = std::vector<LogCase>;
 
