@@ -97,12 +97,21 @@ class Prefixes {
       const bool begins = body[at] >= '0' && body[at] <= '9' && !is_name(body[at - 1]);
       if (!begins || body.substr(at, 6).find_first_of("-/") != 4) continue;
       auto rest = body.substr(at);
-      if (!take_stamp(rest)) continue;
-      said_.body = rest;
-      any_ = true;
-      return true;
+      if (tells(body.substr(0, at)) || !take_stamp(rest)) continue;
+      const bool last = rest.find_first_not_of(" \t)]}>|,.;\"'") == std::string_view::npos;
+      said_.body = last ? body.substr(0, at) : rest;
+      any_ = !last;
+      return any_;
     }
     return false;
+  }
+
+  /// Numbers stand in it, as in "step 300 loss 0.5": more than a prefix.
+  static bool tells(std::string_view text) {
+    std::size_t numbers = 0;
+    for (std::size_t i = 1; i < text.size(); ++i)
+      numbers += is_digit(text[i]) && std::string_view(" =:").contains(text[i - 1]) ? 1 : 0;
+    return numbers > 1;
   }
 
   bool take_stamp(std::string_view& rest) {

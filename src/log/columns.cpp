@@ -60,6 +60,11 @@ void Columns::see_text(std::string_view body) {
   }
 }
 
+bool Columns::begin_with_time() const {
+  return !names_.empty() && (names_[0].ends_with("time") || names_[0].ends_with("stamp") ||
+                             names_[0] == "date" || names_[0] == "Time");
+}
+
 std::optional<std::string> Columns::row(std::string_view body) const {
   if (names_.empty() || body.size() > most_row || body.contains('[')) return std::nullopt;
   const auto cells = cells_of(body, separator_, false);

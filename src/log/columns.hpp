@@ -14,6 +14,8 @@ class Columns {
  public:
   /// A line without digits may be a head; any other text ends the table.
   void see_text(std::string_view body);
+  /// The first name is that of a time stamp or a time.
+  [[nodiscard]] bool begin_with_time() const;
   /// "epoch: 3, train_loss: 0.5" of a line that fits the head.
   [[nodiscard]] std::optional<std::string> row(std::string_view body) const;
 

@@ -2,6 +2,7 @@
 /// Which numbers of a line count steps and epochs.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "log/line_parts.hpp"
 #include "log/units.hpp"
@@ -15,6 +16,7 @@ class Counters {
 
   void read() {
     find_bar();
+    if (parts_.bar && counts_epochs(*parts_.bar)) return take_epoch_bar(*parts_.bar);
     find_epoch();
     find_step();
   }
@@ -31,7 +33,7 @@ class Counters {
   void find_bar() {
     for (std::size_t i = 0; i + 1 < size(); ++i) {
       if (!is_pair(i)) continue;
-      const bool clock = number(i + 1).clock && number(i + 1).in_brackets;
+      const bool clock = number(i + 1).clock && (number(i + 1).in_brackets || is_rich(i));
       for (std::size_t k = i + 1; k < std::min(i + 5, size()); ++k) {
         const auto rate = seconds_of_rate(number(k));
         const bool counted = number(i).unit == "it" || number(k).unit.contains("step") ||
@@ -46,10 +48,29 @@ class Counters {
     }
   }
 
+  /// "30/1000 0:00:10 • 0:01:20 11.02it/s" of rich.
+  [[nodiscard]] bool is_rich(std::size_t i) const {
+    return number(i + 1).key.empty() && i + 2 < size() &&
+           parts_.body.find("\u2022", number(i + 1).at) != std::string_view::npos;
+  }
+
   /// "64/227 [=====>....] - ETA: 1:03"
   [[nodiscard]] bool is_drawn(std::size_t i) const {
     const auto behind = parts_.body.substr(number(i).at, number(i + 1).at - number(i).at);
     return behind.contains("[=") || behind.contains("[>") || behind.contains("[..");
+  }
+
+  /// "Epochs:  10%|#   | 3/30 [03:06<27:54, 62.01s/it": each of its steps is an epoch.
+  [[nodiscard]] bool counts_epochs(std::size_t bar) const {
+    if (bar != 1 || !number(0).percent) return false;
+    return parts_.words.epoch.contains(key(0));
+  }
+
+  void take_epoch_bar(std::size_t bar) {
+    take_epoch(bar);
+    reading_.epoch_s = std::exchange(reading_.bar_step_s, std::nullopt);
+    reading_.bar = false;
+    parts_.bar_of_epochs = true;
   }
 
   void take_epoch(std::size_t i) {
@@ -94,7 +115,7 @@ class Counters {
     const Number& each = number(i);
     const bool whole = each.whole || each.value == std::floor(each.value);
     return whole && each.value >= 0 && !each.percent && !each.clock && i != parts_.epoch &&
-           std::isfinite(each.value);
+           std::isfinite(each.value) && !has_unit(each);  // "Step: 120ms" is a time
   }
 
   [[nodiscard]] std::optional<std::size_t> of_format() const {
@@ -116,6 +137,15 @@ class Counters {
     return number(next).total || pair ? std::optional(next) : std::nullopt;
   }
 
+  /// "100/100 - 12s - loss: 0.5 - 120ms/step": a pair without a name at the head of a line that has
+  /// the time of a step.
+  [[nodiscard]] bool leads(std::size_t i) const {
+    if (!is_pair(i) || !can_count(i) || !key(i).empty() || number(i).at > 2) return false;
+    return std::ranges::any_of(parts_.numbers, [](const Number& each) {
+      return each.unit.contains('/') && seconds_of_rate(each).has_value();
+    });
+  }
+
   /// The words of a bar stand before its percentage.
   [[nodiscard]] bool counts_steps(std::size_t bar) const {
     const bool percent = bar > 0 && number(bar - 1).percent;
@@ -133,6 +163,7 @@ class Counters {
     reading_.in_epoch = of_epoch || (found && found == behind_epoch());
     for (std::size_t i = 0; !found && i < size(); ++i)
       if (can_count(i) && is_step_key(i)) found = i;
+    if (!found && size() > 1 && leads(0)) found = 0;
     if (!found || !can_count(*found)) return;
     reading_.step = number(*found).value;
     reading_.total_steps = number(*found).total;

@@ -25,6 +25,7 @@ struct LineParts {
   std::vector<std::string> keys;  ///< plain ones of the numbers
   const LogFormat* format = nullptr;
   std::optional<std::size_t> bar, epoch, step, loss;  ///< places in `numbers`
+  bool bar_of_epochs = false;                         ///< its rate is of epochs
 };
 
 [[nodiscard]] bool has_word(std::string_view phrase, const WordSet& set);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which numbers of a line are times, rates and throughputs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,9 +16,9 @@ namespace {
 
 /// "avg step time", "seconds per batch", "time/iter (ms)": nothing but these words.
 bool names_step_time(std::string_view key) {
-  constexpr std::array<std::string_view, 13> times = {
-      "time",    "timing", "(ms)", "(s)",     "(sec)",    "sec", "secs",
-      "seconds", "ms",     "s",    "latency", "duration", "cost"};
+  constexpr std::array<std::string_view, 14> times = {
+      "time",    "timing", "(ms)", "(s)",     "(sec)",    "sec",  "secs",
+      "seconds", "ms",     "s",    "latency", "duration", "cost", "dt"};
   constexpr std::array<std::string_view, 10> steps = {
       "step", "iter", "iteration", "batch", "it", "minibatch", "update", "itr", "ba", "iters"};
   constexpr std::array<std::string_view, 10> others = {
@@ -26,12 +28,27 @@ bool names_step_time(std::string_view key) {
   };
   bool time = false;
   bool step = false;
-  for (const auto word : split(key, ' ')) {
+  for (auto word : split(key, ' ')) {
+    const auto open = word.rfind('(');  // "step_time(ms)"
+    if (open != std::string_view::npos && open > 0) word = word.substr(0, open);
     time = time || in(times, word);
     step = step || in(steps, word);
-    if (!in(times, word) && !in(steps, word) && !in(others, word)) return false;
+    // "elapsed time per step" is no sum, "elapsed step time" may be one.
+    const bool one = word == "elapsed" && key.contains("per ");
+    if (!in(times, word) && !in(steps, word) && !in(others, word) && !one) return false;
   }
   return time && step;
+}
+
+/// What stands between a number of steps and their time: "100 steps take 1.2 s", "last 100 iters:
+/// 3 s".
+bool joins_cover(std::string_view key, const WordSet& steps) {
+  constexpr std::array<std::string_view, 8> verbs = {"take", "takes", "took", "in",
+                                                     "time", "cost",  "used", "using"};
+  const auto words = split(key, ' ');
+  return steps.contains(words.front()) && words.front().ends_with('s') &&
+         std::all_of(words.begin() + 1, words.end(),
+                     [&](auto word) { return std::ranges::find(verbs, word) != verbs.end(); });
 }
 
 class Times {
@@ -39,12 +56,11 @@ class Times {
   Times(const LineParts& parts, Reading& reading) : parts_(parts), reading_(reading) {}
 
   void read() {
+    if (parts_.bar_of_epochs) return;
     double covers = 0;
     for (std::size_t i = 0; i < parts_.numbers.size(); ++i) {
       if (i == parts_.step || i == parts_.epoch || i == parts_.bar) continue;
-      // "Time(1000 iters): 1.37s" says of how many steps.
-      if (number(i).whole && parts_.words.step.contains(number(i).unit) &&
-          has_word(key(i), parts_.words.time)) {
+      if (says_how_many(i)) {
         covers = number(i).value;
         continue;
       }
@@ -61,6 +77,22 @@ class Times {
  private:
   [[nodiscard]] const Number& number(std::size_t i) const { return parts_.numbers[i]; }
   [[nodiscard]] const std::string& key(std::size_t i) const { return parts_.keys[i]; }
+
+  /// "Time(1000 iters): 1.37s", "100 steps take 1.37 s": the time that follows is of so many.
+  [[nodiscard]] bool says_how_many(std::size_t i) const {
+    if (!number(i).whole || number(i).value < 1) return false;
+    if (parts_.words.step.contains(number(i).unit) && has_word(key(i), parts_.words.time))
+      return true;
+    return number(i).unit.empty() && !number(i).total && i + 1 < parts_.numbers.size() &&
+           has_unit(number(i + 1)) && joins_cover(key(i + 1), parts_.words.step);
+  }
+
+  /// "Batch 0.51 (0.60)", "Step: 120ms": the word of a counter before what is no count.
+  [[nodiscard]] bool is_step_itself(std::size_t i) const {
+    if (!parts_.words.step.contains(key(i)) || number(i).percent) return false;
+    if (has_unit(number(i))) return true;
+    return number(i).mean && !number(i).whole && number(i).unit.empty() && !number(i).total;
+  }
 
   /// Seconds of one step from a printed rate ("ups=0.44", "global_step/sec: 5.6").
   [[nodiscard]] std::optional<double> step_rate(std::size_t i) const {
@@ -119,11 +151,17 @@ class Times {
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     // "(1228.2 ms)": nobody counts reports in milliseconds.
     const bool bare_ms = key(i).empty() && number(i).unit == "ms";
-    const bool step =
-        bare_ms || told || parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
+    const bool step = bare_ms || told || is_step_itself(i) ||
+                      parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
     const auto seconds = seconds_of(number(i), key(i));
-    const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) ||
-                      has_word(key(i), parts_.words.time);
+    // "3.1 s/100 iters"
+    if (has_unit(number(i)) && parts_.words.step.contains(number(i).total_unit))
+      covers = number(i).total.value_or(0);
+    // A path may have such a word, too.
+    constexpr std::ptrdiff_t most_blanks = 5;
+    const bool word =
+        std::ranges::count(key(i), ' ') <= most_blanks && has_word(key(i), parts_.words.time);
+    const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) || word;
     if ((!step && !some) || (!step && !ended_at && has_word(key(i), parts_.words.part))) return;
     if (parts_.bar && number(i).clock) return;  // elapsed and remaining of a bar
     const double value = seconds.value_or(number(i).value);
@@ -136,7 +174,16 @@ class Times {
     if (covers == 0 && !step && parts_.step) covers = number(*parts_.step).range;
     std::optional<double> mean = number(i).mean;
     if (mean) *mean *= value / number(i).value;
-    reading_.times.push_back({key(i), value, meaning, covers, mean});
+    const bool scaled = parts_.format != nullptr && told && parts_.format->time_unit_s > 0;
+    const double unit_s = scaled && !seconds ? parts_.format->time_unit_s : 1;
+    reading_.times.push_back(
+        {own_key(i), value * unit_s, meaning, covers, mean, !seconds && unit_s == 1});
+  }
+
+  /// Two times without a word are two series.
+  [[nodiscard]] std::string own_key(std::size_t i) const {
+    const auto same = std::ranges::count(reading_.times, key(i), &TimeField::key);
+    return same == 0 ? key(i) : fmt::format("{} #{}", key(i), same + 1);
   }
 
   void find_throughput() {

@@ -46,6 +46,7 @@ Result<LogFormat> read_format(const toml::table& table, std::string_view path) {
   format.time = plain(table["time"]);
   format.loss = plain(table["loss"]);
   format.elapsed = table["elapsed"].value_or(false);
+  format.time_unit_s = table["time_unit_s"].value_or(0.0);
   format.training = table["training"].value_or(true);
   format.lines = texts(table["lines"]);
   const auto reads = table["reads"];

@@ -31,6 +31,7 @@ struct LogFormat {
   std::vector<LinePattern> patterns;  ///< instead of keys: a line that one of them fits
   std::string step, time, loss;       ///< plain keys
   bool elapsed = false;               ///< `time` counts from the start of the run
+  double time_unit_s = 0;             ///< of `time` where none is printed; 0: seconds
   bool training = true;               ///< false: its lines say nothing about the training
   std::vector<std::string> lines;     ///< as it prints them, for the tests
   std::optional<double> reads_step, reads_total, reads_time_s, reads_loss, reads_epoch,

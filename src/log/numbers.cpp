@@ -33,6 +33,22 @@ bool is_counted(std::string_view word) {
          word == "updates";
 }
 
+/// Words that own the digits written right at them: "Epoch3", "Iter100".
+bool owns_digits(std::string_view word) {
+  constexpr std::array<std::string_view, 8> words = {"epoch", "iter",      "step", "batch",
+                                                     "it",    "iteration", "ep",   "loss"};
+  return std::ranges::any_of(words, [&](auto each) {
+    return std::ranges::equal(each, word, {}, {}, [](char c) { return lower(c); });
+  });
+}
+
+/// The step words that a time or a count may be "per".
+bool is_counted_once(std::string_view word) {
+  constexpr std::array<std::string_view, 9> words = {"step",   "iter",   "iteration", "batch", "it",
+                                                     "update", "second", "sec",       "minute"};
+  return std::ranges::find(words, word) != words.end();
+}
+
 double multiplier(char letter) {
   switch (letter) {
     case 'k':
@@ -76,13 +92,25 @@ class Reader {
   [[nodiscard]] bool begins_number() const {
     const char c = text_[at_];
     const char before = at_ > 0 ? text_[at_ - 1] : ' ';
-    if (is_digit(c)) return !is_word(before) && !(before == '.' && at_ > 1);
+    if (is_digit(c)) return (!is_word(before) && !(before == '.' && at_ > 1)) || is_owned();
     if ((c == '-' || c == '+') && (is_digit(peek(at_ + 1)) || peek(at_ + 1) == '.' ||
                                    peek(at_ + 1) == 'i' || peek(at_ + 1) == 'n'))
       return !is_word(before) && before != ')' && before != ']';
     if (c == '.') return is_digit(peek(at_ + 1)) && !is_word(before) && before != '.';
     const bool word = c == 'n' || c == 'N' || c == 'i' || c == 'I';
     return word && !is_word(before) && before != '/' && follows_key();
+  }
+
+  /// "Iter100(", but not "epoch3.pth" nor "step20b".
+  [[nodiscard]] bool is_owned() const {
+    std::size_t begin = at_;
+    while (begin > 0 && is_letter(text_[begin - 1])) --begin;
+    if (begin == at_ || (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '/')))
+      return false;
+    std::size_t end = at_;
+    while (is_digit(peek(end)) || (peek(end) == '.' && is_digit(peek(end + 1)))) ++end;
+    const bool ends = !is_word(peek(end)) && !(peek(end) == '.' && is_letter(peek(end + 1)));
+    return ends && owns_digits(text_.substr(begin, at_ - begin));
   }
 
   /// "nan" is a number where a value is expected.
@@ -155,16 +183,43 @@ class Reader {
     if (end > at_) {
       set_unit(number, text_.substr(at_, end - at_));
       at_ = end;
+      take_per(number);
       return;
     }
     if (peek(at_) != ' ') return;
     end = at_ + 1;
     while (end < text_.size() && (is_letter(text_[end]) || text_[end] == '/')) ++end;
+    if (end > at_ + 2 && text_[end - 1] == '/') --end;  // "3.1 s/100 iters"
     const auto word = text_.substr(at_ + 1, end - at_ - 1);
+    if (names_next(number, word, end)) return;
     // "0.5 s: next" names what follows, as "loss 0.5 steps 100" does.
     const bool ends = end >= text_.size() || std::string_view("),|;").contains(text_[end]);
-    if (!(is_spaced_unit(word) || (ends && is_counted(word))) || peek(end) == '=') return;
+    const bool rate = text_.substr(end).starts_with(" per sec");  // "2.1 steps per second"
+    const bool counted = (ends || rate) && is_counted(word);
+    if (!(is_spaced_unit(word) || counted) || peek(end) == '=') return;
     number.unit = word;
+    at_ = end;
+    take_per(number);
+  }
+
+  /// "loss 3.1 iter/sec 2.0": the rate of the number that follows.
+  [[nodiscard]] bool names_next(const Number& number, std::string_view word,
+                                std::size_t end) const {
+    const bool pair = peek(end) == ' ' && (is_digit(peek(end + 1)) || is_digit(peek(end + 2)));
+    return pair && word.contains('/') && number.key.ends_with("loss");
+  }
+
+  /// "s per step", "steps per second" as "s/step", "steps/second".
+  void take_per(Number& number) {
+    constexpr std::string_view per = " per ";
+    if (!text_.substr(at_).starts_with(per)) return;
+    const auto begin = at_ + per.size();
+    auto end = begin;
+    while (is_letter(peek(end))) ++end;
+    const auto word = text_.substr(begin, end - begin);
+    if (!is_counted_once(word) || peek(end) == '=') return;
+    number.unit += '/';
+    number.unit += word;
     at_ = end;
   }
 
@@ -198,8 +253,9 @@ class Reader {
     Number total;
     total.value = literal.value;
     at_ = at + literal.length;
-    if (is_letter(peek(at_))) take_unit(total);
+    if (is_letter(peek(at_)) || peek(at_) == ' ') take_unit(total);
     number.total = total.value;
+    number.total_unit = total.unit;
   }
 
   void take_mean(Number& number) {
@@ -209,6 +265,7 @@ class Reader {
     const auto inside = at + 1 + (peek(at + 1) == ' ' ? 1U : 0U);
     const auto literal = read_literal(text_.substr(std::min(inside, text_.size())));
     auto end = inside + literal.length;
+    if (end < text_.size() && text_.substr(end).starts_with(number.unit)) end += number.unit.size();
     while (peek(end) == ' ') ++end;
     if (literal.length == 0 || literal.clock || peek(end) != ')') return;
     number.mean = literal.value;

@@ -20,6 +20,7 @@ struct Number {
   std::string key;              ///< lower case, "" = none
   std::string unit;             ///< as printed, "" = none
   std::optional<double> total;  ///< of "value/total", "value of total"
+  std::string total_unit;       ///< "iters" of "3.2s/100 iters"
   std::optional<double> mean;   ///< of "value (mean)"
   double range = 0;             ///< how many numbers "101-200" covers; value is the last
   std::size_t at = 0;           ///< where it begins

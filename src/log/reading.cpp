@@ -71,6 +71,8 @@ Reading by_words(const Said& said, const LogWords& words) {
     read_loss(parts, reading);
     read_times(parts, reading);
     reading.kind = kind_of(parts, reading);
+    if (const auto took = parts.index_of("eval runtime"))
+      reading.held_out_s = parts.numbers[*took].value;
   }
   reading.keys = std::move(parts.keys);
   return reading;

@@ -29,6 +29,7 @@ struct TimeField {
   TimeMeaning meaning = TimeMeaning::open;
   double covers = 0;             ///< steps that the line says it covers; 0: it does not say
   std::optional<double> mean{};  ///< since some start, in seconds: "Time 0.31 (0.33)"
+  bool bare = false;             ///< no unit is printed; seconds are assumed
 };
 
 struct Reading {
@@ -44,6 +45,7 @@ struct Reading {
   int rank = -1;
   std::optional<double> eta_s;    ///< what is left, as printed
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
+  double held_out_s = 0;          ///< seconds of an evaluation, as printed
   bool by_place = false;          ///< a pattern told it
   bool bar = false;
   bool in_epoch = false;  ///< the counter begins anew in each epoch

@@ -82,6 +82,10 @@ constexpr double longest_alone = 30;  ///< seconds of a step that one line may c
 /// Minutes are more often of an epoch or of the whole run than of a step.
 constexpr double longest_unproven = 120;
 
+/// Seconds between two reports that somebody waits for; that a sum without a unit grows by.
+constexpr double longest_between = 300;
+constexpr double shortest_between = 0.05;
+
 constexpr std::size_t enough_gaps = 4;  ///< that a clock may gainsay a named time
 
 /// What a time is held against.
@@ -99,9 +103,11 @@ class FieldSeries {
     for (const StepSample& sample : samples)
       for (const TimeField& field : sample.times)
         if (field.key == key_) {
-          points_.push_back({sample.step, field.seconds, field.covers, sample.epoch.value_or(-1)});
+          points_.push_back(
+              {sample.step, field.seconds, field.covers, std::floor(sample.epoch.value_or(-1))});
           if (field.mean) mean_ = field.mean;
           meaning_ = field.meaning;
+          bare_ = field.bare;
         }
   }
 
@@ -111,8 +117,7 @@ class FieldSeries {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
-    if (const auto elapsed = by_elapsed(witness.stamps))
-      return named(*elapsed, "elapsed, differences");
+    if (const auto elapsed = by_elapsed(witness)) return named(*elapsed, "elapsed, differences");
     if (meaning_ == TimeMeaning::elapsed) return std::nullopt;
     if (key_.empty() && !is_told()) return by_distance();
     const double value = steady_median();
@@ -142,8 +147,12 @@ class FieldSeries {
     if (!stamps && !is_told() && many && is_of_epochs()) return named(share, "of an epoch's steps");
     if (!stamps && !witness.left && !is_told() && value > longest_unproven) return std::nullopt;
     if (!stamps) {
-      // "took 2 s" every 50 steps may be either; "time" is more often that of a step.
-      if (many && !witness.left && !is_told() && !key_.ends_with("time")) return std::nullopt;
+      // "took 2 s" every 50 steps may be either; "time" is more often that of a step, unless
+      // reports would then be many minutes apart.
+      const bool timed = key_.ends_with("time") || key_.ends_with("timer");
+      if (many && !witness.left && !is_told() && !timed) return std::nullopt;
+      if (many && !witness.left && !is_told() && value * witness.interval > longest_between)
+        return named(share, "since last report");
       const bool left = witness.left && many && near(share, *witness.left, 1.3);
       return left ? named(share, "since last report") : named(value, "of one step");
     }
@@ -185,7 +194,8 @@ class FieldSeries {
   }
 
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
-  [[nodiscard]] std::optional<double> by_elapsed(std::optional<double> stamps) const {
+  [[nodiscard]] std::optional<double> by_elapsed(const Witness& witness) const {
+    const auto& stamps = witness.stamps;
     std::vector<double> each;
     std::size_t falls = 0;
     std::size_t restarts = 0;
@@ -202,9 +212,12 @@ class FieldSeries {
       }
       last = &point;
     }
-    const std::size_t enough = meaning_ == TimeMeaning::elapsed ? 1 : 2;
+    // Hours are of no step: a sum, or the time of day.
+    const bool hours = meaning_ == TimeMeaning::running && last->seconds >= 3600;
+    const std::size_t enough = meaning_ == TimeMeaning::elapsed || hours ? 1 : 2;
     if (each.size() < enough || falls > 0) return std::nullopt;
     const double slope = median_of(each);
+    if (bare_ && slope * witness.interval < shortest_between) return std::nullopt;
     // Seconds / slope = steps since the start, which the counter must bear out; a run that was
     // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;
@@ -266,6 +279,7 @@ class FieldSeries {
   std::vector<Point> points_;
   TimeMeaning meaning_ = TimeMeaning::open;
   std::optional<double> mean_;  ///< the newest that is printed
+  bool bare_ = false;           ///< no unit is printed
 };
 
 std::optional<double> by_rates(const std::deque<StepSample>& samples) {

@@ -49,9 +49,25 @@ Shapes::Shape& Shapes::shape(std::uint64_t hash) {
   return shapes_.emplace_back(Shape{hash, -1, {}});
 }
 
+bool is_bare_row(std::string_view line) {
+  constexpr std::size_t longest = 200;
+  if (line.size() > longest) return false;
+  bool fraction = false;
+  bool count = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool exponent = (c == 'e' || c == 'E') && i > 0 && is_digit(line[i - 1]);
+    if (((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) && !exponent) return false;
+    fraction = fraction || (c == '.' && i > 0 && is_digit(line[i - 1]));
+    count = count || (is_digit(c) && (i == 0 || line[i - 1] == ' ') &&
+                      line.find_first_not_of("0123456789", i) == line.find(' ', i));
+  }
+  return fraction && count;
+}
+
 std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) {
-  const bool says =
-      reading.loss || reading.throughput || reading.bar_step_s || !reading.times.empty();
+  const bool says = reading.loss || reading.throughput || reading.bar_step_s ||
+                    !reading.times.empty() || (reading.time && is_bare_row(line));
   if (!says) return {};
   Shape& shape = this->shape(shape_of(line));
   Waiting& now = shape.waiting.emplace_back(Waiting{reading, {}, {}});

@@ -18,6 +18,9 @@ namespace schedmate {
 /// Equal for lines that differ in numbers and blanks only.
 [[nodiscard]] std::uint64_t shape_of(std::string_view line);
 
+/// Nothing but numbers, a count and a fraction among them: "463 5.846".
+[[nodiscard]] bool is_bare_row(std::string_view line);
+
 class Shapes {
  public:
   /// The line, and those of its shape that waited for it, with their steps; none as long as it is

@@ -61,11 +61,11 @@ double seconds_of_day(const Day& day) {
 }
 
 /// "12:34:56,789"; the fraction is optional.
-std::optional<Stamp> read_clock(Cursor& cursor) {
+std::optional<Stamp> read_clock(Cursor& cursor, std::string_view between = ":") {
   const int hour = cursor.number(1, 2);
-  cursor.one_of(":");
+  cursor.one_of(between);
   const int minute = cursor.number(2, 2);
-  cursor.one_of(":");
+  cursor.one_of(between);
   const int second = cursor.number(2, 2);
   if (!cursor.good() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   Stamp stamp{hour * 3600.0 + minute * 60.0 + second, false, 1};
@@ -79,6 +79,13 @@ std::optional<Stamp> read_clock(Cursor& cursor) {
     }
     stamp.resolution_s = scale;
     cursor.skip(i);
+  }
+  const auto half = cursor.rest();
+  const bool afternoon = half.starts_with(" PM") || half.starts_with(" pm");
+  if (hour >= 1 && hour <= 12 &&
+      (afternoon || half.starts_with(" AM") || half.starts_with(" am"))) {
+    stamp.seconds += (afternoon ? 12 : 0) * 3600.0 - (hour == 12 ? 12 * 3600.0 : 0);
+    cursor.skip(3);
   }
   return stamp;
 }
@@ -100,10 +107,10 @@ std::optional<FoundStamp> read_iso(std::string_view text) {
   day.month = cursor.number(1, 2);
   cursor.one_of("-/.");
   day.day = cursor.number(1, 2);
-  cursor.one_of(" T:_-");
+  const char joint = cursor.one_of(" T:_-");
   cursor.spaces();
   if (!cursor.good()) return std::nullopt;
-  const auto clock = read_clock(cursor);
+  const auto clock = read_clock(cursor, joint == '_' ? ":-" : ":");
   if (cursor.rest().starts_with('Z')) cursor.skip(1);
   const auto rest = cursor.rest();  // "+00:00", "-0800"
   if (rest.size() >= 5 && (rest[0] == '+' || rest[0] == '-') && is_digit(rest[1]) &&

@@ -56,6 +56,15 @@ std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
   return step_time_of(samples);
 }
 
+/// Nothing where the evaluations between them take too much of the time.
+std::optional<StepTime> ProgressTracker::time_of_checkpoints() const {
+  constexpr double much = 0.1;
+  if (checkpoints_.size() < 2) return std::nullopt;
+  const double took = checkpoints_.back().time->seconds - checkpoints_.front().time->seconds;
+  if (checked_out_s_ > much * took) return std::nullopt;
+  return step_time_of(checkpoints_);
+}
+
 Progress ProgressTracker::now() const {
   ProgressTracker whole(*this);
   whole.flush();
@@ -92,6 +101,11 @@ Progress ProgressTracker::told() const {
     if (const auto time = step_time_of(bare_); time && is_a_step(time->seconds)) {
       progress.step_time_s = time->seconds;
       progress.by = time->by;
+    }
+  if (main == nullptr && !progress.step_time_s && !closing_step_s_)
+    if (const auto time = time_of_checkpoints(); time && is_a_step(time->seconds)) {
+      progress.step_time_s = time->seconds;
+      progress.by = "time stamps of checkpoints";
     }
   if (!progress.step_time_s && closing_step_s_ && is_a_step(*closing_step_s_)) {
     progress.step_time_s = closing_step_s_;

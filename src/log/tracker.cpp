@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "log/inner_stamp.hpp"
 #include "log/line_parts.hpp"
 
 namespace schedmate {
@@ -38,7 +39,9 @@ void ProgressTracker::add(std::string_view line) {
 }
 
 void ProgressTracker::add_state(std::string_view state) {
-  const Said said = read_prefixes(state);
+  Said said = read_prefixes(state);
+  if (said.body.starts_with("wandb: ")) return;  // its summary tells of a run that has ended
+  lift_stamp(said, lifted_);
   if (said.body.find_first_of("0123456789") == std::string_view::npos) {
     columns_.see_text(said.body);
     see_heading(said.body);
@@ -46,13 +49,15 @@ void ProgressTracker::add_state(std::string_view state) {
     if (!trim(said.body).starts_with('|')) flush();
     return;
   }
-  if (const auto row = columns_.row(said.body)) {
-    Said named = said;
-    named.body = *row;
-    add_said(named);
-  } else {
-    add_said(said);
+  // "2024-03-01 10:00:05,300,0.5" under "time,step,loss" has no milliseconds.
+  const bool stamped = columns_.begin_with_time();
+  auto row = stamped ? columns_.row(state) : columns_.row(said.body);
+  if (row) {
+    said.body = *row;
+    if (stamped) said.time.reset();
+    lift_stamp(said, lifted_);
   }
+  add_said(said);
 }
 
 /// "Evaluation", "Testing ...": the bars without a name behind it are not the training's.
@@ -66,18 +71,20 @@ void ProgressTracker::see_heading(std::string_view body) {
 
 void ProgressTracker::add_said(const Said& said) {
   const auto shape = shape_of(said.body);
-  if (silent_.contains(shape)) {
+  const auto quiet = shape + (said.time ? 1 : 0);  // "7 0.5" may count only where it is stamped
+  if (silent_.contains(quiet)) {
     if (unknown_) unknown_->add(shape, said, nullptr);
-    remember_checkpoint(said.body);
+    remember_checkpoint(said);
     return flush();
   }
   Reading reading = read_line(said, words_);
   if (unknown_) unknown_->add(shape, said, &reading);
   if (reading.kind == Reading::Kind::nothing) {
-    remember_checkpoint(said.body);
+    remember_checkpoint(said);
     // Lines of one number may be parts of a table.
-    if (reading.keys.size() != 1 && !reading.throughput && silent_.size() < most_silent)
-      silent_.insert(shape);
+    const bool counts = said.time && is_bare_row(said.body);
+    const bool part = reading.keys.size() == 1 || reading.throughput || counts;
+    if (!part && silent_.size() < most_silent) silent_.insert(quiet);
   }
   if (add_to_block(said, reading)) return;
   flush();
@@ -121,13 +128,22 @@ void ProgressTracker::flush() {
 
 /// "Saving model checkpoint to out/checkpoint-1500", "global_step1971": the step where progress
 /// lines have none.
-void ProgressTracker::remember_checkpoint(std::string_view body) {
+void ProgressTracker::remember_checkpoint(const Said& said) {
+  constexpr double fewest = 10;  // steps between checkpoints; epochs are numbered by ones
   for (const std::string_view mark : {"global_step", "checkpoint-", "checkpoint_", "iter_"}) {
-    const auto at = body.find(mark);
+    const auto at = said.body.find(mark);
     if (at == std::string_view::npos) continue;
-    const auto digits = body.substr(at + mark.size());
+    const auto digits = said.body.substr(at + mark.size());
     const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
-    if (const auto step = parse_number<double>(digits.substr(0, end))) checkpoint_step_ = step;
+    const auto step = parse_number<double>(digits.substr(0, end));
+    if (!step) continue;
+    checkpoint_step_ = step;
+    const double before = checkpoints_.empty() ? 0 : checkpoints_.back().step;
+    if (!said.time || !mark.ends_with('-') || std::abs(*step - before) < fewest) continue;
+    if (*step < before) checkpoints_.clear();
+    if (checkpoints_.empty()) checked_out_s_ = 0;
+    checkpoints_.push_back({*step, std::nullopt, said.time, {}, std::nullopt, arrival_s_, {}});
+    if (checkpoints_.size() > most_samples) checkpoints_.pop_front();
   }
 }
 
@@ -146,6 +162,8 @@ void ProgressTracker::take(Reading reading, std::string_view body) {
       take_epoch(reading);
       break;
     case Reading::Kind::held_out:
+      if (!checkpoints_.empty()) checked_out_s_ += reading.held_out_s;
+      break;
     case Reading::Kind::nothing:
       break;
   }
@@ -171,7 +189,8 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
     loose_.push_back(field);
     if (field.meaning == TimeMeaning::step) bare.times.push_back(field);
   }
-  if (!bare.times.empty()) bare_.push_back(std::move(bare));
+  bare.rate_s = reading.bar_step_s;
+  if (!bare.times.empty() || bare.rate_s) bare_.push_back(std::move(bare));
   if (bare_.size() > most_samples) bare_.pop_front();
   if (loose_.size() > most_loose)
     loose_.erase(loose_.begin(), loose_.end() - static_cast<std::ptrdiff_t>(most_loose));

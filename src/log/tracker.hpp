@@ -71,11 +71,12 @@ class ProgressTracker {
   void close_epoch(double seconds);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
-  void remember_checkpoint(std::string_view body);
+  void remember_checkpoint(const Said& said);
   [[nodiscard]] Counter* newest_counter();
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress told() const;
   [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
+  [[nodiscard]] std::optional<StepTime> time_of_checkpoints() const;
   [[nodiscard]] std::optional<double> remaining(const Progress& progress,
                                                 const Counter* main) const;
   [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
@@ -93,12 +94,14 @@ class ProgressTracker {
   bool held_out_ = false;         ///< a line like "Evaluation" heads what follows
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
   std::optional<double> loose_rate_;
-  std::deque<StepSample> bare_;  ///< times of a step on lines that count none
+  std::deque<StepSample> bare_;         ///< times of a step on lines that count none
+  std::deque<StepSample> checkpoints_;  ///< steps and instants of those that were saved
+  double checked_out_s_ = 0;            ///< seconds of evaluations since the first of them
   std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
   std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
   std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps
   std::optional<Throughput> throughput_;
-  std::string last_text_, scratch_;
+  std::string last_text_, scratch_, lifted_;
 };
 
 }  // namespace schedmate

@@ -36,7 +36,7 @@ double key_seconds(std::string_view key) {
 }  // namespace
 
 double seconds_in(std::string_view unit) {
-  constexpr std::array<std::pair<std::string_view, double>, 22> units = {
+  constexpr std::array<std::pair<std::string_view, double>, 23> units = {
       {{"s", 1},        {"sec", 1},
        {"secs", 1},     {"second", 1},
        {"seconds", 1},  {"ms", 1e-3},
@@ -47,7 +47,8 @@ double seconds_in(std::string_view unit) {
        {"minutes", 60}, {"h", 3600},
        {"hr", 3600},    {"hrs", 3600},
        {"hours", 3600}, {"hour", 3600},
-       {"d", 86400},    {"milliseconds", 1e-3}}};
+       {"d", 86400},    {"milliseconds", 1e-3},
+       {"minute", 60}}};
   const auto at = std::ranges::find(units, unit, &std::pair<std::string_view, double>::first);
   return at == units.end() ? 0 : at->second;
 }

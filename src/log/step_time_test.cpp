@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where the time of a step stands in lines that no format names: each case is a cause of wrong or
+/// missing times that real logs showed.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "log/tracker.hpp"
+
+namespace schedmate {
+namespace {
+
+/// `make(i)` for each i of 1..count, lines of one text separated by \n.
+template <class Make>
+Progress read_each(int count, const Make& make) {
+  ProgressTracker tracker;
+  for (int i = 1; i <= count; ++i) {
+    const std::string text = make(i);
+    for (std::size_t at = 0; at <= text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      tracker.add(std::string_view(text).substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return tracker.now();
+}
+
+void check_time(const Progress& progress, double want) {
+  REQUIRE(progress.step_time_s.has_value());
+  CHECK(*progress.step_time_s == doctest::Approx(want).epsilon(0.03));
+}
+
+/// Values that come and go by a few percent.
+double about(double value, int i) { return value * (1 + 0.01 * (i * 7 % 5 - 2)); }
+
+std::string clock(int seconds) {
+  return fmt::format("{:02d}:{:02d}:{:02d}", 10 + seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+}  // namespace
+
+TEST_CASE("a stamp behind what was said, or as a field, is the time of the line") {
+  const auto check = [](const auto& make) { check_time(read_each(12, make), 0.5); };
+  check([](int i) {
+    return fmt::format("step {} | loss 0.5 | 2024-03-01 {}", i * 10, clock(i * 5));
+  });
+  check([](int i) {
+    return fmt::format(R"({{"step": {}, "loss": 0.5, "timestamp": {}.25}})", i * 10,
+                       1700000000 + i * 5);
+  });
+  check([](int i) {
+    return fmt::format(R"({{"ts": {}, "step": {}, "loss": 0.5}})", 1700000000123 + i * 5000,
+                       i * 10);
+  });
+  check([](int i) {
+    return fmt::format("time=\"2024-03-01T{}Z\" level=info step={} loss=0.5", clock(i * 5), i * 10);
+  });
+  check([](int i) {
+    return fmt::format("2024-03-01_10-{:02d}-{:02d} step {} loss 0.5", i * 5 / 60, i * 5 % 60,
+                       i * 10);
+  });
+}
+
+TEST_CASE("a time at which something ends, or in the name of a file, is no stamp") {
+  for (const std::string_view what :
+       {"eta: 2024-03-02 {}", "until 2024-03-02 {}", "runs/2024-03-01T{}/x"}) {
+    CAPTURE(what);
+    CHECK(!read_each(12, [&](int i) {
+             return fmt::format("step {} loss 0.5 ", i * 10) +
+                    fmt::format(fmt::runtime(what), clock(i * 5));
+           }).step_time_s);
+  }
+}
+
+TEST_CASE("clocks of twelve hours go on after noon") {
+  check_time(read_each(12,
+                       [](int i) {
+                         const int minute = 55 + i;  // from 11:56 AM to 12:07 PM
+                         return fmt::format("03/01 {}:{:02d}:00 {} step {} loss 0.5",
+                                            minute < 60 ? 11 : 12, minute % 60,
+                                            minute < 60 ? "AM" : "PM", i * 10);
+                       }),
+             6);
+}
+
+TEST_CASE("a column of dates is no millisecond of the next column") {
+  check_time(read_each(13,
+                       [](int i) {
+                         return i == 1 ? std::string("time,step,loss")
+                                       : fmt::format("2024-03-01 {},{},0.5", clock(i * 5), i * 10);
+                       }),
+             0.5);
+}
+
+TEST_CASE("a time that names how many steps it covers is shared among them") {
+  for (const std::string_view words :
+       {"100 steps took {:.2f} s", "time for last 100 steps: {:.2f}s", "{:.2f} s/100 iters"}) {
+    CAPTURE(words);
+    check_time(read_each(12,
+                         [&](int i) {
+                           return fmt::format("Step {}: loss 0.5, ", i * 100) +
+                                  fmt::format(fmt::runtime(words), about(3, i));
+                         }),
+               0.03);
+  }
+}
+
+TEST_CASE("rates and times per step in words") {
+  for (const auto& [words, value] : {std::pair{"{:.3f} s per step", 0.5},
+                                     {"{:.3f} steps per second", 2.0},
+                                     {"iter/sec {:.3f}", 2.0},
+                                     {"elapsed time per iteration (s): {:.3f}", 0.5},
+                                     {"step_time(ms): {:.1f}", 500.0},
+                                     {"iter_dt {:.2f}ms", 500.0}}) {
+    CAPTURE(words);
+    check_time(read_each(12,
+                         [&](int i) {
+                           return fmt::format("step {} | loss 3.1 ", i * 10) +
+                                  fmt::format(fmt::runtime(words), about(value, i));
+                         }),
+               0.5);
+  }
+}
+
+TEST_CASE("the word of a counter before a time is the time of a step") {
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format(" [==>...]  Step: {:.0f}ms | Tot: 1s20ms | {}/391",
+                                            about(120, i), i);
+                       }),
+             0.12);
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format(
+                             "Epoch: [1/9][{}/999] Data 0.001 (0.012) Batch {:.3f} (0.612) Loss 1",
+                             i * 10, about(0.6, i));
+                       }),
+             0.6);
+}
+
+TEST_CASE("a bare time whose reports would be many minutes apart is of all steps between them") {
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format("Iteration {:06d} loss 0.5 Timer {:.3f}(28.4)", i * 20,
+                                            about(29, i));
+                       }),
+             1.45);
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format("batch {} loss 1 time {:.2f}", i * 50, about(0.4, i));
+                       }),
+             0.4);
+}
+
+TEST_CASE("a bar that counts epochs tells no step") {
+  const Progress read = read_each(12, [](int i) {
+    return fmt::format("Epochs:  {}%|#  | {}/30 [{:02d}:00<27:54, 62.01s/it, loss=0.5]", i * 3, i,
+                       i);
+  });
+  CHECK(!read.step_time_s);
+  CHECK(!read.step);
+  CHECK(read.epoch == 12);
+  CHECK(read.total_epochs == 30);
+}
+
+TEST_CASE("bars of sampling are no training") {
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format(
+                             "Epoch 3:  {}%|#  | {}/400 [01:00<10:00,  2.00it/s, loss=0.5]\n"
+                             "Sampling loop time step: 100%|###| 50/50 [00:02<00:00, 25.00it/s]",
+                             i * 2, i * 10);
+                       }),
+             0.5);
+}
+
+TEST_CASE("an epoch with a fraction is the same epoch") {
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format(
+                             "{}/21150 (epoch {:.3f}), train_loss = 3.1, time/batch = {:.4f}s", i,
+                             i / 423.0, about(0.512, i));
+                       }),
+             0.512);
+}
+
+TEST_CASE("two times without a word are two series") {
+  const Progress read = read_each(
+      12, [](int i) { return fmt::format("step {} loss 0.5 [{}:00] [{}:30]", i * 10, i, 20 - i); });
+  CHECK((!read.step_time_s || *read.step_time_s == doctest::Approx(6)));
+}
+
+TEST_CASE("a sum in a unit that is not printed is not seconds") {
+  CHECK(!read_each(12, [](int i) {
+           return fmt::format("Iteration {} return 850.5 wall_time {:.6f}", i * 50, i * 0.02);
+         }).step_time_s);
+}
+
+TEST_CASE("the time of day as a field needs two reports only") {
+  check_time(read_each(2,
+                       [](int i) {
+                         return fmt::format("Epoch=1 Step={} Loss=0.5 Time=22:00:{:02d}", i * 20,
+                                            i * 4);
+                       }),
+             0.2);
+}
+
+TEST_CASE("the digits of a counter may stand at its word") {
+  check_time(read_each(12,
+                       [](int i) {
+                         return fmt::format(
+                             "[run][03-01 {}]INFO: Train|Epoch1/300|Iter{}({}/7392)|",
+                             clock(i * 20), i * 50, i * 50);
+                       }),
+             0.4);
+  CHECK(!read_each(3, [](int i) { return fmt::format("saved to epoch{}.pth", i); }).epoch);
+}
+
+TEST_CASE("stamped lines of numbers only count by the number that goes up evenly") {
+  const auto make = [](int i) {
+    return fmt::format("#> 9.1 8.9\n[Mar 01, {}] {} 5.{}\nTrue\n 0.35 3.1{}", clock(i * 5), i * 10,
+                       900 - i, i);
+  };
+  const Progress read = read_each(12, make);
+  check_time(read, 0.5);
+  CHECK(read.step == 120);
+}
+
+TEST_CASE("checkpoints with stamps give the time of a step where lines count none") {
+  const auto make = [](double evaluated_s) {
+    return [evaluated_s](int i) {
+      return fmt::format(
+          "{{'loss': 0.5, 'epoch': 0.1}}\n{{'eval_loss': 0.5, 'eval_runtime': {}}}\n"
+          "[INFO|2024-03-01 {}] trainer.py:3801 >> Saving model checkpoint to out/checkpoint-{}",
+          evaluated_s, clock(i * 1000), i * 100);
+    };
+  };
+  const Progress read = read_each(5, make(20));
+  check_time(read, 10);
+  CHECK(read.by == "time stamps of checkpoints");
+  CHECK(!read_each(5, make(200)).step_time_s);
+}
+
+TEST_CASE("the summary of an experiment tracker is no progress") {
+  const Progress read = read_each(12, [](int i) {
+    return fmt::format("step {}/12 loss 0.5\nwandb:  train/loss 9.5\nwandb: global_step 5{}", i, i);
+  });
+  CHECK(read.step == 12);
+  CHECK(read.loss == 0.5);
+}
+
+TEST_CASE("a line of an epoch with the time of its steps is a report") {
+  const Progress read = read_each(6, [](int i) {
+    return fmt::format("Epoch {}/6\n100/100 - 12s - loss: 0.5 - 120ms/step", i);
+  });
+  check_time(read, 0.12);
+  CHECK(read.step == 100);
+}
+
+}  // namespace schedmate
