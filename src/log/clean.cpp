@@ -224,7 +224,8 @@ class Prefixes {
     if (level_of(word) != 0 && !behind.starts_with('=')) {
       const bool separated = behind.starts_with(':') || behind.starts_with(" :") ||
                              behind.starts_with(" -") || behind.starts_with(" |") ||
-                             behind.starts_with(']') || (any_ && behind.starts_with(' '));
+                             behind.starts_with(']') ||
+                             (any_ && (behind.starts_with(' ') || behind.starts_with('\t')));
       if (!separated && !behind.empty()) return false;
       take_level(word);
       rest = behind;
@@ -233,7 +234,10 @@ class Prefixes {
     }
     const bool logger = after_level_ && behind.starts_with(':') && !behind.starts_with(": ");
     after_level_ = false;
-    if (!any_ || (!behind.starts_with(" - ") && !behind.starts_with(" | ") && !logger))
+    const auto next = behind.starts_with('\t') ? behind.substr(1) : std::string_view();
+    const bool before_level = level_of(next.substr(0, next.find('\t'))) != 0;  // "model\tINFO\t"
+    if (!any_ ||
+        (!behind.starts_with(" - ") && !behind.starts_with(" | ") && !logger && !before_level))
       return false;
     rest = behind;
     return true;

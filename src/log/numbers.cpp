@@ -205,8 +205,9 @@ class Reader {
   /// "loss 3.1 iter/sec 2.0": the rate of the number that follows.
   [[nodiscard]] bool names_next(const Number& number, std::string_view word,
                                 std::size_t end) const {
-    const bool pair = peek(end) == ' ' && (is_digit(peek(end + 1)) || is_digit(peek(end + 2)));
-    return pair && word.contains('/') && number.key.ends_with("loss");
+    const bool named = (peek(end) == ':' || peek(end) == '=') && word.contains('/');
+    const bool pair = peek(end) == ' ' && is_digit(peek(end + 1));
+    return named || (pair && word.contains('/') && number.key.ends_with("loss"));
   }
 
   /// "s per step", "steps per second" as "s/step", "steps/second".

@@ -118,7 +118,7 @@ class FieldSeries {
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
     if (const auto elapsed = by_elapsed(witness)) return named(*elapsed, "elapsed, differences");
-    if (meaning_ == TimeMeaning::elapsed) return std::nullopt;
+    if (meaning_ == TimeMeaning::elapsed || (witness.stamps && only_grows())) return std::nullopt;
     if (key_.empty() && !is_told()) return by_distance();
     const double value = steady_median();
     // One report, or a word of a sum: nothing bears it out.
@@ -193,6 +193,14 @@ class FieldSeries {
     return named(value, "since last report");
   }
 
+  /// A sum, whatever of.
+  [[nodiscard]] bool only_grows() const {
+    constexpr std::size_t enough = 6;
+    for (std::size_t i = 1; i < points_.size(); ++i)
+      if (points_[i].seconds <= points_[i - 1].seconds) return false;
+    return points_.size() >= enough && points_.back().seconds > 2 * points_.front().seconds;
+  }
+
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
   [[nodiscard]] std::optional<double> by_elapsed(const Witness& witness) const {
     const auto& stamps = witness.stamps;
@@ -218,6 +226,8 @@ class FieldSeries {
     if (each.size() < enough || falls > 0) return std::nullopt;
     const double slope = median_of(each);
     if (bare_ && slope * witness.interval < shortest_between) return std::nullopt;
+    // A sum of parts ("env-time", "pth-time") is less than what the clock says.
+    if (stamps && witness.gaps >= enough_gaps && slope < *stamps / 1.5) return std::nullopt;
     // Seconds / slope = steps since the start, which the counter must bear out; a run that was
     // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;

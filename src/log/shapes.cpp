@@ -59,8 +59,10 @@ bool is_bare_row(std::string_view line) {
     const bool exponent = (c == 'e' || c == 'E') && i > 0 && is_digit(line[i - 1]);
     if (((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) && !exponent) return false;
     fraction = fraction || (c == '.' && i > 0 && is_digit(line[i - 1]));
-    count = count || (is_digit(c) && (i == 0 || line[i - 1] == ' ') &&
-                      line.find_first_not_of("0123456789", i) == line.find(' ', i));
+    const bool begins = is_digit(c) && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '[');
+    const auto end = begins ? line.find_first_not_of("0123456789", i) : 0;
+    count = count || (begins && end != std::string_view::npos &&
+                      std::string_view(" ,]|").contains(line[end]));
   }
   return fraction && count;
 }

@@ -108,6 +108,7 @@ TEST_CASE("rates and times per step in words") {
   for (const auto& [words, value] : {std::pair{"{:.3f} s per step", 0.5},
                                      {"{:.3f} steps per second", 2.0},
                                      {"iter/sec {:.3f}", 2.0},
+                                     {"batches/s: {:.3f}", 2.0},
                                      {"elapsed time per iteration (s): {:.3f}", 0.5},
                                      {"step_time(ms): {:.1f}", 500.0},
                                      {"iter_dt {:.2f}ms", 500.0}}) {
@@ -223,6 +224,27 @@ TEST_CASE("stamped lines of numbers only count by the number that goes up evenly
   const Progress read = read_each(12, make);
   check_time(read, 0.5);
   CHECK(read.step == 120);
+}
+
+TEST_CASE("a stamped list of numbers counts by the one among them that goes up evenly") {
+  check_time(read_each(9,
+                       [](int i) {
+                         return fmt::format(
+                             "2024-03-01 {},804 INFO Train Epoch: {} [83%]\n"
+                             "2024-03-01 {},805 model\tINFO\t[2.74{}, 1.87, 22.3, {}, 0.00019{}]",
+                             clock(i * 332), 40 + 3 * i, clock(i * 332), i, 2400 + i * 200, 99 - i);
+                       }),
+             1.66);
+}
+
+TEST_CASE("a sum of parts of the step is not what the clock says") {
+  check_time(read_each(9,
+                       [](int i) {
+                         return fmt::format(
+                             "2024-03-01 {} update: {} env-time: {:.3f}s pth-time: {:.3f}s",
+                             clock(i * 203), i * 10, i * 121.3, i * 40.1);
+                       }),
+             20.3);
 }
 
 TEST_CASE("checkpoints with stamps give the time of a step where lines count none") {
