@@ -131,7 +131,7 @@ int run(const std::vector<std::string>& words) {
   const auto templates = write_corpus(path, wanted, lines);
   fmt::print("{} source lines, {} lines written, {:.0f} MB, {} distinct templates\n", lines.size(),
              wanted, static_cast<double>(std::filesystem::file_size(path)) / 1e6, templates);
-  fmt::print("{:<12} {:>10} {:>8} {:>12} {:>8}\n", "SchedMate", "lines", "wall s", "lines/s",
+  fmt::print("{:<12} {:>10} {:>8} {:>12} {:>8}\n", "SchedMate", "lines read", "wall s", "lines/s",
              "misses");
   LineKinds kinds(*make_rules_classifier({}));
   classify(path, kinds, "cold cache");

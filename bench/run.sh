@@ -104,11 +104,12 @@ logs() {
     echo "Drain3: skipped, it cannot be installed ($(tail -1 "$dir/pip.log"))"
   fi
   echo
-  echo "== 256,000 lines of it, wall ms of the whole process (asked: algorithm1 50, scan 300)"
+  echo "== 256,000 lines of it, wall ms of the whole process (asked: algorithm1 50, scan 300), and its CPU ms"
   head -256000 "$dir/corpus.log" > "$dir/256k.log"
   for locator in algorithm1 scan tail; do
-    read -r _ _ wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" diagnose "$dir/256k.log" --locate "$locator" --json)
-    printf '%-12s %10.0f %10.1f MB\n' "$locator" "$(awk -v w="$wall" 'BEGIN { print 1000 * w }')" "$peak"
+    read -r _ cpu wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" diagnose "$dir/256k.log" --locate "$locator" --json)
+    awk -v l="$locator" -v w="$wall" -v c="$cpu" -v m="$peak" \
+      'BEGIN { printf "%-12s %10.0f %10.0f %10.1f MB\n", l, 1000 * w, 1000 * c, m }'
   done
   echo
   echo "== a plain log of 10 GB (sparse) and one line of 1 GB, wall ms (asked: track 100 ms; memory 100 MB)"

@@ -37,11 +37,11 @@ Result<Around> read_around(const std::string& path, const FailureLine& root) {
   const auto floor = root.line > longest_trace ? root.line - longest_trace : 1;
   const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
   std::string scratch;
-  const auto done = each_line(path, [&](const Line& line) {
-    if (line.number < from) return true;
+  const auto take = [&](const Line& line) {
     around.lines.emplace_back(without_escapes(line.text.substr(0, 2000), scratch));
     return line.number < root.line + lines_behind;
-  });
+  };
+  const auto done = each_line(path, take, from);
   if (!done && around.lines.empty()) return tl::unexpected(done.error());
   for (std::size_t i = 0; i < around.lines.size(); ++i) {
     around.context.append(around.lines[i]).append("\n");

@@ -96,6 +96,9 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
     pattern.pieces_.push_back({*place, ""});
     text.remove_prefix(close + 1);
   }
+  for (const Piece& piece : pattern.pieces_)
+    for (const auto word : split(piece.text, ' '))
+      if (word.size() > pattern.needle_.size()) pattern.needle_ = word;
   return pattern;
 }
 
@@ -104,9 +107,19 @@ bool LinePattern::tells() const {
                              [](const Piece& piece) { return piece.place < PatternPlace::number; });
 }
 
+/// Most lines fit no pattern: by the first character, or the longest word, that is soon known.
+bool LinePattern::may_fit(std::string_view body) const {
+  if (pieces_.empty()) return true;
+  const Piece& first = pieces_.front();
+  if (first.place == PatternPlace::literal)
+    return first.text[0] == ' ' || (!body.empty() && body[0] == first.text[0]);
+  return body.contains(needle_);
+}
+
 std::optional<LinePattern::Values> LinePattern::read(std::string_view body) const {
-  Values values;
   skip_blanks(body);
+  if (!may_fit(body)) return std::nullopt;
+  Values values;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
     if (piece.place == PatternPlace::literal) {

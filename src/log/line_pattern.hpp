@@ -47,7 +47,10 @@ class LinePattern {
     PatternPlace place = PatternPlace::literal;
     std::string text;  ///< of a literal; a space stands for any number of blanks
   };
+  [[nodiscard]] bool may_fit(std::string_view body) const;
+
   std::vector<Piece> pieces_;
+  std::string needle_;  ///< of its literals the longest word
 };
 
 }  // namespace schedmate

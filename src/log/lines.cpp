@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
-#include "base/descriptor.hpp"
 #include "base/input.hpp"
 #include "log/utf16.hpp"
 
@@ -20,44 +20,6 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18U;
 constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
-
-/// Cuts a stream of chunks into lines.
-class LineCutter {
- public:
-  explicit LineCutter(const TakeLine& take) : take_(take) {}
-
-  /// False: the taker wants no more.
-  bool add(std::string_view chunk) {
-    while (!chunk.empty()) {
-      const auto end = chunk.find('\n');
-      const bool ends = end != std::string_view::npos;
-      const auto piece = chunk.substr(0, end);
-      chunk.remove_prefix(ends ? end + 1 : chunk.size());
-      if (!ends || started_) {
-        carry_.append(piece.substr(0, most_line_bytes - carry_.size()));
-        started_ = true;
-      }
-      if (ends && !give(started_ ? std::string_view(carry_) : piece)) return false;
-    }
-    return true;
-  }
-  void finish() {
-    if (started_) give(carry_);
-  }
-
- private:
-  bool give(std::string_view text) {
-    const bool more = take_({++number_, text.substr(0, most_line_bytes)});
-    carry_.clear();
-    started_ = false;
-    return more;
-  }
-
-  const TakeLine& take_;
-  std::string carry_;
-  bool started_ = false;
-  std::uint64_t number_ = 0;
-};
 
 using TakeChunk = std::function<bool(std::string_view)>;
 
@@ -75,7 +37,7 @@ Result<void> each_chunk(const std::string& path, const TakeChunk& take) {
     std::string_view chunk(buffer.data(), *got);
     if (const int kind = first ? utf16_kind(chunk) : 0; kind != 0)
       utf16 = std::make_unique<Utf16>(kind == 2);
-    if (first && chunk.starts_with(utf8_mark)) chunk.remove_prefix(utf8_mark.size());
+    if (first) chunk = without_mark(chunk);
     if (utf16 != nullptr) {
       decoded.clear();
       utf16->add(chunk, decoded);
@@ -83,19 +45,6 @@ Result<void> each_chunk(const std::string& path, const TakeChunk& take) {
     }
     if (!take(chunk)) return {};
   }
-}
-
-/// Reads up to `out.size()` bytes at `offset`; says how many there were.
-std::size_t read_at(int file, std::string& out, std::uint64_t offset) {
-  std::size_t have = 0;
-  while (have < out.size()) {
-    const auto got =
-        ::pread(file, out.data() + have, out.size() - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  return have;
 }
 
 bool is_plain(std::string_view head) {
@@ -129,8 +78,74 @@ Result<Tail> read_through(const std::string& path, std::size_t bytes) {
 
 }  // namespace
 
-Result<void> each_line(const std::string& path, const TakeLine& take) {
+bool LineCutter::add(std::string_view piece) {
+  skip(piece);
+  while (!piece.empty()) {
+    const auto end = piece.find('\n');
+    const bool ends = end != std::string_view::npos;
+    const auto part = piece.substr(0, end);
+    piece.remove_prefix(ends ? end + 1 : piece.size());
+    if (!ends || started_) {
+      carry_.append(part.substr(0, most_line_bytes - carry_.size()));
+      started_ = true;
+    }
+    if (ends && !give(started_ ? std::string_view(carry_) : part)) return false;
+  }
+  return true;
+}
+
+/// Drops lines, or the beginning of one, that nobody wants.
+void LineCutter::skip(std::string_view& piece) {
+  while (number_ + 1 < first_ && !piece.empty()) {
+    const auto end = piece.find('\n');
+    if (end == std::string_view::npos) {
+      piece = {};
+      return;
+    }
+    piece.remove_prefix(end + 1);
+    ++number_;
+  }
+}
+
+void LineCutter::finish() {
+  if (started_) give(carry_);
+}
+
+bool LineCutter::give(std::string_view text) {
+  const bool more = take_({++number_, text.substr(0, most_line_bytes)});
+  carry_.clear();
+  started_ = false;
+  return more;
+}
+
+Descriptor open_plain(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  const bool regular = file && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+  std::string head(4, '\0');
+  if (regular) head.resize(read_at(file, head, 0));
+  return regular && is_plain(head) ? std::move(file) : Descriptor();
+}
+
+std::size_t read_at(const Descriptor& file, std::string& out, std::uint64_t offset) {
+  std::size_t have = 0;
+  while (have < out.size()) {
+    const auto got = ::pread(file.number(), out.data() + have, out.size() - have,
+                             static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  return have;
+}
+
+std::string_view without_mark(std::string_view text) {
+  return text.starts_with(utf8_mark) ? text.substr(utf8_mark.size()) : text;
+}
+
+Result<void> each_line(const std::string& path, const TakeLine& take, std::uint64_t first) {
   LineCutter lines(take);
+  lines.begin_at(first);
   auto done = each_chunk(path, [&](std::string_view chunk) { return lines.add(chunk); });
   lines.finish();
   return done;
@@ -142,18 +157,15 @@ void each_line_of(std::string_view text, const TakeLine& take) {
 }
 
 Result<Tail> tail_of(const std::string& path, std::size_t bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const auto file = open_plain(path);
   struct stat status{};
-  const bool regular =
-      file.number() >= 0 && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
-  std::string head(4, '\0');
-  if (regular) head.resize(read_at(file.number(), head, 0));
-  if (!regular || !is_plain(head)) return read_through(path, bytes);  // says what is wrong, too
+  if (!file || ::fstat(file.number(), &status) != 0)
+    return read_through(path, bytes);  // says what is wrong, too
   const auto size = static_cast<std::uint64_t>(status.st_size);
   Tail tail;
   tail.complete = size <= bytes;
   tail.text.resize(std::min<std::uint64_t>(size, bytes));
-  tail.text.resize(read_at(file.number(), tail.text, size - tail.text.size()));
+  tail.text.resize(read_at(file, tail.text, size - tail.text.size()));
   if (tail.complete && tail.text.starts_with(utf8_mark)) tail.text.erase(0, utf8_mark.size());
   cut_to_line_start(tail);
   return tail;

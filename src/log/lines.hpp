@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+
 namespace schedmate {
 
 /// Of a longer line only this much is looked at: a line of 1 GB costs no memory.
@@ -23,8 +25,34 @@ struct Line {
 /// Takes a line; false ends the reading.
 using TakeLine = std::function<bool(const Line&)>;
 
-/// Calls `take` for each line from the first on. Errors: as InputFile.
-[[nodiscard]] Result<void> each_line(const std::string& path, const TakeLine& take);
+/// Cuts a stream of pieces into lines. `take` must outlive it.
+class LineCutter {
+ public:
+  /// `before` lines went before the first piece.
+  explicit LineCutter(const TakeLine& take, std::uint64_t before = 0)
+      : take_(take), number_(before) {}
+
+  /// Lines before this one are counted only.
+  void begin_at(std::uint64_t first) { first_ = first; }
+  /// False: the taker wants no more.
+  bool add(std::string_view piece);
+  /// The last line, where it has no end.
+  void finish();
+
+ private:
+  bool give(std::string_view text);
+  void skip(std::string_view& piece);
+
+  const TakeLine& take_;
+  std::string carry_;
+  bool started_ = false;
+  std::uint64_t number_ = 0;
+  std::uint64_t first_ = 1;
+};
+
+/// Calls `take` for each line from number `first` on. Errors: as InputFile.
+[[nodiscard]] Result<void> each_line(const std::string& path, const TakeLine& take,
+                                     std::uint64_t first = 1);
 
 /// The same over a text in memory.
 void each_line_of(std::string_view text, const TakeLine& take);
@@ -34,6 +62,13 @@ struct Tail {
   std::string text;       ///< UTF-8 or bytes
   bool complete = false;  ///< it is the whole file
 };
+
+/// A regular file that is neither compressed nor UTF-16; else none.
+[[nodiscard]] Descriptor open_plain(const std::string& path);
+/// Fills `out` from `offset` on; says how many bytes there were.
+[[nodiscard]] std::size_t read_at(const Descriptor& file, std::string& out, std::uint64_t offset);
+/// Without the mark that UTF-8 texts may begin with.
+[[nodiscard]] std::string_view without_mark(std::string_view text);
 
 /// At least `bytes` of the end (less where the file is shorter), by a seek where the file is plain,
 /// by reading it through where it is compressed. Errors: as InputFile.
