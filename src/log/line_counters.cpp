@@ -17,6 +17,8 @@ class Counters {
   void read() {
     find_bar();
     if (parts_.bar && counts_epochs(*parts_.bar)) return take_epoch_bar(*parts_.bar);
+    for (std::size_t i = 0; i < size(); ++i)
+      if (take_epoch_and_step(i)) return;
     find_epoch();
     find_step();
   }
@@ -141,9 +143,24 @@ class Counters {
   /// the time of a step.
   [[nodiscard]] bool leads(std::size_t i) const {
     if (!is_pair(i) || !can_count(i) || !key(i).empty() || number(i).at > 2) return false;
-    return std::ranges::any_of(parts_.numbers, [](const Number& each) {
-      return each.unit.contains('/') && seconds_of_rate(each).has_value();
-    });
+    for (std::size_t k = 0; k < size(); ++k) {
+      const bool rate = number(k).unit.contains('/') && seconds_of_rate(number(k));
+      if (rate || is_step_itself(parts_, k)) return true;
+    }
+    return false;
+  }
+
+  /// "epoch/iter: 1/600"
+  [[nodiscard]] bool take_epoch_and_step(std::size_t i) {
+    const auto& words = parts_.words;
+    const auto first = key(i).substr(0, key(i).find(' '));
+    if (!is_pair(i) || !words.epoch.contains(first) || !words.step.contains(last_word(key(i))))
+      return false;
+    reading_.epoch = number(i).value;
+    reading_.step = number(i).total;
+    reading_.step_key = key(i);
+    parts_.epoch = parts_.step = i;
+    return true;
   }
 
   /// The words of a bar stand before its percentage.

@@ -2,6 +2,7 @@
 /// Whether a line tells of training steps, of something held out, or of nothing.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "log/line_parts.hpp"
 
 namespace schedmate {
@@ -43,13 +44,31 @@ bool is_held_out(const LineParts& parts, const std::vector<std::string>& head) {
 
 }  // namespace
 
+/// "Epoch 1 | val | 90/100 | ...": a field of its own before the counter.
+bool names_held_out(const LineParts& parts) {
+  auto counter = parts.step;
+  for (std::size_t i = 0; !counter && i < parts.numbers.size(); ++i)
+    if (parts.numbers[i].total && i != parts.epoch) counter = i;
+  if (!counter) return false;
+  auto text = parts.body.substr(0, parts.numbers[*counter].at);
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of("|[]()"), text.size());
+    const auto field = trim(text.substr(0, end));
+    const auto words = words_of(field);  // "Validation:" is the name of a bar
+    const bool one = field.size() > 1 && words[0].size() == field.size();
+    if (one && parts.words.held_out.contains(words[0])) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 Reading::Kind kind_of(const LineParts& parts, const Reading& reading) {
   using Kind = Reading::Kind;
   if (parts.index_of("train runtime") || parts.index_of("train steps per second"))
     return Kind::closing;
   const auto first = std::max<std::size_t>(parts.numbers[0].at, 1);
   const auto head = words_of(parts.body.substr(0, first));
-  if (is_held_out(parts, head)) return Kind::held_out;
+  if (reading.names_held_out || is_held_out(parts, head)) return Kind::held_out;
   const bool busy = any_in(head, parts.words.busy);
   if (parts.bar && !parts.loss && (busy || beside_bar(parts, parts.words.busy)))
     return Kind::held_out;

@@ -16,9 +16,9 @@ namespace {
 
 /// "avg step time", "seconds per batch", "time/iter (ms)": nothing but these words.
 bool names_step_time(std::string_view key) {
-  constexpr std::array<std::string_view, 14> times = {
-      "time",    "timing", "(ms)", "(s)",     "(sec)",    "sec",  "secs",
-      "seconds", "ms",     "s",    "latency", "duration", "cost", "dt"};
+  constexpr std::array<std::string_view, 15> times = {
+      "time", "timing", "(ms)", "(s)",     "(sec)",    "sec",  "secs", "seconds",
+      "ms",   "s",      "t",    "latency", "duration", "cost", "dt"};
   constexpr std::array<std::string_view, 10> steps = {
       "step", "iter", "iteration", "batch", "it", "minibatch", "update", "itr", "ba", "iters"};
   constexpr std::array<std::string_view, 10> others = {
@@ -49,6 +49,12 @@ bool joins_cover(std::string_view key, const WordSet& steps) {
   return steps.contains(words.front()) && words.front().ends_with('s') &&
          std::all_of(words.begin() + 1, words.end(),
                      [&](auto word) { return std::ranges::find(verbs, word) != verbs.end(); });
+}
+
+/// "time" of "time(ms)".
+std::string_view without_unit(std::string_view key) {
+  const auto open = key.ends_with(')') ? key.rfind('(') : std::string_view::npos;
+  return open == std::string_view::npos || open == 0 ? key : key.substr(0, open);
 }
 
 class Times {
@@ -85,13 +91,6 @@ class Times {
       return true;
     return number(i).unit.empty() && !number(i).total && i + 1 < parts_.numbers.size() &&
            has_unit(number(i + 1)) && joins_cover(key(i + 1), parts_.words.step);
-  }
-
-  /// "Batch 0.51 (0.60)", "Step: 120ms": the word of a counter before what is no count.
-  [[nodiscard]] bool is_step_itself(std::size_t i) const {
-    if (!parts_.words.step.contains(key(i)) || number(i).percent) return false;
-    if (has_unit(number(i))) return true;
-    return number(i).mean && !number(i).whole && number(i).unit.empty() && !number(i).total;
   }
 
   /// Seconds of one step from a printed rate ("ups=0.44", "global_step/sec: 5.6").
@@ -151,7 +150,7 @@ class Times {
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     // "(1228.2 ms)": nobody counts reports in milliseconds.
     const bool bare_ms = key(i).empty() && number(i).unit == "ms";
-    const bool step = bare_ms || told || is_step_itself(i) ||
+    const bool step = bare_ms || told || is_step_itself(parts_, i) ||
                       parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
     const auto seconds = seconds_of(number(i), key(i));
     // "3.1 s/100 iters"
@@ -159,8 +158,8 @@ class Times {
       covers = number(i).total.value_or(0);
     // A path may have such a word, too.
     constexpr std::ptrdiff_t most_blanks = 5;
-    const bool word =
-        std::ranges::count(key(i), ' ') <= most_blanks && has_word(key(i), parts_.words.time);
+    const bool word = std::ranges::count(key(i), ' ') <= most_blanks &&
+                      has_word(without_unit(key(i)), parts_.words.time);
     const bool some = covers > 0 || (seconds && (number(i).clock || has_unit(number(i)))) || word;
     if ((!step && !some) || (!step && !ended_at && has_word(key(i), parts_.words.part))) return;
     if (parts_.bar && number(i).clock) return;  // elapsed and remaining of a bar
@@ -204,6 +203,16 @@ class Times {
 };
 
 }  // namespace
+
+/// A unit, a mean or a fraction behind the word tell.
+bool is_step_itself(const LineParts& parts, std::size_t i) {
+  const Number& number = parts.numbers[i];
+  const std::string& key = parts.keys[i];
+  if (!parts.words.step.contains(key) || number.percent || number.total) return false;
+  if (has_unit(number)) return true;
+  const bool fraction = !number.whole && number.unit.empty();
+  return fraction && (number.mean || key == "batch" || key == "iter");
+}
 
 void read_times(const LineParts& parts, Reading& reading) { Times(parts, reading).read(); }
 

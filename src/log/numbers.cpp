@@ -277,6 +277,14 @@ class Reader {
   static std::string key_of(std::string_view between) {
     const auto ends = [](char c) { return std::string_view(" \t:=([{'\"<#|").contains(c); };
     while (!between.empty() && ends(between.back())) between.remove_suffix(1);
+    std::string in_parentheses;  // "time [ms]" as "time (ms)"
+    const auto open = between.rfind(" [");
+    if (between.ends_with(']') && open != std::string_view::npos && between.size() - open <= 6) {
+      in_parentheses = between;
+      in_parentheses[open + 1] = '(';
+      in_parentheses.back() = ')';
+      between = in_parentheses;
+    }
     const bool unit_name = between.ends_with(')');  // "iteration (ms)": the bracket belongs to it
     std::size_t begin = between.size();
     while (begin > 0 && !is_separator(between, begin - 1, unit_name)) --begin;

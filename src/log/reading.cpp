@@ -70,6 +70,7 @@ Reading by_words(const Said& said, const LogWords& words) {
     read_counters(parts, reading);
     read_loss(parts, reading);
     read_times(parts, reading);
+    reading.names_held_out = names_held_out(parts);
     reading.kind = kind_of(parts, reading);
     if (const auto took = parts.index_of("eval runtime"))
       reading.held_out_s = parts.numbers[*took].value;

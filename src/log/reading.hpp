@@ -47,6 +47,8 @@ struct Reading {
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
   double held_out_s = 0;          ///< seconds of an evaluation, as printed
   bool by_place = false;          ///< a pattern told it
+  bool names_held_out = false;    ///< as a field of its own
+  bool by_one = false;            ///< a counter without a name that goes up by one
   bool bar = false;
   bool in_epoch = false;  ///< the counter begins anew in each epoch
   const LogFormat* format = nullptr;

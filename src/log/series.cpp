@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "log/columns_of_numbers.hpp"
 
 namespace schedmate {
@@ -149,7 +150,8 @@ class FieldSeries {
     if (!stamps) {
       // "took 2 s" every 50 steps may be either; "time" is more often that of a step, unless
       // reports would then be many minutes apart.
-      const bool timed = key_.ends_with("time") || key_.ends_with("timer");
+      const std::string_view word = std::string_view(key_).substr(0, key_.find_last_of('('));
+      const bool timed = trim(word).ends_with("time") || word.ends_with("timer");
       if (many && !witness.left && !is_told() && !timed) return std::nullopt;
       if (many && !witness.left && !is_told() && value * witness.interval > longest_between)
         return named(share, "since last report");
@@ -207,10 +209,16 @@ class FieldSeries {
     std::vector<double> each;
     std::size_t falls = 0;
     std::size_t restarts = 0;
+    std::size_t same = 0;  // reports between two ticks of a coarse clock
     const Point* last = nullptr;
     for (const Point& point : points_) {
       const bool next = last != nullptr && point.epoch != last->epoch;
       const bool anew = next && point.seconds <= last->seconds;  // a clock of each epoch
+      const bool known = meaning_ == TimeMeaning::elapsed || meaning_ == TimeMeaning::running;
+      if (known && last != nullptr && !anew && point.seconds == last->seconds) {
+        ++same;
+        continue;
+      }
       restarts += anew ? 1 : 0;
       if (last != nullptr && point.step > last->step && !anew) {
         if (point.seconds <= last->seconds)
@@ -224,7 +232,10 @@ class FieldSeries {
     const bool hours = meaning_ == TimeMeaning::running && last->seconds >= 3600;
     const std::size_t enough = meaning_ == TimeMeaning::elapsed || hours ? 1 : 2;
     if (each.size() < enough || falls > 0) return std::nullopt;
-    const double slope = median_of(each);
+    const double ahead = points_.back().step - points_.front().step;
+    const bool coarse = same > 0 && restarts == 0 && ahead > 0;
+    const double slope =
+        coarse ? (points_.back().seconds - points_.front().seconds) / ahead : median_of(each);
     if (bare_ && slope * witness.interval < shortest_between) return std::nullopt;
     // A sum of parts ("env-time", "pth-time") is less than what the clock says.
     if (stamps && witness.gaps >= enough_gaps && slope < *stamps / 1.5) return std::nullopt;

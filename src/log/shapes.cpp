@@ -46,7 +46,7 @@ Shapes::Shape& Shapes::shape(std::uint64_t hash) {
   const auto known = std::ranges::find(shapes_, hash, &Shape::hash);
   if (known != shapes_.end()) return *known;
   if (shapes_.size() >= most_shapes) shapes_.pop_front();
-  return shapes_.emplace_back(Shape{hash, -1, {}});
+  return shapes_.emplace_back(Shape{.hash = hash, .waiting = {}});
 }
 
 bool is_bare_row(std::string_view line) {
@@ -88,7 +88,9 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
     bool even = by >= 1 && value(0) >= 0;
     for (std::size_t i = 1; i < waiting.size(); ++i) even = even && value(i) - value(i - 1) == by;
     even = even && value(0) != waiting[0].reading.epoch;
-    if (even) shape.place = static_cast<int>(at);
+    if (!even) continue;
+    shape.place = static_cast<int>(at);
+    shape.by_one = by == 1;
   }
   std::vector<Reading> known;
   const auto place = static_cast<std::size_t>(shape.place);
@@ -100,6 +102,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
     first.reading.total_steps = first.totals[place];
     first.reading.step_key = fmt::format("shape {:x}", shape.hash);
     first.reading.kind = Reading::Kind::training;
+    first.reading.by_one = shape.by_one;
     known.push_back(std::move(first.reading));
   }
   if (waiting.size() >= enough_lines) waiting.pop_front();

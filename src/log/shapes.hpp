@@ -35,7 +35,8 @@ class Shapes {
   };
   struct Shape {
     std::uint64_t hash = 0;
-    int place = -1;  ///< of the number that counts; -1: not known yet
+    int place = -1;       ///< of the number that counts; -1: not known yet
+    bool by_one = false;  ///< it goes up by one
     std::deque<Waiting> waiting;
   };
 

@@ -111,7 +111,9 @@ TEST_CASE("rates and times per step in words") {
                                      {"batches/s: {:.3f}", 2.0},
                                      {"elapsed time per iteration (s): {:.3f}", 0.5},
                                      {"step_time(ms): {:.1f}", 500.0},
-                                     {"iter_dt {:.2f}ms", 500.0}}) {
+                                     {"iter_dt {:.2f}ms", 500.0},
+                                     {"t/step: {:.3f}s", 0.5},
+                                     {"| time(ms) {:.1f}", 500.0}}) {
     CAPTURE(words);
     check_time(read_each(12,
                          [&](int i) {
@@ -245,6 +247,48 @@ TEST_CASE("a sum of parts of the step is not what the clock says") {
                              clock(i * 203), i * 10, i * 121.3, i * 40.1);
                        }),
              20.3);
+}
+
+TEST_CASE("the line of an epoch, with what was held out, counts no step") {
+  CHECK(!read_each(12, [](int i) {
+           return fmt::format("[{}] time {:.2f} lr 0.0009 3d_train 31.7 3d_valid 46.1", i,
+                              about(1.2, i));
+         }).step_time_s);
+}
+
+TEST_CASE("a field of its own says that a line is held out") {
+  const Progress read = read_each(24, [](int i) {
+    return i < 16 ? fmt::format("Epoch 1 | train | {}/500 | loss 0.5 | {:.3f}s/it", i * 10,
+                                about(0.2, i))
+                  : fmt::format("Epoch 1 | val | {}/100 | loss 0.6 | 0.050s/it", i);
+  });
+  check_time(read, 0.2);
+  CHECK(read.step == 150);
+}
+
+TEST_CASE("an epoch and a step may be one pair, and a pair in front a step") {
+  CHECK(read_each(3, [](int i) {
+          return fmt::format("epoch/iter: 1/{}  total_loss: 0.5  time: 0.31  data_time: 0.001",
+                             i * 200);
+        }).step == 600);
+  check_time(read_each(4,
+                       [](int i) {
+                         return fmt::format(
+                             "({}/500) | Total: 0:00:46 | loss: 0.5 | data: 0.01 | "
+                             "backward: 0.06 | batch: 0.09\n"
+                             "(67/67) | batch: 117.6ms | Total: 0:00:11",
+                             i * 100);
+                       }),
+             0.09);
+}
+
+TEST_CASE("a coarse clock shows the same time more than once") {
+  check_time(read_each(99,
+                       [](int i) {
+                         return fmt::format("Step {}/10000 | Loss 0.5 | Elapsed {:.1f}m", i * 10,
+                                            i * 5 / 60.0);
+                       }),
+             0.5);
 }
 
 TEST_CASE("checkpoints with stamps give the time of a step where lines count none") {

@@ -118,8 +118,17 @@ void ProgressTracker::flush() {
     block.said.body = block.text;
     block.reading = read_line(block.said, words_);
   }
-  if (block.lines == 1 && !block.reading.step && !block.reading.by_place)
+  const bool sums_up = std::ranges::any_of(
+      block.reading.keys, [&](const auto& key) { return has_word(key, words_.held_out); });
+  const bool open = block.lines == 1 && !block.reading.step && !block.reading.by_place &&
+                    !block.reading.names_held_out;
+  if (open)
     for (Reading& known : shapes_.add(block.whole, block.reading)) {
+      // What goes up by one and tells of something held out is a round; its time is not a step's.
+      if (sums_up && known.by_one) {
+        known.times.clear();
+        loose_.clear();
+      }
       block.reading.kind = Reading::Kind::nothing;
       count(known, block.text);
     }
