@@ -26,6 +26,7 @@ struct Place {
   std::string text;  ///< the line without margins; for <command> the part, verbatim
   FactSource source = FactSource::code;
   std::shared_ptr<const Place> from;
+  bool swept = false;  ///< each run of the job has another one
 };
 using PlacePtr = std::shared_ptr<const Place>;
 

@@ -78,8 +78,12 @@ struct Launch {
                   ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
   bool python = false;  ///< the program is a Python one
   bool certain = true;
+  bool itself = false;  ///< started by the same program: one process of each device
   int runs = 1;
 };
+
+/// Whether both start the same file or module.
+[[nodiscard]] bool same_program(const Launch& a, const Launch& b);
 
 /// Nothing when the invocation is no training candidate (cd, mkdir, pip, echo, rsync, ...).
 [[nodiscard]] std::optional<Launch> read_launch(Tree& tree, const Invocation& invocation,

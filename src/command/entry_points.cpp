@@ -57,15 +57,23 @@ std::string below(std::string_view folder, std::string_view path) {
   return std::string(folder) + "/" + std::string(path);
 }
 
-/// Visits the lines of the files that say what a package installs, until one is taken.
+/// Visits the lines of the files that say what a package installs, until one is taken: those at the
+/// top, then those of the folders there.
 template <class Take>
 void each_setup_line(Tree& tree, const Take& take) {
-  for (const std::string_view file : {"pyproject.toml", "setup.cfg", "setup.py"}) {
-    if (!tree.is_file(file)) continue;
-    const auto text = tree.read(file);
-    if (!text) continue;
-    for (int i = 1; i <= (*text)->lines(); ++i)
-      if (take((*text)->line(i))) return;
+  std::vector<std::string> folders{"."};
+  for (const TreeEntry& entry : tree.list("")) {
+    if (entry.is_folder) folders.push_back(entry.path);
+  }
+  for (const std::string& folder : folders) {
+    for (const std::string_view name : {"pyproject.toml", "setup.cfg", "setup.py"}) {
+      const std::string file = below(folder, name);
+      if (!tree.is_file(file)) continue;
+      const auto text = tree.read(file);
+      if (!text) continue;
+      for (int i = 1; i <= (*text)->lines(); ++i)
+        if (take((*text)->line(i))) return;
+    }
   }
 }
 

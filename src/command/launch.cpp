@@ -239,6 +239,10 @@ class Reader {
 
 }  // namespace
 
+bool same_program(const Launch& a, const Launch& b) {
+  return a.script == b.script && a.module == b.module && a.program == b.program;
+}
+
 std::optional<Launch> read_launch(Tree& tree, const Invocation& invocation,
                                   const CommandSource& source) {
   return Reader(tree, invocation, source).read();

@@ -180,7 +180,30 @@ Text sequence(Shell&, const Arguments& argv) {
   return line(std::move(made), argv.size() > 1 ? argv.back().use : argv[0].use);
 }
 
-/// As many lines as the job has GPUs on a node; what stands in them is not known.
+/// As many lines as the request says; what stands in them is not known.
+Text unknown_lines(std::string_view what, int count, std::string asked) {
+  auto place = std::make_shared<schedmate::Place>();
+  place->file = "<request>";
+  place->text = std::move(asked);
+  place->source = FactSource::environment;
+  Text made;
+  for (int i = 0; i < std::max(count, 0); ++i) {
+    made.push_back({std::string(what), place, false});
+    made.push_back({"\n", place, true});
+  }
+  return made;
+}
+
+/// `scontrol show hostnames`: a line for each node.
+Text list_hosts(Shell& shell, const Arguments& argv) {
+  const bool lists =
+      argv.size() > 2 && word(argv, 1) == "show" && word(argv, 2).starts_with("host");
+  if (!lists) return not_known(argv);
+  const int nodes = shell.source().nodes;
+  return unknown_lines("host", nodes, fmt::format("nodes={}", nodes));
+}
+
+/// A line for each GPU of a node.
 Text list_gpus(Shell& shell, const Arguments& argv) {
   bool lists = false;
   for (std::size_t i = 1; i < argv.size(); ++i) {
@@ -191,16 +214,8 @@ Text list_gpus(Shell& shell, const Arguments& argv) {
   }
   if (!lists) return not_known(argv);
   const auto& source = shell.source();
-  auto place = std::make_shared<schedmate::Place>();
-  place->file = "<request>";
-  place->text = fmt::format("gpus={}", source.gpus);
-  place->source = FactSource::environment;
-  Text made;
-  for (int i = 0; i < std::max(source.gpus / std::max(source.nodes, 1), 0); ++i) {
-    made.push_back({"GPU", place, false});
-    made.push_back({"\n", place, true});
-  }
-  return made;
+  return unknown_lines("GPU", source.gpus / std::max(source.nodes, 1),
+                       fmt::format("gpus={}", source.gpus));
 }
 
 /// `python -c "import torch; print(torch.cuda.device_count())"` is a question for the GPU count.
@@ -233,6 +248,7 @@ bool run_printer(Shell& shell, const Arguments& argv) {
       {"readlink", real_path},
       {"seq", sequence},
       {"nvidia-smi", list_gpus},
+      {"scontrol", list_hosts},
       {"wc", run_filter},
       {"tr", run_filter},
       {"cut", run_filter},

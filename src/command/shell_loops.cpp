@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
+#include <span>
 
 #include "base/text.hpp"
 #include "command/pattern.hpp"
@@ -55,6 +57,33 @@ void Shell::once_undecided(const Statement& body, std::int64_t runs) {
   forget_assigned(body);
 }
 
+namespace {
+
+/// Marks the words of the programs that a loop started once for each of several `items`.
+void mark_swept(const std::vector<Text>& items, std::span<Invocation> started) {
+  const bool several = std::ranges::any_of(
+      items, [&](const Text& item) { return written(item) != written(items.front()); });
+  if (!several || started.size() < 2) return;
+  const auto is_item = [&](const PlacePtr& place) {
+    return place && place->from &&
+           std::ranges::any_of(std::views::join(items), [&](const Piece& piece) {
+             const PlacePtr& at = piece.place;
+             return at && at->file == place->file && at->line == place->line &&
+                    at->text == place->text;
+           });
+  };
+  for (Invocation& invocation : started) {
+    for (Word& word : invocation.argv) {
+      if (!is_item(word.place)) continue;
+      Place place = *word.place;
+      place.swept = true;
+      word.place = std::make_shared<const Place>(std::move(place));
+    }
+  }
+}
+
+}  // namespace
+
 void Shell::run_for(const Statement& statement) {
   const std::string name(text(statement.words[0]));
   std::vector<Text> items;
@@ -71,6 +100,7 @@ void Shell::run_for(const Statement& statement) {
     note_here(fmt::format("a loop of {} rounds was followed once", count));
     return once_undecided(statement.parts[0], count);
   }
+  const std::size_t before = made_.invocations.size();
   const int unrolled = unrolled_;
   unrolled_ *= std::max(count, 1);
   for (const auto& item : items) {
@@ -81,6 +111,7 @@ void Shell::run_for(const Statement& statement) {
     if (round_ended()) break;
   }
   unrolled_ = unrolled;
+  mark_swept(items, std::span(made_.invocations).subspan(before));
 }
 
 void Shell::run_counted(const Statement& statement) {

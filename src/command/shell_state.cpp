@@ -26,6 +26,24 @@ Variable undecided(const std::string& name, const Variable& like) {
   return made;
 }
 
+/// One of two values. `ARGS="$ARGS --more"` in one of two branches leaves the first words known.
+Variable either(const std::string& name, const Variable& a, const Variable& b) {
+  Variable made = undecided(name, a);
+  if (a.array || b.array || a.items.size() != 1 || b.items.size() != 1) return made;
+  const bool a_is_start = written(a.items[0]).size() < written(b.items[0]).size();
+  const Text& start = a_is_start ? a.items[0] : b.items[0];
+  const std::string first = written(start);
+  const std::string whole = written(a_is_start ? b.items[0] : a.items[0]);
+  const bool goes_on = known(start) && !first.empty() && whole.starts_with(first) &&
+                       whole.size() > first.size() && whole[first.size()] == ' ';
+  if (!goes_on) return made;
+  Text text = start;
+  append(text, literal(" ", place_of(start)));
+  append(text, made.items[0]);
+  made.items[0] = std::move(text);
+  return made;
+}
+
 }  // namespace
 
 bool is_surrounding(std::string_view name) {
@@ -44,8 +62,11 @@ State merged(const State& before, State then, State otherwise) {
   State made = std::move(then);
   for (auto& [name, variable] : made.variables) {
     const auto other = otherwise.variables.find(name);
-    if (other == otherwise.variables.end() || !same(variable, other->second))
+    if (other == otherwise.variables.end()) {
       variable = undecided(name, variable);
+    } else if (!same(variable, other->second)) {
+      variable = either(name, variable, other->second);
+    }
   }
   for (const auto& [name, variable] : otherwise.variables) {
     if (!made.variables.contains(name)) made.variables[name] = undecided(name, variable);
