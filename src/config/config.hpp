@@ -58,6 +58,7 @@ struct HydraRequest {
   bool multirun = false;
   Dict environment = {};                  ///< as for interpolate
   const StoredConfigs* stored = nullptr;  ///< sought behind the files; may be null
+  bool before_1_1 = false;                ///< written for hydra-core 1.0 or older
 };
 struct HydraConfig {
   Value config;

@@ -48,23 +48,23 @@ void forget_missing(Value& value) {
     for (const auto& entry : dict->all()) forget_missing(*value.entries()->find(entry.key));
 }
 
-bool asks_for_hydra_1_0(std::string_view line) {
-  const auto at = line.find("hydra-core");
+bool asks_for_old_hydra(std::string_view line) {
+  const auto at = std::min(line.find("hydra-core"), line.find("hydra_core"));
   if (at == std::string_view::npos || trim(line).starts_with('#')) return false;
   std::string version;
   for (const char c : line.substr(at + std::string_view("hydra-core").size()))
     if (c != ' ') version += c;
-  for (const auto* exact : {"==1.0", "~=1.0", "=1.0"})
+  for (const auto* exact : {"==1.0", "~=1.0", "=1.0", "==0.", "~=0."})
     if (version.starts_with(exact)) return true;
-  return version.contains("<1.1") || version.contains("<=1.0");
+  return version.contains("<1.1") || version.contains("<=1.0") || version.contains("<1.0");
 }
 
-/// hydra-core 1.0 let a primary config without _self_ be overridden by its defaults.
-bool pins_hydra_1_0(Tree& tree) {
+/// The tree asks for a hydra-core before 1.1.
+bool pins_old_hydra(Tree& tree) {
   for (const auto* file : {"requirements.txt", "setup.py", "pyproject.toml", "environment.yml"}) {
     if (!tree.is_file(file)) continue;
     const auto text = tree.read(file);
-    if (text && std::ranges::any_of(split((*text)->text, '\n'), asks_for_hydra_1_0)) return true;
+    if (text && std::ranges::any_of(split((*text)->text, '\n'), asks_for_old_hydra)) return true;
   }
   return false;
 }
@@ -186,7 +186,7 @@ class HydraComposer {
     if (const auto added = add_search_path(name, overrides); !added)
       return tl::unexpected(added.error());
     words_ = sort_words(path_, overrides);
-    composition_ = {name, words_.choices, pins_hydra_1_0(tree_)};
+    composition_ = {name, words_.choices, request_.before_1_1 || pins_old_hydra(tree_)};
     std::vector<Choices> variants{words_.choices};
     for (const Override& group : words_.swept_groups) vary(variants, group);
     std::optional<HydraConfig> all;

@@ -76,7 +76,9 @@ struct Choices {
 struct CompositionRequest {
   std::string name;
   Choices choices;
-  bool self_first = false;  ///< as Hydra 1.0 composed a primary config without _self_
+  /// As Hydra did then: defaults override a primary config without _self_, and what lies in a group
+  /// goes to the top unless it says otherwise.
+  bool before_1_1 = false;
 };
 [[nodiscard]] Result<Composition> compose_parts(const SearchPath& path,
                                                 const CompositionRequest& request);

@@ -138,10 +138,19 @@ TEST_CASE("a primary config stands above its defaults, below them where hydra-co
                    {"conf/data/a.yaml", "x: 2\n"},
                    {"requirements.txt", "hydra-core>=1.0\n"}});
   SmallTree older({{"conf/train.yaml", primary},
-                   {"conf/data/a.yaml", "x: 2\n"},
+                   {"conf/data/a.yaml", "# @package _group_\nx: 2\n"},
                    {"requirements.txt", "torch\nhydra-core==1.0.6\n"}});
   CHECK(compose(newer, {})["data.x"] == "1");
   CHECK(compose(older, {})["data.x"] == "2");
+}
+
+TEST_CASE("before hydra-core 1.1 a group without a header went to the top") {
+  for (const std::string pin : {"hydra-core==1.0.6", "hydra_core<1.0"}) {
+    SmallTree tree({{"conf/train.yaml", "defaults:\n  - data: a\n"},
+                    {"conf/data/a.yaml", "x: 2\n"},
+                    {"requirements.txt", pin + "\n"}});
+    CHECK(compose(tree, {})["x"] == "2");
+  }
 }
 
 TEST_CASE("options may be made of other choices") {

@@ -87,7 +87,7 @@ std::string override_key(const Default& entry, const Parent& parent) {
 class Composer {
  public:
   Composer(const SearchPath& path, const CompositionRequest& request)
-      : path_(path), choices_(request.choices), self_first_(request.self_first) {}
+      : path_(path), choices_(request.choices), before_1_1_(request.before_1_1) {}
 
   Result<Composition> compose(const std::string& name) {
     Default primary;
@@ -179,6 +179,7 @@ class Composer {
       }
       return {};
     }
+    if (before_1_1_ && !file->package) file->package = "_global_";
     const auto package = final_package(entry, parent, file->package);
     // Of `model: lm/small` the folder is model, however deep the chosen config lies.
     return expand_file(*std::move(file), {group_of(entry, full_path(entry, parent)), package},
@@ -192,7 +193,7 @@ class Composer {
     if (std::ranges::none_of(list, &Default::is_self)) {
       Default self;
       self.is_self = true;
-      list.insert(is_primary && self_first_ ? list.begin() : list.end(), self);
+      list.insert(is_primary && before_1_1_ ? list.begin() : list.end(), self);
     }
     if (is_primary) std::ranges::copy(choices_.added, std::back_inserter(list));
     return list;
@@ -265,7 +266,7 @@ class Composer {
 
   const SearchPath& path_;
   Choices choices_;
-  bool self_first_;
+  bool before_1_1_;
   std::set<std::string> used_;  ///< keys of groups in defaults lists
   Composition made_;
   int depth_ = 0;

@@ -95,14 +95,15 @@ struct Wanted {
   std::string folder, name;
   List overrides;
   bool multirun = false;
+  bool before_1_1 = false;
 };
 
 Value compose(Machine& machine, const Wanted& wanted) {
   HydraState& hydra = state(machine);
   Value config = Value::dict({});
   std::string file;
-  HydraRequest request{wanted.folder,           wanted.name, wanted.overrides, wanted.multirun,
-                       environment_of(machine), &hydra.store};
+  HydraRequest request{wanted.folder,           wanted.name,  wanted.overrides, wanted.multirun,
+                       environment_of(machine), &hydra.store, wanted.before_1_1};
   auto composed = wanted.name.empty() ? fail(ErrorCode::not_found, "no config is named")
                                       : compose_hydra(machine.tree(), request);
   if (composed) {
@@ -153,11 +154,22 @@ Value run_hydra(Machine& machine, const Arguments& arguments) {
   return machine.call(*task, call_with({compose(machine, wanted)}, {}, arguments.place));
 }
 
+/// Before 1.0 the path was that of the config itself: conf/config.yaml.
+void split_old_path(Wanted& wanted) {
+  if (!wanted.name.empty() || !wanted.folder.ends_with(".yaml")) return;
+  const auto slash = wanted.folder.rfind('/');
+  wanted.name = wanted.folder.substr(slash + 1);
+  wanted.name.resize(wanted.name.size() - std::string_view(".yaml").size());
+  wanted.folder.resize(slash == std::string::npos ? 0 : slash);
+  wanted.before_1_1 = true;
+}
+
 /// @hydra.main(config_path=..., config_name=...): the function is called with the config.
 Value main_decorator(Machine& machine, const Arguments& settings) {
   Wanted wanted;
   wanted.folder = config_folder(machine, settings.find("config_path", 0), settings.place);
   wanted.name = text_or(settings.find("config_name", 1));
+  split_old_path(wanted);
   const PlacePtr declared = settings.place;
   return native_function("hydra.main", [wanted, declared](Machine&, const Arguments& decorated) {
     if (decorated.positional.empty()) return Value{};
