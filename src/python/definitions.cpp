@@ -90,7 +90,7 @@ std::string_view original_of(const Class& type) {
     const bool all = std::ranges::all_of(copied.members, [&](std::string_view member) {
       return type.scope->names.find(member) != nullptr;
     });
-    if (type.name == copied.name && all) return copied.original;
+    if (type.name.ends_with(copied.name) && all) return copied.original;
   }
   return "";
 }

@@ -239,7 +239,19 @@ void Interpreter::execute_while(const Code& code) {
   if (condition == nullptr) return;
   if (truth(eval(*condition)) == false) return;
   if (flow != Flow::next) return;
-  run_round(code, record_loop(code, {}));
+  // Both sides of the comparison that ends it, before the first round.
+  const Code* comparison = comparison_in(*condition);
+  const auto number = [&](const Code& side) {
+    return side.field == Field::none ? eval(side).number() : std::nullopt;
+  };
+  const bool compares = comparison != nullptr && comparison->children.size() > 1;
+  const auto left = compares ? number(comparison->children.front()) : std::nullopt;
+  const auto right = compares ? number(comparison->children.back()) : std::nullopt;
+  const std::size_t index = record_loop(code, {});
+  run_round(code, index);
+  if (index >= seen_.loops.size()) return;
+  Loop& loop = seen_.loops[index];
+  if (loop.last && left && right) loop.first = *right == *loop.last ? left : right;
 }
 
 /// Goes through the clauses of a comprehension; false when it is not known what they give.

@@ -14,6 +14,8 @@ class FlagNamespace : public AttributeDict {
 
   std::optional<Value> attribute(Machine& machine, std::string_view name) override;
   std::optional<Value> item(Machine& machine, const Value& key) override;
+  /// What a program puts in the place of a flag's value, not made from it, is what the flag says.
+  bool set_attribute(Machine& machine, std::string_view name, Value value) override;
 
   /// A value that came from a flag; `index` in Observation::flags.
   void put(std::string_view name, Value value, std::optional<std::size_t> index = {});

@@ -165,7 +165,10 @@ void add_attribute_dicts(NativeTable& table) {
         "ml_collections.config_dict.ConfigDict", "ml_collections.config_dict.FrozenConfigDict",
         "ml_collections.config_dict.config_dict.ConfigDict"}) {
     table[name] = [](Machine&, const Arguments& arguments) {
-      return value_of(std::make_shared<MlConfig>(collect(arguments)), arguments.place);
+      const Value* first_entries = arguments.named.find("initial_dictionary");
+      const bool named = first_entries != nullptr && first_entries->entries() != nullptr;
+      return value_of(std::make_shared<MlConfig>(named ? *first_entries : collect(arguments)),
+                      arguments.place);
     };
   }
   table["ml_collections.config_dict.placeholder"] = none;

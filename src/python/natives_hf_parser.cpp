@@ -46,7 +46,8 @@ class DataclassParser : public NativeObject, public std::enable_shared_from_this
   };
   std::vector<Part> parts(Machine& machine) const;
   Value parse(Machine& machine, const Arguments& arguments, bool with_rest);
-  Value from_settings(Machine& machine, const Value& settings, const Arguments& arguments) const;
+  Value from_settings(Machine& machine, const Value& settings, const Arguments& arguments,
+                      std::vector<Word> words = {}) const;
   Value finish(Machine& machine, std::vector<Part>& parts, const Dict& loose) const;
   std::vector<Word> overlay_config(Machine& machine, std::vector<Part>& parts, Dict& loose,
                                    std::vector<Word> words) const;
@@ -139,18 +140,23 @@ Value DataclassParser::parse(Machine& machine, const Arguments& arguments, bool 
   return placed(made, arguments.place);
 }
 
+/// `words` stand above the settings: `train.py config.yaml --num_train_epochs=2` is merged by
+/// parsers that many projects derive.
 Value DataclassParser::from_settings(Machine& machine, const Value& settings,
-                                     const Arguments& arguments) const {
+                                     const Arguments& arguments, std::vector<Word> words) const {
   if (settings.entries() == nullptr) return unknown(arguments.place);
   auto all = parts(machine);
   Dict loose = *settings.entries();
   for (Part& part : all) {
     part.flags.overlay(settings);
-    const TypedValues values = part.flags.parse(machine, {});
+    const TypedValues values = part.flags.parse(machine, words);
     part.flags.show(machine, values);
     part.fields = part.flags.fields(machine, values);
     for (const TypedFlag& flag : part.flags.flags()) loose.erase(flag.path);
+    words = values.leftover;
   }
+  const Dict typed = loose_flags(words);
+  for (const auto& [name, value] : typed.all()) loose.set(name, value);
   return placed(finish(machine, all, loose), arguments.place);
 }
 
@@ -174,7 +180,9 @@ std::optional<Value> DataclassParser::attribute(Machine&, std::string_view name)
           path ? read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
       if (!settings) return unknown(arguments.place);
       publish_config(machine, "transformers.HfArgumentParser", *path, *settings);
-      return self->from_settings(machine, *settings, arguments);
+      auto words = program_words(machine);
+      std::erase_if(words, [&](const Word& word) { return word.text == *text; });
+      return self->from_settings(machine, *settings, arguments, std::move(words));
     });
   }
   if (name == "parse_dict") {

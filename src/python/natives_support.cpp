@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/text.hpp"
+#include "python/file_object.hpp"
 
 namespace schedmate::natives {
 namespace {
@@ -160,8 +161,10 @@ Result<Value> convert(Machine& machine, const Value& type, const Word& word) {
   if (const auto builtin = builtin_type(symbol_name(type))) return read_word(*builtin, word);
   if (type.is_unknown()) return unknown(word.place);
   Value result = machine.call(type, call_with({Value(word.text, word.place)}, {}, word.place));
-  if (const auto* made = object_as<Made>(result); made != nullptr)
-    return Value(word.text, word.place);  // an outside converter: FileType, parse_size
+  if (const auto* made = object_as<Made>(result); made != nullptr) {
+    const Value text(word.text, word.place);
+    return made->callee.contains("FileType") ? open_file(machine, text, word.place) : text;
+  }
   return placed(std::move(result), word.place);
 }
 
