@@ -32,6 +32,14 @@ int trainness(const Call& call) {
   return points;
 }
 
+/// The setting that the number was read from speaks of evaluation: EVALUATOR.BATCH_SIZE.
+bool sized_for_evaluation(const Scene& scene, const Value& size) {
+  return size.place && std::ranges::any_of(scene.settings, [&](const Setting& setting) {
+           return setting.value.place == size.place &&
+                  mentions(setting.key, {"eval", "valid", "test", "infer"});
+         });
+}
+
 struct Loader {
   const Call* call;
   const Value* size;
@@ -111,6 +119,20 @@ const Call* cut_into_parts(const Scene& scene, double per_process) {
   return nullptr;
 }
 
+/// The program divided what it was told by its devices before the loader got it.
+bool is_divided(const Scene& scene, const Value& size, double devices) {
+  const auto number = likely_number(size);
+  if (!number || devices <= 1) return false;
+  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+    const Place* told = setting->value.place.get();
+    if (told == nullptr || setting->value.number() != *number * devices) continue;
+    for (const Place* at = size.place.get(); at != nullptr; at = at->from.get()) {
+      if (at == told) return true;
+    }
+  }
+  return false;
+}
+
 /// Gives back what reaches the loader, unknown when that is not seen.
 Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
@@ -120,14 +142,18 @@ Value from_loaders(const Scene& scene, Findings& out) {
   });
   if (all.empty()) return {};
   const bool evaluates = expect(scene).outlook == Outlook::evaluation_only;
-  for (Loader& loader : all)
-    loader.fitness = evaluates ? -trainness(*loader.call) : trainness(*loader.call);
+  for (Loader& loader : all) {
+    const int other = sized_for_evaluation(scene, *loader.size) ? 3 : 0;
+    const int points = trainness(*loader.call) - other;
+    loader.fitness = evaluates ? -points : points;
+  }
   const auto best = std::ranges::max_element(all, {}, [](const Loader& loader) {
     return loader.fitness * 2 + (loader.call->certain && !loader.size->is_unknown() ? 1 : 0);
   });
   if (best->fitness < -1) return {};
   const double per_process = *likely_number(*best->size);
-  const double devices = devices_per_process(scene);
+  const double all_devices = devices_per_process(scene);
+  const double devices = is_divided(scene, *best->size, all_devices) ? 1 : all_devices;
   double sure = best->call->certain ? confidence::certain : confidence::likely;
   // Split further into micro-steps by the program.
   if (told_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);

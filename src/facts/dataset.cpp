@@ -94,6 +94,16 @@ class Datasets {
     return 2 * known.size() >= name.size() && !name.contains("and");
   }
 
+  /// All items of a list are parts of one data set that a row knows, or there is one item alone.
+  [[nodiscard]] bool are_of_one(const List& list) const {
+    std::set<std::string> names;
+    for (const Value& item : list) {
+      const auto match = scene_.tables->find_dataset(name_in(item));
+      names.insert(match ? match->name : "");
+    }
+    return list.size() == 1 || (names.size() == 1 && !names.contains(""));
+  }
+
   /// Several data sets, one after another; "" for any other list.
   [[nodiscard]] std::string names_of(const List& list) const {
     constexpr std::size_t most = 6;
@@ -102,11 +112,24 @@ class Datasets {
       const std::string* text = item.text();
       const bool names_one = text != nullptr && list.size() <= most && is_name(*text);
       const auto match = names_one ? scene_.tables->find_dataset(*text) : std::nullopt;
-      if (!match && !names_one) return "";
+      if (!match && (!names_one || text->contains('/'))) return "";
       const std::string name = match ? match->name : *text;
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
     return names.size() < 2 ? "" : fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  /// The end of a class name that a row knows: "DOTADataset" of "YOLOv5DOTADataset". Layouts that
+  /// other data sets come in as well are none.
+  [[nodiscard]] std::string_view inner_name(std::string_view type) const {
+    for (std::size_t at = 1; at + 1 < type.size() && !scene_.tables->find_dataset(type); ++at) {
+      const auto rest = type.substr(at);
+      const bool word = std::isupper(static_cast<unsigned char>(rest[0])) != 0;
+      if (word && rest != "CocoDataset" && rest != "VOCDataset" &&
+          scene_.tables->find_dataset(rest))
+        return rest;
+    }
+    return type;
   }
 
   [[nodiscard]] std::size_t makers_of(std::string_view callee) const {
@@ -215,6 +238,7 @@ void Datasets::from_settings() {
                              : first           ? name_in(several->front())
                                                : name_in(setting->value);
     if (evaluates || text.empty()) continue;
+    if (first && together.empty() && !are_of_one(*several)) continue;
     // A class that reads a layout is no name: only one that the table knows.
     const bool written = (first ? several->front() : setting->value).object() == nullptr;
     const bool names_itself = written && meaning == "name" &&
@@ -222,9 +246,12 @@ void Datasets::from_settings() {
     const double sure =
         sure_of(scene_, *setting) - 0.0005 * (trust % 1000) - (meaning == "path" ? 0.05 : 0);
     // Loaders are called after the data set whose layout they read.
-    const bool layout = text.ends_with("Dataset") && setting->key.contains('.');
-    add_name(text, layout ? std::min(sure, 0.62) : sure, setting->value.place,
-             names_itself && !layout ? sure - 0.12 : 0);
+    const bool reader = text.ends_with("Dataset") && !text.contains('/');
+    const bool any = text.ends_with("CocoDataset") || text.ends_with("VOCDataset");
+    const bool layout = reader && setting->key.contains('.');
+    const double most = any ? 0.48 : layout ? 0.62 : 1;
+    add_name(reader ? inner_name(text) : text, std::min(sure, most), setting->value.place,
+             names_itself && !reader ? sure - 0.12 : 0);
   }
 }
 
@@ -247,25 +274,40 @@ bool is_model_of_hub(const Scene& scene, std::string_view text) {
   return hub && scene.tables->find_model(text).has_value();
 }
 
-/// A known name within a path or address that the program reads, whatever its key.
+/// A known name within a path or address that the program reads, whatever its key. Several names
+/// are those of a register.
 void Datasets::from_paths() {
   constexpr std::array others{"output", "save",     "log",   "ckpt", "checkpoint", "model",
                               "weight", "pretrain", "cache", "work", "token",      "vocab"};
+  std::vector<const Setting*> found;
+  std::set<std::string> names;
   for (const Setting& setting : scene_.settings) {
     const std::string* text = setting.value.text();
     const bool path = text != nullptr && text->contains('/') && !text->contains(' ');
     const bool other = std::ranges::any_of(
         others, [&](std::string_view word) { return setting.key.contains(word); });
     const bool used = setting.read || setting.standing <= Standing::config;
-    if (path && used && !other && !is_model_of_hub(scene_, *text))
-      add_name(*text, 0.64, setting.value.place);
+    if (!path || !used || other || is_model_of_hub(scene_, *text)) continue;
+    const auto match = scene_.tables->find_dataset(*text);
+    if (!match) continue;
+    found.push_back(&setting);
+    names.insert(match->name);
   }
+  for (const Setting* setting : found)
+    add_name(*setting->value.text(), names.size() > 1 ? 0.5 : 0.64, setting->value.place);
 }
 
 void Datasets::from_names() {
   std::string_view flag;
-  for (const Word& word : scene_.launch.args) {
+  const auto& words = scene_.launch.args;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Word& word = words[i];
     const std::string_view text = word.text;
+    // One of several folders.
+    const auto is_path = [&](std::size_t at) {
+      return at < words.size() && words[at].text.contains('/') && !words[at].text.starts_with('-');
+    };
+    if (is_path(i) && (is_path(i + 1) || (i > 0 && is_path(i - 1)))) continue;
     const std::string_view option = text.starts_with('-') ? text : text.substr(0, 0);
     const std::string_view before = std::exchange(flag, option);
     const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
@@ -276,7 +318,10 @@ void Datasets::from_names() {
     if (!other && !is_model_of_hub(scene_, word.text))
       add_name(word.text, config ? 0.78 : 0.6, word.place);
   }
-  if (scene_.job.command.contains(scene_.launch.script)) {
+  const std::string_view script = scene_.launch.script;
+  const auto file = script.substr(script.rfind('/') + 1);
+  // A script may be called after a model that is called after its data.
+  if (scene_.job.command.contains(script) && !scene_.tables->find_model(file)) {
     const PlacePtr place = std::make_shared<const Place>(
         Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
     add_name(scene_.launch.script, 0.6, place);

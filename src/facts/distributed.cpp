@@ -137,7 +137,10 @@ std::string strategy_word(std::string_view raw) {
 
 void from_strategy(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant("strategy")) {
-    const std::string word = strategy_word(name_in(setting->value));
+    const std::string name = name_in(setting->value);
+    // transformers: --fsdp "full_shard auto_wrap"
+    const bool by_trainer = setting->leaf() == "fsdp" && normal_key(name).contains("auto_wrap");
+    const std::string word = by_trainer ? "fsdp" : strategy_word(name);
     if (word.empty()) continue;
     const bool told = setting->standing <= Standing::config ||
                       (setting->standing == Standing::argument && setting->read);
@@ -212,6 +215,12 @@ void from_launcher(const Scene& scene, Findings& out) {
   add_on_request(scene, out, "dp", keras ? 0.5 : confidence::hint);
 }
 
+/// A launcher that was told to start one process, on several GPUs that others use as well.
+void from_one_process(const Scene& scene, Findings& out) {
+  if (!is_told_one_process(scene) || single_process_split(scene) != nullptr) return;
+  add(out, {field, "none", 0.97}, scene.launch.processes_per_node.place, "one process");
+}
+
 }  // namespace
 
 void find_distributed(const Scene& scene, Findings& out) {
@@ -223,6 +232,7 @@ void find_distributed(const Scene& scene, Findings& out) {
   from_fsdp_block(scene, found);
   from_fsdp_axis(scene, found);
   from_launcher(scene, found);
+  from_one_process(scene, found);
   PlacePtr place;
   const std::string model = model_parallel(scene, place);
   for (Finding& finding : found) {

@@ -32,10 +32,6 @@ constexpr std::array<Rule, 10> rules{find_batch_size,  find_length, find_precisi
 /// Fields that a job without training does not have.
 constexpr std::array training_only{"length", "optimizer", "learning_rate", "augmentation"};
 
-bool same_program(const Launch& a, const Launch& b) {
-  return a.script == b.script && a.module == b.module && a.program == b.program;
-}
-
 void add_launches(Tree& tree, const Commands& commands, const CommandSource& source,
                   std::vector<Launch>& launches) {
   for (const Invocation& invocation : commands.invocations) {
@@ -73,7 +69,8 @@ std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<L
   const Rules known = rules_with(job.rules);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto same = [&](const Launch& other) { return same_program(other, launches[i]); };
-    if (std::ranges::any_of(seen, same) || seen.size() == max_programs) continue;
+    const bool again = !launches[i].itself && std::ranges::any_of(seen, same);
+    if (again || seen.size() == max_programs) continue;
     seen.push_back(launches[i]);
     Scene scene = read_scene(tree, job, seen.back());
     auto started = started_by(tree, scene);
@@ -104,7 +101,7 @@ void weigh_loaded_checkpoint(const Scene& scene, Facts& facts) {
 std::int64_t count_runs(const std::vector<Launch>& launches, const Scene& scene) {
   std::int64_t runs = 0;
   for (const Launch& launch : launches) {
-    if (same_program(launch, scene.launch)) runs += launch.runs;
+    if (same_program(launch, scene.launch) && !launch.itself) runs += launch.runs;
   }
   return std::max<std::int64_t>(1, runs) * std::max<std::int64_t>(1, scene.seen.runs);
 }

@@ -1,9 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts/finding.hpp"
 
+#include <algorithm>
+
+#include "config/config.hpp"
+
 namespace schedmate {
 
+namespace {
+
+/// Every run of the job has another one.
+bool is_swept(const PlacePtr& place) {
+  for (const Place* at = place.get(); at != nullptr; at = at->from.get()) {
+    if (at->swept) return true;
+  }
+  return false;
+}
+
+/// The command names another config file than that of the setting.
+bool is_beside(const Scene& scene, const Setting& setting) {
+  if (!setting.value.place) return false;
+  const std::string& own = setting.value.place->file;
+  const auto names = [&](std::string_view file) {
+    return std::ranges::any_of(scene.launch.args, [&](const Word& word) {
+      return word.text.size() > 4 && (file.ends_with(word.text) || word.text.ends_with(file));
+    });
+  };
+  const auto& configs = scene.seen.configs;
+  return config_format(own) && !names(own) &&
+         std::ranges::any_of(configs, names, &LoadedConfig::file);
+}
+
+}  // namespace
+
 void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why) {
+  if (is_swept(place)) claim.value = std::monostate();
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
             .source = place ? place->source : FactSource::code,
@@ -28,7 +59,7 @@ double sure_of(const Scene& scene, const Setting& setting) {
     case Standing::launcher:
       return 0.93;
     case Standing::config:
-      return 0.87;
+      return is_beside(scene, setting) ? 0.84 : 0.87;
     case Standing::fallback:
       return setting.read ? 0.82 : scene.trains ? confidence::weak : confidence::fair;
     case Standing::argument:

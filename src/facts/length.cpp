@@ -117,6 +117,7 @@ std::optional<Run> run_of(const Loop& loop) {
   if (unit.empty()) return std::nullopt;
   std::optional<double> amount = length_from_start(loop);
   if (!amount && loop.first && loop.last) amount = *loop.last - *loop.first;
+  if (amount && loop.is_while && loop.source_text.contains("<=")) *amount += 1;
   // "range(start, epochs + 1)" counts from one.
   if (!amount && loop.last && ends_one_later(loop.source_text)) amount = *loop.last - 1;
   // Resumed from an epoch that is not known: the length of the whole training.
@@ -157,8 +158,9 @@ std::optional<Length> duration_in(const Value& value) {
 }
 
 bool of_something_else(std::string_view key) {
-  constexpr std::array others{"warmup",    "eval",  "val_", "test",
-                              "scheduler", "decay", "log",  "save"};
+  constexpr std::array others{"warmup",  "eval",      "val_",   "test",   "scheduler",
+                              "decay",   "log",       "save",   "policy", "dataset.",
+                              "loader.", "transform", "collate"};
   return std::ranges::any_of(others, [&](const char* other) { return key.contains(other); });
 }
 

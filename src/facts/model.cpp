@@ -7,45 +7,14 @@
 #include "base/text.hpp"
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
+#include "facts/model_names.hpp"
+#include "facts/name_index.hpp"
 #include "facts/network.hpp"
 
 namespace schedmate {
 namespace {
 
 constexpr std::string_view field = "model_name";
-
-/// Letters and digits alone, in small letters.
-std::string flat(std::string_view text) {
-  std::string out = normal_key(text);
-  std::erase_if(out, [](unsigned char c) { return std::isalnum(c) == 0; });
-  return out;
-}
-
-/// What a class is called when its own name does not tell which of the family's sizes it is.
-std::string name_of_class(const ModelMatch& match, std::string_view type) {
-  if (match.family.empty()) return match.name;
-  const std::string told = flat(match.family) + " " + flat(type);
-  std::string name = match.name;
-  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
-  const auto parts = split(name, ' ');
-  const bool tells = std::ranges::all_of(
-      parts, [&](std::string_view part) { return told.contains(normal_key(part)); });
-  return tells ? match.name : match.family;
-}
-
-/// Its name is that of whatever was trained before.
-bool is_file_of_weights(std::string_view path) {
-  constexpr std::array ends{".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".pdparams", ".h5"};
-  return std::ranges::any_of(ends, [&](const char* end) { return path.ends_with(end); });
-}
-
-/// Class names that say which part of a model it is, not which model.
-bool is_part(std::string_view name) {
-  constexpr std::array parts{"Generator", "Net",      "Network", "Model",   "Encoder",
-                             "Decoder",   "Backbone", "Actor",   "Critic",  "Agent",
-                             "Policy",    "Wrapper",  "Head",    "Embedder"};
-  return std::ranges::find(parts, name) != parts.end();
-}
 
 class Models {
  public:
@@ -62,7 +31,12 @@ class Models {
     if (text.empty() || text.size() > 200) return;
     const auto match = scene_.tables->find_model(text);
     if (!match) {
-      if (alone && is_name(text)) add(out_, {field, short_name(text), sure - 0.1}, place, "named");
+      if (!alone || !is_name(text) || is_data(text)) return;
+      add(out_, {field, short_name(text), sure - 0.1}, place, "named");
+      // model-1.8b: the name tells the size.
+      const auto tokens = name_tokens(short_name(text));
+      if (const auto size = tokens.empty() ? std::nullopt : size_behind(tokens, 0))
+        add(out_, {"params_scale", scale_of(size->millions * 1e6), sure - 0.14}, place, "its name");
       return;
     }
     const std::string name = of_class_ ? name_of_class(*match, text) : match->name;
@@ -108,6 +82,11 @@ class Models {
     }
     return letters >= 2 && !text.contains(' ') && !text.contains('$');
   }
+  /// `model_type: glue`: programs are told by their data set what to do.
+  [[nodiscard]] bool is_data(std::string_view text) const {
+    const auto data = scene_.tables->find_dataset(text);
+    return data && flat_name(data->name) == flat_name(text);
+  }
   /// "a/b/model-7b" -> "model-7b", "pkg.models.Net" -> "Net", "yolo.yaml" -> "yolo".
   static std::string short_name(std::string_view text) {
     while (text.ends_with('/')) text.remove_suffix(1);
@@ -138,6 +117,19 @@ class Models {
     return !wholes_.empty() && std::ranges::find(wholes_, match.family) == wholes_.end();
   }
 
+  /// A setting names the model as a whole, by a name of its own: what else is named is a part.
+  [[nodiscard]] bool is_named_whole() const {
+    return std::ranges::any_of(scene_.meant(field), [&](const Scene::Meant& meant) {
+      const Setting& setting = *meant.setting;
+      const std::string_view key = setting.key;
+      const bool whole = key == "model.name" || key == "model_name" || key == "modelname" ||
+                         key == "model.model_name" || key.ends_with(".model.name");
+      const std::string* text = setting.value.text();
+      return whole && text != nullptr && setting.read && setting.standing <= Standing::config &&
+             is_name(*text) && !is_part_name(*text);
+    });
+  }
+
   /// `model=dict(type=Detector, backbone=dict(type=Net))`: a frame that no table knows is called
   /// after what it holds.
   bool add_backbone(const Setting& setting, std::string_view text, double sure) {
@@ -147,7 +139,7 @@ class Models {
     for (const Setting& other : scene_.settings) {
       if (other.key != wanted || other.standing > Standing::config) continue;
       const std::string name = name_in(other.value);
-      if (name.empty() || is_part(name)) return false;
+      if (name.empty() || is_part_name(name)) return false;
       add_name(name, sure - 0.12, other.value.place);
       return true;
     }
@@ -172,13 +164,6 @@ class Models {
   bool of_class_ = false;  ///< names are those of classes
 };
 
-/// Layers that zoos offer beside their models, and activations.
-bool is_layer(std::string_view name) {
-  constexpr std::array layers{"Mlp",   "Block",     "Attention", "PatchEmbed", "DropPath",
-                              "Layer", "Embedding", "LU",        "Conv",       "Activation"};
-  return std::ranges::any_of(layers, [&](std::string_view end) { return name.ends_with(end); });
-}
-
 bool loads_a_model(std::string_view callee) {
   for (const auto* word :
        {"Tokenizer", "Processor", "Config", "Extractor", "tokenizer", "Scheduler"}) {
@@ -187,21 +172,20 @@ bool loads_a_model(std::string_view callee) {
   return true;
 }
 
-/// A network that a loss looks through is not the one that is trained.
-bool is_of_loss(const Call& call) {
-  const std::string file = call.place ? normal_key(call.place->file) : "";
-  const std::string type = normal_key(call.inside_class);
-  for (const auto* word : {"loss", "lpips", "perceptual", "discriminator"}) {
-    if (file.contains(word) || type.contains(word)) return true;
-  }
-  return false;
-}
-
 /// A hub's model within a network that is known by another name is a part of that.
 bool is_part_of_another(const Scene& scene, const Call& call, std::string_view path) {
   const auto whole = scene.tables->find_model(call.inside_class);
   const auto part = scene.tables->find_model(path);
   return whole && (!part || part->family != whole->family);
+}
+
+/// Within what a program calls the backbone or encoder of its model.
+bool in_backbone(const Call& call) {
+  const std::string file = call.place ? normal_key(call.place->file) : "";
+  const std::string around = normal_key(call.inside_class) + " " + normal_key(call.function);
+  const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
+  return around.contains("backbone") || around.contains("encoder") || name.contains("backbone") ||
+         name.contains("encoder");
 }
 
 void Models::from_hub_calls() {
@@ -215,6 +199,7 @@ void Models::from_hub_calls() {
       if (is_part_of_another(scene_, call, *path->text())) sure -= 0.2;
       add_name(*path->text(), sure, path->place);
     }
+    if (in_backbone(call) && is_named_whole()) sure -= 0.25;
     const bool create = callee.ends_with("create_model") || callee.ends_with("get_model") ||
                         callee.ends_with("create_model_and_transforms");
     if (create) {
@@ -262,7 +247,7 @@ void Models::from_zoo_calls() {
                             "ray.rllib.algorithms"};
   for (const Call& call : scene_.seen.calls) {
     const std::string_view callee = call.callee;
-    if (is_of_loss(call)) continue;
+    if (is_of_measure(call.place, call.inside_class)) continue;
     const bool of_zoo =
         std::ranges::any_of(zoos, [&](std::string_view zoo) { return callee.contains(zoo); });
     if (!of_zoo || callee.contains("()") || callee.contains(".layers.")) continue;
@@ -272,7 +257,8 @@ void Models::from_zoo_calls() {
     for (const std::string_view end : {"Config", "Policy"}) {
       if (of_algorithms(callee) && name.ends_with(end)) name.remove_suffix(end.size());
     }
-    if (!callee.contains("torch_geometric") && is_layer(name)) continue;
+    if ((!callee.contains("torch_geometric") && is_layer_name(name)) || is_part_name(name))
+      continue;
     const bool model = name.ends_with("Model") || name.contains("UNet") || name.contains("Net2D");
     double sure = call.certain ? 0.9 : confidence::fair;
     const auto match = scene_.tables->find_model(name);
@@ -288,7 +274,7 @@ void Models::from_networks() {
   double sure = 0.86;
   of_class_ = true;
   for (const Network& network : networks_of(scene_)) {
-    if (is_part(network.name) || is_layer(network.name)) continue;
+    if (is_part_name(network.name) || is_layer_name(network.name)) continue;
     const auto known = scene_.tables->find_model(network.name);
     // The family without its size: what names the size says more.
     const bool sized = known && known->params_millions;
@@ -311,10 +297,11 @@ void Models::from_settings() {
     if (add_backbone(*setting, text, sure) || is_shell(scene_, short_name(text))) continue;
     const bool part = setting->key.contains("backbone") || setting->key.contains("encoder");
     const auto match = part ? scene_.tables->find_model(text) : std::nullopt;
-    if (match && is_part_of_known(*match)) {
+    if (match && (is_part_of_known(*match) || is_named_whole())) {
       add_name(text, sure - 0.2, setting->value.place);
       continue;
     }
+    if (setting->leaf() == "encoder" && !match) continue;
     // Weights and ids are files and run names as often as models.
     const bool alone =
         meaning == "name" || (meaning == "path" && text.contains('/') && !is_file_of_weights(text));

@@ -163,6 +163,18 @@ bool is_shell(const Scene& scene, std::string_view type) {
   });
 }
 
+bool is_of_measure(const PlacePtr& place, std::string_view inside_class) {
+  const std::string file = place ? normal_key(place->file) : "";
+  const std::string type = normal_key(inside_class);
+  // The network that pytorch-fid measures with, as many projects copy it.
+  if (file.ends_with("/inception.py") && !file.contains("model") && !file.contains("net"))
+    return true;
+  for (const auto* word : {"loss", "lpips", "perceptual", "discriminator", "fid_", "metric"}) {
+    if (file.contains(word) || type.contains(word)) return true;
+  }
+  return false;
+}
+
 bool is_frozen_encoder(std::string_view callee) {
   constexpr std::array kinds{"AutoencoderKL", "AutoencoderDC",   "AutoencoderTiny",
                              "CLIPTextModel", "CLIPTextEncoder", "T5EncoderModel",

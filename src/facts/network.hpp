@@ -21,6 +21,10 @@ struct Network {
 /// A LightningModule of that name holds the network that it trains.
 [[nodiscard]] bool is_shell(const Scene& scene, std::string_view type);
 
+/// A network that a loss or a measure of quality looks through is not the one that is trained, and
+/// has weights of its own.
+[[nodiscard]] bool is_of_measure(const PlacePtr& place, std::string_view inside_class);
+
 /// Classes of pretrained networks that turn images and prompts into what a diffusion model is
 /// trained on: they come with weights and keep them.
 [[nodiscard]] bool is_frozen_encoder(std::string_view callee);

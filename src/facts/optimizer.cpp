@@ -56,7 +56,7 @@ void take_own_classes(const Scene& scene, std::vector<Built>& built) {
   for (const auto& instance : scene.seen.instances) {
     const bool is_optimizer = std::ranges::any_of(
         instance->bases, [](const std::string& base) { return base.ends_with("Optimizer"); });
-    if (!is_optimizer) continue;
+    if (!is_optimizer || instance->type.contains("Wrapper")) continue;
     const auto match = scene.tables->find_optimizer(instance->type);
     built.push_back({match ? match->name : instance->type, match ? match->row : Evidence{},
                      instance->place, instance->certain, ""});

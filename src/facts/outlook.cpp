@@ -37,6 +37,11 @@ bool names_evaluation(std::string_view raw) {
 }
 
 std::string by_settings(const Scene& scene) {
+  const bool trained = std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+    return call.certain && call.callee.ends_with(".backward");
+  });
+  const bool called_training =
+      !scene.followed && normal_key(scene.launch.program).contains("train");
   for (const auto& [setting, meaning, trust] : scene.meant("evaluation")) {
     const bool given = setting->standing == Standing::given;
     const bool only = setting->leaf().contains("only");
@@ -48,7 +53,9 @@ std::string by_settings(const Scene& scene) {
     // A mode within a block is that of a data set or a logger.
     const bool nested = meaning == "mode" && setting->key.contains('.');
     if (setting->standing == Standing::argument || nested) continue;
-    if (meaning == "switch" && is_on(setting->value)) return line_of(*setting);
+    // `--test` beside a training that is run all the same: tested as well.
+    const bool as_well = !only && (trained || called_training);
+    if (meaning == "switch" && is_on(setting->value) && !as_well) return line_of(*setting);
     if (meaning == "mode" && names_evaluation(name_in(setting->value))) return line_of(*setting);
     if (meaning == "train_switch" && given && is_off(setting->value)) return line_of(*setting);
   }

@@ -3,6 +3,7 @@
 /// library or launcher was told, else switches; fp32 when a program that was read to its end has
 /// none of these.
 #include <algorithm>
+#include <array>
 
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
@@ -195,11 +196,14 @@ void from_networks(const Scene& scene, Findings& out) {
   for (const auto& instance : scene.seen.instances) {
     const bool network = std::ranges::any_of(
         instance->bases, [](const std::string& base) { return base.ends_with("nn.Module"); });
-    const Value* told = network ? instance->fields.find("use_fp16") : nullptr;
-    if (told == nullptr || told->boolean() == nullptr || !*told->boolean()) continue;
-    add(out, {field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
-        told->place ? told->place : instance->place, "a network's own switch");
-    return;
+    if (!network) continue;
+    for (const auto* name : {"use_fp16", "fp16", "use_amp"}) {
+      const Value* told = instance->fields.find(name);
+      if (told == nullptr || told->boolean() == nullptr || !*told->boolean()) continue;
+      add(out, {field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
+          told->place ? told->place : instance->place, "a network's own switch");
+      return;
+    }
   }
 }
 
@@ -224,10 +228,17 @@ bool casts_within_networks(const Scene& scene) {
   });
 }
 
+/// The type that images are turned into, not the one of the arithmetic.
+bool is_of_data(std::string_view key) {
+  return key.contains("transform") || key.contains("dataset.") || key.contains("pipeline.") ||
+         key.contains("loader.") || key.contains("collate");
+}
+
 void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
+    if (is_of_data(setting->key)) continue;
     if (meaning == "loss_scale" && !scene.imports("mmcv")) continue;
     // The levels are apex's: what is left of a flag for it changes nothing.
     if (meaning == "opt_level" && scene.trains && !scene.imports("apex")) continue;
@@ -244,6 +255,22 @@ void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   }
 }
 
+/// A trainer is told a format, and which one is not known.
+bool is_told_unknown(const Scene& scene) {
+  const auto is_open = [](const Call& call) {
+    return std::ranges::any_of(
+        std::array{"precision", "mixed_precision", "fp16", "bf16"}, [&](const char* name) {
+          const Value* told = call.named.find(name);
+          return told != nullptr && !told->is_none() && told->boolean() == nullptr &&
+                 precision_in(name_or_number(*told)).empty();
+        });
+  };
+  const auto libraries = libraries_of(scene);
+  return std::ranges::any_of(libraries, [&](const Library& library) {
+    return library.call != nullptr && is_open(*library.call);
+  });
+}
+
 }  // namespace
 
 void find_precision(const Scene& scene, Findings& out) {
@@ -258,7 +285,8 @@ void find_precision(const Scene& scene, Findings& out) {
     return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&
            finding.fact.confidence >= confidence::weak;
   });
-  if (runs_a_model(scene) && !perhaps && !casts_within_networks(scene)) {
+  const bool open = casts_within_networks(scene) || is_told_unknown(scene);
+  if (runs_a_model(scene) && !perhaps && !open) {
     Fact fact{.value = std::string("fp32"),
               .confidence = 0.6,
               .source = FactSource::table,

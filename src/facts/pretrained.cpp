@@ -69,9 +69,7 @@ bool loads_by_name(const Scene& scene, const Call& call) {
 void from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
-    // Networks within a loss come with weights of their own.
-    const std::string file = call.place ? normal_key(call.place->file) : "";
-    if (file.contains("loss") || file.contains("lpips") || file.contains("metric")) continue;
+    if (is_of_measure(call.place, call.inside_class)) continue;
     const double sure = call.certain ? 0.94 : confidence::weak;
     // In a hook that is given a folder later on, it goes on with the job's own weights.
     const Value* path = argument(call, "pretrained_model_name_or_path", 0);
@@ -145,13 +143,15 @@ void from_files(const Scene& scene, Findings& out) {
 void from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
-    const PlacePtr& place = setting->value.place;
-    const bool of_loss = setting->standing == Standing::argument && place &&
-                         normal_key(place->file).contains("loss");
-    if (of_loss) continue;
+    if (setting->standing == Standing::argument && is_of_measure(setting->value.place, ""))
+      continue;
     // A number counts the job's own checkpoints: -1 for the last one.
     const bool counts = setting->value.integer() != nullptr;
-    if (meaning == "weights" && counts) continue;
+    if (meaning == "weights" && (counts || setting->value.items() != nullptr)) continue;
+    // Frozen parts come with weights of their own.
+    if (contains_any(setting->key, {"autoencoder", "vae", "text_encoder", "tokenizer", "vocoder",
+                                    "discriminator", "first_stage", "cond_stage"}))
+      continue;
     const bool set = is_set(setting->value);
     if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
     // An empty path says little: weights may come from elsewhere.

@@ -39,6 +39,17 @@ class Gatherer {
     if (settings_.size() < max_settings) settings_.push_back(std::move(setting));
   }
 
+  /// accelerate's own settings, and the configuration of DeepSpeed that they name.
+  void take_launcher(const Dict& settings) {
+    flatten(Value::dict(settings), {.standing = Standing::launcher, .read = true});
+    const std::size_t own = settings_.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      const Value named = settings_[i].value;
+      if (settings_[i].leaf() == "deepspeed_config_file" && named.text() != nullptr)
+        take_file({*named.text(), named.place, true}, Standing::config);
+    }
+  }
+
   /// Every entry of nested dicts under its dotted key.
   void flatten(const Value& value, const Setting& as, int depth = 0) {
     const Dict* dict = value.entries();
@@ -225,12 +236,12 @@ class Gatherer {
   }
 
   /// A config file that is named but was not seen to be read.
-  void take_file(const Word& word) {
+  void take_file(const Word& word, Standing standing = Standing::loose) {
     const auto path = join_path(cwd_, word.text);
     if (!word.known || !path || !config_format(*path) || !tree_.is_file(*path)) return;
     if (!taken_.insert(*path).second) return;
     if (const auto config = read_config_chain(tree_, *path))
-      flatten(*config, {.standing = Standing::loose, .owner = *path});
+      flatten(*config, {.standing = standing, .owner = *path, .read = standing < Standing::loose});
   }
 
   Tree& tree_;
@@ -243,7 +254,7 @@ class Gatherer {
 
 std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Observation& seen) {
   Gatherer gatherer(tree, launch.cwd);
-  gatherer.flatten(Value::dict(launch.settings), {.standing = Standing::launcher, .read = true});
+  gatherer.take_launcher(launch.settings);
   gatherer.take_flags(seen);
   gatherer.take_fields(seen);
   std::string words;

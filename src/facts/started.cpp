@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "python/native.hpp"
 
@@ -102,6 +103,7 @@ std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
   std::vector<Launch> launches;
   std::vector<const Place*> ranks;  ///< calls that start one process after another
   std::size_t commands = 0;
+  bool restarted = false;
   for (const Call& call : scene.seen.calls) {
     if (!call.place || !starts_programs(call.callee)) continue;
     const bool ranked = hands_out_ranks(call);
@@ -116,7 +118,9 @@ std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
       auto launch = read_launch(tree, invocation, source);
       if (!launch) continue;
       move_places(*launch, call.place);
-      if (ranked) start_all_ranks(*launch, call);
+      launch->itself = same_program(*launch, scene.launch);
+      if (launch->itself && (scene.launch.itself || std::exchange(restarted, true))) continue;
+      if (ranked || launch->itself) start_all_ranks(*launch, call);
       launch->certain = launch->certain && call.certain;
       launches.push_back(std::move(*launch));
     }

@@ -30,7 +30,8 @@ constexpr std::array readers = {
     Reader{"optimizers.toml", add_optimizers}, Reader{"defaults.toml", add_defaults}};
 
 // What may follow a name within one word: BertForMaskedLM, MNISTDataModule.
-const std::vector<std::string_view> model_endings = {"for", "lm", "model", "with", "classifier"};
+const std::vector<std::string_view> model_endings = {"for",  "lm",         "model",
+                                                     "with", "classifier", "learner"};
 const std::vector<std::string_view> dataset_endings = {"data", "dataset", "loader", "task"};
 
 void put_size(std::string& name, const std::string& size) {
