@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t own_errors = 200;
-constexpr std::size_t all_errors = 400;
+constexpr std::size_t all_errors = 200;
 constexpr std::size_t looked_at = 40;  ///< latest jobs of a user
 
 AdviceSource source_of(std::string_view name) {
