@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
 
@@ -22,7 +23,7 @@ class Datasets {
 
   /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
   void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
-    if (text.empty() || text.size() > 300) return;
+    if (text.empty() || text.size() > 300 || is_mixture(text)) return;
     const bool several =
         text.contains(',') && text.find_first_of("/()[]\"'") == std::string_view::npos;
     const bool of_hub = is_hub_id(text) || std::ranges::count(text, '_') > 2;
@@ -92,6 +93,16 @@ class Datasets {
     const auto name = letters(text.substr(text.find('/') + 1));
     const auto known = letters(match->name);
     return 2 * known.size() >= name.size() && !name.contains("and");
+  }
+
+  /// "a/b.jsonl:0.3,c/d.jsonl:0.7": several with their shares.
+  [[nodiscard]] bool is_mixture(std::string_view text) const {
+    if (!text.contains('/') || !text.contains(',')) return false;
+    List parts;
+    for (const auto part : split(text, ',')) {
+      if (!part.empty()) parts.emplace_back(std::string(part), PlacePtr());
+    }
+    return !are_of_one(parts);
   }
 
   /// All items of a list are parts of one data set that a row knows, or there is one item alone.
