@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "python/objects.hpp"
 
@@ -86,15 +87,20 @@ std::vector<Library> libraries_of(const Scene& scene) {
     found.push_back({std::string(sign.row), call, call == nullptr || call->certain});
   }
   // Anything else whose own defaults are known: Keras' fit(), stable-baselines3, ultralytics, ...
+  std::set<std::string_view> without;  ///< callees of no library
   for (const Call& call : scene.seen.calls) {
+    if (without.contains(call.callee)) continue;
     const bool part = call.callee.contains("Loader") || call.callee.contains("Sampler") ||
                       scene.tables->find_optimizer(call.callee).has_value();
     const auto same = [&](const Library& library) { return library.callee == call.callee; };
     if (part || std::ranges::any_of(found, same)) continue;
     const bool fits = call.callee.ends_with(".fit") || call.callee.ends_with(".fit_generator");
     const bool told = fits && call.named.find("epochs") != nullptr;
-    if (told || has_training_defaults(*scene.tables, call.callee))
+    if (told || has_training_defaults(*scene.tables, call.callee)) {
       found.push_back({call.callee, &call, call.certain});
+    } else if (!fits) {
+      without.insert(call.callee);
+    }
   }
   return found;
 }

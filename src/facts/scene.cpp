@@ -97,13 +97,10 @@ std::string_view Setting::leaf() const {
 
 int Scene::gpus_per_node() const { return std::max(1, job.gpus / std::max(1, job.nodes)); }
 
-std::vector<Scene::Meant> Scene::meant(std::string_view field) const {
-  std::vector<Meant> found;
-  for (const Setting& setting : settings) {
-    for (const KeyMeaning& key : keys->find(setting.key)) {
-      if (key.field == field) found.push_back({&setting, key.meaning, key.trust});
-    }
-  }
+namespace {
+
+void put_in_order(std::vector<Scene::Meant>& found) {
+  using Meant = Scene::Meant;
   std::ranges::stable_sort(found, {}, [](const Meant& meant) {
     return std::tuple(meant.setting->standing, !meant.setting->read, meant.trust);
   });
@@ -115,7 +112,21 @@ std::vector<Scene::Meant> Scene::meant(std::string_view field) const {
              other.setting->key == meant.setting->key && !other.setting->value.is_unknown();
     });
   });
-  return found;
+}
+
+}  // namespace
+
+const std::vector<Scene::Meant>& Scene::meant(std::string_view field) const {
+  static const std::vector<Meant> none;
+  if (by_field_.empty()) {
+    for (const Setting& setting : settings) {
+      for (const KeyMeaning& key : keys->find(setting.key))
+        by_field_[key.field].push_back({&setting, key.meaning, key.trust});
+    }
+    for (auto& [name, found] : by_field_) put_in_order(found);
+  }
+  const auto found = by_field_.find(field);
+  return found == by_field_.end() ? none : found->second;
 }
 
 std::vector<const Call*> Scene::calls(std::string_view name) const {
@@ -138,7 +149,9 @@ bool Scene::imports(std::string_view module) const {
 }
 
 Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
-  Scene scene{.job = job, .launch = launch};
+  Scene scene;
+  scene.job = job;
+  scene.launch = launch;
   const std::size_t already = tree.files_read().size();
   if (launch.python) {
     if (auto seen = observe(tree, run_of(job, launch))) {

@@ -5,6 +5,8 @@
 /// keyword arguments and launcher settings as one list of named settings, beside the calls and
 /// loops that the interpreter saw.
 
+#include <map>
+
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
 #include "python/observation.hpp"
@@ -44,16 +46,20 @@ struct Scene {
   bool trains = false;                 ///< its training loop, or a library's, was seen to be run
 
   [[nodiscard]] int gpus_per_node() const;
-  /// Settings that `field` may be read from, with what each means; most binding first.
+  /// Settings that `field` may be read from, with what each means; most binding first. Looked up
+  /// once for all fields: the settings stay as they are from the first call on.
   struct Meant {
     const Setting* setting;
     std::string meaning;
     int trust;
   };
-  [[nodiscard]] std::vector<Meant> meant(std::string_view field) const;
+  [[nodiscard]] const std::vector<Meant>& meant(std::string_view field) const;
   /// Calls whose callee is `name` or ends in ".name".
   [[nodiscard]] std::vector<const Call*> calls(std::string_view name) const;
   [[nodiscard]] bool imports(std::string_view module) const;
+
+ private:
+  mutable std::map<std::string, std::vector<Meant>, std::less<>> by_field_;
 };
 
 /// Reads the program of one launch. Never fails: what could not be read is noted in the tree.
