@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/text.hpp"
 #include "log/line_parts.hpp"
 #include "log/units.hpp"
 
@@ -56,8 +57,10 @@ class Counters {
            parts_.body.find("\u2022", number(i + 1).at) != std::string_view::npos;
   }
 
-  /// "64/227 [=====>....] - ETA: 1:03"
+  /// "64/227 [=====>....] - ETA: 1:03", "[==== 64/227 ==>....]"
   [[nodiscard]] bool is_drawn(std::size_t i) const {
+    const auto before = trim(parts_.body.substr(0, number(i).at));
+    if (before.starts_with("[=") && before.find_first_not_of("=>.", 1) == before.npos) return true;
     const auto behind = parts_.body.substr(number(i).at, number(i + 1).at - number(i).at);
     return behind.contains("[=") || behind.contains("[>") || behind.contains("[..");
   }

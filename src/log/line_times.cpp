@@ -76,6 +76,10 @@ class Times {
       }
       add_time(i, std::exchange(covers, 0));
     }
+    if (const auto sum = sum_of_bar(); sum && parts_.step) {
+      const double seconds = seconds_of(number(*sum), key(*sum)).value_or(0);
+      reading_.times = {{key(*sum), seconds, TimeMeaning::step, number(*parts_.step).value}};
+    }
     if (!reading_.bar_step_s) reading_.bar_step_s = words_rate();
     find_throughput();
   }
@@ -137,6 +141,20 @@ class Times {
     return named && !parts_.bar && seconds_of(number(i), key(i)).value_or(0) > 0;
   }
 
+  /// "tps: 2.95s" is the time of a step in spite of its name.
+  [[nodiscard]] bool is_throughput(std::size_t i) const {
+    return parts_.words.throughput.contains(key(i)) && !has_unit(number(i));
+  }
+
+  /// "[=== 391/391 ==>]  Step: 77ms | Tot: 45s8ms": the sum says more of the steps than the last
+  /// of them does, which is a smaller batch.
+  [[nodiscard]] std::optional<std::size_t> sum_of_bar() const {
+    if (!parts_.bar || reading_.bar_step_s) return std::nullopt;
+    const auto sum = parts_.index_of("tot");
+    const bool timed = sum && (number(*sum).clock || has_unit(number(*sum)));
+    return timed && parts_.index_of("step") ? sum : std::nullopt;
+  }
+
   void add_time(std::size_t i, double covers) {
     const bool known = parts_.format != nullptr && !parts_.format->time.empty();
     const bool told = known && parts_.format->time == key(i);
@@ -145,8 +163,7 @@ class Times {
       reading_.epoch_s = seconds_of(number(i), key(i));
       return;
     }
-    if ((known && !told) || is_other_unit(key(i)) || parts_.words.throughput.contains(key(i)))
-      return;
+    if ((known && !told) || is_other_unit(key(i)) || is_throughput(i)) return;
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     // "(1228.2 ms)": nobody counts reports in milliseconds.
     const bool bare_ms = key(i).empty() && number(i).unit == "ms";
@@ -191,7 +208,7 @@ class Times {
       const bool by_unit = unit.contains('/') && !unit.starts_with("s/") &&
                            !seconds_of_rate(number(i)) &&
                            (unit.ends_with("/s") || unit.ends_with("/sec") || unit.contains("/s/"));
-      const bool by_key = parts_.words.throughput.contains(key(i)) && number(i).value > 0;
+      const bool by_key = is_throughput(i) && number(i).value > 0;
       if ((!by_unit && !by_key) || has_word(key(i), parts_.words.held_out)) continue;
       reading_.throughput = Throughput{number(i).value, unit.empty() ? key(i) : unit};
       return;

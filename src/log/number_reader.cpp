@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/number_reader.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace schedmate {
 namespace {
@@ -63,22 +65,19 @@ Literal read_days(std::string_view text) {
   return {86400 * value_of(text.substr(0, digits)) + clock.value, false, true, at + clock.length};
 }
 
-double seconds_of(char unit) {
-  switch (unit) {
-    case 'd':
-      return 86400;
-    case 'h':
-      return 3600;
-    case 'm':
-      return 60;
-    case 's':
-      return 1;
-    default:
-      return 0;
+/// A unit of a spelled time at the head of the text: its seconds and its length.
+std::pair<double, std::size_t> spelled_unit(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> units = {
+      {{"ms", 1e-3}, {"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}};
+  for (const auto& [name, seconds] : units) {
+    const bool ends =
+        text.size() == name.size() || (text.size() > name.size() && !is_letter(text[name.size()]));
+    if (ends && text.starts_with(name)) return {seconds, name.size()};
   }
+  return {0, 0};
 }
 
-/// "5h 22m 19s", "4m15s": at least two parts, in falling order.
+/// "5h 22m 19s", "4m15s", "45s8ms": at least two parts, in falling order.
 Literal read_spelled(std::string_view text) {
   double seconds = 0;
   double last = std::numeric_limits<double>::infinity();
@@ -92,13 +91,13 @@ Literal read_spelled(std::string_view text) {
         is_digit(text[at + digits + 1]))
       digits += 1 + digits_at(text, at + digits + 1);
     const auto behind = at + digits;
-    const double unit = behind < text.size() ? seconds_of(text[behind]) : 0;
-    const bool ends = behind + 1 >= text.size() || !is_letter(text[behind + 1]);
-    if (unit == 0 || unit >= last || !ends) break;
+    const auto [unit, length] = spelled_unit(text.substr(behind));
+    const bool apart = unit < 1 && at != end;  // "8s 24ms/step" are two times
+    if (unit == 0 || unit >= last || apart) break;
     seconds += unit * value_of(text.substr(at, digits));
     last = unit;
     ++parts;
-    end = at = behind + 1;
+    end = at = behind + length;
     if (at < text.size() && text[at] == ' ') ++at;
   }
   if (parts < 2) return {};

@@ -45,12 +45,17 @@ TEST_CASE("clocks are read as seconds in every spelling") {
                            {"2 days 2:03:04", 180184, 14},
                            {"6h 48m 03s", 24483, 10},
                            {"4m15s", 255, 5},
+                           {"45s8ms |", 45.008, 6},
                            {"100:00:00", 360000, 9}}) {
     const Literal read = read_literal(each.text);
     CHECK_MESSAGE(read.clock, each.text);
     CHECK_MESSAGE(read.length == each.length, each.text);
     CHECK_MESSAGE(read.value == doctest::Approx(each.value), each.text);
   }
+}
+
+TEST_CASE("seconds and milliseconds with a blank between them are two times") {
+  CHECK(read_literal("8s 24ms/step").length == 1);
 }
 
 TEST_CASE("nan and inf are numbers, words that begin like them are none") {

@@ -123,6 +123,16 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+/// "average loss at step 186100: 0.0619": the value of what the counter's words name.
+std::optional<std::size_t> behind_step(const LineParts& parts) {
+  if (!parts.step || *parts.step + 1 >= parts.keys.size()) return std::nullopt;
+  const auto next = *parts.step + 1;
+  const std::string_view key = parts.keys[*parts.step];
+  const bool names_loss = key.ends_with("loss at step") || key.ends_with("loss at iteration");
+  const bool value = parts.keys[next].empty() && parts.numbers[next].unit.empty();
+  return names_loss && value ? std::optional(next) : std::nullopt;
+}
+
 /// By the best name; else the only key that ends in "loss"; else the only one that has the word.
 void read_loss(LineParts& parts, Reading& reading) {
   const auto take = [&](std::size_t i, int rank) {
@@ -132,13 +142,15 @@ void read_loss(LineParts& parts, Reading& reading) {
   };
   if (parts.format != nullptr)
     if (const auto i = parts.index_of(parts.format->loss)) return take(*i, 0);
+  if (const auto i = behind_step(parts)) return take(*i, 1);
   for (const auto& name : parts.words.loss)
     if (const auto i = parts.index_of(name); i && !parts.numbers[*i].percent) return take(*i, 0);
   const auto only = [&](const auto& fits) {
     std::optional<std::size_t> found;
     std::size_t count = 0;
     for (std::size_t i = 0; i < parts.keys.size(); ++i) {
-      if (!fits(parts.keys[i]) || has_word(parts.keys[i], parts.words.held_out)) continue;
+      if (i == parts.step || !fits(parts.keys[i])) continue;
+      if (has_word(parts.keys[i], parts.words.held_out)) continue;
       found = i;
       ++count;
     }

@@ -67,6 +67,15 @@ bool is_bare_row(std::string_view line) {
   return fraction && count;
 }
 
+/// Two handlers print each line, one of them perhaps with a time stamp.
+bool Shapes::is_double(const std::deque<Waiting>& waiting) {
+  if (waiting.size() < 2) return false;
+  const Waiting& last = waiting.back();
+  const Waiting& before = waiting[waiting.size() - 2];
+  return last.counts == before.counts && last.reading.loss &&
+         last.reading.loss == before.reading.loss;
+}
+
 std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) {
   const bool says = reading.loss || reading.throughput || reading.bar_step_s ||
                     !reading.times.empty() || (reading.time && is_bare_row(line));
@@ -78,6 +87,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
     now.totals.push_back(number.total);
   }
   auto& waiting = shape.waiting;
+  if (is_double(waiting)) waiting.erase(waiting.end() - (reading.time ? 2 : 1));
   const auto& newest = waiting.back().counts;
   for (std::size_t at = 0; shape.place < 0 && at < newest.size(); ++at) {
     if (waiting.size() < enough_lines || newest[at] < 0) continue;

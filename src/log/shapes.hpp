@@ -41,6 +41,7 @@ class Shapes {
   };
 
   Shape& shape(std::uint64_t hash);
+  [[nodiscard]] static bool is_double(const std::deque<Waiting>& waiting);
 
   std::deque<Shape> shapes_;
 };

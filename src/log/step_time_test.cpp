@@ -322,4 +322,58 @@ TEST_CASE("a line of an epoch with the time of its steps is a report") {
   CHECK(read.step == 100);
 }
 
+TEST_CASE("seconds under the name of a throughput are those of a step") {
+  const Progress read = read_each(12, [](int i) {
+    const int left = (1000 - i * 20) * 3;
+    return fmt::format("[Epoch: 1] [{}/1000] [tps: {:.2f}s] [eta: 0:{:02d}:{:02d}] loss = 4.8",
+                       i * 20, about(3, i), left / 60, left % 60);
+  });
+  check_time(read, 3);
+  CHECK(!read.throughput);
+}
+
+TEST_CASE("a short time without a word every hundred steps may be of one or of all") {
+  const auto make = [](double seconds) {
+    return [seconds](int i) {
+      return fmt::format("step {} | loss 0.5 | lr 1e-05 | {:.2f}s", i * 100, about(seconds, i));
+    };
+  };
+  CHECK(!read_each(12, make(0.25)).step_time_s);
+  check_time(read_each(12, make(25)), 0.25);
+  check_time(
+      read_each(
+          12, [&](int i) { return fmt::format("2024-03-01 {} ", clock(i * 25)) + make(0.25)(i); }),
+      0.25);
+}
+
+TEST_CASE("what goes back and forth counts no steps that a time could be of") {
+  CHECK(!read_each(12, [](int i) {
+           return fmt::format("'updates': {}, 'loss': 0.5, 'time': {:.1f}", 17 + i * 2 % 3,
+                              about(20, i));
+         }).step_time_s);
+}
+
+TEST_CASE("lines that two handlers print are one report, also where the counter has no name") {
+  const Progress read = read_each(6, [](int i) {
+    const auto said = fmt::format("[{}] | gnorm 0.84 lr 1e-05 | loss 5.5{}", i * 5000, i);
+    const auto head = fmt::format("I1212 {}.250000 1285 train.py:298] ", clock(i * 50));
+    return fmt::format("INFO:tensorflow:{}\n{}{}\nEval  batches[  100]  | loss  5.9", said, head,
+                       said);
+  });
+  check_time(read, 0.01);
+  CHECK(read.step == 30000);
+  CHECK(read.loss == 5.56);
+}
+
+TEST_CASE("a loss at a step is what follows the step") {
+  const Progress read = read_each(6, [](int i) {
+    return fmt::format(
+        "Training average positive_sample_loss at step {}: 0.9\n"
+        "Training average loss at step {}: 0.06{}",
+        i * 100, i * 100, i);
+  });
+  CHECK(read.step == 600);
+  CHECK(read.loss == 0.066);
+}
+
 }  // namespace schedmate

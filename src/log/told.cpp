@@ -20,6 +20,18 @@ bool is_open(const Reading& reading) {
   return reading.bar && reading.step && reading.total_steps && *reading.step < *reading.total_steps;
 }
 
+bool is_at_end(const Reading& reading) {
+  return reading.step_key == "n/total" && reading.loss && reading.step == reading.total_steps;
+}
+
+/// "Train batches[100]" in every report: nothing was counted.
+bool stands_still(const std::deque<StepSample>& samples) {
+  constexpr std::size_t enough = 3;
+  return samples.size() >= enough && std::ranges::all_of(samples, [&](const StepSample& each) {
+           return each.step == samples.front().step;
+         });
+}
+
 }  // namespace
 
 /// The counter that says most of the training: with a total, a time, a loss; then the newest, but a
@@ -30,14 +42,18 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
   for (const auto& [key, counter] : counters_) {
     if (counter.samples.empty()) continue;
     const StepSample& last = counter.samples.back();
-    const int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
-                      (counter.near_loss && !counter.has_loss ? 1 : 0) +
-                      (last.rate_s || !last.times.empty() ? 3 : 0);
+    int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
+                (counter.near_loss && !counter.has_loss ? 1 : 0) +
+                (last.rate_s || !last.times.empty() ? 3 : 0);
+    if (!counter.last.total_steps && stands_still(counter.samples)) worth = 0;
     const bool newer = best != nullptr && counter.newest > best->newest;
     const bool within = best != nullptr && (newer ? is_open(best->last) && counter.last.bar
                                                   : is_open(counter.last) && best->last.bar);
-    const bool better =
-        best == nullptr || worth > best_worth || (worth == best_worth && newer != within);
+    // Of two bars at their ends that tell of a loss the test's is the shorter one.
+    const bool ended = best != nullptr && is_at_end(counter.last) && is_at_end(best->last);
+    const bool first =
+        ended ? *counter.last.total_steps > *best->last.total_steps : newer != within;
+    const bool better = best == nullptr || worth > best_worth || (worth == best_worth && first);
     if (!better) continue;
     best = &counter;
     best_worth = worth;
