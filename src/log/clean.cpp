@@ -248,6 +248,21 @@ class Prefixes {
   bool after_level_ = false;
 };
 
+/// A bar may go back to put its counter into its middle, or to its start, which begins a new state.
+std::size_t after_backspaces(std::string_view raw, std::size_t at, std::string& text) {
+  const auto begin = std::min(raw.find_first_not_of('\b', at), raw.size());
+  const auto back = begin - at;
+  const auto over = raw.substr(begin, raw.find_first_of("\b\r\n\x1b", begin) - begin);
+  const auto line = text.size() - (text.rfind('\r') + 1);
+  const bool inside = !over.empty() && over.size() < back && back <= line;
+  if (inside && std::ranges::all_of(over, is_plain)) {
+    text.replace(text.size() - back, over.size(), over);
+    return begin + over.size();
+  }
+  if (!text.ends_with('\r')) text += '\r';
+  return begin;
+}
+
 }  // namespace
 
 std::string_view without_escapes(std::string_view raw, std::string& scratch) {
@@ -258,10 +273,11 @@ std::string_view without_escapes(std::string_view raw, std::string& scratch) {
       at = after_escape(raw, at);
       continue;
     }
-    if (is_plain(raw[at]))
-      scratch += raw[at];
-    else if (raw[at] == '\b' && !scratch.ends_with('\r'))
-      scratch += '\r';  // a bar that goes back to its start
+    if (raw[at] == '\b') {
+      at = after_backspaces(raw, at, scratch);
+      continue;
+    }
+    if (is_plain(raw[at])) scratch += raw[at];
     ++at;
   }
   return scratch;

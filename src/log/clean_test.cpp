@@ -42,6 +42,8 @@ TEST_CASE("a bar drawn over itself is cut into its states") {
   REQUIRE(states.size() == 3);
   CHECK(states[2] == "3/3");
   CHECK(cleaned("1/3\b\b\b2/3") == "1/3\r2/3");
+  CHECK(cleaned("[==>.....]  loss 1\b\b\b\b\b\b\b\b\b\b\b\b\b\b 3/9 \r") == "[==> 3/9 ]  loss 1\r");
+  CHECK(cleaned("ab\b\b\b\bc") == "ab\rc");
 }
 
 TEST_CASE("prefixes of loggers and launchers are told apart from what was said") {

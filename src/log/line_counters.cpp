@@ -60,7 +60,8 @@ class Counters {
   /// "64/227 [=====>....] - ETA: 1:03", "[==== 64/227 ==>....]"
   [[nodiscard]] bool is_drawn(std::size_t i) const {
     const auto before = trim(parts_.body.substr(0, number(i).at));
-    if (before.starts_with("[=") && before.find_first_not_of("=>.", 1) == before.npos) return true;
+    const bool bar = before.size() > 2 && before.starts_with('[');
+    if (bar && before.find_first_not_of("=>.", 1) == std::string_view::npos) return true;
     const auto behind = parts_.body.substr(number(i).at, number(i + 1).at - number(i).at);
     return behind.contains("[=") || behind.contains("[>") || behind.contains("[..");
   }
