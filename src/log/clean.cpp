@@ -253,8 +253,8 @@ std::size_t after_backspaces(std::string_view raw, std::size_t at, std::string& 
   const auto begin = std::min(raw.find_first_not_of('\b', at), raw.size());
   const auto back = begin - at;
   const auto over = raw.substr(begin, raw.find_first_of("\b\r\n\x1b", begin) - begin);
-  const auto line = text.size() - (text.rfind('\r') + 1);
-  const bool inside = !over.empty() && over.size() < back && back <= line;
+  const bool part = !over.empty() && over.size() < back && back <= text.size();
+  const bool inside = part && !std::string_view(text).substr(text.size() - back).contains('\r');
   if (inside && std::ranges::all_of(over, is_plain)) {
     text.replace(text.size() - back, over.size(), over);
     return begin + over.size();
