@@ -21,7 +21,7 @@ constexpr std::array fields = std::to_array<std::string_view>(
      "dataset",      "dataset_size", "augmentation",    "framework",  "distributed",
      "batch_size",   "length",       "precision",       "optimizer",  "learning_rate",
      "params_scale", "pretrained",   "sequence_length", "resolution", "gpus",
-     "nodes"});
+     "nodes",        "gpu_type"});
 
 constexpr std::array source_words =
     std::to_array<std::string_view>({"command", "shell", "default", "config", "composition", "code",

@@ -189,6 +189,9 @@ Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
   if (const auto scene = training_of(tree, job, launches)) {
     apply_rules(*scene, launches, facts);
   } else {
+    Findings findings;
+    find_request(job, findings);
+    choose(std::move(findings), facts);
     tree.degrade("the command starts no program that could be read");
   }
   facts.files_read = tree.files_read();
