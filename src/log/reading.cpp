@@ -128,7 +128,13 @@ std::optional<std::size_t> behind_step(const LineParts& parts) {
   if (!parts.step || *parts.step + 1 >= parts.keys.size()) return std::nullopt;
   const auto next = *parts.step + 1;
   const std::string_view key = parts.keys[*parts.step];
-  const bool names_loss = key.ends_with("loss at step") || key.ends_with("loss at iteration");
+  const auto before = key.substr(0, key.rfind(' '));
+  const bool joined = last_word(before) == "at" || last_word(before) == "after";
+  // "Training loss (for one batch) at step 200: 0.5"
+  static const WordSet loss = {"loss"};
+  const auto head = plain_key(parts.body.substr(0, parts.numbers[*parts.step].at));
+  const bool held_out = has_word(head, parts.words.held_out);
+  const bool names_loss = joined && !held_out && has_word(head, loss);
   const bool value = parts.keys[next].empty() && parts.numbers[next].unit.empty();
   return names_loss && value ? std::optional(next) : std::nullopt;
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "log/numbers.hpp"
+#include "log/line_parts.hpp"
 
 namespace schedmate {
 namespace {
@@ -17,7 +17,10 @@ constexpr std::size_t most_shapes = 16;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/// Not what was consumed: "total_exs:510".
 bool can_count(const Number& number) {
+  static const WordSet consumed = {"samples", "exs", "examples", "tokens", "images", "consumed"};
+  if (has_word(plain_key(number.key), consumed)) return false;
   return number.whole && !number.percent && !number.clock && number.value >= 0 &&
          number.unit.empty();
 }

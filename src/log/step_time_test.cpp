@@ -374,6 +374,19 @@ TEST_CASE("a loss at a step is what follows the step") {
   });
   CHECK(read.step == 600);
   CHECK(read.loss == 0.066);
+  const Progress one = read_each(6, [](int i) {
+    return fmt::format("Training loss (for one batch) at step {}: 0.06{}", i * 100, i);
+  });
+  CHECK(one.step == 600);
+  CHECK(one.loss == 0.066);
+}
+
+TEST_CASE("a count of examples is no step, however evenly it grows") {
+  const Progress read = read_each(12, [](int i) {
+    return fmt::format("[ time:{}.0s total_exs:{} ] 'loss': 0.5{}", i * 20, i * 510, i);
+  });
+  CHECK(!read.step);
+  CHECK(!read.step_time_s);
 }
 
 }  // namespace schedmate
