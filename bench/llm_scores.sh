@@ -41,13 +41,17 @@ stop_server() {
   if [ -n "$server" ]; then kill -INT "$server" && wait "$server" || true; fi
   server=
 }
-trap 'stop_server; "$testbed" stop $port > /dev/null 2>&1 || true' EXIT
+# The test bed's server is stopped by the run that started it alone.
+own_testbed=
+trap 'stop_server; if [ -n "$own_testbed" ]; then "$testbed" stop $port > /dev/null 2>&1 || true; fi' EXIT
 
 # The url of the mode's server; nothing for none.
 start() {
   case $1 in
     none) ;;
-    real) "$testbed" start $port | sed 's|$|/v1|' > "$out/real.url" || return 1 ;;
+    real)
+      "$testbed" status $port > /dev/null 2>&1 || own_testbed=yes
+      "$testbed" start $port | sed 's|$|/v1|' > "$out/real.url" || return 1 ;;
     *)
       "$build/bench/fake_llm_server" --mode "$1" --cases "$cases" --trees "$trees" --port $port > "$out/$1.url" &
       server=$!
