@@ -7,15 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 /// Bytes of UTF-8 beyond ASCII count as letters: names in any script stay whole.
-constexpr bool is_letter(char c) {
+constexpr bool is_name_letter(char c) {
   return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -44,7 +43,7 @@ std::string_view last_part(std::string_view name) {
   const std::string_view last = name.substr(slash + 1);
   const bool is_path = name.starts_with('/') || name.starts_with('.') || name.starts_with('~') ||
                        name.starts_with('$');
-  const auto letters = std::ranges::count_if(last, [](char c) { return is_letter(lowered(c)); });
+  const auto letters = std::ranges::count_if(last, [](char c) { return is_name_letter(lower(c)); });
   constexpr int enough_for_a_name = 3;  // "ViT-L/16" is no path
   return is_path || letters >= enough_for_a_name ? last : name;
 }
@@ -53,15 +52,15 @@ std::string_view last_part(std::string_view name) {
 std::string take_word(std::string_view name, std::size_t& at) {
   std::string word;
   if (!is_digit(name[at])) {
-    while (at < name.size() && is_letter(lowered(name[at]))) word += lowered(name[at++]);
+    while (at < name.size() && is_name_letter(lower(name[at]))) word += lower(name[at++]);
     return word;
   }
   while (at < name.size() && (is_digit(name[at]) ||
                               (name[at] == '.' && at + 1 < name.size() && is_digit(name[at + 1]))))
     word += name[at++];
-  const bool suffix = at < name.size() && std::string_view("bmk").contains(lowered(name[at])) &&
-                      (at + 1 == name.size() || !is_letter(lowered(name[at + 1])));
-  if (suffix) word += lowered(name[at++]);
+  const bool suffix = at < name.size() && std::string_view("bmk").contains(lower(name[at])) &&
+                      (at + 1 == name.size() || !is_name_letter(lower(name[at + 1])));
+  if (suffix) word += lower(name[at++]);
   return word;
 }
 
@@ -81,7 +80,7 @@ std::string normal_name(std::string_view name) {
   const std::string_view part = last_part(trim(name));
   std::string joined;
   for (std::size_t at = 0; at < part.size();) {
-    if (!is_digit(part[at]) && !is_letter(lowered(part[at]))) {
+    if (!is_digit(part[at]) && !is_name_letter(lower(part[at]))) {
       ++at;
       continue;
     }

@@ -5,12 +5,10 @@
 #include <array>
 #include <cctype>
 
+#include "base/characters.hpp"
+
 namespace schedmate {
 namespace {
-
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 /// "1.3b" and "350m" are one word; so is "13".
 std::size_t end_of_number(std::string_view text, std::size_t at) {

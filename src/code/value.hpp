@@ -30,6 +30,14 @@ struct Place {
 };
 using PlacePtr = std::shared_ptr<const Place>;
 
+/// Whether a value at `place` was made of what stands at `source`, which may be the same place.
+[[nodiscard]] inline bool comes_from(const PlacePtr& place, const Place* source) {
+  for (const Place* at = place.get(); at != nullptr; at = at->from.get()) {
+    if (at == source) return true;
+  }
+  return false;
+}
+
 class Value;
 using List = std::vector<Value>;
 class Dict;

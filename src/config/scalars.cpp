@@ -7,13 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "config/config.hpp"
 
 namespace schedmate::config {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, text) != words.end();

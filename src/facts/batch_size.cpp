@@ -123,14 +123,11 @@ const Call* cut_into_parts(const Scene& scene, double per_process) {
 bool is_divided(const Scene& scene, const Value& size, double devices) {
   const auto number = likely_number(size);
   if (!number || devices <= 1) return false;
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
-    const Place* told = setting->value.place.get();
-    if (told == nullptr || setting->value.number() != *number * devices) continue;
-    for (const Place* at = size.place.get(); at != nullptr; at = at->from.get()) {
-      if (at == told) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(scene.meant(field), [&](const Scene::Meant& meant) {
+    const Value& told = meant.setting->value;
+    return told.place && told.number() == *number * devices &&
+           comes_from(size.place, told.place.get());
+  });
 }
 
 /// Gives back what reaches the loader, unknown when that is not seen.
@@ -178,10 +175,7 @@ bool is_remade(const Setting& setting, const Value& in_loader) {
   const auto number = setting.value.number();
   const auto made = likely_number(in_loader);
   if (!setting.value.place || !number || !made || *number == *made) return false;
-  for (const Place* at = in_loader.place.get(); at != nullptr; at = at->from.get()) {
-    if (at == setting.value.place.get()) return true;
-  }
-  return false;
+  return comes_from(in_loader.place, setting.value.place.get());
 }
 
 bool hides_defaults(const Library& library) {

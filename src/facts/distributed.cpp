@@ -236,9 +236,9 @@ void find_distributed(const Scene& scene, Findings& out) {
   PlacePtr place;
   const std::string model = model_parallel(scene, place);
   for (Finding& finding : found) {
-    auto& word = std::get<std::string>(finding.fact.value);
-    if (!model.empty())
-      word = word == "dp" || word == "ddp" ? model : fmt::format("{}+{}", word, model);
+    auto* word = std::get_if<std::string>(&finding.fact.value);  // a swept stage has no value
+    if (!model.empty() && word != nullptr && *word != "none")
+      *word = *word == "dp" || *word == "ddp" ? model : fmt::format("{}+{}", *word, model);
     if (!model.empty() && finding.fact.evidence.empty()) finding.fact.evidence = evidence_of(place);
     out.push_back(std::move(finding));
   }

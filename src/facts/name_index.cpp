@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
@@ -13,7 +14,6 @@ constexpr std::size_t longest_text = 400;
 
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_upper(c) || is_lower(c) || is_digit(c); }
 
 /// Does a new word start at `at` within letters? "SimpleNet" has two, "LMHead" too.

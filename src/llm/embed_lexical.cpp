@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/characters.hpp"
 #include "base/hash.hpp"
 #include "llm/embedders.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 constexpr std::uint64_t word_seed = 1;
 constexpr std::uint64_t trigram_seed = 2;
 constexpr std::size_t longest_word = 512;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 std::uint32_t bucket_of(std::string_view text, std::uint64_t seed) {
   return static_cast<std::uint32_t>(hash_bytes(text, seed) >> 48U);

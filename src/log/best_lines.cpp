@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/characters.hpp"
 #include "log/ask.hpp"
 
 namespace schedmate {
@@ -26,11 +27,9 @@ bool is_common(std::string_view word) {
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool letter = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                        static_cast<unsigned char>(c) >= 0x80;
+    const bool letter = is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
     if (letter)
-      words.back() += upper ? static_cast<char>(c - 'A' + 'a') : c;
+      words.back() += lower(c);
     else if (!words.back().empty())
       words.emplace_back();
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "log/stamp.hpp"
 
@@ -31,8 +32,6 @@ std::size_t after_escape(std::string_view text, std::size_t at) {
   return std::min(end + (end < text.size() && text[end] == escape ? 2U : 1U), text.size());
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; }
 
 char level_of(std::string_view word) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "log/stamp.hpp"
 
@@ -20,18 +21,13 @@ struct Place {
   bool of_line = true;  ///< not of something that is named or expected
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 /// The letters right before a place, without quotes and what joins them to it.
 std::string word_before(std::string_view text, std::size_t at) {
   while (at > 0 && std::string_view(" \"':=[(").contains(text[at - 1])) --at;
   std::string word;
   while (at > 0 && is_letter(text[at - 1])) word += text[--at];
   std::ranges::reverse(word);
-  std::ranges::transform(word, word.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::ranges::transform(word, word.begin(), lower);
   return word;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
@@ -17,8 +18,6 @@ namespace {
 
 constexpr std::size_t longest_comm = 15;  ///< bytes of a process's name in the kernel
 constexpr std::size_t most_message = 2000;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_true(const RuleRow& row, std::string_view key) {
   return row.has(key) && row.text(key) == "true";

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/characters.hpp"
 #include "base/check.hpp"
 #include "base/input.hpp"
 
@@ -145,7 +146,7 @@ std::string plain_key(std::string_view key) {
   for (const char c : key) {
     const bool joins = c == '_' || c == '-' || c == '/' || c == '.' || c == ' ' || c == ':';
     if (!joins)
-      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      plain += lower(c);
     else if (!plain.empty() && plain.back() != ' ')
       plain += ' ';
   }

@@ -8,11 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "base/characters.hpp"
+
 namespace schedmate {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::size_t digits_at(std::string_view text, std::size_t at) {
   std::size_t count = 0;

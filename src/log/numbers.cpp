@@ -5,16 +5,14 @@
 #include <array>
 #include <cmath>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "log/number_reader.hpp"
 
 namespace schedmate {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Units that may stand a space away from their number.
 bool is_spaced_unit(std::string_view word) {

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// In small letters, runs of spaces as one.
 std::string lowered(std::string_view text) {

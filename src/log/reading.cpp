@@ -123,6 +123,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
+namespace {
+
 /// "average loss at step 186100: 0.0619": the value of what the counter's words name.
 std::optional<std::size_t> behind_step(const LineParts& parts) {
   if (!parts.step || *parts.step + 1 >= parts.keys.size()) return std::nullopt;
@@ -138,6 +140,8 @@ std::optional<std::size_t> behind_step(const LineParts& parts) {
   const bool value = parts.keys[next].empty() && parts.numbers[next].unit.empty();
   return names_loss && value ? std::optional(next) : std::nullopt;
 }
+
+}  // namespace
 
 /// By the best name; else the only key that ends in "loss"; else the only one that has the word.
 void read_loss(LineParts& parts, Reading& reading) {

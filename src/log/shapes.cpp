@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/characters.hpp"
 #include "log/line_parts.hpp"
 
 namespace schedmate {
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::size_t enough_lines = 3;
 constexpr std::size_t most_shapes = 16;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Not what was consumed: "total_exs:510".
 bool can_count(const Number& number) {

@@ -5,12 +5,11 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Reads from a text, piece by piece; a failed piece fails all that follow.
 class Cursor {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "log/stamp.hpp"
 
@@ -14,8 +15,6 @@ namespace time = std::chrono;
 
 constexpr double day_s = 86'400;
 constexpr int no_year = 2000;  ///< what read_stamp() gives a date without one
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 time::year_month_day date_of(double seconds) {
   return {time::sys_days(time::days(static_cast<int>(std::floor(seconds / day_s))))};

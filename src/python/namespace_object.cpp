@@ -3,17 +3,6 @@
 
 namespace schedmate::natives {
 
-namespace {
-
-bool is_made_from(const Value& value, const Value& source) {
-  for (const Place* at = value.place.get(); at != nullptr; at = at->from.get()) {
-    if (at == source.place.get()) return true;
-  }
-  return !value.place;
-}
-
-}  // namespace
-
 void FlagNamespace::put(std::string_view name, Value value, std::optional<std::size_t> index) {
   entries().set(name, std::move(value));
   if (index) flags_.insert_or_assign(std::string(name), *index);
@@ -40,7 +29,7 @@ bool FlagNamespace::set_attribute(Machine& machine, std::string_view name, Value
   auto& flags = machine.seen().flags;
   if (found != flags_.end() && found->second < flags.size() && machine.certain()) {
     Value& told = flags[found->second].value;
-    if (!is_made_from(value, told)) told = value;
+    if (value.place && !comes_from(value.place, told.place.get())) told = value;
   }
   return AttributeDict::set_attribute(machine, name, std::move(value));
 }

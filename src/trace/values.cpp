@@ -6,12 +6,11 @@
 #include <chrono>
 #include <utility>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool all_digits(std::string_view text) { return std::ranges::all_of(text, is_digit); }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/characters.hpp"
+
 namespace schedmate {
 
 struct Span {
@@ -20,10 +22,7 @@ void find_url_passwords(std::string_view text, Spans& found);
 void find_assigned_secrets(std::string_view text, Spans& found);  ///< by the name they are given
 void find_wandb_keys(std::string_view text, Spans& found);        ///< 40 hex digits, by context
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// No word goes on before `at`; the letter of an escape such as "\n" does not count as one.
 constexpr bool starts_word(std::string_view text, std::size_t at) {
