@@ -63,8 +63,8 @@ Finding memory() {
 std::vector<Finding> examine(const Session& session) {
   const Version built = version();
   return {bundled("Venus days (generate, demo)", "venus/venus_sept2020_days0-12.csv.gz"),
-          bundled("made-up profiles (lucid, horus)", "packing/syn_profiles.csv"),
-          bundled("made-up pair speeds (lucid, horus)", "packing/syn_pairs.csv"),
+          bundled("made-up workload (lucid, horus)", "recipes/light.toml"),
+          bundled("made-up pair speeds (lucid, horus)", "interference.toml"),
           state_folder(session.state_dir()),
           memory(),
           {"threads", true, true,

@@ -4,46 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <schedmate/trace.hpp>
 #include <utility>
 
-#include "apps/data_files.hpp"
+#include "apps/made_up_profiles.hpp"
 #include "apps/progress.hpp"
-#include "core/workload.hpp"
 
 namespace schedmate {
 namespace {
-
-/// The bundled tables for a trace without any. Policies that do not pack replay the trace as it is,
-/// so that a label's files never depend on the other labels of the command.
-class MadeUpProfiles {
- public:
-  static Result<MadeUpProfiles> lend(const ReplayInput& input, const Scheduler& scheduler) {
-    if (!scheduler.packs || input.trace.packing != nullptr) return MadeUpProfiles(nullptr);
-    const auto profiles = data_file("packing/syn_profiles.csv");
-    const auto pairs = data_file("packing/syn_pairs.csv");
-    if (!profiles || !pairs) return tl::unexpected((profiles ? pairs : profiles).error());
-    auto tables = read_packing_tables(*profiles, *pairs);
-    if (!tables) return tl::unexpected(tables.error());
-    assign_profiles(input.trace, std::make_shared<const PackingTables>(std::move(*tables)),
-                    static_cast<std::uint64_t>(input.session.settings.whole("seed")));
-    return MadeUpProfiles(&input.trace);
-  }
-  MadeUpProfiles(MadeUpProfiles&& other) noexcept : trace_(std::exchange(other.trace_, nullptr)) {}
-  MadeUpProfiles& operator=(MadeUpProfiles&&) = delete;
-  MadeUpProfiles(const MadeUpProfiles&) = delete;
-  MadeUpProfiles& operator=(const MadeUpProfiles&) = delete;
-  ~MadeUpProfiles() {
-    if (trace_ == nullptr) return;
-    trace_->packing = nullptr;
-    for (Job& job : trace_->jobs) job.profile = no_index;
-  }
-  [[nodiscard]] bool lent() const { return trace_ != nullptr; }
-
- private:
-  explicit MadeUpProfiles(Trace* trace) : trace_(trace) {}
-  Trace* trace_;
-};
 
 Placer placer_of(std::string_view name) {
   if (name == "first_fit") return Placer::first_fit;
@@ -64,6 +31,13 @@ RunLabel describe(const Settings& settings, const PolicySpec& policy) {
     if (row.defect != nullptr) run.settings.emplace_back(row.key, settings.text(row.key));
   }
   return run;
+}
+
+void describe_profiles(const MadeUpProfiles& profiles, RunLabel& label) {
+  label.settings.emplace_back("profiles", profiles.lent() ? "syn" : "trace");
+  if (!profiles.lent()) return;
+  label.settings.emplace_back("workload", profiles.recipe());
+  label.settings.emplace_back("workload_sha256", profiles.fingerprint());
 }
 
 SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator estimator) {
@@ -122,11 +96,10 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   if (!parts) return tl::unexpected(parts.error());
   label.estimator = parts->estimator_spec;
   label.profiler_columns = parts->scheduler.packs;
-  const auto profiles = MadeUpProfiles::lend(input, parts->scheduler);
+  const auto profiles =
+      parts->scheduler.packs ? MadeUpProfiles::lend(settings, input.trace) : MadeUpProfiles::none();
   if (!profiles) return tl::unexpected(profiles.error());
-  if (parts->scheduler.packs) {
-    label.settings.emplace_back("profiles", profiles->lent() ? "syn" : "trace");
-  }
+  if (parts->scheduler.packs) describe_profiles(*profiles, label);
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
   ProgressBar progress(policy.label, input.session.environment.progress);

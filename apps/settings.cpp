@@ -32,6 +32,9 @@ constexpr std::array rows{
                "virtual clusters replayed at the same time; the results are the same"},
     SettingRow{"strict", SettingKind::flag, "false", "",
                "a bad row of a trace is an error instead of a counted skip"},
+    SettingRow{"workload", SettingKind::text, "light", "",
+               "what jobs of a trace that does not say compute: light, heavy or a recipe's path "
+               "(docs/formats/recipe.md)"},
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},

@@ -1,104 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What advice is worth on real durations: the bundled Venus rows are submitted in order, each with
-/// metadata that is made up (nobody published any), and finish after their real duration. Since the
-/// way metadata is made decides what it can tell, three ways stand beside each other:
+/// metadata that is made up (nobody published any; schedmate/workload.hpp), and finish after their
+/// real duration. Since the way metadata is made decides what it can tell, four ways stand beside
+/// each other:
 ///   by duration  a job has the template of the user's previous job of that shape when their
 ///                durations are within a factor 2: it leaks, and shows only the upper bound
 ///   by gap       a new template after an hour without a submission of that shape: no leak
-///   shuffled     as by gap, then shuffled among jobs with as many GPUs: metadata says nothing
+///   facts mixed  as by gap, the facts exchanged among jobs with as many GPUs
+///   all mixed    directory and command exchanged with them: metadata says nothing
 ///
-///   history_replay PATH_OF_VENUS_CSV [JOBS]
+///   history_replay PATH_OF_VENUS_CSV RECIPE.toml FOLDER_OF_DATA [JOBS]
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cmath>
 #include <map>
 #include <queue>
 #include <schedmate/estimator.hpp>
 #include <schedmate/trace.hpp>
-#include <tuple>
+#include <schedmate/workload.hpp>
 
 #include "advisor/advisor.hpp"
 #include "advisor/calibration.hpp"
-#include "base/random.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
 
 constexpr std::uint64_t seed = 1;
-
-/// syn_: everything in here is invented.
-struct Metadata {
-  std::string root, command;
-  Facts facts;
-};
-
-Metadata make_metadata(std::uint32_t user, std::uint64_t number, std::int32_t gpus) {
-  constexpr auto models = std::to_array<std::string_view>(
-      {"ResNet-50", "ResNet-18", "ViT-B/16", "ViT-L/16", "BERT-base", "BERT-large", "GPT-2 124M",
-       "LLaMA-7B", "YOLOv5", "UNet", "Swin-T", "EfficientNet-B4", "PPO", "T5-base"});
-  constexpr auto datasets = std::to_array<std::string_view>(
-      {"ImageNet-1k", "CIFAR-10", "COCO", "WikiText", "SQuAD", "Cityscapes", "LibriSpeech"});
-  Random random(mix(number) ^ seed);
-  const auto draw = [&](const auto& names) {
-    return std::string(
-        names[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(names.size())))]);
-  };
-  Metadata made;
-  made.root = fmt::format("/syn/{}", user);
-  made.command = fmt::format("python train.py --config syn_{}.yaml", number);
-  made.facts.facts["model_name"].value = draw(models);
-  made.facts.facts["dataset"].value = draw(datasets);
-  made.facts.facts["batch_size"].value = std::int64_t{1} << random.between(3, 8);
-  made.facts.facts["length"].value =
-      Length{10.0 * static_cast<double>(random.between(1, 20)), "epochs"};
-  made.facts.facts["gpus"].value = std::int64_t{gpus};
-  made.facts.facts["distributed"].value = std::string(gpus > 1 ? "ddp" : "none");
-  return made;
-}
-
-enum class Cut { by_duration, by_gap, shuffled };
-
-std::vector<std::uint64_t> cut_templates(const Trace& trace, Cut cut) {
-  struct Last {
-    SimTime submit;
-    double duration_s = 0;
-    std::uint64_t number = 0;
-  };
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Last> last;
-  std::vector<std::uint64_t> numbers;
-  std::uint64_t next = 0;
-  for (const Job& job : trace.jobs) {
-    const auto [at, fresh] = last.try_emplace({job.user, job.vc, job.gpus});
-    Last& before = at->second;
-    const double duration = std::max<double>(1, static_cast<double>(job.duration.count()));
-    const bool same = cut == Cut::by_duration
-                          ? std::abs(std::log2(duration / std::max(1.0, before.duration_s))) <= 1
-                          : job.submit - before.submit <= std::chrono::hours(1);
-    if (fresh || !same) before.number = ++next;
-    before.submit = job.submit;
-    before.duration_s = duration;
-    numbers.push_back(before.number);
-  }
-  return numbers;
-}
-
-/// Exchanges the templates of jobs with as many GPUs.
-void shuffle(const Trace& trace, std::vector<std::uint64_t>& numbers) {
-  std::map<std::int32_t, std::vector<std::size_t>> classes;
-  for (std::size_t i = 0; i < trace.jobs.size(); ++i) classes[trace.jobs[i].gpus].push_back(i);
-  Random random(seed);
-  for (auto& [gpus, rows] : classes) {
-    for (std::size_t i = rows.size(); i > 1; --i) {
-      const auto j = static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)));
-      std::swap(numbers[rows[i - 1]], numbers[rows[j]]);
-    }
-  }
-}
 
 /// Of one way to predict.
 struct Tally {
@@ -124,8 +56,8 @@ struct Tally {
 
 class Replay {
  public:
-  Replay(const Trace& trace, std::vector<std::uint64_t> numbers, const EstimateRow& estimate)
-      : trace_(trace), numbers_(std::move(numbers)), estimate_(estimate) {}
+  Replay(const Trace& trace, const Workload& workload, const EstimateRow& estimate)
+      : trace_(trace), workload_(workload), estimate_(estimate) {}
 
   void run(std::string_view variant) {
     const auto last_k = make_estimator("last_k", trace_, seed);
@@ -160,23 +92,29 @@ class Replay {
  private:
   Estimate advise_job(std::size_t row) {
     const Job& job = trace_.jobs[row];
-    Metadata made = make_metadata(job.user, numbers_[row], job.gpus);
+    const JobPlace place = place_at(workload_, workload_.place_of_row[row]);
     Submission submission;
     submission.id = job.id;
     submission.user = trace_.users[job.user];
     submission.vc = trace_.vcs[job.vc];
     submission.submit = job.submit;
-    submission.job = {made.root, ".", made.command, job.gpus, 1, ""};
+    submission.job = {place.root, ".", place.command, job.gpus, 1, ""};
     TreeAccess tree;
     tree.read = [](const std::string&, std::span<const std::string>) -> Result<Closure> {
       return Closure();
     };
     tree.unchanged = [](const std::string&, std::span<const FileStamp>) { return false; };
     tree.text = [](const std::string&, std::string_view) { return std::optional<std::string>(); };
-    const AdvisorParts parts{
-        *store_,         *index_, FlagRules::built_in(),
-        estimate_,       {},      [&](const JobSource&) -> Result<Facts> { return made.facts; },
-        std::move(tree), true};
+    const AdvisorParts parts{*store_,
+                             *index_,
+                             FlagRules::built_in(),
+                             estimate_,
+                             {},
+                             [&](const JobSource&) -> Result<Facts> {
+                               return facts_at(workload_, workload_.facts_of_row[row]);
+                             },
+                             std::move(tree),
+                             true};
     const auto advised = advise(submission, parts);
     if (!advised || !remember(*advised, parts)) std::abort();
     return advised->advice.estimate;
@@ -190,7 +128,7 @@ class Replay {
   }
 
   const Trace& trace_;
-  std::vector<std::uint64_t> numbers_;
+  const Workload& workload_;
   const EstimateRow& estimate_;
   std::unique_ptr<Store> store_ = std::move(*open_store("memory"));
   Embedder embedder_ = *make_embedder("lexical");
@@ -199,20 +137,40 @@ class Replay {
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> running_;
 };
 
-void replay(const Trace& trace) {
-  fmt::print("real rows, synthetic metadata; {} jobs\n", trace.jobs.size());
+struct Way {
+  const char* name;
+  TemplateCut cut;
+  MetadataShuffle shuffle;
+};
+constexpr std::array ways{
+    Way{"by duration", TemplateCut::by_duration, MetadataShuffle::none},
+    Way{"by gap", TemplateCut::by_gap, MetadataShuffle::none},
+    Way{"facts mixed", TemplateCut::by_gap, MetadataShuffle::metadata},
+    Way{"all mixed", TemplateCut::by_gap, MetadataShuffle::all},
+};
+
+Result<void> replay(const Trace& trace, const std::string& recipe_file, const std::string& data) {
+  const auto recipe = read_recipe(recipe_file);
+  const auto interference = read_interference(data + "/interference.toml");
+  const auto errors = read_extraction_errors(data + "/extraction_errors.toml");
+  if (!recipe) return tl::unexpected(recipe.error());
+  if (!interference) return tl::unexpected(interference.error());
+  if (!errors) return tl::unexpected(errors.error());
+  fmt::print("real rows, synthetic metadata ({}); {} jobs\n", recipe->name, trace.jobs.size());
   fmt::print("{:12} {:22} {:>6} {:>9} {:>9} {:>9} {:>9}\n", "templates", "way", "jobs", "inside 80",
              "in 100 %", "factor 2", "bias");
   for (const EstimateRow& estimate : estimate_rows()) {
     fmt::print("estimate {}\n", estimate.name);
-    for (const auto& [name, cut] : {std::pair{"by duration", Cut::by_duration},
-                                    {"by gap", Cut::by_gap},
-                                    {"shuffled", Cut::shuffled}}) {
-      auto numbers = cut_templates(trace, cut);
-      if (cut == Cut::shuffled) shuffle(trace, numbers);
-      Replay(trace, std::move(numbers), estimate).run(name);
+    for (const Way& way : ways) {
+      WorkloadOptions options;
+      options.cut = way.cut;
+      options.shuffle = way.shuffle;
+      const auto workload = make_workload(trace, {*recipe, *interference, *errors}, options);
+      if (!workload) return tl::unexpected(workload.error());
+      Replay(trace, *workload, estimate).run(way.name);
     }
   }
+  return {};
 }
 
 }  // namespace
@@ -220,8 +178,8 @@ void replay(const Trace& trace) {
 
 int main(int argc, char** argv) {
   namespace sm = schedmate;
-  if (argc < 2) {
-    fmt::print(stderr, "history_replay PATH_OF_VENUS_CSV [JOBS]\n");
+  if (argc < 4) {
+    fmt::print(stderr, "history_replay PATH_OF_VENUS_CSV RECIPE.toml FOLDER_OF_DATA [JOBS]\n");
     return 2;
   }
   auto trace = sm::read_trace(std::string("helios:") + argv[1], {});
@@ -229,9 +187,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", trace.error().message);
     return 3;
   }
-  if (argc > 2)
+  if (argc > 4)
     trace->jobs.resize(
-        std::min(trace->jobs.size(), sm::parse_number<std::size_t>(argv[2]).value_or(0)));
-  sm::replay(*trace);
+        std::min(trace->jobs.size(), sm::parse_number<std::size_t>(argv[4]).value_or(0)));
+  if (const auto done = sm::replay(*trace, argv[2], argv[3]); !done) {
+    fmt::print(stderr, "{}\n", done.error().message);
+    return 3;
+  }
   return 0;
 }

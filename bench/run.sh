@@ -87,7 +87,7 @@ dense() {
 advice() {
   echo "== scaled resubmissions on made histories, and the real Venus rows with made metadata"
   "$build/bench/advice_bench"
-  "$build/bench/history_replay" data/venus/venus_sept2020_days0-12.csv.gz
+  "$build/bench/history_replay" data/venus/venus_sept2020_days0-12.csv.gz data/recipes/light.toml data
 }
 
 # Reading logs: classification beside Drain3 (from the Python registry), locators, tails.

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
+#include "base/sha256.hpp"
 #include "tree/beneath.hpp"
 #include "tree/encoding.hpp"
 #include "tree/folder.hpp"
-#include "tree/hash.hpp"
 #include "tree/ignore.hpp"
 #include "tree/names.hpp"
 #include "tree/notebook.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/sha256.hpp"
 #include "tests/support/job_folder.hpp"
-#include "tree/hash.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "tree/hash.hpp"
+#include "base/sha256.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate {

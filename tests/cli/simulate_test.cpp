@@ -49,6 +49,28 @@ TEST_CASE("simulate writes a label's files and says what it read and what could 
   CHECK(here.read("new/out/first.jobs.csv").contains("2,bob,a,2,10,50,100,150,90,140,"));
 }
 
+TEST_CASE("a trace that names no models gets those of the recipe that was asked for") {
+  const Scratch here;
+  const auto workload_of = [&](Names more) {
+    more.insert(more.end(), {"--policy", "lucid", "--report", "none", "--out", "out"});
+    const Ran ran = simulate(here, more);
+    CAPTURE(ran.err);
+    REQUIRE(ran.status == 0);
+    return nlohmann::json::parse(here.read("out/summary.json")).dump();
+  };
+  const std::string light = workload_of({});
+  CHECK(light.contains("\"workload\":\"light\""));
+  CHECK(light.contains("\"workload_sha256\":\""));
+  const std::string heavy = workload_of({"--set", "workload=heavy"});
+  CHECK(heavy.contains("\"workload\":\"heavy\""));
+  here.write("mine.toml", "name = 'mine'\n[resubmission]\nseed = 2\n");
+  for (const char* file : {"workload=mine.toml", "workload=hevy"}) {
+    const Ran ran = simulate(here, {"--set", file, "--policy", "lucid", "--out", "broken"});
+    CHECK(ran.status == 3);
+    CHECK(ran.err.contains("light, heavy or the path of a recipe"));
+  }
+}
+
 TEST_CASE("an output folder is used again: same names are replaced, others are left") {
   const Scratch here;
   here.write("out/fifo.jobs.csv", "old");

@@ -30,6 +30,7 @@ std::vector<Target> targets() {
       {"ignore", fuzz_ignore},         {"notebook", fuzz_notebook},
       {"log_lines", fuzz_log_lines},   {"log_formats", fuzz_log_formats},
       {"kernel_log", fuzz_kernel_log}, {"log_reply", fuzz_log_reply},
+      {"recipes", fuzz_recipes},
   };
 }
 
@@ -43,6 +44,11 @@ std::vector<std::string> seeds_of(const std::string& target) {
             read_file(lucid + "throughput_pred.csv").value()};
   }
   std::vector<std::string> seeds;
+  if (target == "recipes") {
+    for (const char* file : {"recipes/heavy.toml", "interference.toml", "extraction_errors.toml"})
+      seeds.push_back(read_file(std::string(SCHEDMATE_SOURCE_DIR "/data/") + file).value());
+    return seeds;
+  }
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fixtures)) {
     const std::string path = fs::relative(entry.path(), fixtures).string();
     if (!entry.is_regular_file() || path.find(target) == std::string::npos) continue;

@@ -21,6 +21,7 @@ void fuzz_log_reply(std::string_view input);  ///< of one about logs
 void fuzz_redact(std::string_view input);
 void fuzz_ignore(std::string_view input);
 void fuzz_notebook(std::string_view input);
+void fuzz_recipes(std::string_view input);  ///< and the files beside them
 void fuzz_log_lines(std::string_view input);
 void fuzz_log_formats(std::string_view input);
 void fuzz_kernel_log(std::string_view input);

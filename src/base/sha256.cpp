@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tree/hash.hpp"
+#include "base/sha256.hpp"
 
 #include <openssl/evp.h>
 

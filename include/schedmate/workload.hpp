@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Invented workloads on real rows. No public trace says what its jobs compute, so a recipe gives
+/// each job a model, a profile and what the Advisor would read of it, by template: the
+/// resubmissions of one (user, virtual cluster, GPU count). Models are drawn by GPU count and
+/// template from the seed, never by duration, and the rows of the trace stay as they are. Decisions
+/// 0005 and 0011 say what figures on such workloads show and what they do not.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <schedmate/facts.hpp>
+#include <schedmate/recipe.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+/// Where one template ends and the next begins in the submissions of a (user, VC, GPU count).
+enum class TemplateCut : std::uint8_t {
+  by_duration,  ///< a duration over a factor 2 from the one before: leaks, an upper bound only
+  by_gap,       ///< no submission for over an hour: looks at no duration
+};
+
+/// Controls: what the Advisor sees is exchanged among jobs of equal GPU count; trace and true
+/// profiles stay.
+enum class MetadataShuffle : std::uint8_t {
+  none,
+  metadata,  ///< the facts alone
+  all,       ///< facts, directory and command together
+};
+
+struct WorkloadOptions {
+  TemplateCut cut = TemplateCut::by_gap;
+  MetadataShuffle shuffle = MetadataShuffle::none;
+  double errors = 1;        ///< times the measured rates; 0 = the Advisor reads all of it rightly
+  double noise = 0;         ///< share of facts exchanged for others beside, 0 to 1
+  double interference = 1;  ///< times what members of a pair lose
+  int packed_gpus = 0;      ///< most GPUs of a job that may share; 0 = as the recipe says
+  std::uint64_t seed = 1;
+};
+
+/// What a workload is made of; all of it is copied where it is kept.
+struct WorkloadParts {
+  const Recipe& recipe;
+  const InterferenceModel& interference;
+  const ExtractionErrors& errors;
+};
+
+/// Beside a Profile: what of it the profiler and the log would show.
+struct ProfileTimes {
+  std::uint32_t model = 0;  ///< index into Recipe::models
+  FractionalSeconds step{0};
+  FractionalSeconds cold_start{0};  ///< from the start to the first step
+  FractionalSeconds ramp{0};        ///< from there until the utilisation is steady
+  int packed_gpus = 8;              ///< most GPUs of a job that may share them
+};
+
+/// Fields of the facts that a recipe fills, in this order.
+inline constexpr auto workload_fields = std::to_array<std::string_view>(
+    {"model_name", "model_family", "model_type", "task_type", "task", "dataset", "framework",
+     "distributed", "batch_size", "length", "precision", "optimizer", "learning_rate",
+     "params_scale", "pretrained", "sequence_length", "resolution", "gpus", "nodes"});
+
+/// A number for the value of each field: 0 = none, else 1 + index into the vocabulary's column.
+using FactCodes = std::array<std::uint16_t, workload_fields.size()>;
+/// For each field every value that the recipe (or, of GPUs and nodes, the trace) has for it.
+using FactVocabulary = std::array<std::vector<FactValue>, workload_fields.size()>;
+
+/// Directory and command of a submission, as numbers.
+struct PlaceCode {
+  std::uint32_t user = 0, project = 0;  ///< index into Trace::users; template
+  std::uint32_t profile = 0;
+  std::uint16_t length = 0, learning_rate = 0;  ///< index into the model's lists
+  std::uint32_t seed = 0;
+  bool operator==(const PlaceCode&) const = default;
+};
+
+/// Where a job is started. Invented: no such directory exists.
+struct JobPlace {
+  std::string root, command;
+};
+
+/// One entry a row of the trace in each `_of_row`. Equal metadata is kept once, as numbers: 40
+/// bytes for each different set of facts, 20 for each different command. Immutable; threads may
+/// share it.
+struct Workload {
+  std::shared_ptr<const PackingTables> tables;
+  std::vector<ProfileTimes> times;  ///< one for each of tables->profiles
+  std::vector<std::uint32_t> template_of_row;
+  std::vector<std::uint32_t> profile_of_row;  ///< true profile, index into tables->profiles
+  std::vector<std::uint32_t> facts_of_row;    ///< as the Advisor sees it: errors, shuffle
+  std::vector<std::uint32_t> place_of_row;    ///< likewise
+  std::vector<FactCodes> facts;
+  std::vector<PlaceCode> places;
+  FactVocabulary vocabulary;
+  std::vector<RecipeModel> models;
+  std::string fingerprint;  ///< of the files, as sha256sum prints it
+
+  /// May this job share its GPUs? By GPU count and profile.
+  [[nodiscard]] bool may_share(const Trace& trace, std::size_t row) const;
+};
+
+/// The template of each row, numbered from 0 in the order in which they appear.
+[[nodiscard]] std::vector<std::uint32_t> cut_templates(const Trace& trace, TemplateCut cut);
+
+/// Errors: unsupported for a factor that is negative or not finite, a noise above 1.
+[[nodiscard]] Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
+                                             const WorkloadOptions& options);
+
+/// Facts by index into Workload::facts, as extract_facts would give them; without evidence.
+[[nodiscard]] Facts facts_at(const Workload& workload, std::uint32_t index);
+/// Directory and command by index into Workload::places.
+[[nodiscard]] JobPlace place_at(const Workload& workload, std::uint32_t index);
+
+/// SHA-256 (hex) of the three files one after the other:
+/// cat RECIPE INTERFERENCE ERRORS | sha256sum.
+[[nodiscard]] std::string fingerprint_of(const WorkloadParts& parts);
+
+/// How the speeds of the members of pairs spread: bin i counts speeds from i / 20 to (i + 1) / 20,
+/// the last one 1 too. Pairs are counted in both orders; those that never meet (no GPU count that
+/// both may have and share) are not.
+struct PairRates {
+  std::array<std::uint64_t, 20> all{};
+  std::array<std::uint64_t, 20> allowed{};  ///< pairs whose sharing scores sum to the limit at most
+  std::uint64_t pairs = 0, allowed_pairs = 0;
+};
+[[nodiscard]] PairRates pair_rates(const Workload& workload, int score_limit = 2);
+
+}  // namespace schedmate

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/table_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+
+namespace {
+
+constexpr std::size_t longest_list = 64;
+constexpr std::size_t longest_text = 200;
+
+using Kind = TomlValue::Kind;
+
+}  // namespace
+
+Result<void> TableReader::read(std::string_view toml, const std::string& file, const Read& read) {
+  const auto value = parse_toml(toml, file);
+  if (!value) return tl::unexpected(value.error());
+  std::optional<Error> error;
+  TableReader(*value, file, error).within(*value, read);
+  if (error) return tl::unexpected(*error);
+  return {};
+}
+
+void TableReader::within(const TomlValue& table, const Read& read) {
+  // An unknown key says more than the missing one that it was meant to be, so it is told first.
+  std::optional<Error> inner;
+  TableReader reader(table, file_, inner);
+  read(reader);
+  if (error_) return;
+  reader.check_keys();
+  error_ = std::move(inner);
+}
+
+void TableReader::check_keys() {
+  for (std::size_t i = 0; i < table_.keys.size(); ++i) {
+    if (std::ranges::find(known_, table_.keys[i]) != known_.end()) continue;
+    error_.reset();
+    fail_at(table_.key_places[i], unknown_name("key", table_.keys[i], known_));
+    return;
+  }
+}
+
+void TableReader::fail_at(TomlPlace place, std::string_view why) {
+  if (error_) return;
+  error_ = Error{ErrorCode::invalid,
+                 fmt::format("{}:{}:{}: {}", file_, std::max<std::size_t>(1, place.line),
+                             std::max<std::size_t>(1, place.column), why)};
+}
+
+void TableReader::refuse(std::string_view key, std::string_view why) {
+  const auto at = std::ranges::find(table_.keys, key);
+  fail_at(at == table_.keys.end()
+              ? table_.place
+              : table_.items[static_cast<std::size_t>(at - table_.keys.begin())].place,
+          why);
+}
+
+const TomlValue* TableReader::maybe(std::string_view key) {
+  known_.push_back(key);
+  const auto at = std::ranges::find(table_.keys, key);
+  if (at == table_.keys.end()) return nullptr;
+  return &table_.items[static_cast<std::size_t>(at - table_.keys.begin())];
+}
+
+const TomlValue* TableReader::need(std::string_view key) {
+  const TomlValue* value = maybe(key);
+  if (value == nullptr) fail_at(table_.place, fmt::format("{} is missing here", key));
+  return value;
+}
+
+void TableReader::take_text(const TomlValue& value, std::string_view key, std::string& out) {
+  const bool printable = std::ranges::none_of(value.text, [](char c) { return c >= 0 && c < ' '; });
+  if (value.kind != Kind::text || value.text.empty() || value.text.size() > longest_text ||
+      !printable) {
+    fail_at(value.place,
+            fmt::format("{} must be a text in quotes, of one line and at most {} bytes", key,
+                        longest_text));
+    return;
+  }
+  out = value.text;
+}
+
+bool TableReader::is_number(const TomlValue& value, std::string_view key, Bounds bounds) {
+  const bool fits = (value.kind == Kind::real || value.kind == Kind::whole) &&
+                    value.number >= bounds.low && value.number <= bounds.high;
+  if (!fits)
+    fail_at(value.place,
+            fmt::format("{} must be a number from {} to {}", key, bounds.low, bounds.high));
+  return fits;
+}
+
+bool TableReader::is_whole(const TomlValue& value, std::string_view key, Bounds bounds) {
+  const bool fits =
+      value.kind == Kind::whole && value.number >= bounds.low && value.number <= bounds.high;
+  if (!fits) {
+    fail_at(value.place,
+            fmt::format("{} must be a whole number from {} to {}", key, bounds.low, bounds.high));
+  }
+  return fits;
+}
+
+bool TableReader::is_list(const TomlValue& value, std::string_view key) {
+  const bool fits =
+      value.kind == Kind::list && !value.items.empty() && value.items.size() <= longest_list;
+  if (!fits)
+    fail_at(value.place,
+            fmt::format("{} must be a list of 1 to {} values in [ ]", key, longest_list));
+  return fits;
+}
+
+void TableReader::text(std::string_view key, std::string& out) {
+  if (const TomlValue* value = need(key)) take_text(*value, key, out);
+}
+
+void TableReader::maybe_text(std::string_view key, std::string& out) {
+  if (const TomlValue* value = maybe(key)) take_text(*value, key, out);
+}
+
+void TableReader::maybe_flag(std::string_view key, bool& out) {
+  const TomlValue* value = maybe(key);
+  if (value == nullptr) return;
+  if (value->kind != Kind::flag)
+    fail_at(value->place, fmt::format("{} must be true or false", key));
+  out = value->flag;
+}
+
+void TableReader::number(std::string_view key, double& out, Bounds bounds) {
+  const TomlValue* value = need(key);
+  if (value != nullptr && is_number(*value, key, bounds)) out = value->number;
+}
+
+void TableReader::maybe_whole(std::string_view key, int& out, Bounds bounds) {
+  const TomlValue* value = maybe(key);
+  if (value != nullptr && is_whole(*value, key, bounds)) out = static_cast<int>(value->number);
+}
+
+void TableReader::take_numbers(const TomlValue& list, std::string_view key,
+                               std::vector<double>& out, Bounds bounds) {
+  if (!is_list(list, key)) return;
+  out.clear();
+  for (const TomlValue& each : list.items)
+    if (is_number(each, key, bounds)) out.push_back(each.number);
+}
+
+void TableReader::numbers(std::string_view key, std::vector<double>& out, Bounds bounds) {
+  if (const TomlValue* list = need(key)) take_numbers(*list, key, out, bounds);
+}
+
+void TableReader::maybe_numbers(std::string_view key, std::vector<double>& out, Bounds bounds) {
+  if (const TomlValue* list = maybe(key)) take_numbers(*list, key, out, bounds);
+}
+
+void TableReader::wholes(std::string_view key, std::vector<int>& out, Bounds bounds) {
+  const TomlValue* list = need(key);
+  if (list == nullptr || !is_list(*list, key)) return;
+  out.clear();
+  for (const TomlValue& each : list->items)
+    if (is_whole(each, key, bounds)) out.push_back(static_cast<int>(each.number));
+}
+
+void TableReader::texts(std::string_view key, std::vector<std::string>& out) {
+  const TomlValue* list = need(key);
+  if (list == nullptr || !is_list(*list, key)) return;
+  out.clear();
+  for (const TomlValue& each : list->items) take_text(each, key, out.emplace_back());
+}
+
+void TableReader::table(std::string_view key, const Read& read) {
+  const TomlValue* value = need(key);
+  if (value == nullptr) return;
+  if (value->kind != Kind::table)
+    fail_at(value->place, fmt::format("{0} must be a table, headed [{0}]", key));
+  else
+    within(*value, read);
+}
+
+void TableReader::tables(std::string_view key, const Read& read) {
+  const TomlValue* value = need(key);
+  if (value == nullptr) return;
+  const auto is_table = [](const TomlValue& each) { return each.kind == Kind::table; };
+  if (value->kind != Kind::list || value->items.empty() ||
+      !std::ranges::all_of(value->items, is_table)) {
+    fail_at(value->place, fmt::format("{0} must be a list of tables, each headed [[{0}]]", key));
+    return;
+  }
+  for (const TomlValue& each : value->items) within(each, read);
+}
+
+}  // namespace schedmate

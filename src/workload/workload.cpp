@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <schedmate/workload.hpp>
+#include <unordered_map>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "base/random.hpp"
+#include "base/sha256.hpp"
+#include "workload/interference.hpp"
+#include "workload/misreading.hpp"
+#include "workload/submissions.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::uint64_t shuffle_salt = 0x73687566666c65ULL;
+
+/// Keeps equal things once and gives each a number. Things are plain numbers without padding.
+template <class Thing>
+class Distinct {
+ public:
+  explicit Distinct(std::vector<Thing>& things) : things_(things) {}
+
+  std::uint32_t number(const Thing& thing) {
+    const auto next = static_cast<std::uint32_t>(things_.size());
+    const auto [at, fresh] = numbers_.try_emplace(thing, next);
+    if (fresh) things_.push_back(thing);
+    return at->second;
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Thing& thing) const {
+      static_assert(std::has_unique_object_representations_v<Thing>);
+      std::array<char, sizeof(Thing)> bytes;
+      std::memcpy(bytes.data(), &thing, sizeof(Thing));
+      return hash_bytes({bytes.data(), bytes.size()});
+    }
+  };
+  std::vector<Thing>& things_;
+  std::unordered_map<Thing, std::uint32_t, Hash> numbers_;
+};
+
+Result<void> check(const WorkloadOptions& options) {
+  const auto wrong = [](std::string_view name, double value, std::string_view needed) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} of a workload is {}; {} is needed", name, value, needed));
+  };
+  constexpr double most = 1000;
+  constexpr std::string_view factor = "a number from 0 to 1000";
+  if (!(options.errors >= 0 && options.errors <= most))
+    return wrong("errors", options.errors, factor);
+  if (!(options.interference >= 0 && options.interference <= most))
+    return wrong("interference", options.interference, factor);
+  if (!(options.noise >= 0 && options.noise <= 1))
+    return wrong("noise", options.noise, "a share from 0 to 1");
+  if (options.packed_gpus < 0)
+    return wrong("packed_gpus", options.packed_gpus, "a whole number from 0 on");
+  return {};
+}
+
+PlaceCode place_of(const Job& job, std::uint32_t project, const DrawnSubmission& drawn) {
+  return {job.user,  project, drawn.profile, drawn.model.length, drawn.model.learning_rate,
+          drawn.seed};
+}
+
+void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOptions& options,
+               Workload& workload) {
+  const Vocabulary vocabulary(parts.recipe, trace);
+  const Misreading misreading(parts.errors, options, vocabulary);
+  Submissions submissions(parts.recipe, options.seed);
+  Distinct facts(workload.facts);
+  Distinct places(workload.places);
+  // Most resubmissions change no fact, and reading costs more than all else.
+  struct LastRead {
+    DrawnModel drawn;
+    std::uint32_t facts = no_index;
+  };
+  std::vector<LastRead> last;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const Job& job = trace.jobs[row];
+    const std::uint32_t project = workload.template_of_row[row];
+    const DrawnSubmission& drawn = submissions.next(project, job.gpus);
+    if (project >= last.size()) last.resize(project + 1);
+    LastRead& before = last[project];
+    if (before.facts == no_index || before.drawn != drawn.model) {
+      const FactCodes truth = vocabulary.codes(drawn.model, job.gpus);
+      before = {drawn.model, facts.number(misreading.read(truth, project))};
+    }
+    workload.profile_of_row.push_back(drawn.profile);
+    workload.facts_of_row.push_back(before.facts);
+    workload.place_of_row.push_back(places.number(place_of(job, project, drawn)));
+  }
+  workload.vocabulary = vocabulary.values();
+}
+
+/// Exchanges what is seen among rows of as many GPUs.
+void shuffle(const Trace& trace, const WorkloadOptions& options, Workload& workload) {
+  std::map<std::int32_t, std::vector<std::size_t>> classes;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row)
+    classes[trace.jobs[row].gpus].push_back(row);
+  Random random(mix(options.seed ^ shuffle_salt));
+  for (const auto& [gpus, rows] : classes) {
+    for (std::size_t left = rows.size(); left > 1; --left) {
+      const std::size_t one = rows[left - 1];
+      const std::size_t two =
+          rows[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(left)))];
+      std::swap(workload.facts_of_row[one], workload.facts_of_row[two]);
+      if (options.shuffle == MetadataShuffle::all)
+        std::swap(workload.place_of_row[one], workload.place_of_row[two]);
+    }
+  }
+}
+
+/// Is there a GPU count with which both profiles may share?
+bool may_meet(const Workload& workload, std::uint32_t one, std::uint32_t two) {
+  int fewest = 1;
+  int most = std::numeric_limits<int>::max();
+  for (const ProfileTimes* each : {&workload.times[one], &workload.times[two]}) {
+    const RecipeModel& model = workload.models[each->model];
+    fewest = std::max(fewest, model.gpus_min);
+    most = std::min({most, model.gpus_max, each->packed_gpus});
+  }
+  return fewest <= most;
+}
+
+}  // namespace
+
+Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
+                               const WorkloadOptions& options) {
+  if (const auto ok = check(options); !ok) return tl::unexpected(ok.error());
+  Workload workload;
+  workload.tables = std::make_shared<const PackingTables>(
+      packing_tables(parts.recipe, parts.interference, options.interference));
+  workload.times = recipe_profiles(parts.recipe, parts.interference).times;
+  if (options.packed_gpus > 0)
+    for (ProfileTimes& each : workload.times) each.packed_gpus = options.packed_gpus;
+  workload.models = parts.recipe.models;
+  workload.fingerprint = fingerprint_of(parts);
+  workload.template_of_row = cut_templates(trace, options.cut);
+  fill_rows(trace, parts, options, workload);
+  if (options.shuffle != MetadataShuffle::none) shuffle(trace, options, workload);
+  return workload;
+}
+
+bool Workload::may_share(const Trace& trace, std::size_t row) const {
+  SCHEDMATE_CHECK(row < profile_of_row.size(), "a row of the trace that it was made for");
+  return trace.jobs[row].gpus <= times[profile_of_row[row]].packed_gpus;
+}
+
+std::string fingerprint_of(const WorkloadParts& parts) {
+  return sha256(parts.recipe.text + parts.interference.text + parts.errors.text);
+}
+
+PairRates pair_rates(const Workload& workload, int score_limit) {
+  const PackingTables& tables = *workload.tables;
+  PairRates rates;
+  const auto bin = [](double speed) {
+    return static_cast<std::size_t>(std::clamp(std::floor(speed * 20), 0.0, 19.0));
+  };
+  for (std::uint32_t i = 0; i < tables.profiles.size(); ++i) {
+    for (std::uint32_t j = 0; j < tables.profiles.size(); ++j) {
+      if (!may_meet(workload, i, j)) continue;
+      const PairRate rate = tables.rate(i, j);
+      const bool allowed =
+          tables.profiles[i].sharing_score + tables.profiles[j].sharing_score <= score_limit;
+      ++rates.pairs;
+      rates.allowed_pairs += allowed ? 1 : 0;
+      for (const double speed : {rate.newcomer, rate.resident}) {
+        ++rates.all[bin(speed)];
+        rates.allowed[bin(speed)] += allowed ? 1 : 0;
+      }
+    }
+  }
+  return rates;
+}
+
+}  // namespace schedmate
