@@ -78,6 +78,10 @@ class Cluster {
   /// Where a gang of `gpus` would go now; false when it cannot be placed. `out` is overwritten.
   [[nodiscard]] bool find(int gpus, Placement& out) const;
   [[nodiscard]] bool fits(int gpus) const;
+  /// The first node from `from` on with exactly that many free GPUs, or UINT32_MAX.
+  [[nodiscard]] std::uint32_t node_with_free(int gpus, std::uint32_t from) const {
+    return by_free_[static_cast<std::size_t>(gpus)].next(from);
+  }
 
   /// Gives `job` those GPUs (free or shared with at most max_sharing - 1 others each).
   void claim(JobId job, Placement where);

@@ -23,7 +23,7 @@
 #include <schedmate/scheduler.hpp>
 
 #include "policy/backfill_easy_queue.hpp"
-#include "policy/backfill_easy_reservation.hpp"
+#include "policy/free_times.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/backfill_easy_reservation.hpp"
+#include "policy/free_times.hpp"
 
 #include <algorithm>
 #include <bit>

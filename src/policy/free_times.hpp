@@ -39,10 +39,28 @@ class FreeTimes {
   };
   [[nodiscard]] const End* next_end() const { return ends_.empty() ? nullptr : &*ends_.begin(); }
 
+  [[nodiscard]] const std::set<End>& ends() const { return ends_; }  ///< of all running jobs
+
   /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now.
   [[nodiscard]] SimTime earliest(int gang) const;
   /// Whether it could still be placed by `by` if the free GPUs `taken` were held beyond that.
   [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken) const;
+
+  /// Below: only where the placer keeps gangs together.
+  [[nodiscard]] bool together() const { return together_; }
+  /// What a gang needs: both of them.
+  struct Need {
+    int nodes;  ///< so many nodes
+    int gpus;   ///< with so many free GPUs each
+  };
+  [[nodiscard]] std::array<Need, 2> needs(int gang) const;
+  /// When the node will have that many free GPUs; SimTime::min() when it has them now.
+  [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
+  /// Nodes in the order in which they will have that many.
+  using Order = std::set<std::pair<SimTime, std::uint32_t>>;
+  [[nodiscard]] const Order& order(int gpus) const {
+    return order_[static_cast<std::size_t>(gpus)];
+  }
 
  private:
   struct Run {
@@ -50,15 +68,9 @@ class FreeTimes {
     SimTime until;
     int gpus = 0;
   };
-  struct Need {
-    int nodes;  // so many nodes
-    int gpus;   // with so many free GPUs each
-  };
-  [[nodiscard]] std::array<Need, 2> needs(int gang) const;
   [[nodiscard]] bool loses(const Slice& taken, int gpus, SimTime by) const;
   [[nodiscard]] SimTime nth_node(int nodes, int gpus) const;
   [[nodiscard]] SimTime& ready(std::uint32_t node, int gpus);
-  [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
   void update(std::uint32_t node);
   Placement forget(JobId job);
 
@@ -69,9 +81,9 @@ class FreeTimes {
   std::set<End> ends_;
 
   // together_ only
-  std::vector<std::vector<End>> holds_;                             // by node, ends in order
-  std::vector<SimTime> ready_;                                      // node x GPUs: when it has them
-  std::vector<std::set<std::pair<SimTime, std::uint32_t>>> order_;  // [k]: nodes by ready(, k)
+  std::vector<std::vector<End>> holds_;  // by node, ends in order
+  std::vector<SimTime> ready_;           // node x GPUs: when it has them
+  std::vector<Order> order_;             // [k]: nodes by ready(, k)
 };
 
 }  // namespace schedmate

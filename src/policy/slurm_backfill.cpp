@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/// slurm_backfill: what Slurm sites run, sched/backfill with priority/multifactor
+/// (docs/decisions/0014).
+///
+/// Order: multifactor priority, then submission, then entry (slurm_backfill_priority.hpp).
+///
+/// Whenever something happens the main scheduler starts jobs from the top and stops at the first
+/// that cannot be placed. When something has changed since the last backfill pass and that was
+/// bf_interval ago, a pass follows: the first bf_max_job_test jobs in order, at most
+/// bf_max_job_user of each user, are tested one by one against a map of what is expected to be
+/// free in the next bf_window. Each starts if it can go somewhere now and stay there without
+/// touching a reservation made before it in this pass; else it gets one itself, at the earliest
+/// slot of bf_resolution at which its gang could be placed and stay. So backfilling is
+/// conservative within the window. Changes are arrivals, ends, predictions outlived and a new
+/// calculation of priorities.
+///
+/// Ties between nodes go as the placer would choose among those that will do, but a job keeps the
+/// nodes of its last reservation where they serve as early. Predictions are JobInfo::remaining, at
+/// least one second; a job that outlives its own is expected to run as long again as it has so
+/// far, and is never killed.
+///
+/// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed; it
+/// forgets the nodes of a reservation until the next pass; its passes take time; a pass here ends
+/// when none of the jobs left could be placed now, as their reservations would change nothing.
+/// default_queue_depth and batch_sched_delay are left out. Assumes that the VC's nodes stay.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <schedmate/scheduler.hpp>
+
+#include "policy/free_times.hpp"
+#include "policy/slurm_backfill_map.hpp"
+#include "policy/slurm_backfill_priority.hpp"
+
+namespace schedmate {
+namespace {
+
+struct SlurmSettings {
+  Seconds interval{30};
+  Seconds window{1440 * 60};
+  Seconds resolution{60};
+  std::int64_t max_job_test = 500;
+  std::int64_t max_job_user = 0;
+  MultifactorWeights weights;
+};
+
+Seconds predicted_run_time(const View& view, JobId id) {
+  constexpr double longest_s = 1e12;  // keeps every sum of times in range
+  const double remaining_s = view.job(id).remaining(view.now).count();
+  if (!(remaining_s > 1)) return Seconds(1);
+  return Seconds(static_cast<std::int64_t>(std::ceil(std::min(remaining_s, longest_s))));
+}
+
+class SlurmBackfill {
+ public:
+  explicit SlurmBackfill(const SlurmSettings& settings)
+      : settings_(settings), queue_(settings.weights) {}
+
+  void operator()(const View& view, Plan& plan) {
+    if (!times_) times_.emplace(view.cluster);
+    note_changes(view);
+    start_from_the_top(view, plan);
+    if (queue_.order().empty()) return;
+    if (changed_ && next_pass_ <= view.now) {
+      pass(view, plan);
+      changed_ = false;
+      next_pass_ = view.now + settings_.interval;
+    }
+    if (changed_) plan.wake_at(next_pass_);
+    if (const auto* end = times_->next_end()) plan.wake_at(end->at);  // may be outlived
+    plan.wake_at(queue_.next_calculation(view.now));
+  }
+
+ private:
+  void note_changes(const View& view) {
+    changed_ = queue_.calculate(view) || changed_ || !view.ended.empty() || !view.arrived.empty();
+    for (const JobId id : view.ended) {
+      times_->free(id);
+      queue_.ended(view, id);
+    }
+    for (const JobId id : view.arrived) queue_.push(view, id);
+    for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
+         end = times_->next_end()) {
+      times_->expect(end->job, view.now + (view.now - view.job(end->job).run_since));
+      changed_ = true;
+    }
+  }
+
+  void start_from_the_top(const View& view, Plan& plan) {
+    while (!queue_.order().empty()) {
+      const JobId id = queue_.order().begin()->job;
+      if (!view.cluster.fits(view.job(id).gpus)) return;
+      const auto planned = planned_.find(id);
+      const bool open = planned != planned_.end() &&
+                        std::ranges::all_of(planned->second, [&](const Share& share) {
+                          return std::popcount(view.cluster.free_mask(share.node)) >= share.gpus;
+                        });
+      start(view, plan, id, open ? Shares(planned->second) : Shares());
+    }
+  }
+
+  /// Starts a job that fits, there or, if that is empty, where the placer says.
+  void start(const View& view, Plan& plan, JobId id, const Shares& where) {
+    const Seconds run_time = predicted_run_time(view, id);
+    if (where.empty() || !times_->together()) {
+      plan.start(id, view.job(id).gpus);
+    } else {
+      plan.start_on(id, free_gpus(view.cluster, where));
+    }
+    times_->hold(id, view.cluster.allocation(id), view.now + run_time);
+    queue_.remove(id);
+    queue_.started(view, id);
+    planned_.erase(id);
+  }
+
+  /// The lowest free ones, as a placer takes them.
+  static Placement free_gpus(const Cluster& cluster, const Shares& where) {
+    Placement placement;
+    for (const Share& share : where) {
+      const std::uint64_t free = cluster.free_mask(share.node);
+      std::uint64_t rest = free;
+      for (int i = 0; i < share.gpus; ++i) rest &= rest - 1;
+      placement.push_back({share.node, free & ~rest});
+    }
+    return placement;
+  }
+
+  void pass(const View& view, Plan& plan) {
+    const std::vector<JobId> tested = to_test(view);
+    std::vector<int> least(tested.size());  // gang of all from here on
+    int gpus = view.cluster.total_gpus();
+    for (std::size_t i = tested.size(); i-- > 0;) {
+      least[i] = gpus = std::min(gpus, view.job(tested[i]).gpus);
+    }
+    FreeMap map(*times_, view.cluster, {view.now, settings_.window, settings_.resolution});
+    for (std::size_t i = 0; i < tested.size() && view.cluster.fits(least[i]); ++i) {
+      test(view, plan, map, tested[i]);
+    }
+  }
+
+  void test(const View& view, Plan& plan, FreeMap& map, JobId id) {
+    const Seconds run_time = predicted_run_time(view, id);
+    const auto planned = planned_.find(id);
+    const FreeMap::Request request{view.job(id).gpus, run_time,
+                                   planned != planned_.end()
+                                       ? std::span<const Share>(planned->second)
+                                       : std::span<const Share>()};
+    if (const Shares where = map.now(request); !where.empty()) {
+      start(view, plan, id, where);
+      map.started(where, run_time);
+    } else if (auto reservation = map.reserve(request)) {
+      planned_[id] = std::move(reservation->where);
+    } else {
+      planned_.erase(id);
+    }
+  }
+
+  [[nodiscard]] std::vector<JobId> to_test(const View& view) const {
+    std::vector<JobId> tested;
+    std::map<std::uint32_t, std::int64_t> of_user;
+    for (const MultifactorQueue::Entry& entry : queue_.order()) {
+      if (std::ssize(tested) == settings_.max_job_test) break;
+      if (settings_.max_job_user > 0 &&
+          ++of_user[view.job(entry.job).user] > settings_.max_job_user) {
+        continue;
+      }
+      tested.push_back(entry.job);
+    }
+    return tested;
+  }
+
+  SlurmSettings settings_;
+  MultifactorQueue queue_;
+  std::optional<FreeTimes> times_;   // from the first call on
+  std::map<JobId, Shares> planned_;  // nodes of the last reservations
+  bool changed_ = false;             // since the last pass
+  SimTime next_pass_ = SimTime::min();
+};
+
+/// Whole numbers within Slurm's own bounds.
+class Bounded {
+ public:
+  explicit Bounded(PolicyOptions& options) : options_(options) {}
+  struct Range {
+    std::int64_t least;
+    std::int64_t most;
+  };
+  std::int64_t take(std::string_view key, std::int64_t fallback, Range range) {
+    const auto value = options_.take_integer(key, fallback);
+    if (value && *value >= range.least && *value <= range.most) return *value;
+    if (error_) return fallback;
+    error_ = value ? Error{ErrorCode::unsupported, fmt::format("{}={}: {} to {} is needed", key,
+                                                               *value, range.least, range.most)}
+                   : value.error();
+    return fallback;
+  }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  PolicyOptions& options_;
+  std::optional<Error> error_;  // the first
+};
+
+Result<SlurmSettings> read_settings(PolicyOptions& options) {
+  constexpr std::int64_t day_s = 86'400;
+  constexpr Bounded::Range weight{0, 1'000'000'000};
+  constexpr Bounded::Range days{1, 3650};
+  Bounded numbers(options);
+  SlurmSettings made;
+  made.interval = Seconds(numbers.take("bf_interval", 30, {1, 10'800}));
+  made.window = Seconds(60 * numbers.take("bf_window", 1440, {1, 43'200}));
+  made.resolution = Seconds(numbers.take("bf_resolution", 60, {1, 3600}));
+  made.max_job_test = numbers.take("bf_max_job_test", 500, {1, 1'000'000});
+  made.max_job_user = numbers.take("bf_max_job_user", 0, {0, 1'000'000});
+  MultifactorWeights& weights = made.weights;
+  weights.age = numbers.take("weight_age", weights.age, weight);
+  weights.job_size = numbers.take("weight_job_size", weights.job_size, weight);
+  weights.fairshare = numbers.take("weight_fairshare", weights.fairshare, weight);
+  weights.max_age = Seconds(day_s * numbers.take("max_age_d", 7, days));
+  weights.half_life = Seconds(day_s * numbers.take("half_life_d", 7, {0, days.most}));
+  weights.calc_period = Seconds(60 * numbers.take("calc_period_min", 5, {1, 1440}));
+  const auto favor_small = options.take_flag("favor_small", weights.favor_small);
+  if (numbers.error()) return tl::unexpected(*numbers.error());
+  if (!favor_small) return tl::unexpected(favor_small.error());
+  weights.favor_small = *favor_small;
+  return made;
+}
+
+}  // namespace
+
+Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options) {
+  const auto settings = read_settings(options);
+  if (!settings) return tl::unexpected(settings.error());
+  Scheduler scheduler;
+  scheduler.decide = SlurmBackfill(*settings);
+  scheduler.estimator = "limit";
+  return scheduler;
+}
+
+}  // namespace schedmate

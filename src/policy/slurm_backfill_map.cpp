@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/slurm_backfill_map.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+namespace schedmate {
+namespace {
+constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max() / 2;
+}
+
+FreeMap::FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& grid)
+    : running_(running),
+      cluster_(cluster),
+      grid_(grid),
+      first_(slot_at(grid.now)),
+      last_(slot_at(grid.now + grid.window)) {
+  if (running_.together()) return;
+  Profile all{{first_, cluster_.free_gpus()}};
+  for (const FreeTimes::End& end : running_.ends()) {
+    const Slot slot = slot_after(end.at);
+    if (slot > last_) break;
+    const int free = all.back().free + end.gpus;
+    if (slot == all.back().from) {
+      all.back().free = free;
+    } else {
+      all.push_back({slot, free});
+    }
+  }
+  profiles_.emplace(0, std::move(all));
+}
+
+FreeMap::Slot FreeMap::slot_at(SimTime when) const {
+  return seconds_of(round_up(when - grid_.resolution + Seconds(1), grid_.resolution)) /
+         grid_.resolution.count();
+}
+
+FreeMap::Slot FreeMap::slot_after(SimTime when) const {
+  if (when <= grid_.now) return first_;
+  const Slot slot = seconds_of(when) / grid_.resolution.count();
+  return slot + (seconds_of(when) % grid_.resolution.count() > 0 ? 1 : 0);
+}
+
+FreeMap::Stretch FreeMap::from_now(Seconds run_time) const {
+  return {first_, slot_after(grid_.now + run_time) - first_};
+}
+
+FreeMap::Profile FreeMap::profile_of(std::uint32_t node) const {
+  Profile profile{{first_, 0}};
+  for (int gpus = 1; gpus <= cluster_.gpus_per_node(); ++gpus) {
+    const Slot slot = slot_after(running_.ready(node, gpus));
+    if (slot != profile.back().from) profile.push_back({slot, 0});
+    profile.back().free = gpus;
+  }
+  return profile;
+}
+
+/// The first start from wanted.from on of a stretch with that many free GPUs throughout.
+FreeMap::Slot FreeMap::first_gap(const Profile& profile, int gpus, Stretch wanted) {
+  Slot start = beyond;
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const Slot end = i + 1 < profile.size() ? profile[i + 1].from : beyond;
+    if (end <= wanted.from) continue;
+    if (profile[i].free < gpus) {
+      start = beyond;
+      continue;
+    }
+    if (start == beyond) start = std::max(profile[i].from, wanted.from);
+    if (end - start >= wanted.length) return start;
+  }
+  return beyond;
+}
+
+void FreeMap::occupy(Profile& profile, Stretch when, int gpus) {
+  const auto cut = [&](Slot slot) {  // the index of the step from there on
+    const auto next = std::ranges::lower_bound(profile, slot, {}, &Step::from);
+    const auto index = static_cast<std::size_t>(next - profile.begin());
+    if (next == profile.end() || next->from != slot) {
+      profile.insert(next, Step{slot, profile[index - 1].free});
+    }
+    return index;
+  };
+  const auto begin = cut(when.from);
+  const auto end = cut(when.from + when.length);
+  for (std::size_t i = begin; i < end; ++i) profile[i].free -= gpus;
+}
+
+FreeMap::Slot FreeMap::first_fit(std::uint32_t node, int gpus, Stretch wanted) const {
+  const auto reserved = profiles_.find(node);
+  if (reserved != profiles_.end()) return first_gap(reserved->second, gpus, wanted);
+  return std::max(wanted.from, slot_after(running_.ready(node, gpus)));
+}
+
+int FreeMap::free_at(std::uint32_t node, Slot slot) const {
+  const auto reserved = profiles_.find(node);
+  if (reserved != profiles_.end()) {
+    return std::prev(std::ranges::upper_bound(reserved->second, slot, {}, &Step::from))->free;
+  }
+  int gpus = 0;
+  while (gpus < cluster_.gpus_per_node() && slot_after(running_.ready(node, gpus + 1)) <= slot) {
+    ++gpus;
+  }
+  return gpus;
+}
+
+/// From when on that many nodes have had a first fit. A node has none before it comes free, so
+/// the nodes are asked in that order until no other can be among the first.
+FreeMap::Slot FreeMap::nth_node(const FreeTimes::Need& need, Stretch wanted) const {
+  std::priority_queue<Slot> fits;
+  const auto count = static_cast<std::size_t>(need.nodes);
+  for (const auto& [when, node] : running_.order(need.gpus)) {
+    const Slot ready = std::max(wanted.from, slot_after(when));
+    if (ready > last_ || (fits.size() == count && ready >= fits.top())) break;
+    fits.push(first_fit(node, need.gpus, wanted));
+    if (fits.size() > count) fits.pop();
+  }
+  return fits.size() == count ? fits.top() : beyond;
+}
+
+/// The nodes of a gang must fit at the same time: each round goes on to the first instant by which
+/// enough of them have fitted, which no right start can precede.
+FreeMap::Slot FreeMap::earliest(int gang, Stretch wanted) const {
+  if (!running_.together()) return first_fit(0, gang, wanted);
+  const auto needs = running_.needs(gang);
+  while (wanted.from <= last_) {
+    Slot start = nth_node(needs[0], wanted);
+    if (needs[1].gpus != needs[0].gpus) start = std::max(start, nth_node(needs[1], wanted));
+    if (start == wanted.from) break;
+    wanted.from = start;
+    if (gang <= cluster_.gpus_per_node()) break;
+  }
+  return wanted.from;
+}
+
+bool FreeMap::all_fit(std::span<const Share> where, Stretch wanted) const {
+  return std::ranges::all_of(
+      where, [&](const Share& share) { return fits(share.node, share.gpus, wanted); });
+}
+
+Shares FreeMap::now(const Request& request) const {
+  if (!cluster_.fits(request.gang)) return {};
+  const Stretch wanted = from_now(request.run_time);
+  if (!running_.together()) {
+    return fits(0, request.gang, wanted) ? Shares{{0, request.gang}} : Shares{};
+  }
+  if (!request.preferred.empty() && all_fit(request.preferred, wanted)) {
+    return {request.preferred.begin(), request.preferred.end()};
+  }
+  return request.gang <= cluster_.gpus_per_node() ? one_node_now(request.gang, wanted)
+                                                  : nodes_now(request.gang, wanted);
+}
+
+/// The fullest node that will do.
+Shares FreeMap::one_node_now(int gang, Stretch wanted) const {
+  for (int free = gang; free <= cluster_.gpus_per_node(); ++free) {
+    for (auto node = cluster_.node_with_free(free, 0); node != UINT32_MAX;
+         node = cluster_.node_with_free(free, node + 1)) {
+      if (fits(node, gang, wanted)) return {{node, gang}};
+    }
+  }
+  return {};
+}
+
+/// The lowest wholly free nodes, and for the remainder the emptiest one besides.
+Shares FreeMap::nodes_now(int gang, Stretch wanted) const {
+  const int per_node = cluster_.gpus_per_node();
+  Shares where;
+  const auto take = [&](int free, int gpus) {
+    for (auto node = cluster_.node_with_free(free, 0); node != UINT32_MAX && gang >= gpus;
+         node = cluster_.node_with_free(free, node + 1)) {
+      const bool taken =
+          gpus < per_node && std::ranges::find(where, node, &Share::node) != where.end();
+      if (taken || !fits(node, gpus, wanted)) continue;
+      where.push_back({node, gpus});
+      gang -= gpus;
+    }
+  };
+  take(per_node, per_node);
+  if (gang >= per_node) return {};
+  for (int free = per_node; gang > 0 && free >= gang; --free) take(free, gang);
+  return gang == 0 ? where : Shares{};
+}
+
+Shares FreeMap::one_node_later(int gang, Stretch wanted) const {
+  std::pair best{std::numeric_limits<int>::max(), UINT32_MAX};
+  for (const auto& [when, node] : running_.order(gang)) {
+    if (slot_after(when) > wanted.from) break;
+    if (fits(node, gang, wanted)) best = std::min(best, {free_at(node, wanted.from), node});
+  }
+  return {{best.second, gang}};
+}
+
+Shares FreeMap::nodes_later(int gang, Stretch wanted) const {
+  const int per_node = cluster_.gpus_per_node();
+  std::vector<std::uint32_t> whole;
+  for (const auto& [when, node] : running_.order(per_node)) {
+    if (slot_after(when) > wanted.from) break;
+    if (fits(node, per_node, wanted)) whole.push_back(node);
+  }
+  std::ranges::sort(whole);
+  whole.resize(static_cast<std::size_t>(gang / per_node));
+  Shares where;
+  for (const std::uint32_t node : whole) where.push_back({node, per_node});
+  const int rest = gang % per_node;
+  std::pair best{0, UINT32_MAX};  // minus its free GPUs, node
+  for (int free = per_node; rest > 0 && free >= rest && -best.first <= free; --free) {
+    for (const auto& [when, node] : running_.order(free)) {
+      if (slot_after(when) > wanted.from) break;
+      if (std::ranges::binary_search(whole, node) || !fits(node, rest, wanted)) continue;
+      best = std::min(best, {-free_at(node, wanted.from), node});
+    }
+  }
+  if (rest > 0) where.push_back({best.second, rest});
+  return where;
+}
+
+void FreeMap::started(std::span<const Share> where, Seconds run_time) {
+  for (const Share& share : where) {
+    const auto reserved = profiles_.find(share.node);
+    if (reserved != profiles_.end()) occupy(reserved->second, from_now(run_time), share.gpus);
+  }
+}
+
+/// The map only fills up, so no job starts before one that asked for less earlier.
+FreeMap::Slot FreeMap::not_before(int gang, Slot length) const {
+  Slot bound = first_ + 1;
+  for (const Found& found : found_) {
+    if (found.gang <= gang && found.length <= length) bound = std::max(bound, found.start);
+  }
+  return bound;
+}
+
+std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
+  const Seconds slots =
+      (request.run_time + grid_.resolution - Seconds(1)) / grid_.resolution.count();
+  Stretch wanted{not_before(request.gang, slots.count()), slots.count()};
+  if (wanted.from > last_) return std::nullopt;
+  wanted.from = earliest(request.gang, wanted);
+  found_.push_back({request.gang, wanted.length, wanted.from});
+  if (wanted.from > last_) return std::nullopt;
+  Reservation made{at(wanted.from * grid_.resolution.count()), {}};
+  if (!running_.together()) {
+    made.where = {{0, request.gang}};
+  } else if (!request.preferred.empty() && all_fit(request.preferred, wanted)) {
+    made.where.assign(request.preferred.begin(), request.preferred.end());
+  } else {
+    made.where = request.gang <= cluster_.gpus_per_node() ? one_node_later(request.gang, wanted)
+                                                          : nodes_later(request.gang, wanted);
+  }
+  for (const Share& share : made.where) {
+    auto [profile, fresh] = profiles_.try_emplace(share.node);
+    if (fresh) profile->second = profile_of(share.node);
+    occupy(profile->second, wanted, share.gpus);
+  }
+  return made;
+}
+
+}  // namespace schedmate

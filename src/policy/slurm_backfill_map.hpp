@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The map of one backfill pass: which GPUs are expected to be free when, from now to the end of
+/// the window, in slots of the resolution (a slot is busy if a part of it is). It begins with what
+/// is running (FreeTimes) and takes a reservation for each job that is asked for, so that later
+/// questions go around it. Where the placer keeps gangs together there is a profile for each node
+/// that has a reservation, while all others are found by when they come free; else any GPUs will
+/// do and one profile of all is enough. Lives for one pass: it refers to cluster and FreeTimes.
+
+#include <cstdint>
+#include <optional>
+#include <schedmate/cluster.hpp>
+#include <schedmate/time.hpp>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/free_times.hpp"
+
+namespace schedmate {
+
+/// GPUs of one node, which ones is left open. One share of node 0 where any GPUs will do.
+struct Share {
+  std::uint32_t node = 0;
+  int gpus = 0;
+  bool operator==(const Share&) const = default;
+};
+using Shares = std::vector<Share>;
+
+class FreeMap {
+ public:
+  struct Grid {
+    SimTime now;
+    Seconds window;
+    Seconds resolution;
+  };
+  FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& grid);
+
+  struct Request {
+    int gang;
+    Seconds run_time;                  ///< at least one second
+    std::span<const Share> preferred;  ///< taken where they start no later; may be empty
+  };
+  /// Where it could start now without touching a reservation, as the placer would choose among
+  /// such nodes; empty when nowhere.
+  [[nodiscard]] Shares now(const Request& request) const;
+  /// To be called after a job was started there (FreeTimes knows it already).
+  void started(std::span<const Share> where, Seconds run_time);
+
+  struct Reservation {
+    SimTime start;
+    Shares where;
+  };
+  /// Reserves the earliest later start within the window, at the start of a slot.
+  std::optional<Reservation> reserve(const Request& request);
+
+ private:
+  using Slot = std::int64_t;  // since the clock's zero
+  struct Step {
+    Slot from;
+    int free;
+  };
+  using Profile = std::vector<Step>;  // by slot; the last one lasts
+  struct Stretch {
+    Slot from;
+    Slot length;
+  };
+
+  struct Found {
+    int gang;
+    Slot length;
+    Slot start;
+  };
+
+  [[nodiscard]] Slot slot_at(SimTime when) const;     // that holds the instant
+  [[nodiscard]] Slot slot_after(SimTime when) const;  // that starts then or later
+  [[nodiscard]] Stretch from_now(Seconds run_time) const;
+  [[nodiscard]] Profile profile_of(std::uint32_t node) const;
+  [[nodiscard]] static Slot first_gap(const Profile& profile, int gpus, Stretch wanted);
+  static void occupy(Profile& profile, Stretch when, int gpus);
+  [[nodiscard]] Slot first_fit(std::uint32_t node, int gpus, Stretch wanted) const;
+  [[nodiscard]] bool fits(std::uint32_t node, int gpus, Stretch wanted) const {
+    return first_fit(node, gpus, wanted) == wanted.from;
+  }
+  [[nodiscard]] int free_at(std::uint32_t node, Slot slot) const;
+  [[nodiscard]] Slot nth_node(const FreeTimes::Need& need, Stretch wanted) const;
+  [[nodiscard]] Slot not_before(int gang, Slot length) const;
+  [[nodiscard]] Slot earliest(int gang, Stretch wanted) const;
+  [[nodiscard]] Shares one_node_now(int gang, Stretch wanted) const;
+  [[nodiscard]] Shares nodes_now(int gang, Stretch wanted) const;
+  [[nodiscard]] Shares one_node_later(int gang, Stretch wanted) const;
+  [[nodiscard]] Shares nodes_later(int gang, Stretch wanted) const;
+  [[nodiscard]] bool all_fit(std::span<const Share> where, Stretch wanted) const;
+
+  const FreeTimes& running_;
+  const Cluster& cluster_;
+  Grid grid_;
+  Slot first_;                                           // holds now
+  Slot last_;                                            // the last one in which a job may start
+  std::unordered_map<std::uint32_t, Profile> profiles_;  // of nodes with reservations
+  std::vector<Found> found_;                             // by the requests so far
+};
+
+}  // namespace schedmate

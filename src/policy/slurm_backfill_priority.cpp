@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/slurm_backfill_priority.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace schedmate {
+namespace {
+
+/// How much of the VC the job asks for.
+double size_of(const Cluster& cluster, int gpus) {
+  const int nodes = (gpus + cluster.gpus_per_node() - 1) / cluster.gpus_per_node();
+  const double of_nodes = static_cast<double>(nodes) / cluster.node_count();
+  return (of_nodes + static_cast<double>(gpus) / cluster.total_gpus()) / 2;
+}
+
+}  // namespace
+
+std::uint32_t MultifactorQueue::priority(const View& view, JobId id, SimTime when) const {
+  const JobInfo& job = view.job(id);
+  const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
+  const double age = std::min(waited / FractionalSeconds(weights_.max_age), 1.0);
+  const double size = std::min(size_of(view.cluster, job.gpus), 1.0);
+  const double sum =
+      static_cast<double>(weights_.age) * age +
+      static_cast<double>(weights_.job_size) * (weights_.favor_small ? 1 - size : size) +
+      static_cast<double>(weights_.fairshare) * users_.at(job.user).fairshare;
+  constexpr double most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp(sum, 1.0, most));
+}
+
+/// Usage grows by the GPUs in use and is forgotten at the same time: u' = gpus - u ln 2 /
+/// half_life.
+void MultifactorQueue::settle(User& user, SimTime when) const {
+  const FractionalSeconds passed = when - user.known;
+  user.known = when;
+  if (weights_.half_life == Seconds(0)) {
+    user.used_gpu_s += user.gpus * passed.count();
+    return;
+  }
+  const FractionalSeconds half_life = weights_.half_life;
+  const double kept = std::exp2(-(passed / half_life));
+  const double most = user.gpus * half_life.count() / std::numbers::ln2;
+  user.used_gpu_s = user.used_gpu_s * kept + most * (1 - kept);
+}
+
+void MultifactorQueue::use(const View& view, JobId id, int gpus) {
+  User& user = users_.at(view.job(id).user);
+  settle(user, view.now);
+  user.gpus += gpus;
+}
+
+void MultifactorQueue::share_out(SimTime when) {
+  double all_gpu_s = 0;
+  for (auto& [index, user] : users_) {
+    settle(user, when);
+    all_gpu_s += user.used_gpu_s;
+  }
+  const auto users = static_cast<double>(users_.size());
+  for (auto& [index, user] : users_) {
+    user.fairshare = all_gpu_s > 0 ? std::exp2(-(user.used_gpu_s / all_gpu_s) * users) : 1;
+  }
+}
+
+SimTime MultifactorQueue::next_calculation(SimTime now) const {
+  const bool fixed = weights_.fairshare == 0 && (weights_.age == 0 || weights_.job_size == 0);
+  return fixed ? never : round_up(now + Seconds(1), weights_.calc_period);
+}
+
+bool MultifactorQueue::calculate(const View& view) {
+  if (view.now < next_ || next_ == never) return false;
+  const SimTime when = round_up(view.now - weights_.calc_period + Seconds(1), weights_.calc_period);
+  next_ = next_calculation(view.now);
+  if (next_ == never) return false;
+  share_out(when);
+  std::vector<Entry> anew(order_.begin(), order_.end());
+  for (Entry& entry : anew) entry.priority = priority(view, entry.job, when);
+  std::ranges::sort(anew);
+  for (const Entry& entry : anew) entries_[index_of(entry.job)] = entry;
+  order_ = std::set<Entry>(anew.begin(), anew.end());
+  return true;
+}
+
+void MultifactorQueue::push(const View& view, JobId id) {
+  const JobInfo& job = view.job(id);
+  users_.try_emplace(job.user, User{.known = view.now});
+  if (entries_.size() <= index_of(id)) entries_.resize(index_of(id) + 1);
+  Entry& entry = entries_[index_of(id)];
+  entry = {priority(view, id, view.now), job.submit, id};
+  order_.insert(entry);
+}
+
+void MultifactorQueue::remove(JobId id) { order_.erase(entries_[index_of(id)]); }
+
+}  // namespace schedmate

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/slurm_backfill_priority.hpp"
+
+#include <doctest/doctest.h>
+
+namespace schedmate {
+namespace {
+
+constexpr Seconds day{86'400};
+
+/// Two nodes of 8 GPUs, and jobs of users that are told to a queue by hand.
+class World {
+ public:
+  explicit World(const MultifactorWeights& weights) : queue_(weights) {}
+
+  JobId submit(std::uint32_t user, int gpus, SimTime when) {
+    const JobId id{static_cast<std::uint32_t>(jobs_.size())};
+    JobInfo job;
+    job.user = user;
+    job.gpus = gpus;
+    job.submit = job.entered = when;
+    jobs_.push_back(job);
+    queue_.push(view(when), id);
+    return id;
+  }
+  void run(JobId id, SimTime from, SimTime to) {
+    queue_.remove(id);
+    queue_.started(view(from), id);
+    queue_.ended(view(to), id);
+  }
+  bool calculate(SimTime when) { return queue_.calculate(view(when)); }
+  [[nodiscard]] std::vector<std::uint32_t> priorities() const {
+    std::vector<std::uint32_t> result;
+    for (const auto& entry : queue_.order()) result.push_back(entry.priority);
+    return result;
+  }
+  [[nodiscard]] std::vector<JobId> order() const {
+    std::vector<JobId> result;
+    for (const auto& entry : queue_.order()) result.push_back(entry.job);
+    return result;
+  }
+  [[nodiscard]] const MultifactorQueue& queue() const { return queue_; }
+
+ private:
+  [[nodiscard]] View view(SimTime now) const { return {now, {}, {}, jobs_, cluster_, {}}; }
+
+  std::vector<JobInfo> jobs_;
+  Cluster cluster_{{.name = "vc", .nodes = 2, .gpus_per_node = 8, .gpu_type = ""},
+                   Placer::consolidate};
+  MultifactorQueue queue_;
+};
+
+using Priorities = std::vector<std::uint32_t>;
+using Order = std::vector<JobId>;
+
+TEST_CASE("age counts up to max_age, and only at the next calculation") {
+  World world({.age = 1000, .job_size = 1, .fairshare = 0, .max_age = 10 * day});
+  const JobId old = world.submit(0, 1, at(0));
+  world.calculate(at(0));
+  CHECK(world.priorities() == Priorities{1});
+  CHECK_FALSE(world.calculate(at(299)));
+  CHECK(world.calculate(at(0) + 5 * day));
+  const JobId young = world.submit(0, 1, at(0) + 5 * day);
+  CHECK(world.priorities() == Priorities{500, 1});
+  CHECK(world.calculate(at(0) + 30 * day));
+  CHECK(world.priorities() == Priorities{1000, 1000});
+  CHECK(world.order() == Order{old, young});  // equal: by submission
+}
+
+// Of 2 nodes and 16 GPUs, 12 GPUs are (2/2 + 12/16) / 2 = 7/8; 4 GPUs (1/2 + 4/16) / 2 = 3/8.
+TEST_CASE("job size favours the large, or the small if so set") {
+  for (const bool small : {false, true}) {
+    World world({.age = 0, .job_size = 800, .fairshare = 0, .favor_small = small});
+    const JobId four = world.submit(0, 4, at(0));
+    const JobId twelve = world.submit(0, 12, at(0));
+    CHECK(world.order() == (small ? Order{four, twelve} : Order{twelve, four}));
+    CHECK(world.priorities() == (small ? Priorities{500, 100} : Priorities{700, 300}));
+  }
+}
+
+// The heavy user has 3/4 of all usage, of which 1/2 is due: 2^-1.5 = 0.353; the light one 2^-0.5 =
+// 0.707. Nothing is forgotten.
+TEST_CASE("a heavy user's later job goes behind a light user's") {
+  World world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = Seconds(0)});
+  world.run(world.submit(0, 3, at(0)), at(0), at(600));
+  world.run(world.submit(1, 1, at(0)), at(0), at(600));
+  const JobId heavy = world.submit(0, 1, at(600));
+  const JobId light = world.submit(1, 1, at(601));
+  CHECK(world.order() == Order{heavy, light});  // until the next calculation
+  CHECK(world.calculate(at(900)));
+  CHECK(world.order() == Order{light, heavy});
+  CHECK(world.priorities() == Priorities{707, 353});
+}
+
+// User 0 used 8 GPU-days until day 1 (the ageing within that day left out: both the same), user 1
+// 4 GPU-days until day 3. With a half-life of two days the former counts as 4: equal shares.
+TEST_CASE("half of what a user has used is forgotten every half_life") {
+  World world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = 2 * day});
+  world.run(world.submit(0, 8, at(0)), at(0), at(0) + day);
+  world.run(world.submit(1, 4, at(0)), at(0) + 2 * day, at(0) + 3 * day);
+  world.submit(0, 1, at(0) + 3 * day);
+  world.submit(1, 1, at(0) + 3 * day);
+  CHECK(world.calculate(at(0) + 3 * day + Seconds(300)));
+  for (const std::uint32_t priority : world.priorities()) {
+    CHECK(priority >= 499);  // 2^-1, but for rounding
+    CHECK(priority <= 500);
+  }
+}
+
+TEST_CASE("there is no calculation where none can change the order") {
+  const World age_only({.age = 1000, .job_size = 0, .fairshare = 0});
+  CHECK(age_only.queue().next_calculation(at(7)) == never);
+  const World both({.age = 1000, .job_size = 1, .fairshare = 0});
+  CHECK(both.queue().next_calculation(at(7)) == at(300));
+  CHECK(both.queue().next_calculation(at(300)) == at(600));
+}
+
+}  // namespace
+}  // namespace schedmate
