@@ -47,6 +47,7 @@ struct Profile {
   double memory_util_pct = 0;
   double memory_mib = 0;  ///< GPU memory per GPU
   int sharing_score = 0;
+  int packed_gpus = 8;             ///< most GPUs of a job of this kind that may share them
   bool interference_free = false;  ///< a pair with this member runs at full speed (released table)
 };
 

@@ -38,7 +38,7 @@ struct WorkloadOptions {
   double errors = 1;        ///< times the measured rates; 0 = the Advisor reads all of it rightly
   double noise = 0;         ///< share of facts exchanged for others beside, 0 to 1
   double interference = 1;  ///< times what members of a pair lose
-  int packed_gpus = 0;      ///< most GPUs of a job that may share; 0 = as the recipe says
+  int packed_gpus = 0;      ///< of every Profile; 0 = as the recipe says
   std::uint64_t seed = 1;
 };
 
@@ -55,7 +55,6 @@ struct ProfileTimes {
   FractionalSeconds step{0};
   FractionalSeconds cold_start{0};  ///< from the start to the first step
   FractionalSeconds ramp{0};        ///< from there until the utilisation is steady
-  int packed_gpus = 8;              ///< most GPUs of a job that may share them
 };
 
 /// Fields of the facts that a recipe fills, in this order.
@@ -98,9 +97,6 @@ struct Workload {
   FactVocabulary vocabulary;
   std::vector<RecipeModel> models;
   std::string fingerprint;  ///< of the files, as sha256sum prints it
-
-  /// May this job share its GPUs? By GPU count and profile.
-  [[nodiscard]] bool may_share(const Trace& trace, std::size_t row) const;
 };
 
 /// The template of each row, numbered from 0 in the order in which they appear.

@@ -40,6 +40,7 @@ Profile profile_of(const RecipeModel& model, const Choice& choice, const Recipe:
   profile.model = model.name;
   profile.dataset = model.dataset;
   profile.batch_size = model.batch[choice.batch];
+  profile.packed_gpus = model.packed_gpus;
   profile.mixed_precision = model.precision[choice.precision].ends_with("-amp");
   const double batch = profile.batch_size;
   const double doublings = std::log2(batch / model.batch.front());
@@ -63,7 +64,6 @@ ProfileTimes times_of(const RecipeModel& model, const Choice& choice,
       FractionalSeconds(factor.step * (model.step_ms + model.step_per_sample_ms * batch) / 1e3);
   times.cold_start = FractionalSeconds(model.cold_start_s);
   times.ramp = FractionalSeconds(model.ramp_s);
-  times.packed_gpus = model.packed_gpus;
   return times;
 }
 
@@ -116,8 +116,8 @@ std::array<PairRate, 5> means_by_score(const PackingTables& tables) {
   for (auto& each : means) each = {0, 0};
   for (std::uint32_t i = 0; i < tables.profiles.size(); ++i) {
     for (std::uint32_t j = 0; j < tables.profiles.size(); ++j) {
-      const auto sum = static_cast<std::size_t>(tables.profiles[i].sharing_score +
-                                                tables.profiles[j].sharing_score);
+      const int scores = tables.profiles[i].sharing_score + tables.profiles[j].sharing_score;
+      const auto sum = static_cast<std::size_t>(scores);
       const PairRate rate = tables.rate(i, j);
       means[sum].newcomer += rate.newcomer;
       means[sum].resident += rate.resident;

@@ -18,7 +18,8 @@ namespace schedmate {
 namespace {
 
 constexpr int most_gpus = 1'000'000;
-constexpr int most_profiles = 2000;  // the matrix of pairs stays below 64 MB
+constexpr std::size_t most_models = 500;  // their values can be numbered with 16 bits
+constexpr int most_profiles = 2000;       // the matrix of pairs stays below 64 MB
 constexpr Bounds chance{0, 1};
 constexpr Bounds percent{0, 100};
 constexpr Bounds factor{0.01, 10};
@@ -143,6 +144,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
     read_top(top, recipe);
     top.tables("model", [&](TableReader& row) {
       RecipeModel& model = recipe.models.emplace_back();
+      if (recipe.models.size() > most_models)
+        row.refuse("", fmt::format("more than {} models", most_models));
       read_model(row, model);
       if (!seen.emplace(model.name, model.dataset).second)
         row.refuse("name", "this model has come before on this dataset");

@@ -161,6 +161,17 @@ TEST_CASE("a recipe without models, and one with too many batches, are refused")
   CHECK(has(parse_recipe(many, "r").error().message, "more than 2000 batches and precisions"));
 }
 
+TEST_CASE("more models than can be numbered are refused") {
+  std::string many = read_file(data + "recipes/heavy.toml").value();
+  const std::size_t last = many.rfind("[[model]]");
+  const std::string row = many.substr(last);
+  for (int copy = 0; copy < 500; ++copy)
+    many += fmt::format("[[model]]\nname = \"copy {}\"", copy) + row.substr(row.find("\nfamily"));
+  for (std::size_t at = last; (at = many.find("batch = [1, 2, 4]", at)) != std::string::npos; ++at)
+    many.replace(at, 17, "batch = [1]");
+  CHECK(has(parse_recipe(many, "r").error().message, "more than 500 models"));
+}
+
 TEST_CASE("broken interference and error files say where and what is needed") {
   const auto interference = [](std::string_view from, std::string_view to) {
     const auto model = parse_interference(changed("interference.toml", from, to), "i.toml");

@@ -123,10 +123,10 @@ void shuffle(const Trace& trace, const WorkloadOptions& options, Workload& workl
 bool may_meet(const Workload& workload, std::uint32_t one, std::uint32_t two) {
   int fewest = 1;
   int most = std::numeric_limits<int>::max();
-  for (const ProfileTimes* each : {&workload.times[one], &workload.times[two]}) {
-    const RecipeModel& model = workload.models[each->model];
+  for (const std::uint32_t each : {one, two}) {
+    const RecipeModel& model = workload.models[workload.times[each].model];
     fewest = std::max(fewest, model.gpus_min);
-    most = std::min({most, model.gpus_max, each->packed_gpus});
+    most = std::min({most, model.gpus_max, workload.tables->profiles[each].packed_gpus});
   }
   return fewest <= most;
 }
@@ -137,22 +137,17 @@ Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
                                const WorkloadOptions& options) {
   if (const auto ok = check(options); !ok) return tl::unexpected(ok.error());
   Workload workload;
-  workload.tables = std::make_shared<const PackingTables>(
-      packing_tables(parts.recipe, parts.interference, options.interference));
-  workload.times = recipe_profiles(parts.recipe, parts.interference).times;
+  PackingTables tables = packing_tables(parts.recipe, parts.interference, options.interference);
   if (options.packed_gpus > 0)
-    for (ProfileTimes& each : workload.times) each.packed_gpus = options.packed_gpus;
+    for (Profile& each : tables.profiles) each.packed_gpus = options.packed_gpus;
+  workload.tables = std::make_shared<const PackingTables>(std::move(tables));
+  workload.times = recipe_profiles(parts.recipe, parts.interference).times;
   workload.models = parts.recipe.models;
   workload.fingerprint = fingerprint_of(parts);
   workload.template_of_row = cut_templates(trace, options.cut);
   fill_rows(trace, parts, options, workload);
   if (options.shuffle != MetadataShuffle::none) shuffle(trace, options, workload);
   return workload;
-}
-
-bool Workload::may_share(const Trace& trace, std::size_t row) const {
-  SCHEDMATE_CHECK(row < profile_of_row.size(), "a row of the trace that it was made for");
-  return trace.jobs[row].gpus <= times[profile_of_row[row]].packed_gpus;
 }
 
 std::string fingerprint_of(const WorkloadParts& parts) {

@@ -287,17 +287,14 @@ TEST_CASE("a shuffle keeps what there is for each GPU count, and the true profil
   }
 }
 
-TEST_CASE("who may share is a matter of GPUs, and a setting") {
+TEST_CASE("which sizes may share is a matter of the profile, and a setting") {
   const Files files;
-  const Trace trace = random_trace(11);
   WorkloadOptions options;
-  const Workload usual = files.make(trace, options);
+  for (const Profile& each : files.make(Trace(), options).tables->profiles)
+    CHECK(each.packed_gpus == 8);
   options.packed_gpus = 16;
-  const Workload wide = files.make(trace, options);
-  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
-    CHECK(usual.may_share(trace, row) == (trace.jobs[row].gpus <= 8));
-    CHECK(wide.may_share(trace, row) == (trace.jobs[row].gpus <= 16));
-  }
+  for (const Profile& each : files.make(Trace(), options).tables->profiles)
+    CHECK(each.packed_gpus == 16);
 }
 
 TEST_CASE("the fingerprint is that of the files") {
