@@ -14,6 +14,7 @@
 #include "apps/history_command.hpp"
 #include "apps/simulate_command.hpp"
 #include "apps/track_command.hpp"
+#include "apps/whatif_command.hpp"
 
 namespace schedmate {
 
@@ -32,6 +33,7 @@ struct CommandLine {
   TrackRequest track;
   DiagnoseRequest diagnose;
   AskRequest ask;
+  WhatifRequest whatif;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

@@ -72,6 +72,31 @@ void add_generate(CLI::App& program, CommandLine& line) {
       "big");
 }
 
+void add_whatif(CLI::App& program, CommandLine& line) {
+  CLI::App& command = add_command(program, line, "whatif",
+                                  "what another policy would have changed on your own cluster");
+  WhatifRequest& request = line.whatif;
+  command.add_option("--sacct", request.sacct, "what sacct --parsable2 or --json printed")
+      ->type_name("FILE");
+  command.add_option("--cluster", request.cluster, "cluster file; default: as the dump shows it")
+      ->type_name("FILE");
+  command.add_option("--policy", request.policies, "what to try, repeatable; default: four of them")
+      ->type_name("POLICY")
+      ->allow_extra_args(false);
+  command.add_option("--site", request.site, "what stands for your own scheduler")
+      ->type_name("POLICY");
+  command.add_option("--out", request.out, "folder for the files; default: print alone")
+      ->type_name("DIR");
+  command.add_option("--names", request.names, "hashed (default) or plain")->type_name("NAMES");
+  command.add_option("--seed", line.seed, "of everything drawn by lot")->type_name("N");
+  command.add_option("--threads", line.threads, "VCs at the same time")->type_name("N");
+  command.add_flag("--strict", line.strict, "a bad row of the dump is an error");
+  command.footer(
+      "Example:\n"
+      "  TZ=UTC sacct --allusers --duplicates --json --starttime 2024-01-01 > log.json\n"
+      "  schedmate whatif --sacct log.json --policy qssf:estimate=last_k --out out");
+}
+
 void add_job(CLI::App& command, JobRequest& job) {
   command.add_option("dir", job.root, "root of the job: repository or snapshot")->type_name("DIR");
   command.add_option("--command", job.command, "as it is submitted")->type_name("COMMAND");
@@ -215,6 +240,7 @@ FlagDescription describe(const CLI::Option& option) {
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});
+  if (type == "NAMES") choose({"hashed", "plain"});
   if (type == "REPORT") choose({"html", "none"});
   if (type == "ACTION") choose(history_actions());
   if (type == "ESTIMATE") choose({"calibrated", "paper"});
@@ -272,6 +298,7 @@ Result<void> check_known(const CLI::App& program, const CLI::App& where) {
 Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Session& session) {
   const auto done = [](const Result<void>& result) { return result.map([] { return 0; }); };
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
+  if (line.command == "whatif") return whatif_command(session, line.whatif);
   if (line.command == "generate") return done(generate_command(session, line.generate));
   if (line.command == "facts") return done(facts_command(session, line.facts));
   if (line.command == "track") return done(track_command(session, line.track));
@@ -322,6 +349,7 @@ int main(int argc, char** argv, char** environment) {
   program.require_subcommand(0, 1);
   sm::add_simulate(program, line);
   sm::add_generate(program, line);
+  sm::add_whatif(program, line);
   sm::add_facts(program, line);
   sm::add_log_commands(program, line);
   sm::add_advise(program, line);

@@ -35,23 +35,28 @@ Result<Trace> read_trace(std::string_view spec, const ReadOptions& options) {
   return row->read(std::string(spec.substr(colon + 1)), options);
 }
 
-Result<Trace> parse_json_or_text(const ReadBytes& read, const std::string& name,
-                                 const ReadOptions& options, JsonOrText parsers) {
-  std::string start(std::size_t{1} << 16U, '\0');
+Result<TextStart> look_at_start(const ReadBytes& read) {
+  TextStart begin{std::string(std::size_t{1} << 16U, '\0'), false};
   std::size_t first = std::string::npos;
   std::size_t size = 0;
   while (first == std::string::npos) {
-    const auto got = read(std::span(start).first(start.size()));
+    const auto got = read(std::span(begin.text).first(begin.text.size()));
     if (!got) return tl::unexpected(got.error());
     size = *got;
     if (size == 0) break;
-    first = std::string_view(start.data(), size).find_first_not_of(" \t\r\n");
+    first = std::string_view(begin.text.data(), size).find_first_not_of(" \t\r\n");
   }
-  start.resize(size);
-  if (size > 0 && (start[first] == '{' || start[first] == '[')) {
-    return parsers.json(std::move(start), read, name, options);
-  }
-  const auto text = read_rest(std::move(start), read);
+  begin.text.resize(size);
+  begin.json = size > 0 && (begin.text[first] == '{' || begin.text[first] == '[');
+  return begin;
+}
+
+Result<Trace> parse_json_or_text(const ReadBytes& read, const std::string& name,
+                                 const ReadOptions& options, JsonOrText parsers) {
+  auto begin = look_at_start(read);
+  if (!begin) return tl::unexpected(begin.error());
+  if (begin->json) return parsers.json(std::move(begin->text), read, name, options);
+  const auto text = read_rest(std::move(begin->text), read);
   if (!text) return tl::unexpected(text.error());
   return parsers.text(*text, name, options);
 }

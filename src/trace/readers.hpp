@@ -17,6 +17,13 @@ namespace schedmate {
 #include "trace/formats.def"
 #undef FORMAT
 
+/// The first bytes of a text, and whether they begin JSON.
+struct TextStart {
+  std::string text;
+  bool json = false;
+};
+[[nodiscard]] Result<TextStart> look_at_start(const ReadBytes& read);
+
 /// Reads a trace whose text may be JSON, without holding it in memory: the first bytes decide.
 struct JsonOrText {
   using ParseText = Result<Trace> (*)(std::string_view, const std::string&, const ReadOptions&);

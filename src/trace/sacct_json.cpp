@@ -4,31 +4,16 @@
 /// became an array, numbers became {set, infinite, number} objects and times gained siblings; the
 /// places of what is read here stayed.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
 
 #include "trace/builder.hpp"
-#include "trace/json_value.hpp"
 #include "trace/readers.hpp"
+#include "trace/sacct_objects.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate {
 namespace {
-
-/// The state that matters: {"current": "FAILED"} or {"current": ["CANCELLED", "COMPLETING"]}.
-std::string_view state_of(JsonElement job) {
-  auto state = member(job, "state");
-  if (state && state->is_object()) state = member(*state, "current");
-  if (!state || !state->is_array()) return text_of(state);
-  simdjson::dom::array names;
-  if (state->get(names) != simdjson::SUCCESS) return {};
-  for (const JsonElement name : names) return text_of(name);
-  return {};
-}
 
 /// Sum of the GPUs in tres.allocated or tres.requested; nothing when the list has none. As in
 /// values.hpp a total ("gpu") wins over its typed parts ("gpu:a100").
@@ -48,20 +33,6 @@ std::optional<std::int64_t> gpus_in(JsonElement job, std::string_view which) {
     if (name.starts_with("gpu:")) typed = typed.value_or(0) + *count;
   }
   return total ? total : typed;
-}
-
-/// "123", or "120_3" for a task of an array, as the text form of sacct prints it.
-std::string_view print_id(JsonElement job, std::array<char, 64>& out) {
-  const auto id = whole_of(member(job, "job_id"));
-  if (!id) return {};
-  const auto array = member(job, "array");
-  const auto whole = array ? whole_of(member(*array, "job_id")) : std::nullopt;
-  auto task = array ? whole_of(member(*array, "task_id")) : std::nullopt;
-  if (array && !task) task = whole_of(member(*array, "task"));  // 21.08 to 22.05
-  const auto end = whole.value_or(0) > 0 && task
-                       ? fmt::format_to_n(out.begin(), out.size(), "{}_{}", *whole, *task)
-                       : fmt::format_to_n(out.begin(), out.size(), "{}", *id);
-  return {out.data(), end.size};
 }
 
 void add_job(JsonElement element, std::uint64_t line, TraceBuilder& builder) {

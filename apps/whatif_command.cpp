@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/whatif_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <schedmate/trace.hpp>
+
+#include "apps/progress.hpp"
+#include "apps/pseudonyms.hpp"
+#include "apps/replay.hpp"
+#include "apps/version.hpp"
+#include "apps/whatif_answer.hpp"
+#include "base/output.hpp"
+#include "base/text.hpp"
+#include "report/groups.hpp"
+
+namespace schedmate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view replay_label = "replay";
+
+struct Policies {
+  PolicySpec site;
+  std::vector<PolicySpec> others;
+};
+Result<Policies> parse_all(const WhatifRequest& request) {
+  const std::string site_text = request.site.empty() ? default_site() : request.site;
+  auto site = parse_policy(site_text);
+  if (!site) return tl::unexpected(site.error());
+  site->label = replay_label;
+  auto others = parse_policies(request.policies.empty() ? default_policies() : request.policies);
+  if (!others) return tl::unexpected(others.error());
+  if (std::ranges::find(*others, replay_label, &PolicySpec::label) != others->end()) {
+    return fail(ErrorCode::unsupported,
+                "--policy: the label 'replay' stands for what was; choose another");
+  }
+  return Policies{std::move(*site), std::move(*others)};
+}
+
+Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
+  constexpr std::string_view kinds[] = {"hashed", "plain"};
+  if (kind == "plain") return Pseudonyms::plain();
+  if (kind == "hashed") return Pseudonyms::open(session);
+  return fail(ErrorCode::not_found, unknown_name("--names", kind, kinds));
+}
+
+Result<SeenCluster> choose_cluster(const WhatifRequest& request, const AccountingDump& dump) {
+  auto seen = [&]() -> Result<SeenCluster> {
+    if (request.cluster.empty()) return see_cluster(dump);
+    auto spec = read_cluster(request.cluster);
+    if (!spec) return tl::unexpected(spec.error());
+    return map_cluster(dump, std::move(*spec));
+  }();
+  if (!seen && request.cluster.empty())
+    return fail(seen.error().code, request.sacct + ": " + seen.error().message);
+  return seen;
+}
+
+Result<AccountingDump> read_dump(const Session& session, const std::string& path) {
+  ProgressBar progress("reading", session.environment.progress);
+  return read_accounting(path, {.strict = session.settings.flag("strict"),
+                                .progress = [&](double done) { progress.show(done); }});
+}
+
+Grouping by_user(const Trace& trace) {
+  Grouping groups{trace.users, {}};
+  for (const Job& job : trace.jobs) groups.of_row.push_back(job.user);
+  return groups;
+}
+
+Grouping by_size(const Trace& trace) {
+  Grouping groups{size_classes(), {}};
+  for (const Job& job : trace.jobs) groups.of_row.push_back(size_class(job.gpus));
+  return groups;
+}
+
+Grouping all_jobs(const Trace& trace) {
+  return {{"all"}, std::vector<std::uint32_t>(trace.jobs.size())};
+}
+
+/// One run after the other: what they all share.
+class Comparison {
+ public:
+  Comparison(const ReplayInput& input, const PastWorld& world, std::string out)
+      : input_(input), world_(world), out_(std::move(out)) {}
+
+  Result<Fidelity> replay_past(const PolicySpec& site) {
+    auto done = run(site);
+    if (!done) return tl::unexpected(done.error());
+    past_ = std::move(*done);
+    return measure_fidelity(world_, past_);
+  }
+
+  Result<WhatifPolicy> try_policy(const PolicySpec& policy) {
+    const auto done = run(policy);
+    if (!done) return tl::unexpected(done.error());
+    const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
+    ProgressBar progress("intervals", input_.session.environment.progress);
+    WhatifPolicy found{policy.label, policy.text, {}, {}, {}, runs_.back().jobs - runs_.back().finished};
+    const Pair pair{past_, *done};
+    found.all = compare(world_, pair, all_jobs(world_.trace), seed);
+    progress.show(1.0 / 3);
+    found.users = compare(world_, pair, by_user(world_.trace), seed);
+    progress.show(2.0 / 3);
+    found.sizes = compare(world_, pair, by_size(world_.trace), seed);
+    return found;
+  }
+
+  [[nodiscard]] const std::vector<RunSummary>& runs() const { return runs_; }
+
+ private:
+  Result<SimResult> run(const PolicySpec& policy) {
+    auto done = replay(input_, policy);
+    if (!done) return tl::unexpected(done.error());
+    if (!out_.empty()) {
+      if (auto written = write_run(out_, done->record); !written)
+        return tl::unexpected(written.error());
+    }
+    runs_.push_back(summarise(done->record));
+    return std::move(done->record.result);
+  }
+
+  const ReplayInput& input_;
+  const PastWorld& world_;
+  std::string out_;
+  SimResult past_;
+  std::vector<RunSummary> runs_;
+};
+
+Result<void> make_out(const std::string& path) {
+  std::error_code error;
+  if (!path.empty()) fs::create_directories(path, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("cannot make the folder {}: {}", path, error.message()));
+}
+
+Result<void> write_documents(const WhatifAnswer& answer, const std::vector<RunSummary>& runs) {
+  if (answer.out.empty()) return {};
+  const auto write = [&](std::string_view name, const std::string& text) {
+    return write_file((fs::path(answer.out) / name).string(), text);
+  };
+  const Experiment experiment{"sacct:" + answer.dump, "", std::string(version().commit),
+                              answer.world.trace, answer.cluster.spec};
+  return write("whatif.json", whatif_json(answer))
+      .and_then([&] { return write("cluster.toml", cluster_toml(answer.cluster)); })
+      .and_then([&] { return write("summary.json", summary_json(experiment, runs)); })
+      .and_then([&] { return write("report.html", report_html(experiment, runs)); });
+}
+
+/// The sound part of a run: everything has been read and parsed.
+Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
+                        WhatifAnswer& answer) {
+  const ReplayInput input{session, world.trace, answer.cluster.spec, std::nullopt};
+  if (auto sound = check_policy(input, policies.site); !sound)
+    return tl::unexpected(sound.error());
+  for (const PolicySpec& policy : policies.others)
+    if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());
+  if (auto made = make_out(answer.out); !made) return tl::unexpected(made.error());
+  const auto say = [&](const std::string& text) {
+    if (!session.json) fmt::print("{}", text);
+  };
+  say(world_text(answer));
+  Comparison comparison(input, world, answer.out);
+  const auto fidelity = comparison.replay_past(policies.site);
+  if (!fidelity) return tl::unexpected(fidelity.error());
+  answer.fidelity = *fidelity;
+  say(fidelity_text(answer));
+  for (const PolicySpec& policy : policies.others) {
+    if (!fidelity->good()) break;
+    auto found = comparison.try_policy(policy);
+    if (!found) return tl::unexpected(found.error());
+    answer.policies.push_back(std::move(*found));
+  }
+  if (auto written = write_documents(answer, comparison.runs()); !written)
+    return tl::unexpected(written.error());
+  say(changes_text(answer));
+  if (session.json) fmt::print("{}", whatif_json(answer));
+  return fidelity->good() ? 0 : 1;
+}
+
+}  // namespace
+
+std::string default_site() {
+  const auto rows = policy_rows();
+  const bool has_slurm =
+      std::ranges::find(rows, "slurm_backfill", &PolicyRow::name) != rows.end();
+  return fmt::format("{}:estimate=column:{}", has_slurm ? "slurm_backfill" : "backfill_easy",
+                     limit_column);
+}
+
+std::vector<std::string> default_policies() {
+  return {"backfill_easy:estimate=last_k@backfill_last_k", "qssf:estimate=last_k@qssf_last_k",
+          "tiresias", "srtf:estimate=oracle@srtf_oracle"};
+}
+
+Result<int> whatif_command(const Session& session, const WhatifRequest& request) {
+  const auto policies = parse_all(request);
+  if (!policies) return tl::unexpected(policies.error());
+  const auto names = open_names(session, request.names);
+  if (!names) return tl::unexpected(names.error());
+  const auto dump = read_dump(session, request.sacct);
+  if (!dump) return tl::unexpected(dump.error());
+  const auto cluster = choose_cluster(request, *dump);
+  if (!cluster) return tl::unexpected(cluster.error());
+  auto world = make_world(*dump, *cluster, [&](std::string_view name) { return names->of(name); });
+  if (!world) return fail(world.error().code, request.sacct + ": " + world.error().message);
+  WhatifAnswer answer{.dump = fs::path(request.sacct).filename().string(),
+                      .site = policies->site.text,
+                      .hashed = request.names != "plain",
+                      .accounting = *dump,
+                      .cluster = *cluster,
+                      .world = *world,
+                      .fidelity = {},
+                      .losses = find_losses(*dump, *world),
+                      .reasons = find_reasons(*dump, *world),
+                      .policies = {},
+                      .out = request.out};
+  return compare_all(session, *policies, *world, answer);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/whatif_answer.hpp"
+#include "apps/words.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most_messages = 3;
+constexpr std::size_t most_rows = 8;
+/// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
+constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
+
+std::string_view unit_name(const WhatifAnswer& answer) {
+  return answer.cluster.resource == Resource::gpus ? "GPU" : "CPU";
+}
+
+std::string time(double s) {
+  if (!std::isfinite(s)) return "never";
+  return in_words(Seconds(std::llround(s)));
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+using Cells = std::vector<std::string>;
+
+Cells row_of(const Change& change) {
+  return {printable(change.name),
+          fmt::format("{}", change.jobs),
+          time(change.real_wait_s),
+          time(change.replay_wait_s),
+          time(change.wait_s),
+          fmt::format("{:.3f}", std::exp(change.log_ratio)),
+          fmt::format("{:.3f} to {:.3f}", std::exp(change.low), std::exp(change.high)),
+          std::string(to_string(change.verdict)),
+          std::string(to_string(change.confidence))};
+}
+
+/// The largest gains and the largest losses.
+std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out) {
+  std::ranges::stable_sort(changes, {}, &Change::log_ratio);
+  left_out = 0;
+  if (changes.size() <= most_rows) return changes;
+  left_out = changes.size() - most_rows;
+  const auto half = static_cast<std::ptrdiff_t>(most_rows / 2);
+  changes.erase(changes.begin() + half, changes.end() - half);
+  return changes;
+}
+
+std::string policy_text(const WhatifPolicy& policy) {
+  std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
+  if (policy.left > 0)
+    text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
+  if (policy.all.empty()) return text + "  no job can be compared\n";
+  std::vector<Cells> rows{{"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %",
+                           "verdict", "confidence"}};
+  std::size_t left_out = 0;
+  const auto add = [&](const std::vector<Change>& changes, std::string_view kind) {
+    for (const Change& change : changes) {
+      rows.push_back(row_of(change));
+      rows.back().front() = fmt::format("  {}{}", kind, rows.back().front());
+    }
+  };
+  add(policy.all, "");
+  add(policy.sizes, "size ");
+  add(outermost(policy.users, left_out), "user ");
+  text += aligned(rows);
+  if (left_out > 0)
+    text += fmt::format("  {} users between them are left out here (--json has them)\n", left_out);
+  return text;
+}
+
+std::string losses_text(const WhatifAnswer& answer) {
+  if (answer.losses.empty()) return "\nfailures none\n";
+  std::vector<Cells> rows{{"  state", "cause", "jobs",
+                           fmt::format("{} hours", unit_name(answer)), "of all"}};
+  for (const Loss& loss : answer.losses) {
+    rows.push_back({"  " + printable(loss.state), loss.cause, fmt::format("{}", loss.jobs),
+                    fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
+  }
+  return fmt::format("\nfailures, as they were (at most: what checkpoints saved is not known)\n{}",
+                     aligned(rows));
+}
+
+std::string limits_text(const PastWorld& world) {
+  std::string text = fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
+  if (world.limits_unlimited > 0)
+    text += fmt::format(", {} are unlimited (planned as a year)", world.limits_unlimited);
+  if (world.limits_guessed > 0) {
+    text += fmt::format(", {} have none in the dump (planned as their run time rounded up)",
+                        world.limits_guessed);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string world_text(const WhatifAnswer& answer) {
+  const ReadReport& read = answer.world.trace.report;
+  std::string text = fmt::format("dump     {}: {} of {} rows are jobs that take part\n",
+                                 printable(answer.dump), read.kept, read.rows);
+  for (const auto& [reason, rows] : read.dropped)
+    text += fmt::format("         {} left out: {}\n", rows, printable(reason));
+  for (std::size_t i = 0; i < std::min(most_messages, read.messages.size()); ++i)
+    text += fmt::format("         {}\n", printable(read.messages[i]));
+  if (!answer.accounting.has_eligible)
+    text += "         no field Eligible: waits are counted from Submit\n";
+  for (const PartitionSpec& vc : answer.cluster.spec.partitions) {
+    text += fmt::format("cluster  {}: {} nodes of {} {}s{}\n", printable(vc.name), vc.nodes,
+                        vc.gpus_per_node, unit_name(answer),
+                        vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
+  }
+  for (const std::string& note : answer.cluster.notes)
+    text += fmt::format("         {}\n", printable(note));
+  text += limits_text(answer.world);
+  const auto pinned = std::ranges::count_if(answer.world.past, &PastJob::pinned);
+  const auto running = std::ranges::count_if(answer.world.past, &PastJob::censored);
+  text += fmt::format(
+      "warm-up  {} jobs ran before the first end in the dump: they enter at their real start and "
+      "are in no figure\n",
+      pinned);
+  if (running > 0)
+    text += fmt::format("         {} jobs still ran at its end: they hold their {}s to then\n",
+                        running, unit_name(answer));
+  return text;
+}
+
+std::string fidelity_text(const WhatifAnswer& answer) {
+  const Fidelity& f = answer.fidelity;
+  std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));
+  text += fmt::format(
+      "  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {:+.1f} s\n",
+      f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s),
+      f.mean_error_s);
+  text += fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
+                      time(f.replay_wait_s));
+  if (f.never_started > 0)
+    text += fmt::format("  {} jobs never start in the replay (too large for the cluster?)\n",
+                        f.never_started);
+  if (f.pinned_elsewhen > 0)
+    text += fmt::format("  {} of {} warm-up jobs could not start at their real time\n",
+                        f.pinned_elsewhen, f.pinned);
+  double odd = 0;
+  for (const WaitShare& reason : answer.reasons) {
+    if (std::ranges::find(usual_reasons, reason.reason) == std::end(usual_reasons))
+      odd += reason.share;
+  }
+  if (odd > 0) {
+    text += fmt::format(
+        "  {} of all waiting was for limits, holds and the like, which the replay does not know\n",
+        percent(odd));
+  }
+  if (f.good()) {
+    return text + fmt::format("  allowed is a median of {} (10 min or 20 % of the mean wait): the "
+                              "comparison stands on it\n",
+                              time(f.allowed_s));
+  }
+  return text + fmt::format("  allowed is a median of {} (10 min or 20 % of the mean wait): the "
+                            "replay is NOT good enough, so nothing is compared with it\n",
+                            time(f.allowed_s));
+}
+
+std::string changes_text(const WhatifAnswer& answer) {
+  std::string text = losses_text(answer);
+  if (!answer.policies.empty()) {
+    text +=
+        "\nwhat would be, against the replay (JCT x: geometric mean of the job completion times' "
+        "ratio, below 1 is faster)\n";
+  }
+  for (const WhatifPolicy& policy : answer.policies) text += policy_text(policy);
+  if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
+  return text;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/accounting_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/hostlist.hpp"
+#include "trace/values.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most_messages = 20;
+constexpr std::size_t longest_word = 1024;
+/// More bad rows than one in this many, and the dump is not believed.
+constexpr std::uint64_t bad_rows_limit = 10;
+
+bool is_slurm_state(std::string_view word) {
+  constexpr std::array<std::string_view, 26> words = {
+      "BOOT_FAIL",   "CANCELLED",    "COMPLETED",     "DEADLINE",      "FAILED",
+      "NODE_FAIL",   "PENDING",      "OUT_OF_MEMORY", "PREEMPTED",     "RUNNING",
+      "REQUEUED",    "RESIZING",     "REVOKED",       "SUSPENDED",     "TIMEOUT",
+      "COMPLETING",  "CONFIGURING",  "LAUNCH_FAILED", "POWER_UP_NODE", "RECONFIG_FAIL",
+      "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SIGNALING",     "SPECIAL_EXIT",
+      "STOPPED"};
+  return word == "STAGE_OUT" || std::ranges::find(words, word) != words.end();
+}
+
+std::string_view first_word(std::string_view state) {
+  return state.substr(0, state.find_first_of(" +"));
+}
+
+bool is_time(std::optional<std::int64_t> time) {
+  return !time || (*time > 0 && *time <= latest_submit_s);
+}
+
+using Fault = std::optional<RowFault>;
+
+/// The times of a row on their own and in their order.
+Fault check_times(const AccountingRow& row) {
+  using Time = std::pair<RowField, std::optional<std::int64_t>>;
+  for (const auto& [field, time] : {Time{RowField::submit, row.submit_s},
+                                    {RowField::eligible, row.eligible_s},
+                                    {RowField::start, row.start_s},
+                                    {RowField::end, row.end_s}}) {
+    if (!is_time(time)) return RowFault{field, "is no time after 1970 and before 2223"};
+  }
+  if (!row.submit_s) return RowFault{RowField::submit, "is not known; every job has one"};
+  if (row.start_s && *row.start_s < *row.submit_s) {
+    return RowFault{RowField::start,
+                    "lies before Submit (local time when the clocks went back? make the dump with "
+                    "TZ=UTC)"};
+  }
+  if (!row.start_s || !row.end_s) return std::nullopt;
+  if (*row.end_s < *row.start_s) {
+    return RowFault{RowField::end,
+                    "lies before Start (local time when the clocks went back? make the dump with "
+                    "TZ=UTC)"};
+  }
+  if (*row.end_s - *row.start_s > longest_run_s)
+    return RowFault{RowField::end, "lies more than ten years after Start"};
+  return std::nullopt;
+}
+
+Fault check_row(const AccountingRow& row) {
+  if (row.id.empty()) return RowFault{RowField::id, "is empty"};
+  const std::size_t longest = std::max({row.id.size(), row.user.size(), row.partition.size(),
+                                        row.qos.size(), row.reason.size(), row.gpu_type.size()});
+  if (longest > longest_word) {
+    return RowFault{RowField::id, "or another name in this row is longer than 1,024 characters"};
+  }
+  if (!is_slurm_state(first_word(row.state))) {
+    return RowFault{RowField::state, "is not a state of Slurm's (is a field missing or shifted in "
+                                  "this row?)"};
+  }
+  if (row.gpus < 0 || row.gpus > most_gpus)
+    return RowFault{RowField::gpus, "names no believable number of GPUs (0 to a million)"};
+  return check_times(row);
+}
+
+enum class Standing : std::uint8_t { waits, never_ran, runs, ended, lost };
+
+/// Where a job stood when the dump was made. A requeued attempt has its start and its end like any
+/// other that is over, though Slurm counts REQUEUED among the states of a waiting job.
+Standing standing_of(const AccountingRow& row) {
+  const Liveness life = liveness(row.state);
+  if (row.start_s && row.end_s && life != Liveness::running) return Standing::ended;
+  if (row.start_s && (life == Liveness::running || row.state == "CONFIGURING"))
+    return Standing::runs;
+  if (row.start_s) return life == Liveness::waiting ? Standing::waits : Standing::ended;
+  if (life == Liveness::running) return Standing::lost;
+  return life == Liveness::waiting ? Standing::waits : Standing::never_ran;
+}
+
+/// The number that "17_3" begins with: Slurm counts jobs upwards, whatever the order of the file.
+std::uint64_t number_of(std::string_view id) {
+  const std::size_t end = id.find_first_not_of("0123456789");
+  return parse_number<std::uint64_t>(id.substr(0, end)).value_or(0);
+}
+
+/// "17+1" of a het job: the part before the sign, or "".
+std::string_view het_leader(std::string_view id) {
+  const std::size_t plus = id.find('+');
+  return plus == std::string_view::npos ? std::string_view() : id.substr(0, plus);
+}
+
+}  // namespace
+
+AccountingBuilder::AccountingBuilder(std::string name, bool strict)
+    : name_(std::move(name)), strict_(strict) {}
+
+void AccountingBuilder::skip(std::string_view reason) {
+  ++dump_.report.rows;
+  ++dump_.report.dropped[std::string(reason)];
+}
+
+void AccountingBuilder::reject(std::string_view reason, std::uint64_t line, std::size_t column) {
+  skip("bad row");
+  ++bad_;
+  ++jobs_;
+  if (dump_.report.messages.size() < most_messages) {
+    dump_.report.messages.push_back(
+        column == 0 ? fmt::format("{}:{}: {}", name_, line, reason)
+                    : fmt::format("{}:{}:{}: {}", name_, line, column, reason));
+  }
+  stopped_ = strict_;
+}
+
+Fault AccountingBuilder::take_nodes(std::string_view list, AccountedJob& job) {
+  if (!list.empty() && list == last_list_) {
+    job.nodes = last_nodes_;
+    return std::nullopt;
+  }
+  const auto names = expand_hosts(list);
+  if (!names) return RowFault{RowField::nodes, names.error().message};
+  for (const std::string& name : *names) {
+    const auto [place, is_new] =
+        node_index_.emplace(name, static_cast<std::uint32_t>(dump_.nodes.size()));
+    if (is_new) dump_.nodes.push_back(name);
+    job.nodes.push_back(place->second);
+  }
+  last_list_ = list;
+  last_nodes_ = job.nodes;
+  return std::nullopt;
+}
+
+void AccountingBuilder::note_times(const AccountedJob& job) {
+  dump_.last = std::max({dump_.last, job.submit, job.start, job.end});
+  if (!job.running) dump_.first_end = std::min(dump_.first_end, job.end);
+}
+
+Fault AccountingBuilder::add(const AccountingRow& row) {
+  if (row.id.find('.') != std::string_view::npos) return skip("job step"), std::nullopt;
+  if (auto fault = check_row(row)) return fault;
+  const Standing standing = standing_of(row);
+  if (standing == Standing::lost) return RowFault{RowField::start, "is not known though the job runs"};
+  if (standing == Standing::waits || standing == Standing::never_ran) {
+    dump_.last = std::max(dump_.last, at(row.end_s.value_or(*row.submit_s)));
+    ++jobs_;
+    skip(standing == Standing::waits ? "still waiting at the end of the dump"
+                                     : "ended before it started");
+    return std::nullopt;
+  }
+  const bool running = standing == Standing::runs;
+  std::optional<std::int64_t> end_s = row.end_s;
+  if (!end_s && row.elapsed_s) end_s = *row.start_s + *row.elapsed_s;
+  if (!running && !row.end_s) {
+    return RowFault{RowField::end, "is not known though the job has ended (sacctmgr show runawayjobs)"};
+  }
+  AccountedJob job;
+  if (auto fault = take_nodes(row.nodes, job)) return fault;
+  job.id = row.id;
+  job.user = row.user;
+  job.partition = row.partition;
+  job.qos = row.qos;
+  job.name = row.name;
+  job.work_dir = row.work_dir;
+  job.submit_line = row.submit_line;
+  job.state = first_word(row.state);
+  job.reason = row.reason;
+  job.exit_code = row.exit_code;
+  job.submit = at(*row.submit_s);
+  job.start = at(*row.start_s);
+  // Slurm moves Eligible on when a job is held or requeued; never later than its start.
+  job.eligible = std::min(at(row.eligible_s.value_or(*row.submit_s)), job.start);
+  job.end = at(end_s.value_or(*row.start_s));
+  job.running = running;
+  job.gpus = row.gpus;
+  job.cpus = row.cpus;
+  job.gpu_type = row.gpu_type;
+  job.limit_kind = row.limit_kind;
+  job.limit = Seconds(row.limit_s);
+  job.restarts = row.restarts;
+  note_times(job);
+  ++jobs_;
+  ++dump_.report.rows;
+  dump_.jobs.push_back(std::move(job));
+  return std::nullopt;
+}
+
+/// What still runs holds its GPUs to the end of the dump.
+void AccountingBuilder::end_running() {
+  for (AccountedJob& job : dump_.jobs) {
+    if (job.running) job.end = std::max(job.start, dump_.last);
+  }
+}
+
+/// The components of a het job start and end together; those in one partition are one gang.
+void AccountingBuilder::join_het_jobs() {
+  std::map<std::tuple<std::string, std::string, SimTime>, std::uint32_t> gangs;
+  std::vector<AccountedJob> kept;
+  kept.reserve(dump_.jobs.size());
+  for (AccountedJob& job : dump_.jobs) {
+    const std::string leader(het_leader(job.id));
+    if (leader.empty()) {
+      kept.push_back(std::move(job));
+      continue;
+    }
+    const auto [place, is_new] = gangs.emplace(std::tuple(leader, job.partition, job.submit),
+                                               static_cast<std::uint32_t>(kept.size()));
+    if (is_new) {
+      kept.push_back(std::move(job));
+      continue;
+    }
+    ++dump_.report.dropped["component of a het job, counted with its first one"];
+    AccountedJob& whole = kept[place->second];
+    whole.gpus += job.gpus;
+    whole.cpus += job.cpus;
+    whole.start = std::min(whole.start, job.start);
+    whole.end = std::max(whole.end, job.end);
+    whole.running = whole.running || job.running;
+    whole.nodes.insert(whole.nodes.end(), job.nodes.begin(), job.nodes.end());
+  }
+  dump_.jobs = std::move(kept);
+}
+
+/// Rows of one id and one start are the same attempt twice (a job that was resized, dumps put
+/// together); others are attempts of a requeued job.
+void AccountingBuilder::name_attempts() {
+  std::ranges::stable_sort(dump_.jobs, {}, &AccountedJob::start);
+  std::map<std::string, std::pair<int, SimTime>, std::less<>> seen;
+  const auto repeated = [&](AccountedJob& job) {
+    auto [place, is_new] = seen.emplace(job.id, std::pair(1, job.start));
+    if (is_new) return false;
+    auto& [attempt, start] = place->second;
+    if (start == job.start) return true;
+    start = job.start;
+    job.id += fmt::format("#{}", ++attempt);
+    return false;
+  };
+  const auto removed = std::erase_if(dump_.jobs, repeated);
+  if (removed > 0) dump_.report.dropped["the same attempt again"] += removed;
+}
+
+std::string AccountingBuilder::why_empty() const {
+  std::string text = fmt::format("{}: no job that started in {} rows", name_, dump_.report.rows);
+  for (const auto& [reason, count] : dump_.report.dropped)
+    text += fmt::format("; {}: {}", reason, count);
+  if (dump_.report.rows == 0)
+    text += " (were --allusers and a --starttime that reaches back far enough given to sacct?)";
+  return text;
+}
+
+Result<AccountingDump> AccountingBuilder::finish() && {
+  const std::vector<std::string>& messages = dump_.report.messages;
+  if (stopped_) return fail(ErrorCode::invalid, messages.front());
+  if (bad_ * bad_rows_limit > jobs_) {
+    return fail(ErrorCode::invalid, fmt::format("{} ({} of {} rows cannot be read; at most one in "
+                                                "{} may be bad)",
+                                                messages.front(), bad_, jobs_, bad_rows_limit));
+  }
+  if (dump_.jobs.empty()) return fail(ErrorCode::invalid, why_empty());
+  end_running();
+  join_het_jobs();
+  name_attempts();
+  std::ranges::stable_sort(dump_.jobs, [](const AccountedJob& a, const AccountedJob& b) {
+    return std::tuple(a.eligible, number_of(a.id)) < std::tuple(b.eligible, number_of(b.id));
+  });
+  dump_.report.kept = dump_.jobs.size();
+  return std::move(dump_);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "whatif/compare.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t few_jobs = 30;
+constexpr std::size_t most_draws = 1000;
+constexpr std::size_t least_draws = 200;
+constexpr std::size_t draw_budget = 20'000'000;  // jobs drawn for one group
+
+double seconds(Seconds duration) {
+  return std::max(1.0, static_cast<double>(duration.count()));
+}
+
+/// The jobs of one group, until its figures are made.
+struct Members {
+  std::vector<double> log_ratios;
+  double replay_log_ratio = 0;
+  double wait_s = 0;
+  double replay_wait_s = 0;
+  double real_wait_s = 0;
+};
+
+/// Waiting in all queues, with what the job waited before the record became complete.
+double wait_s(const Job& job, const PastJob& past, const JobOutcome& outcome) {
+  return static_cast<double>((outcome.queue + (job.submit - past.eligible)).count());
+}
+
+/// The percentile interval of the mean over resampled jobs (Efron and Tibshirani 1993, 13).
+void set_interval(const std::vector<double>& values, std::uint64_t seed, Change& change) {
+  const std::size_t draws =
+      std::clamp(draw_budget / values.size(), least_draws, most_draws);
+  Random random(seed);
+  std::vector<double> means(draws);
+  const auto size = static_cast<std::int64_t>(values.size());
+  for (double& mean : means) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < size; ++i)
+      sum += values[static_cast<std::size_t>(random.below(size))];
+    mean = sum / static_cast<double>(size);
+  }
+  std::ranges::sort(means);
+  change.low = means[draws * 25 / 1000];
+  change.high = means[draws - 1 - draws * 25 / 1000];
+}
+
+void judge(Change& change) {
+  if (change.high < 0) change.verdict = Verdict::gains;
+  if (change.low > 0) change.verdict = Verdict::loses;
+  if (change.verdict == Verdict::unclear) return;
+  if (std::abs(change.log_ratio) <= std::abs(change.replay_log_ratio)) {
+    change.confidence = Confidence::low;
+  } else {
+    change.confidence = change.jobs < few_jobs ? Confidence::medium : Confidence::high;
+  }
+}
+
+Change summarise(const std::string& name, const Members& members, std::uint64_t seed) {
+  Change change;
+  change.name = name;
+  change.jobs = members.log_ratios.size();
+  const auto n = static_cast<double>(change.jobs);
+  change.log_ratio =
+      std::accumulate(members.log_ratios.begin(), members.log_ratios.end(), 0.0) / n;
+  change.replay_log_ratio = members.replay_log_ratio / n;
+  change.wait_s = members.wait_s / n;
+  change.replay_wait_s = members.replay_wait_s / n;
+  change.real_wait_s = members.real_wait_s / n;
+  set_interval(members.log_ratios, seed, change);
+  judge(change);
+  return change;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  if (verdict == Verdict::gains) return "gains";
+  return verdict == Verdict::loses ? "loses" : "unclear";
+}
+
+std::string_view to_string(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::none:
+      return "none";
+    case Confidence::low:
+      return "low";
+    case Confidence::medium:
+      return "medium";
+    case Confidence::high:
+      return "high";
+  }
+  return "";
+}
+
+std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grouping& groups,
+                            std::uint64_t seed) {
+  std::vector<Members> members(groups.names.size());
+  for (std::size_t row = 0; row < world.past.size(); ++row) {
+    const PastJob& past = world.past[row];
+    const JobOutcome& replay = runs.replay.outcomes[row];
+    const JobOutcome& policy = runs.policy.outcomes[row];
+    if (past.pinned || past.censored || replay.status != JobStatus::finished ||
+        policy.status != JobStatus::finished)
+      continue;
+    const double replay_jct = seconds(replay.end - past.eligible);
+    Members& group = members[groups.of_row[row]];
+    group.log_ratios.push_back(std::log(seconds(policy.end - past.eligible) / replay_jct));
+    group.replay_log_ratio += std::log(replay_jct / seconds(past.end - past.eligible));
+    const Job& job = world.trace.jobs[row];
+    group.wait_s += wait_s(job, past, policy);
+    group.replay_wait_s += wait_s(job, past, replay);
+    group.real_wait_s += static_cast<double>((past.start - past.eligible).count());
+  }
+  std::vector<Change> changes;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].log_ratios.empty()) continue;
+    changes.push_back(summarise(groups.names[i], members[i], mix(seed) ^ i));
+  }
+  return changes;
+}
+
+}  // namespace schedmate

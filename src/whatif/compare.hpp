@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How near a replay comes to what was, and what another policy changes against that replay.
+/// docs/formats/whatif.md defines every figure.
+
+#include <schedmate/sim.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "whatif/world.hpp"
+
+namespace schedmate {
+
+/// The replay against reality, over the jobs that entered on their own (not pinned).
+struct Fidelity {
+  std::uint64_t jobs = 0;
+  std::uint64_t never_started = 0;  ///< of them, in the replay; their error counts as infinite
+  std::uint64_t pinned = 0;
+  std::uint64_t pinned_elsewhen = 0;  ///< pinned jobs that could not start at their real time
+  std::uint64_t censored = 0;
+  double median_error_s = 0;  ///< of |start in the replay - real start|
+  double p90_error_s = 0;
+  double mean_error_s = 0;  ///< signed: positive when the replay starts jobs later
+  double within_60_s = 0;   ///< share of jobs
+  double real_wait_s = 0;   ///< mean of start - eligible
+  double replay_wait_s = 0;
+  double allowed_s = 0;  ///< max(10 min, 20 % of the mean real wait)
+  /// Whether comparisons stand on it.
+  [[nodiscard]] bool good() const { return jobs > 0 && median_error_s <= allowed_s; }
+};
+[[nodiscard]] Fidelity measure_fidelity(const PastWorld& world, const SimResult& replay);
+
+/// Jobs by something: a user, a size.
+struct Grouping {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> of_row;  ///< by Trace::jobs
+};
+
+enum class Verdict : std::uint8_t { gains, loses, unclear };
+/// What a verdict rests on. `none`: the interval holds 0. `low`: the effect is within what the
+/// replay itself is off from reality in this group. `medium`: fewer than 30 jobs.
+enum class Confidence : std::uint8_t { none, low, medium, high };
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::string_view to_string(Confidence confidence);
+
+/// One group under one policy. Job completion times (JCT) count from Eligible and are at least 1 s.
+struct Change {
+  std::string name;
+  std::uint64_t jobs = 0;
+  double log_ratio = 0;  ///< mean of ln(JCT under the policy / JCT in the replay); below 0 is faster
+  double low = 0;        ///< 95 % bootstrap interval over jobs
+  double high = 0;
+  double replay_log_ratio = 0;  ///< mean of ln(JCT in the replay / real JCT): the model's own error
+  double wait_s = 0;            ///< mean, under the policy
+  double replay_wait_s = 0;
+  double real_wait_s = 0;
+  Verdict verdict = Verdict::unclear;
+  Confidence confidence = Confidence::none;
+};
+
+/// The runs to compare, over the same world.
+struct Pair {
+  const SimResult& replay;
+  const SimResult& policy;
+};
+
+/// One row for each group that has jobs, in the order of the names. Only jobs that finished in both
+/// runs and whose real end is known count. `seed` of the bootstrap.
+[[nodiscard]] std::vector<Change> compare(const PastWorld& world, const Pair& runs,
+                                          const Grouping& groups, std::uint64_t seed);
+
+/// GPU time of jobs that failed, as it really was.
+struct Loss {
+  std::string state;  ///< Slurm's
+  std::string cause;  ///< as far as the state tells
+  std::uint64_t jobs = 0;
+  double gpu_h = 0;  ///< hours x GPUs of their runs: an upper bound, as checkpoints are not known
+  double share = 0;  ///< of the GPU hours of all jobs
+};
+/// By state and cause, largest first.
+[[nodiscard]] std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world);
+
+/// Waiting by the reason that Slurm gave last, largest first.
+struct WaitShare {
+  std::string reason;
+  std::uint64_t jobs = 0;
+  double share = 0;  ///< of all waiting time
+};
+[[nodiscard]] std::vector<WaitShare> find_reasons(const AccountingDump& dump,
+                                                   const PastWorld& world);
+
+}  // namespace schedmate
