@@ -80,7 +80,8 @@ void add_whatif(CLI::App& program, CommandLine& line) {
       ->type_name("FILE");
   command.add_option("--cluster", request.cluster, "cluster file; default: as the dump shows it")
       ->type_name("FILE");
-  command.add_option("--policy", request.policies, "what to try, repeatable; default: four of them")
+  command
+      .add_option("--policy", request.policies, "what to try, repeatable; default: four of them")
       ->type_name("POLICY")
       ->allow_extra_args(false);
   command.add_option("--site", request.site, "what stands for your own scheduler")

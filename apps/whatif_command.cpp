@@ -100,7 +100,8 @@ class Comparison {
     if (!done) return tl::unexpected(done.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
     ProgressBar progress("intervals", input_.session.environment.progress);
-    WhatifPolicy found{policy.label, policy.text, {}, {}, {}, runs_.back().jobs - runs_.back().finished};
+    WhatifPolicy found{policy.label, policy.text, {},
+                       {},           {},          runs_.back().jobs - runs_.back().finished};
     const Pair pair{past_, *done};
     found.all = compare(world_, pair, all_jobs(world_.trace), seed);
     progress.show(1.0 / 3);
@@ -131,6 +132,13 @@ class Comparison {
   std::vector<RunSummary> runs_;
 };
 
+/// Messages name the file alone: its folders may be somebody's name.
+void drop_folders(const std::string& path, std::vector<std::string>& messages) {
+  const std::string file = fs::path(path).filename().string();
+  for (std::string& message : messages)
+    if (message.starts_with(path)) message.replace(0, path.size(), file);
+}
+
 Result<void> make_out(const std::string& path) {
   std::error_code error;
   if (!path.empty()) fs::create_directories(path, error);
@@ -156,8 +164,7 @@ Result<void> write_documents(const WhatifAnswer& answer, const std::vector<RunSu
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
   const ReplayInput input{session, world.trace, answer.cluster.spec, std::nullopt};
-  if (auto sound = check_policy(input, policies.site); !sound)
-    return tl::unexpected(sound.error());
+  if (auto sound = check_policy(input, policies.site); !sound) return tl::unexpected(sound.error());
   for (const PolicySpec& policy : policies.others)
     if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());
   if (auto made = make_out(answer.out); !made) return tl::unexpected(made.error());
@@ -187,8 +194,7 @@ Result<int> compare_all(const Session& session, const Policies& policies, PastWo
 
 std::string default_site() {
   const auto rows = policy_rows();
-  const bool has_slurm =
-      std::ranges::find(rows, "slurm_backfill", &PolicyRow::name) != rows.end();
+  const bool has_slurm = std::ranges::find(rows, "slurm_backfill", &PolicyRow::name) != rows.end();
   return fmt::format("{}:estimate=column:{}", has_slurm ? "slurm_backfill" : "backfill_easy",
                      limit_column);
 }
@@ -209,6 +215,7 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
   if (!cluster) return tl::unexpected(cluster.error());
   auto world = make_world(*dump, *cluster, [&](std::string_view name) { return names->of(name); });
   if (!world) return fail(world.error().code, request.sacct + ": " + world.error().message);
+  drop_folders(request.sacct, world->trace.report.messages);
   WhatifAnswer answer{.dump = fs::path(request.sacct).filename().string(),
                       .site = policies->site.text,
                       .hashed = request.names != "plain",

@@ -93,7 +93,9 @@ Json policy_of(const WhatifPolicy& policy) {
           {"by_user", changes_of(policy.users)}};
 }
 
-std::string toml_text(std::string_view text) { return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace); }
+std::string toml_text(std::string_view text) {
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
 
 }  // namespace
 

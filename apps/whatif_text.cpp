@@ -56,8 +56,8 @@ std::string policy_text(const WhatifPolicy& policy) {
   if (policy.left > 0)
     text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
   if (policy.all.empty()) return text + "  no job can be compared\n";
-  std::vector<Cells> rows{{"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %",
-                           "verdict", "confidence"}};
+  std::vector<Cells> rows{
+      {"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict", "confidence"}};
   std::size_t left_out = 0;
   const auto add = [&](const std::vector<Change>& changes, std::string_view kind) {
     for (const Change& change : changes) {
@@ -76,8 +76,8 @@ std::string policy_text(const WhatifPolicy& policy) {
 
 std::string losses_text(const WhatifAnswer& answer) {
   if (answer.losses.empty()) return "\nfailures none\n";
-  std::vector<Cells> rows{{"  state", "cause", "jobs",
-                           fmt::format("{} hours", unit_name(answer)), "of all"}};
+  std::vector<Cells> rows{
+      {"  state", "cause", "jobs", fmt::format("{} hours", unit_name(answer)), "of all"}};
   for (const Loss& loss : answer.losses) {
     rows.push_back({"  " + printable(loss.state), loss.cause, fmt::format("{}", loss.jobs),
                     fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
@@ -87,7 +87,8 @@ std::string losses_text(const WhatifAnswer& answer) {
 }
 
 std::string limits_text(const PastWorld& world) {
-  std::string text = fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
+  std::string text =
+      fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
   if (world.limits_unlimited > 0)
     text += fmt::format(", {} are unlimited (planned as a year)", world.limits_unlimited);
   if (world.limits_guessed > 0) {
@@ -134,8 +135,7 @@ std::string fidelity_text(const WhatifAnswer& answer) {
   std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));
   text += fmt::format(
       "  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {:+.1f} s\n",
-      f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s),
-      f.mean_error_s);
+      f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s), f.mean_error_s);
   text += fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
                       time(f.replay_wait_s));
   if (f.never_started > 0)
@@ -155,13 +155,15 @@ std::string fidelity_text(const WhatifAnswer& answer) {
         percent(odd));
   }
   if (f.good()) {
-    return text + fmt::format("  allowed is a median of {} (10 min or 20 % of the mean wait): the "
-                              "comparison stands on it\n",
-                              time(f.allowed_s));
+    return text + fmt::format(
+                      "  allowed is a median of {} (10 min or 20 % of the mean wait): the "
+                      "comparison stands on it\n",
+                      time(f.allowed_s));
   }
-  return text + fmt::format("  allowed is a median of {} (10 min or 20 % of the mean wait): the "
-                            "replay is NOT good enough, so nothing is compared with it\n",
-                            time(f.allowed_s));
+  return text + fmt::format(
+                    "  allowed is a median of {} (10 min or 20 % of the mean wait): the "
+                    "replay is NOT good enough, so nothing is compared with it\n",
+                    time(f.allowed_s));
 }
 
 std::string changes_text(const WhatifAnswer& answer) {

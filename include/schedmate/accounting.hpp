@@ -56,7 +56,7 @@ struct AccountingDump {
 };
 
 struct AccountingOptions {
-  bool strict = false;                         ///< a bad row is an error
+  bool strict = false;                          ///< a bad row is an error
   std::function<void(double done)> progress{};  ///< share of the file, from this thread
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <schedmate/accounting.hpp>
-
 #include <algorithm>
 #include <filesystem>
+#include <schedmate/accounting.hpp>
 #include <system_error>
 #include <utility>
 

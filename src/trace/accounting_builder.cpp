@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t most_messages = 20;
 constexpr std::size_t longest_word = 1024;
+/// Nodes of all jobs together: a small file can name very many.
+constexpr std::uint64_t most_node_uses = 10'000'000;
 /// More bad rows than one in this many, and the dump is not believed.
 constexpr std::uint64_t bad_rows_limit = 10;
 
@@ -76,8 +78,9 @@ Fault check_row(const AccountingRow& row) {
     return RowFault{RowField::id, "or another name in this row is longer than 1,024 characters"};
   }
   if (!is_slurm_state(first_word(row.state))) {
-    return RowFault{RowField::state, "is not a state of Slurm's (is a field missing or shifted in "
-                                  "this row?)"};
+    return RowFault{RowField::state,
+                    "is not a state of Slurm's (is a field missing or shifted in "
+                    "this row?)"};
   }
   if (row.gpus < 0 || row.gpus > most_gpus)
     return RowFault{RowField::gpus, "names no believable number of GPUs (0 to a million)"};
@@ -125,28 +128,30 @@ void AccountingBuilder::reject(std::string_view reason, std::uint64_t line, std:
   ++bad_;
   ++jobs_;
   if (dump_.report.messages.size() < most_messages) {
-    dump_.report.messages.push_back(
-        column == 0 ? fmt::format("{}:{}: {}", name_, line, reason)
-                    : fmt::format("{}:{}:{}: {}", name_, line, column, reason));
+    dump_.report.messages.push_back(column == 0
+                                        ? fmt::format("{}:{}: {}", name_, line, reason)
+                                        : fmt::format("{}:{}:{}: {}", name_, line, column, reason));
   }
   stopped_ = strict_;
 }
 
 Fault AccountingBuilder::take_nodes(std::string_view list, AccountedJob& job) {
-  if (!list.empty() && list == last_list_) {
-    job.nodes = last_nodes_;
-    return std::nullopt;
+  if (list != last_list_) {
+    const auto names = expand_hosts(list);
+    if (!names) return RowFault{RowField::nodes, names.error().message};
+    last_nodes_.clear();
+    for (const std::string& name : *names) {
+      const auto [place, is_new] =
+          node_index_.emplace(name, static_cast<std::uint32_t>(dump_.nodes.size()));
+      if (is_new) dump_.nodes.push_back(name);
+      last_nodes_.push_back(place->second);
+    }
+    last_list_ = list;
   }
-  const auto names = expand_hosts(list);
-  if (!names) return RowFault{RowField::nodes, names.error().message};
-  for (const std::string& name : *names) {
-    const auto [place, is_new] =
-        node_index_.emplace(name, static_cast<std::uint32_t>(dump_.nodes.size()));
-    if (is_new) dump_.nodes.push_back(name);
-    job.nodes.push_back(place->second);
-  }
-  last_list_ = list;
-  last_nodes_ = job.nodes;
+  node_uses_ += last_nodes_.size();
+  if (node_uses_ > most_node_uses)
+    return RowFault{RowField::nodes, "brings the nodes of all jobs to more than ten million"};
+  job.nodes = last_nodes_;
   return std::nullopt;
 }
 
@@ -159,7 +164,8 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   if (row.id.find('.') != std::string_view::npos) return skip("job step"), std::nullopt;
   if (auto fault = check_row(row)) return fault;
   const Standing standing = standing_of(row);
-  if (standing == Standing::lost) return RowFault{RowField::start, "is not known though the job runs"};
+  if (standing == Standing::lost)
+    return RowFault{RowField::start, "is not known though the job runs"};
   if (standing == Standing::waits || standing == Standing::never_ran) {
     dump_.last = std::max(dump_.last, at(row.end_s.value_or(*row.submit_s)));
     ++jobs_;
@@ -171,7 +177,8 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   std::optional<std::int64_t> end_s = row.end_s;
   if (!end_s && row.elapsed_s) end_s = *row.start_s + *row.elapsed_s;
   if (!running && !row.end_s) {
-    return RowFault{RowField::end, "is not known though the job has ended (sacctmgr show runawayjobs)"};
+    return RowFault{RowField::end,
+                    "is not known though the job has ended (sacctmgr show runawayjobs)"};
   }
   AccountedJob job;
   if (auto fault = take_nodes(row.nodes, job)) return fault;

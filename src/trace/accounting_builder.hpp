@@ -12,7 +12,18 @@
 namespace schedmate {
 
 /// The fields whose values are checked, for naming the place of a bad one.
-enum class RowField : std::uint8_t { id, state, submit, eligible, start, end, limit, gpus, cpus, nodes };
+enum class RowField : std::uint8_t {
+  id,
+  state,
+  submit,
+  eligible,
+  start,
+  end,
+  limit,
+  gpus,
+  cpus,
+  nodes
+};
 
 /// One row as it was read. Text need only live until `add` returns.
 struct AccountingRow {
@@ -63,6 +74,7 @@ class AccountingBuilder {
   bool stopped_ = false;
   std::uint64_t bad_ = 0;
   std::uint64_t jobs_ = 0;  // rows that are no steps
+  std::uint64_t node_uses_ = 0;
   std::map<std::string, std::uint32_t, std::less<>> node_index_;
   std::string last_list_;  // neighbours often ran on the same nodes
   std::vector<std::uint32_t> last_nodes_;

@@ -83,7 +83,8 @@ class JobReader {
     row.gpus = resources_.total.value_or(resources_.typed.value_or(0));
     row.gpu_type = resources_.types;
     row.cpus = resources_.cpus;
-    if (row.cpus < 0 || row.cpus > most_gpus) blame(RowField::cpus, "has no believable count of CPUs");
+    if (row.cpus < 0 || row.cpus > most_gpus)
+      blame(RowField::cpus, "has no believable count of CPUs");
     return row;
   }
   [[nodiscard]] const std::optional<RowFault>& fault() const { return fault_; }
@@ -104,8 +105,8 @@ class JobReader {
 
   /// Slurm 22.05 leaves `user` empty for jobs without an association; their Unix group is there.
   std::string_view user() {
-    for (const auto& name : {member(job_, "user"), at_path(job_, "association", "user"),
-                             member(job_, "group")}) {
+    for (const auto& name :
+         {member(job_, "user"), at_path(job_, "association", "user"), member(job_, "group")}) {
       if (const std::string_view text = text_of(name); !text.empty()) return text;
     }
     return {};
@@ -156,16 +157,25 @@ class JobReader {
 
 std::string_view name_of(RowField field) {
   switch (field) {
-    case RowField::id: return "job_id";
-    case RowField::state: return "state.current";
-    case RowField::submit: return "time.submission";
-    case RowField::eligible: return "time.eligible";
-    case RowField::start: return "time.start";
-    case RowField::end: return "time.end";
-    case RowField::limit: return "time.limit";
+    case RowField::id:
+      return "job_id";
+    case RowField::state:
+      return "state.current";
+    case RowField::submit:
+      return "time.submission";
+    case RowField::eligible:
+      return "time.eligible";
+    case RowField::start:
+      return "time.start";
+    case RowField::end:
+      return "time.end";
+    case RowField::limit:
+      return "time.limit";
     case RowField::gpus:
-    case RowField::cpus: return "tres.allocated";
-    case RowField::nodes: return "nodes";
+    case RowField::cpus:
+      return "tres.allocated";
+    case RowField::nodes:
+      return "nodes";
   }
   return "a field";
 }

@@ -21,8 +21,7 @@ namespace schedmate {
                                                            const std::string& name,
                                                            const AccountingOptions& options);
 /// The text begins with `start`.
-[[nodiscard]] Result<AccountingDump> parse_accounting_json(std::string start,
-                                                           const ReadBytes& rest,
+[[nodiscard]] Result<AccountingDump> parse_accounting_json(std::string start, const ReadBytes& rest,
                                                            const std::string& name,
                                                            const AccountingOptions& options);
 

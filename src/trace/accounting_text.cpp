@@ -164,7 +164,8 @@ class RowReader {
     const auto number = raw ? parse_number<std::int64_t>(value) : parse_elapsed(value);
     const std::int64_t unit_s = raw ? 60 : 1;
     if (!number || *number < 0 || *number > longest_run_s / unit_s)
-      return blame(RowField::limit, "is neither a number of minutes nor Partition_Limit or UNLIMITED");
+      return blame(RowField::limit,
+                   "is neither a number of minutes nor Partition_Limit or UNLIMITED");
     row.limit_kind = LimitKind::given;
     row.limit_s = *number * unit_s;
   }
@@ -177,18 +178,26 @@ class RowReader {
 
 Column column_of(RowField field, const Columns& columns) {
   switch (field) {
-    case RowField::id: return columns.id;
-    case RowField::state: return columns.state;
-    case RowField::submit: return columns.submit;
-    case RowField::eligible: return columns.eligible;
-    case RowField::start: return columns.start;
-    case RowField::end: return columns.end;
+    case RowField::id:
+      return columns.id;
+    case RowField::state:
+      return columns.state;
+    case RowField::submit:
+      return columns.submit;
+    case RowField::eligible:
+      return columns.eligible;
+    case RowField::start:
+      return columns.start;
+    case RowField::end:
+      return columns.end;
     case RowField::limit:
       return columns.limit_minutes != SacctRows::none ? columns.limit_minutes : columns.limit_text;
     case RowField::gpus:
       return columns.allocated != SacctRows::none ? columns.allocated : columns.requested;
-    case RowField::cpus: return columns.cpus;
-    case RowField::nodes: return columns.nodes;
+    case RowField::cpus:
+      return columns.cpus;
+    case RowField::nodes:
+      return columns.nodes;
   }
   return SacctRows::none;
 }

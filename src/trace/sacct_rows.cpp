@@ -46,10 +46,11 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   const std::size_t zero = text.find('\0');
   if (zero != std::string_view::npos) {
     const auto head = text.substr(0, zero);
-    return fail(ErrorCode::invalid,
-                fmt::format("{}:{}: a NUL byte; this is no UTF-8 text (binary, damaged or UTF-16? make "
-                            "the dump again)",
-                            rows.name_, 1 + std::count(head.begin(), head.end(), '\n')));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("{}:{}: a NUL byte; this is no UTF-8 text (binary, damaged or UTF-16? make "
+                    "the dump again)",
+                    rows.name_, 1 + std::count(head.begin(), head.end(), '\n')));
   }
   do {
     if (rows.at_ == text.size()) return wrong("the file is empty");

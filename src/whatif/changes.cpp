@@ -14,9 +14,7 @@ constexpr std::size_t most_draws = 1000;
 constexpr std::size_t least_draws = 200;
 constexpr std::size_t draw_budget = 20'000'000;  // jobs drawn for one group
 
-double seconds(Seconds duration) {
-  return std::max(1.0, static_cast<double>(duration.count()));
-}
+double seconds(Seconds duration) { return std::max(1.0, static_cast<double>(duration.count())); }
 
 /// The jobs of one group, until its figures are made.
 struct Members {
@@ -34,8 +32,7 @@ double wait_s(const Job& job, const PastJob& past, const JobOutcome& outcome) {
 
 /// The percentile interval of the mean over resampled jobs (Efron and Tibshirani 1993, 13).
 void set_interval(const std::vector<double>& values, std::uint64_t seed, Change& change) {
-  const std::size_t draws =
-      std::clamp(draw_budget / values.size(), least_draws, most_draws);
+  const std::size_t draws = std::clamp(draw_budget / values.size(), least_draws, most_draws);
   Random random(seed);
   std::vector<double> means(draws);
   const auto size = static_cast<std::int64_t>(values.size());
@@ -51,9 +48,9 @@ void set_interval(const std::vector<double>& values, std::uint64_t seed, Change&
 }
 
 void judge(Change& change) {
-  if (change.high < 0) change.verdict = Verdict::gains;
-  if (change.low > 0) change.verdict = Verdict::loses;
-  if (change.verdict == Verdict::unclear) return;
+  if (change.high < 0) change.verdict = Effect::gains;
+  if (change.low > 0) change.verdict = Effect::loses;
+  if (change.verdict == Effect::unclear) return;
   if (std::abs(change.log_ratio) <= std::abs(change.replay_log_ratio)) {
     change.confidence = Confidence::low;
   } else {
@@ -66,8 +63,7 @@ Change summarise(const std::string& name, const Members& members, std::uint64_t 
   change.name = name;
   change.jobs = members.log_ratios.size();
   const auto n = static_cast<double>(change.jobs);
-  change.log_ratio =
-      std::accumulate(members.log_ratios.begin(), members.log_ratios.end(), 0.0) / n;
+  change.log_ratio = std::accumulate(members.log_ratios.begin(), members.log_ratios.end(), 0.0) / n;
   change.replay_log_ratio = members.replay_log_ratio / n;
   change.wait_s = members.wait_s / n;
   change.replay_wait_s = members.replay_wait_s / n;
@@ -79,9 +75,9 @@ Change summarise(const std::string& name, const Members& members, std::uint64_t 
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  if (verdict == Verdict::gains) return "gains";
-  return verdict == Verdict::loses ? "loses" : "unclear";
+std::string_view to_string(Effect effect) {
+  if (effect == Effect::gains) return "gains";
+  return effect == Effect::loses ? "loses" : "unclear";
 }
 
 std::string_view to_string(Confidence confidence) {

@@ -151,9 +151,8 @@ struct Group {
 std::string name_of(const Group& group, const std::map<std::string, int>& uses) {
   std::string name = fmt::format("{}", fmt::join(group.partitions, "+"));
   if (name.empty()) name = "all";
-  const bool shared = std::ranges::any_of(group.partitions, [&](const std::string& partition) {
-    return uses.at(partition) > 1;
-  });
+  const bool shared = std::ranges::any_of(
+      group.partitions, [&](const std::string& partition) { return uses.at(partition) > 1; });
   if (shared) name += fmt::format(":{}", fmt::join(group.types, "+"));
   return name;
 }
@@ -164,7 +163,8 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group,
   const bool gpus = seen.resource == Resource::gpus;
   std::int64_t most = 0;
   for (const std::uint32_t node : group.nodes) most = std::max(most, peak[node]);
-  const std::int64_t unit = gpus ? 1 : std::max<std::int64_t>(1, (most + most_units - 1) / most_units);
+  const std::int64_t unit =
+      gpus ? 1 : std::max<std::int64_t>(1, (most + most_units - 1) / most_units);
   if (gpus && most > most_units) {
     return fail(ErrorCode::invalid,
                 fmt::format("a node of {} seems to have {} GPUs at one time, more than the {} that "
@@ -176,8 +176,8 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group,
     seen.notes.push_back(fmt::format("the partitions {} share nodes and are one virtual cluster",
                                      fmt::join(group.partitions, ", ")));
   }
-  const auto full = std::ranges::count_if(
-      group.nodes, [&](std::uint32_t node) { return peak[node] == most; });
+  const auto full =
+      std::ranges::count_if(group.nodes, [&](std::uint32_t node) { return peak[node] == most; });
   if (most > 0 && full < static_cast<std::ptrdiff_t>(group.nodes.size())) {
     seen.notes.push_back(fmt::format(
         "{}: {} of {} nodes never had more than {} {} in use and are taken to be like the others",
@@ -271,9 +271,10 @@ Result<SeenCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec) {
     seen.vc_of_job.push_back(vc);
   }
   if (!unknown.empty()) {
-    seen.notes.push_back(fmt::format("the cluster file has no virtual cluster for the partitions "
-                                     "{}; their jobs are left out",
-                                     fmt::join(unknown, ", ")));
+    seen.notes.push_back(
+        fmt::format("the cluster file has no virtual cluster for the partitions "
+                    "{}; their jobs are left out",
+                    fmt::join(unknown, ", ")));
   }
   return seen;
 }

@@ -38,25 +38,26 @@ struct Grouping {
   std::vector<std::uint32_t> of_row;  ///< by Trace::jobs
 };
 
-enum class Verdict : std::uint8_t { gains, loses, unclear };
+enum class Effect : std::uint8_t { gains, loses, unclear };
 /// What a verdict rests on. `none`: the interval holds 0. `low`: the effect is within what the
 /// replay itself is off from reality in this group. `medium`: fewer than 30 jobs.
 enum class Confidence : std::uint8_t { none, low, medium, high };
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::string_view to_string(Effect effect);
 [[nodiscard]] std::string_view to_string(Confidence confidence);
 
 /// One group under one policy. Job completion times (JCT) count from Eligible and are at least 1 s.
 struct Change {
   std::string name;
   std::uint64_t jobs = 0;
-  double log_ratio = 0;  ///< mean of ln(JCT under the policy / JCT in the replay); below 0 is faster
-  double low = 0;        ///< 95 % bootstrap interval over jobs
+  double log_ratio =
+      0;           ///< mean of ln(JCT under the policy / JCT in the replay); below 0 is faster
+  double low = 0;  ///< 95 % bootstrap interval over jobs
   double high = 0;
   double replay_log_ratio = 0;  ///< mean of ln(JCT in the replay / real JCT): the model's own error
   double wait_s = 0;            ///< mean, under the policy
   double replay_wait_s = 0;
   double real_wait_s = 0;
-  Verdict verdict = Verdict::unclear;
+  Effect verdict = Effect::unclear;
   Confidence confidence = Confidence::none;
 };
 
@@ -89,6 +90,6 @@ struct WaitShare {
   double share = 0;  ///< of all waiting time
 };
 [[nodiscard]] std::vector<WaitShare> find_reasons(const AccountingDump& dump,
-                                                   const PastWorld& world);
+                                                  const PastWorld& world);
 
 }  // namespace schedmate

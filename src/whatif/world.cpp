@@ -26,15 +26,17 @@ Seconds as_typed(Seconds duration) {
 
 class WorldBuilder {
  public:
-  WorldBuilder(const AccountingDump& dump, const SeenCluster& cluster) : dump_(dump), cluster_(cluster) {}
+  WorldBuilder(const AccountingDump& dump, const SeenCluster& cluster)
+      : dump_(dump), cluster_(cluster) {}
 
   Result<PastWorld> build(const std::function<std::string(std::string_view)>& rename) {
     for (const PartitionSpec& vc : cluster_.spec.partitions) world_.trace.vcs.push_back(vc.name);
     world_.complete_from = dump_.first_end == never ? at(0) : dump_.first_end;
     const std::vector<std::uint32_t> rows = in_order();
     if (rows.empty()) {
-      return fail(ErrorCode::invalid, "no job of the dump takes part: none has GPUs (or, without "
-                                      "GPUs anywhere, CPUs) in a partition of the cluster");
+      return fail(ErrorCode::invalid,
+                  "no job of the dump takes part: none has GPUs (or, without "
+                  "GPUs anywhere, CPUs) in a partition of the cluster");
     }
     keep_ids(rows);
     std::vector<double>& limits = world_.trace.columns[std::string(limit_column)];
@@ -51,7 +53,9 @@ class WorldBuilder {
   }
 
  private:
-  [[nodiscard]] bool pinned(const AccountedJob& job) const { return job.start < world_.complete_from; }
+  [[nodiscard]] bool pinned(const AccountedJob& job) const {
+    return job.start < world_.complete_from;
+  }
 
   /// When the job enters the queue. What waited when the record becomes complete enters then.
   [[nodiscard]] SimTime entry(const AccountedJob& job) const {
@@ -89,8 +93,7 @@ class WorldBuilder {
     job.id = {next_id_, from.id.size()};
     next_id_ += from.id.size();
     job.user = user_of(from.user, rename);
-    const std::int64_t amount =
-        cluster_.resource == Resource::gpus ? from.gpus : from.cpus;
+    const std::int64_t amount = cluster_.resource == Resource::gpus ? from.gpus : from.cpus;
     const std::int64_t unit = cluster_.unit[job.vc];
     job.gpus = static_cast<std::int32_t>((amount + unit - 1) / unit);
     job.submit = entry(from);

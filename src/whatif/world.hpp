@@ -49,9 +49,9 @@ struct PastJob {
 
 struct PastWorld {
   Trace trace;
-  std::vector<PastJob> past;      ///< parallel to Trace::jobs
-  std::vector<std::uint32_t> of;  ///< likewise: index into AccountingDump::jobs
-  SimTime complete_from;          ///< from here on all running jobs are in the dump
+  std::vector<PastJob> past;       ///< parallel to Trace::jobs
+  std::vector<std::uint32_t> of;   ///< likewise: index into AccountingDump::jobs
+  SimTime complete_from;           ///< from here on all running jobs are in the dump
   std::uint64_t limits_given = 0;  ///< jobs with a time limit of their own
   std::uint64_t limits_unlimited = 0;
   std::uint64_t limits_guessed = 0;  ///< run time rounded up, as the dump names no limit

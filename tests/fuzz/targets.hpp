@@ -25,6 +25,7 @@ void fuzz_recipes(std::string_view input);  ///< and the files beside them
 void fuzz_log_lines(std::string_view input);
 void fuzz_log_formats(std::string_view input);
 void fuzz_kernel_log(std::string_view input);
+void fuzz_accounting(std::string_view input);  ///< and the world that whatif makes of it
 
 /// What every reader promises of its result, good or bad.
 void check_trace(const Result<Trace>& trace);

@@ -50,15 +50,9 @@ constexpr std::string_view libraries[] = {
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
 constexpr std::string_view own_folders[] = {
-<<<<<<< HEAD
-    "base",    "core",     "log",    "trace",  "policy", "sim",    "report", "tree",
-    "code",    "command",  "config", "python", "facts",  "llm",    "agent",  "store",
-    "advisor", "workload", "apps",   "bench",  "tests",  "service"};
-=======
-    "base",  "core",  "log",     "trace",  "policy", "sim",   "report",
-    "tree",  "code",  "command", "config", "python", "facts", "llm",
-    "agent", "store", "advisor", "apps",   "bench",  "tests", "service", "whatif"};
->>>>>>> 84a9ad6 (whatif: what another policy would have changed on a real cluster, from its accounting)
+    "base",    "core",     "log",    "trace",  "policy", "sim",     "report", "tree",
+    "code",    "command",  "config", "python", "facts",  "llm",     "agent",  "store",
+    "advisor", "workload", "apps",   "bench",  "tests",  "service", "whatif"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

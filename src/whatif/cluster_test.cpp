@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "whatif/sample.hpp"
+#include "whatif/world.hpp"
+
+namespace schedmate {
+
+using sample::past_dump;
+
+TEST_CASE("partitions that share a node are one VC, and the node is counted once") {
+  const auto dump = past_dump({{"1", "a", "gpu", 8, 0, 0, 100, {0}},
+                               {"2", "a", "gpu", 16, 0, 200, 300, {1, 2}},
+                               {"3", "b", "debug", 1, 0, 100, 200, {0}},
+                               {"4", "b", "big", 4, 0, 100, 200, {3}}},
+                              4);
+  const SeenCluster seen = see_cluster(dump).value();
+  REQUIRE(seen.spec.partitions.size() == 2);
+  CHECK(seen.spec.partitions[0].name == "debug+gpu");
+  CHECK(seen.spec.partitions[0].nodes == 3);
+  CHECK(seen.spec.partitions[0].gpus_per_node == 8);
+  CHECK(seen.spec.partitions[1].name == "big");
+  CHECK(seen.spec.partitions[1].gpus_per_node == 4);
+  CHECK(seen.vc_of_job == std::vector<std::uint32_t>{0, 0, 0, 1});
+  REQUIRE(seen.notes.size() == 1);
+  CHECK(seen.notes[0] == "the partitions debug, gpu share nodes and are one virtual cluster");
+}
+
+TEST_CASE("GPUs of a node: what ran there together for a minute, not an overlap of seconds") {
+  const auto together =
+      past_dump({{"1", "a", "p", 3, 0, 0, 100}, {"2", "a", "p", 2, 0, 40, 200}}, 1);
+  CHECK(see_cluster(together).value().spec.partitions[0].gpus_per_node == 5);
+  const auto in_turn =
+      past_dump({{"1", "a", "p", 3, 0, 0, 100}, {"2", "a", "p", 2, 0, 100, 200}}, 1);
+  CHECK(see_cluster(in_turn).value().spec.partitions[0].gpus_per_node == 3);
+  const auto overlap =
+      past_dump({{"1", "a", "p", 3, 0, 0, 100}, {"2", "a", "p", 2, 0, 98, 200}}, 1);
+  CHECK(see_cluster(overlap).value().spec.partitions[0].gpus_per_node == 3);
+  // One job's own share counts however short it was; 7 GPUs on 2 nodes are at least 3 on each.
+  const auto uneven = past_dump({{"1", "a", "p", 7, 0, 0, 1, {0, 1}}}, 2);
+  CHECK(see_cluster(uneven).value().spec.partitions[0].gpus_per_node == 3);
+}
+
+TEST_CASE("GPU types of one partition on nodes of their own are VCs of their own") {
+  const auto dump = past_dump(
+      {{"1", "a", "gpu", 8, 0, 0, 100, {0}, "a100"}, {"2", "a", "gpu", 4, 0, 0, 100, {1}, "v100"}},
+      2);
+  const SeenCluster seen = see_cluster(dump).value();
+  REQUIRE(seen.spec.partitions.size() == 2);
+  CHECK(seen.spec.partitions[0].name == "gpu:a100");
+  CHECK(seen.spec.partitions[0].gpu_type == "a100");
+  CHECK(seen.spec.partitions[1].name == "gpu:v100");
+  CHECK(seen.spec.partitions[1].gpus_per_node == 4);
+
+  const SeenCluster given = map_cluster(dump, {{{.name = "gpu:a100", .nodes = 9, .gpu_type = ""},
+                                                {.name = "gpu", .nodes = 1, .gpu_type = ""}}})
+                                .value();
+  CHECK(given.vc_of_job == std::vector<std::uint32_t>{0, 1});
+}
+
+TEST_CASE("a given cluster: VCs by partition, 'a+b' for both, others left out and named") {
+  const auto dump = past_dump(
+      {{"1", "u", "a", 1, 0, 0, 9}, {"2", "u", "b", 1, 0, 0, 9}, {"3", "u", "c", 1, 0, 0, 9}}, 1);
+  const SeenCluster seen =
+      map_cluster(dump, {{{.name = "a+b", .nodes = 2, .gpu_type = ""}}}).value();
+  CHECK(seen.vc_of_job == std::vector<std::uint32_t>{0, 0, no_index});
+  REQUIRE(seen.notes.size() == 1);
+  CHECK(seen.notes[0].contains("partitions c; their jobs are left out"));
+}
+
+TEST_CASE("without any GPU job CPUs are the resource, at most 64 units a node") {
+  auto dump = past_dump({{"1", "a", "p", 0, 0, 0, 100}, {"2", "a", "p", 0, 0, 0, 100}}, 1);
+  dump.jobs[0].cpus = 96;
+  dump.jobs[1].cpus = 33;
+  const SeenCluster seen = see_cluster(dump).value();
+  CHECK(seen.resource == Resource::cpus);
+  CHECK(seen.unit == std::vector<std::int64_t>{3});
+  CHECK(seen.spec.partitions[0].gpus_per_node == 43);
+  CHECK(make_world(dump, seen, sample::same).value().trace.jobs[1].gpus == 11);
+}
+
+TEST_CASE("a cluster that cannot be told is an error that says what to add") {
+  const auto dump = past_dump({{"1", "a", "p", 1, 0, 0, 100, {}}}, 0);
+  CHECK(see_cluster(dump).error().message.contains("add NodeList"));
+  const auto huge = past_dump({{"1", "a", "p", 65, 0, 0, 100}}, 1);
+  CHECK(see_cluster(huge).error().message.contains("65 GPUs at one time"));
+}
+
+}  // namespace schedmate

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "whatif/compare.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "whatif/sample.hpp"
+
+namespace schedmate {
+namespace {
+
+/// Job 0 runs when the record becomes complete, at 100; ten jobs of 100 s follow, each 50 s after
+/// the one before and 20 s after it became eligible; the last one still runs.
+AccountingDump queue() {
+  std::vector<sample::Wanted> jobs{{"0", "ann", "p", 2, 0, 0, 100}};
+  for (std::int64_t i = 1; i <= 10; ++i) {
+    jobs.push_back({std::to_string(i), i % 2 == 0 ? "ann" : "bob", "p", 1, 80 + 50 * i,
+                    100 + 50 * i, 200 + 50 * i});
+  }
+  auto dump = sample::past_dump(std::move(jobs), 1);
+  dump.jobs[10].running = true;
+  return dump;
+}
+
+PastWorld world_of(const AccountingDump& dump) {
+  return make_world(dump, see_cluster(dump).value(), sample::same).value();
+}
+
+/// A run in which every job starts `late_s(row)` after its real start.
+template <class Late>
+SimResult run(const PastWorld& world, Late late_s) {
+  SimResult result;
+  for (std::size_t row = 0; row < world.past.size(); ++row) {
+    JobOutcome outcome;
+    outcome.status = JobStatus::finished;
+    outcome.started = true;
+    outcome.start = world.past[row].start + Seconds(late_s(row));
+    outcome.end = outcome.start + world.trace.jobs[row].duration;
+    outcome.queue = outcome.start - world.trace.jobs[row].submit;
+    result.outcomes.push_back(outcome);
+  }
+  return result;
+}
+
+Grouping one_group(const PastWorld& world) {
+  return {{"all"}, std::vector<std::uint32_t>(world.past.size())};
+}
+
+}  // namespace
+
+TEST_CASE("fidelity: absolute start errors of jobs that entered on their own") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  const auto late = [](std::size_t row) { return row == 10 ? 700 : row % 2 == 0 ? 30 : -10; };
+  const Fidelity f = measure_fidelity(world, run(world, late));
+  CHECK(f.jobs == 10);
+  CHECK(f.pinned == 1);
+  CHECK(f.pinned_elsewhen == 1);
+  CHECK(f.censored == 1);
+  CHECK(f.median_error_s == 10);  // 5 x 10, 4 x 30, 700
+  CHECK(f.p90_error_s == 30);
+  CHECK(f.within_60_s == doctest::Approx(0.9));
+  CHECK(f.mean_error_s == doctest::Approx((700 + 4 * 30 - 5 * 10) / 10.0));
+  CHECK(f.real_wait_s == 20);
+  CHECK(f.replay_wait_s == doctest::Approx(20 + 77));
+  CHECK(f.allowed_s == 600);
+  CHECK(f.good());
+}
+
+TEST_CASE("fidelity: too far off, or never started, is not good") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  CHECK_FALSE(measure_fidelity(world, run(world, [](std::size_t) { return 601; })).good());
+  CHECK(measure_fidelity(world, run(world, [](std::size_t) { return 600; })).good());
+  SimResult stuck = run(world, [](std::size_t) { return 0; });
+  for (std::size_t row = 1; row <= 5; ++row) stuck.outcomes[row].started = false;
+  CHECK(measure_fidelity(world, stuck).good());  // the median is the fifth of ten
+  stuck.outcomes[6].started = false;
+  const Fidelity f = measure_fidelity(world, stuck);
+  CHECK(f.never_started == 6);
+  CHECK_FALSE(f.good());
+}
+
+TEST_CASE("changes: the mean log ratio, its interval and the verdict, worked out by hand") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  const SimResult replay = run(world, [](std::size_t) { return 0; });
+  // JCT is 120 s in the replay, 60 s under the policy: runs are cut short here to get a round
+  // ratio.
+  SimResult half = replay;
+  for (JobOutcome& outcome : half.outcomes) outcome.end -= Seconds(60);
+  const auto changes = compare(world, {replay, half}, one_group(world), 1);
+  REQUIRE(changes.size() == 1);
+  const Change& c = changes[0];
+  CHECK(c.jobs == 9);  // without the pinned and the running one
+  CHECK(c.log_ratio == doctest::Approx(std::log(0.5)));
+  CHECK(c.low == doctest::Approx(std::log(0.5)));
+  CHECK(c.high == doctest::Approx(std::log(0.5)));
+  CHECK(c.replay_log_ratio == doctest::Approx(0));
+  CHECK(c.verdict == Effect::gains);
+  CHECK(c.confidence == Confidence::medium);  // fewer than 30 jobs
+  CHECK(c.real_wait_s == 20);
+  CHECK(c.wait_s == 20);
+}
+
+TEST_CASE(
+    "changes: a mixed effect is unclear; one within the replay's own error has low confidence") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  const SimResult replay = run(world, [](std::size_t) { return 0; });
+  const SimResult mixed = run(world, [](std::size_t row) { return row % 2 == 0 ? 20 : -20; });
+  const Change unclear = compare(world, {replay, mixed}, one_group(world), 1).front();
+  CHECK(unclear.low < 0);
+  CHECK(unclear.high > 0);
+  CHECK(unclear.low < unclear.log_ratio);
+  CHECK(unclear.log_ratio < unclear.high);
+  CHECK(unclear.verdict == Effect::unclear);
+  CHECK(unclear.confidence == Confidence::none);
+
+  const SimResult off = run(world, [](std::size_t) { return 100; });
+  const SimResult later = run(world, [](std::size_t) { return 110; });
+  const Change low = compare(world, {off, later}, one_group(world), 1).front();
+  CHECK(low.verdict == Effect::loses);
+  CHECK(low.confidence == Confidence::low);
+}
+
+TEST_CASE("changes: one row for each group with jobs, the same for the same seed") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  const SimResult replay = run(world, [](std::size_t) { return 0; });
+  const SimResult mixed = run(world, [](std::size_t row) { return 7 * static_cast<int>(row); });
+  Grouping users{{"ann", "bob", "nobody"}, {}};
+  for (const Job& job : world.trace.jobs) users.of_row.push_back(job.user);
+  const auto once = compare(world, {replay, mixed}, users, 5);
+  const auto again = compare(world, {replay, mixed}, users, 5);
+  REQUIRE(once.size() == 2);
+  CHECK(once[0].jobs == 4);
+  CHECK(once[1].jobs == 5);
+  CHECK(once[0].low == again[0].low);
+  CHECK(once[1].high == again[1].high);
+}
+
+TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
+  auto dump = queue();
+  dump.jobs[1].state = "FAILED";
+  dump.jobs[1].exit_code = "1:0";
+  dump.jobs[2].state = "FAILED";
+  dump.jobs[2].exit_code = "0:9";
+  dump.jobs[3].state = "NODE_FAIL";
+  dump.jobs[4].state = "TIMEOUT";
+  dump.jobs[5].state = "OUT_OF_MEMORY";
+  dump.jobs[0].state = "NODE_FAIL";
+  dump.jobs[6].reason = "QOSMaxGRESPerUser";
+  const PastWorld world = world_of(dump);
+  const auto losses = find_losses(dump, world);
+  REQUIRE(losses.size() == 5);
+  CHECK(losses[0].state == "NODE_FAIL");
+  CHECK(losses[0].cause == "infrastructure");
+  CHECK(losses[0].jobs == 2);
+  CHECK(losses[0].gpu_h == doctest::Approx(300 / 3600.0));
+  CHECK(losses[0].share == doctest::Approx(300 / 1200.0));
+  const auto has = [&](std::string_view cause) {
+    return std::ranges::count(losses, cause, &Loss::cause) == 1;
+  };
+  CHECK(has("program ended with an error"));
+  CHECK(has("program or its launch was killed"));
+  CHECK(has("time limit"));
+  CHECK(has("memory"));
+  const auto reasons = find_reasons(dump, world);
+  REQUIRE(reasons.size() == 2);
+  CHECK(reasons[1].reason == "QOSMaxGRESPerUser");
+  CHECK(reasons[1].share == doctest::Approx(0.1));
+}
+
+}  // namespace schedmate

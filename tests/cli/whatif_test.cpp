@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/cli/program.hpp"
+#include "tests/support/broken_dumps.hpp"
+
+namespace schedmate {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const std::string dump = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz";
+
+Ran whatif(const Scratch& here, const std::string& path, Names more = {}) {
+  Names words{"whatif", "--sacct", path};
+  words.insert(words.end(), more.begin(), more.end());
+  return here.run(words);
+}
+
+/// One node of 4 GPUs; every job waits `wait_s` though the node is idle.
+std::string idle_but_waiting(int wait_s) {
+  std::string text = "JobID|User|Partition|State|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
+  for (int i = 0; i < 6; ++i) {
+    const int at = 1'000'000 + 20'000 * i;
+    text += std::to_string(i + 1) + "|ann|p|COMPLETED|" + std::to_string(at) + "|" +
+            std::to_string(at) + "|" + std::to_string(at + wait_s) + "|" +
+            std::to_string(at + wait_s + 100) + "|gres/gpu=4|n1\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failures") {
+  const Scratch here;
+  const Ran ran = whatif(here, dump, {"--policy", "sjf:estimate=last_k", "--out", "out", "--json"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.status == 0);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["schema"] == "schedmate.whatif.v1");
+  CHECK(document["jobs"]["taking_part"] == 322);
+  CHECK(document["cluster"]["vcs"].size() == 1);
+  CHECK(document["cluster"]["vcs"][0]["name"] == "debug+gpu");
+  CHECK(document["cluster"]["vcs"][0]["nodes"] == 4);
+  CHECK(document["cluster"]["vcs"][0]["gpus_per_node"] == 8);
+  const auto& replay = document["replay"];
+  CHECK(replay["good"] == true);
+  CHECK(replay["jobs"] == 316);
+  CHECK(replay["warm_up_elsewhen"] == 0);
+  CHECK(replay["real_wait_s"] > 60);
+  CHECK(replay["median_start_error_s"] < 60);
+  CHECK(document["failures"].size() == 3);
+  REQUIRE(document["policies"].size() == 1);
+  const auto& policy = document["policies"][0];
+  CHECK(policy["all"]["jobs"] == 316);
+  CHECK(policy["by_user"].size() == 5);
+  CHECK(policy["by_size"].size() == 4);
+  const double low = policy["all"]["ci95"][0];
+  const double high = policy["all"]["ci95"][1];
+  CHECK(low < policy["all"]["mean_ln_jct_ratio"]);
+  CHECK(high > policy["all"]["mean_ln_jct_ratio"]);
+  CHECK(here.files("out") == Names{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
+                                   "report.html", "sjf.jobs.csv", "sjf.timeline.csv",
+                                   "summary.json", "whatif.json"});
+  CHECK(here.read("out/whatif.json") == ran.out);
+}
+
+TEST_CASE("whatif: the text and the JSON of one cluster give one answer") {
+  const Scratch here;
+  const Names more{"--policy", "fifo", "--json"};
+  const std::string json = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.json.gz";
+  const auto a = nlohmann::json::parse(whatif(here, dump, more).out);
+  const auto b = nlohmann::json::parse(whatif(here, json, more).out);
+  CHECK(a["replay"]["median_start_error_s"] == b["replay"]["median_start_error_s"]);
+  CHECK(a["policies"][0]["all"] == b["policies"][0]["all"]);
+}
+
+TEST_CASE("whatif: no plain name leaves by default, in no file and not on the screen") {
+  const Scratch here;
+  const Names secrets{"www-data", "uucp",   "backup-models", "games",      "\"irc\"",
+                      ",irc,",    "train_", "sweep-lr",      "het_eval",   "sacct-testbed",
+                      "sbatch",   "/srv",   "user irc",      "user backup"};
+  const Ran ran = whatif(here, dump, {"--policy", "sjf:estimate=last_k", "--out", "out"});
+  REQUIRE(ran.status == 0);
+  const Ran json = whatif(here, dump, {"--policy", "fifo", "--json"});
+  std::vector<std::string> texts{ran.out, ran.err, json.out};
+  for (const std::string& name : here.files("out")) texts.push_back(here.read("out/" + name));
+  CHECK(texts.size() == 11);
+  for (const std::string& text : texts) {
+    for (const std::string& secret : secrets) CHECK_MESSAGE(!text.contains(secret), secret);
+  }
+  CHECK(ran.out.contains("user u-"));
+}
+
+TEST_CASE("whatif: a user keeps the pseudonym while the key stays, another key gives another") {
+  const Scratch here;
+  const auto users = [&](const std::string& state) {
+    const Ran ran = whatif(here, dump, {"--policy", "fifo", "--json", "--state-dir", state});
+    std::set<std::string> names;
+    const auto document = nlohmann::json::parse(ran.out);
+    for (const auto& each : document["policies"][0]["by_user"]) names.insert(each["name"]);
+    return names;
+  };
+  const auto first = users("one");
+  CHECK(first.size() == 5);
+  CHECK(users("one") == first);
+  CHECK(users("two") != first);
+  namespace fs = std::filesystem;
+  CHECK(fs::status(here.path("one/names.key")).permissions() ==
+        (fs::perms::owner_read | fs::perms::owner_write));
+  here.write("one/names.key", "short");
+  const Ran ran = whatif(here, dump, {"--state-dir", "one"});
+  CHECK(ran.status == 3);
+  CHECK(ran.err.contains("64 hexadecimal digits"));
+}
+
+TEST_CASE("whatif: folders in the dump's path stay out of the outputs") {
+  const Scratch here;
+  const std::string rows = idle_but_waiting(0);
+  const std::string bad = "9|ann|p|COMPLETED|x|100|100|120|gres/gpu=4|n1\n";
+  std::string text = rows;
+  for (int i = 10; i < 20; ++i)
+    text += std::to_string(i) + "|ann|p|COMPLETED|5000|5000|5000|6000|gres/gpu=1|n1\n";
+  std::filesystem::create_directory(here.path("of-alice"));
+  here.write("of-alice/log.txt", text + bad);
+  const Ran ran = whatif(here, "of-alice/log.txt", {"--policy", "fifo", "--json"});
+  CHECK(ran.out.contains("log.txt:18:19: submit is neither"));
+  CHECK_FALSE(ran.out.contains("of-alice"));
+}
+
+TEST_CASE("whatif --names plain shows them and needs no key") {
+  const Scratch here;
+  const Ran ran = whatif(here, dump, {"--policy", "fifo", "--names", "plain", "--state-dir", "s"});
+  REQUIRE(ran.status == 0);
+  CHECK(ran.out.contains("user www-data"));
+  CHECK_FALSE(std::filesystem::exists(here.path("s/names.key")));
+  CHECK(whatif(here, dump, {"--names", "plane"}).err.contains("plain"));
+}
+
+TEST_CASE("whatif: a replay that is too far off stands alone, exit code 1") {
+  const Scratch here;
+  const std::string path = here.write("odd.txt", idle_but_waiting(7200));
+  const Ran ran = whatif(here, path, {"--out", "out"});
+  CAPTURE(ran.err);
+  CHECK(ran.status == 1);
+  CHECK(ran.out.contains("median 2.0 h"));
+  CHECK(ran.out.contains("NOT good enough"));
+  CHECK_FALSE(ran.out.contains("what would be"));
+  CHECK(here.files("out") == Names{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
+                                   "report.html", "summary.json", "whatif.json"});
+  const auto document = nlohmann::json::parse(here.read("out/whatif.json"));
+  CHECK(document["replay"]["good"] == false);
+  CHECK(document["replay"]["allowed_median_s"] == 1440);
+  CHECK(document["policies"].empty());
+  CHECK(document["jobs"]["bad_rows"].empty());
+  // Ten minutes are allowed.
+  const std::string near = here.write("near.txt", idle_but_waiting(600));
+  CHECK(whatif(here, near).status == 0);
+}
+
+TEST_CASE("whatif: the cluster it saw can be given back") {
+  const Scratch here;
+  const Names more{"--policy", "fifo", "--out", "out", "--json"};
+  const auto seen = nlohmann::json::parse(whatif(here, dump, more).out);
+  const Ran again =
+      whatif(here, dump, {"--policy", "fifo", "--cluster", "out/cluster.toml", "--json"});
+  CAPTURE(again.err);
+  REQUIRE(again.status == 0);
+  const auto given = nlohmann::json::parse(again.out);
+  CHECK(given["replay"] == seen["replay"]);
+  CHECK(given["policies"] == seen["policies"]);
+}
+
+TEST_CASE("whatif: usage errors come before any reading") {
+  const Scratch here;
+  CHECK(here.run({"whatif"}).err.contains("--sacct FILE is missing"));
+  CHECK(here.run({"whatif"}).status == 2);
+  CHECK(whatif(here, dump, {"--policy", "fifo@replay"}).err.contains("stands for what was"));
+  CHECK(whatif(here, dump, {"--policy", "fifa"}).status == 2);
+  CHECK(whatif(here, dump, {"--site", "fifa"}).err.contains("nearest: fifo"));
+  CHECK(whatif(here, "absent.txt").status == 3);
+  CHECK(whatif(here, dump, {"--policy", "sjf:estimate=column:x"}).status == 3);
+}
+
+TEST_CASE("whatif: broken dumps end with exit code 3 and say where, what and how to mend it") {
+  const Scratch here;
+  const auto dumps = broken_dumps();
+  CHECK(dumps.size() >= 30);
+  for (const BrokenDump& broken : dumps) {
+    here.write("FILE", broken.text);
+    const Ran ran = whatif(here, "FILE", {"--policy", "fifo"});
+    CHECK_MESSAGE(ran.status == 3, broken.name << ": " << ran.err);
+    for (const std::string& part : broken.says)
+      CHECK_MESSAGE(ran.err.contains(part), broken.name << ": " << ran.err);
+    CHECK_MESSAGE(std::ranges::count(ran.err, '\n') == 1, broken.name << ": " << ran.err);
+  }
+}
+
+}  // namespace schedmate
