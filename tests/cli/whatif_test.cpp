@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/random.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/broken_dumps.hpp"
+#include "trace/csv.hpp"
 
 namespace schedmate {
 namespace {
@@ -33,7 +36,61 @@ std::string idle_but_waiting(int wait_s) {
   return text;
 }
 
+/// 200 jobs of three users that crowd 3 nodes of 4 GPUs.
+std::string crowd() {
+  std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
+  Random random(7);
+  std::int64_t now = 1'700'000'000;
+  for (int i = 1; i <= 200; ++i) {
+    now += random.below(60);
+    text += fmt::format("{},u{},p,{},COMPLETED,{},{}\n", i, random.below(3), 1 + random.below(4),
+                        now, 100 + random.below(400));
+  }
+  return text;
+}
+
+/// Of a jobs.csv what sacct would have printed. NODES of the dump are of no matter here.
+std::string as_dump(const std::string& jobs_csv) {
+  std::string text = "JobID|User|Partition|State|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
+  auto rows = CsvRows::open(jobs_csv, "jobs").value();
+  const auto field = [&](std::string_view name) { return rows.field(rows.need(name).value()); };
+  while (rows.next()) {
+    text += fmt::format("{0}|{1}|p|COMPLETED|{2}|{2}|{3}|{4}|gres/gpu={5}|n1\n", field("job_id"),
+                        field("user"), field("submit_s"), field("start_s"), field("end_s"),
+                        field("gpus"));
+  }
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("whatif: a dump that the site's model made itself is replayed to the second") {
+  const Scratch here;
+  here.write("jobs.csv", crowd());
+  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
+  const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                             "--policy", "fifo", "--report", "none", "--out", "sim"});
+  REQUIRE_MESSAGE(made.status == 0, made.err);
+  here.write("dump.txt", as_dump(here.read("sim/fifo.jobs.csv")));
+  const auto under = [&](const std::string& site) {
+    return whatif(
+        here, "dump.txt",
+        {"--cluster", "cluster.toml", "--site", site, "--policy", "sjf:estimate=oracle", "--json"});
+  };
+  const Ran same = under("fifo");
+  REQUIRE_MESSAGE(same.status == 0, same.err);
+  const auto document = nlohmann::json::parse(same.out);
+  const auto& replay = document["replay"];
+  CHECK(replay["real_wait_s"] > 100);
+  CHECK(replay["p90_start_error_s"] == 0);
+  CHECK(replay["mean_start_error_s"] == 0);
+  CHECK(replay["within_60_s"] == 1);
+  const auto& all = document["policies"][0]["all"];
+  CHECK(all["replay_mean_ln_jct_ratio"] == 0);
+  CHECK(all["verdict"] == "gains");
+  CHECK(all["confidence"] == "high");
+  CHECK(under("srtf:estimate=oracle").status == 1);  // another scheduler is seen to be another
+}
 
 TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failures") {
   const Scratch here;
