@@ -84,7 +84,7 @@ void add_whatif(CLI::App& program, CommandLine& line) {
       .add_option("--policy", request.policies, "what to try, repeatable; default: four of them")
       ->type_name("POLICY")
       ->allow_extra_args(false);
-  command.add_option("--site", request.site, "what stands for your own scheduler")
+  command.add_option("--site", request.site, "what stands for your own scheduler; default: Slurm")
       ->type_name("POLICY");
   command.add_option("--out", request.out, "folder for the files; default: print alone")
       ->type_name("DIR");

@@ -19,9 +19,16 @@ struct WhatifPolicy {
   std::uint64_t left = 0;  ///< jobs that did not finish under it
 };
 
+/// A model of the site's scheduler that was tried.
+struct WhatifSite {
+  std::string spec;
+  double median_error_s = 0;
+};
+
 struct WhatifAnswer {
   std::string dump;  ///< file name, without its folders
-  std::string site;  ///< the policy that stands for the site's scheduler
+  std::string site;  ///< the policy that stands for the site's scheduler: the nearest of `tried`
+  std::vector<WhatifSite> tried;
   bool hashed = true;
   const AccountingDump& accounting;
   const SeenCluster& cluster;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <schedmate/trace.hpp>
 
 #include "apps/progress.hpp"
@@ -24,21 +25,27 @@ namespace fs = std::filesystem;
 constexpr std::string_view replay_label = "replay";
 
 struct Policies {
-  PolicySpec site;
+  std::vector<PolicySpec> sites;  // at least one
   std::vector<PolicySpec> others;
 };
 Result<Policies> parse_all(const WhatifRequest& request) {
-  const std::string site_text = request.site.empty() ? default_site() : request.site;
-  auto site = parse_policy(site_text);
-  if (!site) return tl::unexpected(site.error());
-  site->label = replay_label;
+  Policies policies;
+  for (const std::string& text :
+       request.site.empty() ? default_sites() : std::vector<std::string>{request.site}) {
+    auto site = parse_policy(text);
+    if (!site) return tl::unexpected(site.error());
+    site->label = replay_label;
+    policies.sites.push_back(std::move(*site));
+  }
   auto others = parse_policies(request.policies.empty() ? default_policies() : request.policies);
   if (!others) return tl::unexpected(others.error());
-  if (std::ranges::find(*others, replay_label, &PolicySpec::label) != others->end()) {
+  policies.others = std::move(*others);
+  if (std::ranges::find(policies.others, replay_label, &PolicySpec::label) !=
+      policies.others.end()) {
     return fail(ErrorCode::unsupported,
                 "--policy: the label 'replay' stands for what was; choose another");
   }
-  return Policies{std::move(*site), std::move(*others)};
+  return policies;
 }
 
 Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
@@ -88,21 +95,32 @@ class Comparison {
   Comparison(const ReplayInput& input, const PastWorld& world, std::string out)
       : input_(input), world_(world), out_(std::move(out)) {}
 
-  Result<Fidelity> replay_past(const PolicySpec& site) {
-    auto done = run(site);
-    if (!done) return tl::unexpected(done.error());
-    past_ = std::move(*done);
-    return measure_fidelity(world_, past_);
+  /// Replays what was under each of the sites and keeps the nearest.
+  Result<void> replay_past(const std::vector<PolicySpec>& sites, WhatifAnswer& answer) {
+    std::optional<Replay> nearest;
+    for (const PolicySpec& site : sites) {
+      auto done = replay(input_, site);
+      if (!done) return tl::unexpected(done.error());
+      const Fidelity fidelity = measure_fidelity(world_, done->record.result);
+      answer.tried.push_back({site.text, fidelity.median_error_s});
+      if (nearest && fidelity.median_error_s >= answer.fidelity.median_error_s) continue;
+      answer.site = site.text;
+      answer.fidelity = fidelity;
+      nearest.emplace(std::move(*done));
+    }
+    return keep(nearest->record, past_);
   }
 
   Result<WhatifPolicy> try_policy(const PolicySpec& policy) {
-    const auto done = run(policy);
+    auto done = replay(input_, policy);
     if (!done) return tl::unexpected(done.error());
+    SimResult result;
+    if (auto kept = keep(done->record, result); !kept) return tl::unexpected(kept.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
     ProgressBar progress("intervals", input_.session.environment.progress);
     WhatifPolicy found{policy.label, policy.text, {},
                        {},           {},          runs_.back().jobs - runs_.back().finished};
-    const Pair pair{past_, *done};
+    const Pair pair{past_, result};
     found.all = compare(world_, pair, all_jobs(world_.trace), seed);
     progress.show(1.0 / 3);
     found.users = compare(world_, pair, by_user(world_.trace), seed);
@@ -114,15 +132,14 @@ class Comparison {
   [[nodiscard]] const std::vector<RunSummary>& runs() const { return runs_; }
 
  private:
-  Result<SimResult> run(const PolicySpec& policy) {
-    auto done = replay(input_, policy);
-    if (!done) return tl::unexpected(done.error());
+  /// Writes the run's files; keeps its summary and, in `result`, its outcomes.
+  Result<void> keep(RunRecord& record, SimResult& result) {
     if (!out_.empty()) {
-      if (auto written = write_run(out_, done->record); !written)
-        return tl::unexpected(written.error());
+      if (auto written = write_run(out_, record); !written) return written;
     }
-    runs_.push_back(summarise(done->record));
-    return std::move(done->record.result);
+    runs_.push_back(summarise(record));
+    result = std::move(record.result);
+    return {};
   }
 
   const ReplayInput& input_;
@@ -164,21 +181,21 @@ Result<void> write_documents(const WhatifAnswer& answer, const std::vector<RunSu
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
   const ReplayInput input{session, world.trace, answer.cluster.spec, std::nullopt};
-  if (auto sound = check_policy(input, policies.site); !sound) return tl::unexpected(sound.error());
-  for (const PolicySpec& policy : policies.others)
-    if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());
+  for (const auto* list : {&policies.sites, &policies.others}) {
+    for (const PolicySpec& policy : *list)
+      if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());
+  }
   if (auto made = make_out(answer.out); !made) return tl::unexpected(made.error());
   const auto say = [&](const std::string& text) {
     if (!session.json) fmt::print("{}", text);
   };
   say(world_text(answer));
   Comparison comparison(input, world, answer.out);
-  const auto fidelity = comparison.replay_past(policies.site);
-  if (!fidelity) return tl::unexpected(fidelity.error());
-  answer.fidelity = *fidelity;
+  if (auto done = comparison.replay_past(policies.sites, answer); !done)
+    return tl::unexpected(done.error());
   say(fidelity_text(answer));
   for (const PolicySpec& policy : policies.others) {
-    if (!fidelity->good()) break;
+    if (!answer.fidelity.good()) break;
     auto found = comparison.try_policy(policy);
     if (!found) return tl::unexpected(found.error());
     answer.policies.push_back(std::move(*found));
@@ -187,16 +204,16 @@ Result<int> compare_all(const Session& session, const Policies& policies, PastWo
     return tl::unexpected(written.error());
   say(changes_text(answer));
   if (session.json) fmt::print("{}", whatif_json(answer));
-  return fidelity->good() ? 0 : 1;
+  return answer.fidelity.good() ? 0 : 1;
 }
 
 }  // namespace
 
-std::string default_site() {
-  const auto rows = policy_rows();
-  const bool has_slurm = std::ranges::find(rows, "slurm_backfill", &PolicyRow::name) != rows.end();
-  return fmt::format("{}:estimate=column:{}", has_slurm ? "slurm_backfill" : "backfill_easy",
-                     limit_column);
+std::vector<std::string> default_sites() {
+  return {fmt::format("slurm_backfill:estimate=column:{}", limit_column),
+          fmt::format("slurm_backfill:weight_age=0,weight_job_size=0,weight_fairshare=0,"
+                      "estimate=column:{}",
+                      limit_column)};
 }
 
 std::vector<std::string> default_policies() {
@@ -217,7 +234,8 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
   if (!world) return fail(world.error().code, request.sacct + ": " + world.error().message);
   drop_folders(request.sacct, world->trace.report.messages);
   WhatifAnswer answer{.dump = fs::path(request.sacct).filename().string(),
-                      .site = policies->site.text,
+                      .site = {},
+                      .tried = {},
                       .hashed = request.names != "plain",
                       .accounting = *dump,
                       .cluster = *cluster,

@@ -15,14 +15,15 @@ struct WhatifRequest {
   std::string sacct;                  ///< the dump
   std::string cluster;                ///< TOML file, "" = what the dump shows
   std::vector<std::string> policies;  ///< what would be; empty = default_policies
-  std::string site;                   ///< the site's own scheduler; "" = default_site()
+  std::string site;                   ///< the site's own scheduler; "" = nearest of default_sites
   std::string out;                    ///< folder, "" = print alone
   std::string names = "hashed";       ///< or "plain"
 };
 
-/// The policy that stands for the site's scheduler unless --site names one: Slurm's backfill with
-/// the limits of the dump.
-[[nodiscard]] std::string default_site();
+/// What may stand for the site's scheduler unless --site names a policy: Slurm's backfill with the
+/// limits of the dump, by multifactor priority and in the order of Eligible (Slurm's own default:
+/// all weights 0). The one whose replay is nearest is taken.
+[[nodiscard]] std::vector<std::string> default_sites();
 /// What is tried when no --policy is given.
 [[nodiscard]] std::vector<std::string> default_policies();
 

@@ -48,7 +48,11 @@ Json replay_of(const WhatifAnswer& answer) {
   Json reasons = Json::array();
   for (const WaitShare& reason : answer.reasons)
     reasons.push_back({{"reason", reason.reason}, {"jobs", reason.jobs}, {"share", reason.share}});
+  Json tried = Json::array();
+  for (const WhatifSite& site : answer.tried)
+    tried.push_back({{"policy", site.spec}, {"median_start_error_s", number(site.median_error_s)}});
   return {{"policy", answer.site},
+          {"tried", std::move(tried)},
           {"good", f.good()},
           {"jobs", f.jobs},
           {"never_started", f.never_started},
