@@ -78,8 +78,7 @@ TEST_CASE("accounting: both forms of a real Slurm's dump are the same jobs") {
       read_accounting(fixtures + "testbed.json.gz", {.strict = true}).value();
   REQUIRE(text.jobs.size() == 322);
   REQUIRE(json.jobs.size() == text.jobs.size());
-  for (std::size_t i = 0; i < text.jobs.size(); ++i) {
-    const AccountedJob& a = text.jobs[i];
+  for (const AccountedJob& a : text.jobs) {
     const auto found = std::ranges::find(json.jobs, a.id, &AccountedJob::id);
     REQUIRE_MESSAGE(found != json.jobs.end(), a.id);
     // The text names the user 5, games; the JSON of 22.05 has only the Unix group 5, tty.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <set>
 
 #include "base/text.hpp"
@@ -75,9 +76,9 @@ std::int64_t share_of(const AccountedJob& job, Resource resource) {
 /// The highest level at which, or above which, the node was for `least_time` altogether.
 std::int64_t held_level(const std::map<std::int64_t, Seconds>& time_at) {
   Seconds above{0};
-  for (auto level = time_at.rbegin(); level != time_at.rend(); ++level) {
-    above += level->second;
-    if (above >= least_time) return level->first;
+  for (const auto& [level, time] : std::views::reverse(time_at)) {
+    above += time;
+    if (above >= least_time) return level;
   }
   return 0;
 }

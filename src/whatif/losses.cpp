@@ -56,8 +56,8 @@ std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world
 std::vector<WaitShare> find_reasons(const AccountingDump& dump, const PastWorld& world) {
   std::map<std::string, WaitShare> found;
   double all_s = 0;
-  for (std::size_t row = 0; row < world.of.size(); ++row) {
-    const AccountedJob& job = dump.jobs[world.of[row]];
+  for (const std::uint32_t index : world.of) {
+    const AccountedJob& job = dump.jobs[index];
     const auto wait_s = static_cast<double>((job.start - job.eligible).count());
     if (wait_s == 0) continue;
     all_s += wait_s;
