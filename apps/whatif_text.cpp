@@ -138,7 +138,7 @@ std::string fidelity_text(const WhatifAnswer& answer) {
       f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s), f.mean_error_s);
   for (const WhatifSite& site : answer.tried) {
     if (site.spec != answer.site)
-      text += fmt::format("  (nearer than {}: median {})\n", printable(site.spec),
+      text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
                           time(site.median_error_s));
   }
   text += fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
