@@ -32,6 +32,19 @@ Result<void> take_pairs(const CommandLine& line, Settings& settings) {
   return {};
 }
 
+/// What belongs to --from only, and what excludes each other.
+Result<void> check_like(const GenerateRequest& request) {
+  const auto refuse = [](std::string_view what) {
+    return fail(ErrorCode::unsupported, fmt::format("generate: --like and {}: give one", what));
+  };
+  if (!request.from.empty()) return refuse("--from");
+  if (!std::isnan(request.load)) return refuse("--load");
+  if (!request.cluster.empty()) return refuse("--cluster");
+  if (request.jobs != 0 && !std::isnan(request.days))
+    return fail(ErrorCode::unsupported, "generate: --jobs and --days: give one");
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_complete(const CommandLine& line) {
@@ -45,8 +58,14 @@ Result<void> check_complete(const CommandLine& line) {
         .and_then([&] { return need(!line.simulate.policies.empty(), "--policy NAME"); })
         .and_then([&] { return need(!line.simulate.out.empty(), "--out DIR"); });
   }
+  if (line.command == "generate" && !line.generate.like.empty()) {
+    return check_like(line.generate).and_then([&] {
+      return need(!line.generate.out.empty(), "--out DIR");
+    });
+  }
   if (line.command == "generate") {
-    return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH")
+    return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH or --like CLUSTER")
+        .and_then([&] { return need(std::isnan(line.generate.days), "--like CLUSTER for --days"); })
         .and_then([&] { return need(line.generate.jobs != 0, "--jobs N"); })
         .and_then([&] { return need(line.generate.gpus != 0, "--gpus G"); })
         .and_then([&] { return need(!std::isnan(line.generate.load), "--load L"); })

@@ -65,6 +65,7 @@ std::vector<Finding> examine(const Session& session) {
   return {bundled("Venus days (generate, demo)", "venus/venus_sept2020_days0-12.csv.gz"),
           bundled("made-up workload (lucid, horus)", "recipes/light.toml"),
           bundled("made-up pair speeds (lucid, horus)", "interference.toml"),
+          bundled("published figures (generate --like)", "synth/acme-seren.toml"),
           state_folder(session.state_dir()),
           memory(),
           {"threads", true, true,

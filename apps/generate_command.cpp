@@ -4,16 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
-#include <system_error>
 
+#include "apps/cluster_text.hpp"
 #include "apps/data_files.hpp"
+#include "apps/like_command.hpp"
 #include "apps/progress.hpp"
 #include "apps/resample.hpp"
 #include "apps/words.hpp"
@@ -72,21 +71,6 @@ Result<void> check(const GenerateRequest& request) {
   return {};
 }
 
-std::string quoted_csv(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
-/// The states of the Helios files.
-std::string state_name(EndState state) {
-  std::string name(to_string(state));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return name;
-}
-
 std::vector<std::string> quoted_all(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   std::ranges::transform(names, std::back_inserter(quoted), quoted_csv);
@@ -110,40 +94,13 @@ Result<void> write_jobs(const std::string& path, const Trace& source, const Resa
     fmt::format_to(end, "{},{},{},{}", i + 1, users[job.user], vcs[job.vc], job.gpus);
     for (const auto& [name, values] : source.columns)
       fmt::format_to(end, ",{}", values[drawn.rows[i]]);
-    fmt::format_to(end, ",{},{},{},{}\n", state_name(job.state), seconds_of(drawn.submits[i]),
+    fmt::format_to(end, ",{},{},{},{}\n", helios_state(job.state), seconds_of(drawn.submits[i]),
                    job.duration.count(), quoted_csv(job.id));
     file->append({line.data(), line.size()});
     if (i % 65'536 == 0)
       progress.show(static_cast<double>(i) / static_cast<double>(drawn.rows.size()));
   }
   return file->commit();
-}
-
-std::string quoted_toml(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted.append({'\\', c});
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      quoted += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
-std::string cluster_toml(const ClusterSpec& cluster) {
-  std::string text;
-  for (const PartitionSpec& vc : cluster.partitions) {
-    text += fmt::format("[[vc]]\nname = {}\nnodes = {}\ngpus_per_node = {}\n", quoted_toml(vc.name),
-                        vc.nodes, vc.gpus_per_node);
-    text += fmt::format("gpu_memory_mib = {}\n", vc.gpu_memory_mib);
-    if (!vc.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", quoted_toml(vc.gpu_type));
-    if (vc.round > Seconds(1)) text += fmt::format("round_s = {}\n", vc.round.count());
-    text += "\n";
-  }
-  return text;
 }
 
 void print_answer(const Session& session, const GenerateRequest& request, const Resampled& drawn) {
@@ -165,9 +122,7 @@ void print_answer(const Session& session, const GenerateRequest& request, const 
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-}  // namespace
-
-Result<void> generate_command(const Session& session, const GenerateRequest& request) {
+Result<void> resample_source(const Session& session, const GenerateRequest& request) {
   if (auto ok = check(request); !ok) return ok;
   const auto source = read_source(session, request);
   if (!source) return tl::unexpected(source.error());
@@ -177,13 +132,8 @@ Result<void> generate_command(const Session& session, const GenerateRequest& req
                                .load = request.load,
                                .seed = static_cast<std::uint64_t>(session.settings.whole("seed"))});
   if (!drawn) return tl::unexpected(drawn.error());
-  std::error_code error;
   const std::filesystem::path folder(request.out);
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    return fail(ErrorCode::unavailable,
-                fmt::format("cannot make the folder {}: {}", request.out, error.message()));
-  }
+  if (auto made = make_folder(request.out); !made) return made;
   ProgressBar progress("writing", session.environment.progress);
   const auto jobs = (folder / "jobs.csv").string();
   if (auto done = write_jobs(jobs, source->trace, *drawn, progress); !done) return done;
@@ -191,6 +141,13 @@ Result<void> generate_command(const Session& session, const GenerateRequest& req
   if (auto done = write_file(cluster, cluster_toml(drawn->cluster)); !done) return done;
   print_answer(session, request, *drawn);
   return {};
+}
+
+}  // namespace
+
+Result<bool> generate_command(const Session& session, const GenerateRequest& request) {
+  if (!request.like.empty()) return generate_like(session, request);
+  return resample_source(session, request).map([] { return true; });
 }
 
 }  // namespace schedmate

@@ -19,9 +19,12 @@ struct GenerateRequest {
   double load = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   std::string cluster;  ///< of the source: TOML file, "" = the trace's own
   std::string out;
+  std::string like;  ///< "acme-seren", ... or a TOML file; "": resample `from`
+  double days = std::numeric_limits<double>::quiet_NaN();  ///< with `like`; NaN: not given
 };
 
-/// Writes OUT/jobs.csv and OUT/cluster.toml. Errors: for the exit code.
-[[nodiscard]] Result<void> generate_command(const Session& session, const GenerateRequest& request);
+/// Writes OUT/jobs.csv and OUT/cluster.toml. False when the trace is written but a drawn statistic
+/// is more than 10 % off the published one. Errors: for the exit code.
+[[nodiscard]] Result<bool> generate_command(const Session& session, const GenerateRequest& request);
 
 }  // namespace schedmate

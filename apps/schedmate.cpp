@@ -53,11 +53,16 @@ void add_simulate(CLI::App& program, CommandLine& line) {
 }
 
 void add_generate(CLI::App& program, CommandLine& line) {
-  CLI::App& command = add_command(program, line, "generate", "resample a real trace to any size");
+  CLI::App& command = add_command(program, line, "generate",
+                                  "a trace of any size: real rows resampled, or synthetic");
   GenerateRequest& request = line.generate;
   command.add_option("--from", request.from, "venus (bundled) or FORMAT:PATH")->type_name("SOURCE");
+  command.add_option("--like", request.like, "synthetic: acme-seren, acme-kalos, saturn or a file")
+      ->type_name("CLUSTER");
   command.add_option("--jobs", request.jobs, "how many jobs")->type_name("N");
-  command.add_option("--gpus", request.gpus, "size of the cluster")->type_name("G");
+  command.add_option("--days", request.days, "how long, with --like; default: 30")->type_name("D");
+  command.add_option("--gpus", request.gpus, "size of the cluster; with --like as published")
+      ->type_name("G");
   command.add_option("--load", request.load, "GPU time asked for over GPU time there is")
       ->type_name("L");
   command.add_option("--cluster", request.cluster, "of the source; default: the trace's own")
@@ -69,7 +74,8 @@ void add_generate(CLI::App& program, CommandLine& line) {
   command.footer(
       "Example:\n"
       "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --seed 1 --out "
-      "big");
+      "big\n"
+      "  schedmate generate --like acme-seren --days 30 --seed 1 --out seren");
 }
 
 void add_whatif(CLI::App& program, CommandLine& line) {
@@ -300,7 +306,9 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   const auto done = [](const Result<void>& result) { return result.map([] { return 0; }); };
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
   if (line.command == "whatif") return whatif_command(session, line.whatif);
-  if (line.command == "generate") return done(generate_command(session, line.generate));
+  if (line.command == "generate") {
+    return generate_command(session, line.generate).map([](bool holds) { return holds ? 0 : 1; });
+  }
   if (line.command == "facts") return done(facts_command(session, line.facts));
   if (line.command == "track") return done(track_command(session, line.track));
   if (line.command == "ask") return done(ask_command(session, line.ask));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synth/synthesis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "synth/balance.hpp"
+#include "synth/draw.hpp"
+#include "synth/failures.hpp"
+#include "synth/resume.hpp"
+#include "synth/users.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr double day_s = 86'400;
+constexpr double most_jobs = 1e8;
+
+/// A stream of random numbers for each step, so that a change in one leaves the others.
+Random stream(std::uint64_t seed, std::uint64_t step) { return Random(mix(mix(seed) + step)); }
+
+Result<void> plan(const ClusterFigures& cluster, const Joint& joint,
+                  const SynthesisOptions& options, Synthesis& result, std::int64_t& count) {
+  const std::int64_t gpus = options.gpus > 0 ? options.gpus : cluster.gpus();
+  const std::int64_t nodes = gpus / cluster.gpus_per_node;
+  if (nodes < 1 || nodes > 1'000'000) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("--gpus {}: 1 to 1000000 nodes of {} GPUs are possible", gpus,
+                            cluster.gpus_per_node));
+  }
+  result.nodes = static_cast<int>(nodes);
+  const auto room = static_cast<double>(nodes * cluster.gpus_per_node);
+  const double load = cluster.jobs_per_day() * cluster.mean_gpu_time() /
+                      (static_cast<double>(cluster.gpus()) * day_s);
+  const double jobs_per_day = load * room * day_s / joint.mean_gpu_time(room);
+  const double jobs = options.jobs > 0 ? static_cast<double>(options.jobs)
+                                       : std::round(options.days * jobs_per_day);
+  if (!(jobs >= 1 && jobs <= most_jobs)) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} jobs: 1 to {} are possible", jobs, most_jobs));
+  }
+  count = static_cast<std::int64_t>(jobs);
+  const double span = options.jobs > 0 ? jobs / jobs_per_day : options.days;
+  result.span_s = std::max<std::int64_t>(1, std::llround(span * day_s));
+  return {};
+}
+
+void cap(SynthJobs& jobs, std::int64_t gpus, std::int64_t& capped) {
+  for (SynthJob& job : jobs) {
+    if (job.gpus <= gpus) continue;
+    job.gpus = static_cast<std::int32_t>(gpus);
+    ++capped;
+  }
+}
+
+/// By time of submission; a tie keeps the order of the bursts.
+void sort_jobs(const Streaks& streaks, SynthJobs& jobs) {
+  std::vector<std::uint32_t> order = streaks.order;
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return jobs[i].submit_s; });
+  std::vector<std::uint32_t> place(jobs.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  SynthJobs sorted;
+  sorted.reserve(jobs.size());
+  for (const std::uint32_t i : order) {
+    sorted.push_back(jobs[i]);
+    if (sorted.back().parent != no_job) sorted.back().parent = place[sorted.back().parent];
+  }
+  jobs = std::move(sorted);
+}
+
+}  // namespace
+
+bool Synthesis::holds() const { return std::ranges::all_of(checks, &CheckRow::holds); }
+
+Result<Synthesis> synthesize(const Published& published, const SynthesisOptions& options) {
+  const ClusterFigures& cluster = published.cluster;
+  const Joint joint = fit_joint(published);
+  Synthesis result;
+  std::int64_t count = 0;
+  if (auto done = plan(cluster, joint, options, result, count); !done)
+    return tl::unexpected(done.error());
+  SynthJobs& jobs = result.jobs;
+  jobs = draw_jobs(joint, count, stream(options.seed, 1));
+  balance(cluster, jobs, stream(options.seed, 2));
+  result.checks = check_rows(cluster, jobs);
+  const Streaks streaks = order_streaks(published.behaviour, jobs, stream(options.seed, 3));
+  submit_bursts(published, streaks, result.span_s, jobs, stream(options.seed, 4));
+  assign_users(cluster, streaks, jobs, stream(options.seed, 5));
+  assign_causes(published, jobs, stream(options.seed, 6));
+  result.continued =
+      link_resumed(published.behaviour, result.span_s, jobs, stream(options.seed, 7));
+  sort_jobs(streaks, jobs);
+  const std::int64_t gpus = std::int64_t{result.nodes} * cluster.gpus_per_node;
+  cap(jobs, gpus, result.capped);
+  result.gaps = gaps_of(jobs);
+  result.top_users_percent = top_share(cluster, jobs, 5);
+  result.load = Tally(cluster, jobs).gpu_time /
+                (static_cast<double>(gpus) * static_cast<double>(result.span_s));
+  return result;
+}
+
+}  // namespace schedmate

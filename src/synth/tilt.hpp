@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Weights of least information: those closest to given ones (Kullback-Leibler) whose moments are
+/// the targets (Csiszar 1975; exponential tilting, raking). Targets may contradict each other: each
+/// has a tolerance, and what cannot be met is missed in proportion to it (squared).
+
+#include <cstdint>
+#include <vector>
+
+namespace schedmate {
+
+struct Moment {
+  double target = 0;     ///< of the weighted sum of the feature
+  double tolerance = 0;  ///< standard error, above 0
+};
+
+struct Feature {
+  std::uint32_t moment = 0;
+  double value = 0;
+};
+
+class Tilt {
+ public:
+  /// Index of the new moment.
+  std::uint32_t moment(Moment moment);
+  void loosen(std::uint32_t moment, double tolerance) { moments_[moment].tolerance = tolerance; }
+  /// A cell with its prior weight (0 or more) and its features, each moment at most once.
+  void cell(double prior, const std::vector<Feature>& features);
+  /// One more feature of a cell that is there.
+  void extend(std::size_t cell, Feature feature) { features_[cell].push_back(feature); }
+
+  /// A weight for each cell, the sum 1. Newton's method on the dual; the cost is cells x features
+  /// squared + moments cubed for each of some 20 steps.
+  [[nodiscard]] std::vector<double> solve() const;
+
+ private:
+  std::vector<Moment> moments_;
+  std::vector<double> prior_;
+  std::vector<std::vector<Feature>> features_;
+};
+
+}  // namespace schedmate
