@@ -13,8 +13,9 @@
 namespace schedmate {
 namespace {
 
-constexpr std::int64_t most_moves = 600'000;
+constexpr std::int64_t most_moves = 400'000;
 constexpr std::int64_t most_vain_moves = 100'000;
+constexpr double least_help = 1e-3;  // of the excess: less is as good as vain
 
 /// Tries moves and keeps those that help.
 class Balance {
@@ -36,25 +37,9 @@ class Balance {
   void run() {
     for (std::int64_t move = 0; move < most_moves && vain_ < most_vain_moves && excess_ > 0;
          ++move) {
-      ++vain_;
-      const std::uint32_t a = heavy_[pick(heavy_.size())];
-      const auto& alike = by_type_[jobs_[a].type];
-      const bool both_heavy = random_.uniform() < 0.5;
-      const std::uint32_t b = both_heavy ? heavy_[pick(heavy_.size())] : alike[pick(alike.size())];
-      switch (random_.below(4)) {
-        case 0:
-          attempt(a, b, [](SynthJob& x, SynthJob& y) { std::swap(x.state, y.state); });
-          break;
-        case 1:
-          attempt(a, b, [](SynthJob& x, SynthJob& y) { std::swap(x.gpus, y.gpus); });
-          break;
-        case 2:
-          attempt(a, a, [&](SynthJob& x, SynthJob&) { x.run_s = another_run(x); });
-          break;
-        default:
-          if (jobs_[a].type == jobs_[b].type)
-            attempt(b, a, [](SynthJob& x, SynthJob& y) { x.gpus = y.gpus; });
-      }
+      propose();
+      if (random_.uniform() < 0.5) propose();  // two that help only together
+      judge();
     }
   }
 
@@ -81,34 +66,59 @@ class Balance {
     return total;
   }
 
-  template <class Change>
-  void attempt(std::uint32_t a, std::uint32_t b, Change change) {
-    const SynthJob before_a = jobs_[a];
-    const SynthJob before_b = jobs_[b];
-    replace(a, b, -1);
-    change(jobs_[a], jobs_[b]);
-    replace(a, b, 1);
-    const double now = excess();
-    if (now < excess_) {
-      excess_ = now;
-      vain_ = 0;
-      return;
+  void propose() {
+    const std::uint32_t a = heavy_[pick(heavy_.size())];
+    const auto& alike = by_type_[jobs_[a].type];
+    const bool both_heavy = random_.uniform() < 0.5;
+    const std::uint32_t b = both_heavy ? heavy_[pick(heavy_.size())] : alike[pick(alike.size())];
+    SynthJob changed_a = jobs_[a];
+    SynthJob changed_b = jobs_[b];
+    switch (random_.below(4)) {
+      case 0:
+        std::swap(changed_a.state, changed_b.state);
+        break;
+      case 1:
+        std::swap(changed_a.gpus, changed_b.gpus);
+        break;
+      case 2:
+        changed_a.run_s = another_run(changed_a);
+        break;
+      default:
+        if (changed_a.type == changed_b.type) changed_b.gpus = changed_a.gpus;
     }
-    replace(a, b, -1);
-    jobs_[a] = before_a;
-    jobs_[b] = before_b;
-    replace(a, b, 1);
+    change(a, changed_a);
+    if (b != a) change(b, changed_b);
   }
 
-  void replace(std::uint32_t a, std::uint32_t b, double sign) {
-    tally_.add(cluster_, jobs_[a], sign);
-    if (b != a) tally_.add(cluster_, jobs_[b], sign);
+  void change(std::uint32_t index, const SynthJob& job) {
+    undo_.emplace_back(index, jobs_[index]);
+    replace(index, job);
+  }
+
+  void replace(std::uint32_t index, const SynthJob& job) {
+    tally_.add(cluster_, jobs_[index], -1);
+    jobs_[index] = job;
+    tally_.add(cluster_, job);
+  }
+
+  /// Keeps what was proposed when it helps.
+  void judge() {
+    const double now = excess();
+    ++vain_;
+    if (now < excess_) {
+      if (now < excess_ * (1 - least_help)) vain_ = 0;
+      excess_ = now;
+    } else {
+      for (; !undo_.empty(); undo_.pop_back()) replace(undo_.back().first, undo_.back().second);
+    }
+    undo_.clear();
   }
 
   const ClusterFigures& cluster_;
   SynthJobs& jobs_;
   Random random_;
   Tally tally_;
+  std::vector<std::pair<std::uint32_t, SynthJob>> undo_;  // jobs before what is proposed
   std::vector<std::uint32_t> heavy_;
   std::vector<std::vector<std::uint32_t>> by_type_;
   double excess_ = 0;

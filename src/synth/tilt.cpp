@@ -65,67 +65,84 @@ void Tilt::cell(double prior, const std::vector<Feature>& features) {
   features_.push_back(features);
 }
 
-std::vector<double> Tilt::solve() const {
+double Tilt::weigh(const Vector& theta, Vector& weights) const {
+  double highest = -std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < prior_.size(); ++c) {
+    double exponent = prior_[c] > 0 ? std::log(prior_[c]) : -1e300;
+    for (const Feature& each : features_[c]) exponent += theta[each.moment] * each.value;
+    weights[c] = exponent;
+    highest = std::max(highest, exponent);
+  }
+  constexpr double nothing = -700;  // exp() below it is 0 or slow
+  double sum = 0;
+  for (double& weight : weights) {
+    weight = weight - highest > nothing ? std::exp(weight - highest) : 0;
+    sum += weight;
+  }
+  for (double& weight : weights) weight /= sum;
+  double dual = -highest - std::log(sum);
+  for (std::size_t i = 0; i < moments_.size(); ++i) {
+    const double error = moments_[i].tolerance * theta[i];
+    dual += theta[i] * moments_[i].target - 0.5 * error * error;
+  }
+  return dual;
+}
+
+double Tilt::direction(const Vector& weights, Vector& direction) const {
   const std::size_t n = moments_.size();
-  const auto weights_at = [&](const Vector& theta, Vector& weights) {
-    double highest = -std::numeric_limits<double>::infinity();
-    for (std::size_t c = 0; c < prior_.size(); ++c) {
-      double exponent = prior_[c] > 0 ? std::log(prior_[c]) : -1e300;
-      for (const Feature& each : features_[c]) exponent += theta[each.moment] * each.value;
-      weights[c] = exponent;
-      highest = std::max(highest, exponent);
-    }
-    double sum = 0;
-    for (double& weight : weights) sum += weight = std::exp(weight - highest);
-    for (double& weight : weights) weight /= sum;
-    double dual = -highest - std::log(sum);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double error = moments_[i].tolerance * theta[i];
-      dual += theta[i] * moments_[i].target - 0.5 * error * error;
-    }
-    return dual;
-  };
-  Vector theta(n, 0.0);
-  Vector weights(prior_.size());
-  double dual = weights_at(theta, weights);
-  constexpr int most_steps = 100;
-  for (int step = 0; step < most_steps; ++step) {
-    Vector mean(n, 0.0);
-    Vector hessian(n * n, 0.0);
-    for (std::size_t c = 0; c < prior_.size(); ++c) {
-      for (const Feature& a : features_[c]) {
-        const double part = weights[c] * a.value;
-        mean[a.moment] += part;
-        for (const Feature& b : features_[c]) {
-          if (b.moment <= a.moment) hessian[a.moment * n + b.moment] += part * b.value;
-        }
+  Vector mean(n, 0.0);
+  Vector hessian(n * n, 0.0);
+  for (std::size_t c = 0; c < prior_.size(); ++c) {
+    if (weights[c] == 0) continue;
+    for (const Feature& a : features_[c]) {
+      const double part = weights[c] * a.value;
+      mean[a.moment] += part;
+      for (const Feature& b : features_[c]) {
+        if (b.moment <= a.moment) hessian[a.moment * n + b.moment] += part * b.value;
       }
     }
-    Vector gradient(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double variance = moments_[i].tolerance * moments_[i].tolerance;
-      gradient[i] = moments_[i].target - mean[i] - variance * theta[i];
-      for (std::size_t j = 0; j <= i; ++j) hessian[i * n + j] -= mean[i] * mean[j];
-      hessian[i * n + i] += variance;
-    }
-    Vector direction = gradient;
-    solve_scaled(hessian, direction);
-    const double gain = dot(gradient, direction);
-    if (!(gain > 1e-9)) break;
-    double length = 1;
-    Vector next(n);
-    double reached = dual;
-    for (int halving = 0; halving < 60; ++halving, length /= 2) {
-      for (std::size_t i = 0; i < n; ++i) next[i] = theta[i] + length * direction[i];
-      reached = weights_at(next, weights);
-      if (reached >= dual + 0.1 * length * gain) break;
-    }
-    if (!(reached > dual)) {
-      weights_at(theta, weights);
-      break;
-    }
-    theta = next;
-    dual = reached;
+  }
+  Vector gradient(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double variance = moments_[i].tolerance * moments_[i].tolerance;
+    gradient[i] = moments_[i].target - mean[i] - variance * theta_[i];
+    for (std::size_t j = 0; j <= i; ++j) hessian[i * n + j] -= mean[i] * mean[j];
+    hessian[i * n + i] += variance;
+  }
+  direction = gradient;
+  solve_scaled(hessian, direction);
+  return dot(gradient, direction);
+}
+
+bool Tilt::advance(const Vector& direction, double gain, Vector& weights) {
+  constexpr int most_halvings = 30;
+  Vector next(theta_.size());
+  double length = 1;
+  double reached = dual_;
+  for (int halving = 0; halving < most_halvings; ++halving, length /= 2) {
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] = theta_[i] + length * direction[i];
+    reached = weigh(next, weights);
+    if (reached >= dual_ + 0.1 * length * gain) break;
+  }
+  if (!(reached > dual_)) {
+    weigh(theta_, weights);
+    return false;
+  }
+  theta_ = next;
+  dual_ = reached;
+  return true;
+}
+
+std::vector<double> Tilt::solve() {
+  theta_.resize(moments_.size(), 0.0);
+  Vector weights(prior_.size());
+  dual_ = weigh(theta_, weights);
+  Vector way;
+  constexpr int most_steps = 60;
+  constexpr double least_gain = 1e-9;
+  for (int step = 0; step < most_steps; ++step) {
+    const double gain = direction(weights, way);
+    if (!(gain > least_gain) || !advance(way, gain, weights)) break;
   }
   return weights;
 }

@@ -30,14 +30,24 @@ class Tilt {
   /// One more feature of a cell that is there.
   void extend(std::size_t cell, Feature feature) { features_[cell].push_back(feature); }
 
-  /// A weight for each cell, the sum 1. Newton's method on the dual; the cost is cells x features
-  /// squared + moments cubed for each of some 20 steps.
-  [[nodiscard]] std::vector<double> solve() const;
+  /// A weight for each cell, the sum 1. Newton's method on the dual, from the last solution on; the
+  /// cost is cells x features squared + moments cubed for each of some 20 steps, at most 60.
+  [[nodiscard]] std::vector<double> solve();
 
  private:
+  using Vector = std::vector<double>;
+  /// Dual value, and the weights of the cells, at the multipliers.
+  double weigh(const Vector& theta, Vector& weights) const;
+  /// Newton's direction at theta_; what it promises to gain.
+  double direction(const Vector& weights, Vector& direction) const;
+  /// Moves theta_ along the direction; false when that gains next to nothing.
+  bool advance(const Vector& direction, double gain, Vector& weights);
+
   std::vector<Moment> moments_;
   std::vector<double> prior_;
   std::vector<std::vector<Feature>> features_;
+  Vector theta_;  // a multiplier for each moment
+  double dual_ = 0;
 };
 
 }  // namespace schedmate

@@ -78,4 +78,75 @@ TEST_CASE("names that mean something in CSV or TOML come back as they were") {
   CHECK(here.read("made/jobs.csv").contains("\"a,1\""));
 }
 
+TEST_CASE("generate --like writes a synthetic month that says so and that simulate runs") {
+  const Scratch here;
+  const Ran made = here.run({"generate", "--like", "acme-kalos", "--seed", "2", "--out", "made"});
+  CHECK(made.status == 0);
+  CHECK(made.out.starts_with("synthetic, like Kalos: 6157 jobs for 2416 GPUs, load 0.2"));
+  CHECK(made.out.contains("statistic"));
+  CHECK(!made.out.contains("too far"));
+  CHECK(here.read("made/cluster.toml").starts_with("# Synthetic"));
+  const std::string text = here.read("made/jobs.csv");
+  const auto header = split(std::string_view(text).substr(0, text.find('\n')), ',');
+  const std::vector<std::string_view> helios = {"job_id", "user",     "vc",        "gpu_num",
+                                                "state",  "submit_s", "duration_s"};
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (i < helios.size()) CHECK(header[i] == helios[i]);
+    if (i >= helios.size()) CHECK(header[i].starts_with("syn_"));
+  }
+  CHECK(header.size() == 15);
+  const Ran ran =
+      here.run({"simulate", "--trace", "helios:made/jobs.csv", "--cluster", "made/cluster.toml",
+                "--policy", "fifo", "--report", "none", "--json", "--out", "out"});
+  REQUIRE(ran.status == 0);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["trace"]["kept"] == 6157);
+  CHECK(document["trace"]["out_of_order"] == 0);
+  CHECK(document["labels"]["fifo"]["infeasible"] == 0);
+  CHECK(document["labels"]["fifo"]["offered_load"].get<double>() ==
+        doctest::Approx(0.263).epsilon(0.05));
+}
+
+TEST_CASE("generate --like: one seed, one file") {
+  const Scratch here;
+  const auto made = [&](const std::string& seed, const std::string& out) {
+    return here.run({"generate", "--like", "saturn", "--days", "5", "--seed", seed, "--out", out})
+        .status;
+  };
+  CHECK(made("3", "a") <= 1);
+  CHECK(made("3", "b") <= 1);
+  CHECK(made("4", "c") <= 1);
+  CHECK(here.read("a/jobs.csv") == here.read("b/jobs.csv"));
+  CHECK(here.read("a/jobs.csv") != here.read("c/jobs.csv"));
+}
+
+TEST_CASE("generate --like ends with 1, a table and the files when a figure cannot be met") {
+  const Scratch here;
+  std::string figures = contents(SCHEDMATE_SOURCE_DIR "/data/synth/acme-kalos.toml");
+  const std::string mean = "mean_run_s = 1259.689";
+  REQUIRE(figures.contains(mean));
+  figures.replace(figures.find(mean), mean.size(), "mean_run_s = 5000");
+  here.write("odd.toml", figures);
+  const Ran ran = here.run({"generate", "--like", "odd.toml", "--json", "--out", "made"});
+  CHECK(ran.status == 1);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["synthetic"] == true);
+  CHECK(document["holds"] == false);
+  CHECK(document["checks"][0]["statistic"] == "mean run s");
+  CHECK(document["checks"][0]["holds"] == false);
+  CHECK(here.files("made") == std::vector<std::string>{"cluster.toml", "jobs.csv"});
+  const Ran text = here.run({"generate", "--like", "odd.toml", "--out", "made"});
+  CHECK(text.status == 1);
+  CHECK(text.out.contains("too far"));
+}
+
+TEST_CASE("generate --like: a smaller cluster says how many jobs it capped") {
+  const Scratch here;
+  const Ran ran =
+      here.run({"generate", "--like", "acme-seren", "--gpus", "64", "--out", "made", "--json"});
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["gpus"] == 64);
+  CHECK(document["capped"].get<int>() > 0);
+}
+
 }  // namespace schedmate

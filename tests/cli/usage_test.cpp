@@ -61,6 +61,20 @@ TEST_CASE("a missing flag, a wrong value or two labels alike end with 2") {
                 2, "above 0");
 }
 
+TEST_CASE("generate --like refuses what does not go with it") {
+  check_refused({"generate", "--like", "acme-sern", "--out", "out"}, 2, "nearest: acme-seren");
+  check_refused({"generate", "--like", "saturn"}, 2, "--out DIR");
+  check_refused({"generate", "--like", "saturn", "--from", "venus", "--out", "out"}, 2, "--from");
+  check_refused({"generate", "--like", "saturn", "--load", "1", "--out", "out"}, 2, "--load");
+  check_refused({"generate", "--like", "saturn", "--jobs", "5", "--days", "5", "--out", "out"}, 2,
+                "give one");
+  check_refused({"generate", "--like", "saturn", "--days", "0", "--out", "out"}, 2, "--days");
+  check_refused({"generate", "--like", "saturn", "--jobs", "-5", "--out", "out"}, 2, "at least 1");
+  check_refused({"generate", "--like", "saturn", "--gpus", "7", "--out", "out"}, 2, "--gpus 7");
+  check_refused({"generate", "--like", "nowhere.toml", "--out", "out"}, 3, "nowhere.toml");
+  check_refused({"generate", "--from", "venus", "--days", "3", "--out", "out"}, 2, "--like");
+}
+
 TEST_CASE("no command at all prints the help and ends with 2") {
   const Ran ran = Scratch().run({});
   CHECK(ran.status == 2);

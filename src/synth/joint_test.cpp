@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synth/joint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "synth/prior.hpp"
+#include "tests/support/synth_tables.hpp"
+
+namespace schedmate {
+namespace {
+
+/// Weighted mean of what `value` says of (type, state, GPUs, seconds).
+template <class Value>
+double mean_of(const Joint& joint, Value value) {
+  double mean = 0;
+  for (std::size_t i = 0; i < joint.cells.size(); ++i) {
+    const JointCell& cell = joint.cells[i];
+    mean += joint.weights[i] *
+            value(cell, joint.gpus[cell.gpus], joint.slots[cell.type][cell.slot].mean());
+  }
+  return mean;
+}
+
+void check_moments(const std::string& name) {
+  const Published published = bundled_figures(name);
+  const ClusterFigures& cluster = published.cluster;
+  const Joint joint = fit_joint(published);
+  const auto run = [](const JointCell&, double, double run_s) { return run_s; };
+  const auto gpus = [](const JointCell&, double count, double) { return count; };
+  const auto time = [](const JointCell&, double count, double run_s) { return count * run_s; };
+  CHECK(std::accumulate(joint.weights.begin(), joint.weights.end(), 0.0) == doctest::Approx(1));
+  CHECK(mean_of(joint, run) == doctest::Approx(cluster.mean_run_s).epsilon(0.01));
+  CHECK(mean_of(joint, gpus) == doctest::Approx(cluster.mean_gpus).epsilon(0.01));
+  const double gpu_time = mean_of(joint, time);
+  CHECK(gpu_time == doctest::Approx(cluster.mean_gpu_time()).epsilon(0.01));
+  CHECK(joint.mean_gpu_time(1e9) == doctest::Approx(gpu_time));
+  CHECK(joint.mean_gpu_time(1) == doctest::Approx(mean_of(joint, run)));
+  for (std::size_t i = 0; i < cluster.types.size(); ++i) {
+    const double share = mean_of(joint, [&](const JointCell& cell, double count, double run_s) {
+      return cell.type == i ? count * run_s / gpu_time : 0;
+    });
+    if (cluster.types[i].gpu_time_percent > 0)
+      CHECK(100 * share == doctest::Approx(cluster.types[i].gpu_time_percent).epsilon(0.02));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the joint has the published means and shares of GPU time; independent draws have not") {
+  check_moments("acme-seren");
+  check_moments("acme-kalos");
+  check_moments("saturn");
+  // Independent within a type: the share of at least one type is off by more than a third.
+  const ClusterFigures cluster = bundled_figures("acme-seren").cluster;
+  const auto gpus = gpu_counts(cluster);
+  double worst = 0;
+  for (const WorkType& type : cluster.types) {
+    const auto slots = run_slots(type, cluster.max_run_s);
+    const auto runs = slot_shares(type, slots);
+    const auto counts = gpu_prior(cluster, type, gpus);
+    double run = 0;
+    for (std::size_t i = 0; i < slots.size(); ++i) run += runs[i] * slots[i].mean();
+    const double count = std::inner_product(counts.begin(), counts.end(), gpus.begin(), 0.0) /
+                         std::accumulate(counts.begin(), counts.end(), 0.0);
+    const double share = type.job_percent * run * count / cluster.mean_gpu_time();
+    worst = std::max(worst, std::abs(share / type.gpu_time_percent - 1));
+  }
+  CHECK(worst > 1.0 / 3);
+}
+
+TEST_CASE("GPU counts are the powers of two and multiples of eight that the steps hold") {
+  ClusterFigures cluster;
+  cluster.gpu_cdf = {{1, 50}, {7, 50}, {8, 80}, {505, 90}, {511, 90}, {700, 100}};
+  cluster.gpu_time_cdf = {{1, 10}, {8, 20}, {700, 100}};
+  CHECK(gpu_counts(cluster) == std::vector<double>{1, 8, 256, 512});
+  cluster.large_gpus = {520};
+  CHECK(gpu_counts(cluster) == std::vector<double>{1, 8, 256, 520});
+}
+
+TEST_CASE("quartiles of the box plots stand after the fit") {
+  for (const char* name : {"acme-seren", "acme-kalos"}) {
+    const Published published = bundled_figures(name);
+    const Joint joint = fit_joint(published);
+    for (std::size_t type = 0; type < published.cluster.types.size(); ++type) {
+      const auto& box = published.cluster.types[type].gpus;
+      const auto share = [&](auto takes) {
+        return mean_of(joint,
+                       [&](const JointCell& cell, double count, double) {
+                         return cell.type == type && takes(count) ? 1.0 : 0.0;
+                       }) /
+               mean_of(joint, [&](const JointCell& cell, double, double) {
+                 return cell.type == type ? 1.0 : 0.0;
+               });
+      };
+      for (std::size_t i = 1; i < 4; ++i) {
+        const double quarter = 0.25 * static_cast<double>(i);
+        CHECK(share([&](double count) { return count < box[i]; }) <= quarter);
+        CHECK(share([&](double count) { return count <= box[i]; }) >= quarter);
+      }
+    }
+  }
+}
+
+TEST_CASE("slots follow the CDF, even on the logarithm, and end at the longest run") {
+  WorkType type;
+  type.duration_cdf = {{1, 10}, {512, 50}, {1024, 90}, {4096, 100}};
+  const auto slots = run_slots(type, 2048);
+  REQUIRE(slots.size() == 10);  // two whole steps and two in quarters
+  CHECK(slots.back().high == 2048);
+  CHECK(slots[3].high / slots[3].low == doctest::Approx(std::pow(2.0, 0.25)));
+  const auto shares = slot_shares(type, slots);
+  CHECK(shares[0] == doctest::Approx(0.1));
+  CHECK(shares[2] == doctest::Approx(0.1));  // 40 % in four quarters
+  CHECK(std::accumulate(shares.begin(), shares.end(), 0.0) == doctest::Approx(1));
+  CHECK((RunSlot{0, 1, 0}).mean() == 1);
+  CHECK((RunSlot{1, std::exp(1.0), 0}).mean() == doctest::Approx(std::exp(1.0) - 1));
+}
+
+TEST_CASE("short runs fail more often, long ones are cancelled, larger jobs as the table says") {
+  const Published seren = bundled_figures("acme-seren");
+  CHECK(state_prior(seren, 1, 30)[2] > state_prior(seren, 1, 20'000)[2]);
+  CHECK(state_prior(seren, 1, 60'000)[1] > state_prior(seren, 1, 100)[1]);
+  const Published saturn = bundled_figures("saturn");
+  CHECK(state_prior(saturn, 64, 1000)[1] > state_prior(saturn, 1, 1000)[1]);
+}
+
+}  // namespace schedmate
