@@ -51,20 +51,20 @@ std::string check_text(const Synthesis& drawn) {
 
 InfrastructureShare infrastructure_share(const Published& published, const Synthesis& drawn) {
   double jobs = 0;
-  double gpu_time = 0;
+  double gpu_s = 0;
   double all_jobs = 0;
-  double all_gpu_time = 0;
+  double all_gpu_s = 0;
   for (const SynthJob& job : drawn.jobs) {
     if (job.cause < 0) continue;
-    const double time = static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
+    const double seconds = static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
     all_jobs += 1;
-    all_gpu_time += time;
+    all_gpu_s += seconds;
     if (published.causes[static_cast<std::size_t>(job.cause)].kind != "infrastructure") continue;
     jobs += 1;
-    gpu_time += time;
+    gpu_s += seconds;
   }
   if (all_jobs == 0) return {};
-  return {100 * jobs / all_jobs, 100 * gpu_time / all_gpu_time};
+  return {100 * jobs / all_jobs, 100 * gpu_s / all_gpu_s};
 }
 
 }  // namespace schedmate

@@ -27,16 +27,22 @@ void add_point(std::vector<CheckRow>& rows, CheckRow point, double jobs) {
 
 double sum(const std::array<double, 3>& values) { return values[0] + values[1] + values[2]; }
 
-/// Jobs that ran at most as long as each point says. Each of `parts` separate draws may be one job
-/// off at each point.
-void add_durations(std::vector<CheckRow>& rows, const std::string& of, const Cdf& cdf,
-                   std::vector<std::int64_t>& runs, double parts = 1) {
+struct Curve {
+  std::string of;
+  const Cdf& cdf;
+  double parts = 1;  ///< separate draws, each of which may be one job off at each point
+};
+
+/// Jobs that ran at most as long as each point says.
+void add_durations(std::vector<CheckRow>& rows, const Curve& curve,
+                   std::vector<std::int64_t>& runs) {
   std::ranges::sort(runs);
   const auto jobs = static_cast<double>(runs.size());
-  for (const CdfPoint& point : cdf) {
+  for (const CdfPoint& point : curve.cdf) {
     const auto below = std::ranges::upper_bound(runs, static_cast<std::int64_t>(point.x));
     const double percent = 100 * static_cast<double>(below - runs.begin()) / jobs;
-    add_point(rows, {"duration CDF %", of, point.x, point.percent, percent, 0}, jobs / parts);
+    add_point(rows, {"duration CDF %", curve.of, point.x, point.percent, percent, 0},
+              jobs / curve.parts);
   }
 }
 
@@ -46,14 +52,14 @@ std::vector<CheckRow> moment_rows(const ClusterFigures& cluster, const Tally& ta
   std::vector<CheckRow> rows = {
       row("mean run s", "", cluster.mean_run_s, tally.run_s / tally.jobs),
       row("mean GPUs", "", cluster.mean_gpus, tally.gpus / tally.jobs),
-      row("mean GPU s", "", cluster.mean_gpu_time(), tally.gpu_time / tally.jobs)};
+      row("mean GPU s", "", cluster.mean_gpu_s(), tally.gpu_s / tally.jobs)};
   for (std::size_t i = 0; i < state_names.size(); ++i) {
     const std::string name(state_names[i]);
     rows.push_back(row("jobs %", name, 100 * cluster.state_percent[i] / sum(cluster.state_percent),
                        100 * tally.state_jobs[i] / tally.jobs));
     rows.push_back(row("GPU time %", name,
                        100 * cluster.state_gpu_time_s[i] / sum(cluster.state_gpu_time_s),
-                       100 * tally.state_gpu_time[i] / tally.gpu_time));
+                       100 * tally.state_gpu_s[i] / tally.gpu_s));
   }
   for (std::size_t i = 0; i < cluster.types.size(); ++i) {
     const WorkType& type = cluster.types[i];
@@ -61,7 +67,7 @@ std::vector<CheckRow> moment_rows(const ClusterFigures& cluster, const Tally& ta
     rows.push_back(
         row("jobs %", type.name, type.job_percent, 100 * tally.type_jobs[i] / tally.jobs));
     rows.push_back(row("GPU time %", type.name, type.gpu_time_percent,
-                       100 * tally.type_gpu_time[i] / tally.gpu_time));
+                       100 * tally.type_gpu_s[i] / tally.gpu_s));
   }
   return rows;
 }
@@ -88,9 +94,9 @@ std::vector<CheckRow> duration_rows(const ClusterFigures& cluster, const SynthJo
       if (job.type == i) runs.push_back(job.run_s);
     all.insert(all.end(), runs.begin(), runs.end());
     if (!cluster.types[i].name.empty())
-      add_durations(rows, cluster.types[i].name, cluster.types[i].duration_cdf, runs);
+      add_durations(rows, {cluster.types[i].name, cluster.types[i].duration_cdf}, runs);
   }
-  add_durations(rows, "", cluster.duration_cdf, all, static_cast<double>(cluster.types.size()));
+  add_durations(rows, {"", cluster.duration_cdf, static_cast<double>(cluster.types.size())}, all);
   return rows;
 }
 

@@ -88,18 +88,18 @@ class Fit {
     return ids[std::min(static_cast<std::size_t>(at), ids.size() - 1)];
   }
 
-  std::vector<Feature> features(const JointCell& cell) const {
+  std::vector<TiltFeature> features(const JointCell& cell) const {
     const RunSlot& slot = joint_.slots[cell.type][cell.slot];
     const double gpus = joint_.gpus[cell.gpus];
-    const double gpu_time = gpus * slot.mean() / cluster_.mean_gpu_time();
-    std::vector<Feature> result = {{runs_[cell.type][slot.point], 1},
-                                   {step_of(cluster_.gpu_cdf, by_gpus_, gpus), 1},
-                                   {step_of(cluster_.gpu_time_cdf, by_gpu_time_, gpus), gpu_time},
-                                   {states_[cell.state], 1},
-                                   {state_times_[cell.state], gpu_time},
-                                   {mean_run_, slot.mean() / cluster_.mean_run_s},
-                                   {mean_gpus_, gpus / cluster_.mean_gpus}};
-    if (!times_.empty()) result.push_back({times_[cell.type], gpu_time});
+    const double gpu_s = gpus * slot.mean() / cluster_.mean_gpu_s();
+    std::vector<TiltFeature> result = {{runs_[cell.type][slot.point], 1},
+                                       {step_of(cluster_.gpu_cdf, by_gpus_, gpus), 1},
+                                       {step_of(cluster_.gpu_time_cdf, by_gpu_time_, gpus), gpu_s},
+                                       {states_[cell.state], 1},
+                                       {state_times_[cell.state], gpu_s},
+                                       {mean_run_, slot.mean() / cluster_.mean_run_s},
+                                       {mean_gpus_, gpus / cluster_.mean_gpus}};
+    if (!times_.empty()) result.push_back({times_[cell.type], gpu_s});
     return result;
   }
 
@@ -176,7 +176,7 @@ double RunSlot::mean() const {
   return low < 1 || high <= low ? high : (high - low) / std::log(high / low);
 }
 
-double Joint::mean_gpu_time(double most) const {
+double Joint::mean_gpu_s(double most) const {
   double mean = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const double count = std::min(gpus[cells[i].gpus], most);

@@ -33,7 +33,7 @@ struct Joint {
   std::vector<double> weights;              ///< of each cell, the sum 1
 
   /// GPU seconds of a job when no job may have more GPUs than `most`.
-  [[nodiscard]] double mean_gpu_time(double most) const;
+  [[nodiscard]] double mean_gpu_s(double most) const;
 };
 
 /// GPU counts: in each step of the two CDFs its power of two, or its largest multiple of 8, or its

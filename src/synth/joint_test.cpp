@@ -31,17 +31,17 @@ void check_moments(const std::string& name) {
   const Joint joint = fit_joint(published);
   const auto run = [](const JointCell&, double, double run_s) { return run_s; };
   const auto gpus = [](const JointCell&, double count, double) { return count; };
-  const auto time = [](const JointCell&, double count, double run_s) { return count * run_s; };
+  const auto both = [](const JointCell&, double count, double run_s) { return count * run_s; };
   CHECK(std::accumulate(joint.weights.begin(), joint.weights.end(), 0.0) == doctest::Approx(1));
   CHECK(mean_of(joint, run) == doctest::Approx(cluster.mean_run_s).epsilon(0.01));
   CHECK(mean_of(joint, gpus) == doctest::Approx(cluster.mean_gpus).epsilon(0.01));
-  const double gpu_time = mean_of(joint, time);
-  CHECK(gpu_time == doctest::Approx(cluster.mean_gpu_time()).epsilon(0.01));
-  CHECK(joint.mean_gpu_time(1e9) == doctest::Approx(gpu_time));
-  CHECK(joint.mean_gpu_time(1) == doctest::Approx(mean_of(joint, run)));
+  const double gpu_s = mean_of(joint, both);
+  CHECK(gpu_s == doctest::Approx(cluster.mean_gpu_s()).epsilon(0.01));
+  CHECK(joint.mean_gpu_s(1e9) == doctest::Approx(gpu_s));
+  CHECK(joint.mean_gpu_s(1) == doctest::Approx(mean_of(joint, run)));
   for (std::size_t i = 0; i < cluster.types.size(); ++i) {
     const double share = mean_of(joint, [&](const JointCell& cell, double count, double run_s) {
-      return cell.type == i ? count * run_s / gpu_time : 0;
+      return cell.type == i ? count * run_s / gpu_s : 0;
     });
     if (cluster.types[i].gpu_time_percent > 0)
       CHECK(100 * share == doctest::Approx(cluster.types[i].gpu_time_percent).epsilon(0.02));
@@ -66,7 +66,7 @@ TEST_CASE("the joint has the published means and shares of GPU time; independent
     for (std::size_t i = 0; i < slots.size(); ++i) run += runs[i] * slots[i].mean();
     const double count = std::inner_product(counts.begin(), counts.end(), gpus.begin(), 0.0) /
                          std::accumulate(counts.begin(), counts.end(), 0.0);
-    const double share = type.job_percent * run * count / cluster.mean_gpu_time();
+    const double share = type.job_percent * run * count / cluster.mean_gpu_s();
     worst = std::max(worst, std::abs(share / type.gpu_time_percent - 1));
   }
   CHECK(worst > 1.0 / 3);

@@ -16,16 +16,10 @@ constexpr double most_run_s = 1e9;
 
 template <class Value, class Read>
 Result<Value> parsed(std::string_view text, const std::string& name, Read read) {
-  try {
-    const toml::table table = toml::parse(text, name);
-    TomlReader reader(table, name);
-    Value value = read(reader);
-    if (auto done = reader.done(); !done) return tl::unexpected(done.error());
-    return value;
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorCode::invalid, fmt::format("{}:{}:{}: {}", name, error.source().begin.line,
-                                                error.source().begin.column, error.description()));
-  }
+  Value value{};
+  const auto done = read_toml(text, name, [&](TomlReader& reader) { value = read(reader); });
+  if (!done) return tl::unexpected(done.error());
+  return value;
 }
 
 template <std::size_t Count>
@@ -97,32 +91,24 @@ ClusterFigures read_cluster_figures(TomlReader& reader) {
   return cluster;
 }
 
-Result<void> add_types(const std::string& name, TomlReader& reader, ClusterFigures& cluster) {
-  for (const toml::table* each : reader.tables("type")) {
-    TomlReader type(*each, name);
-    cluster.types.push_back(read_type(type));
-    if (auto done = type.done(); !done) return done;
-  }
+void add_types(TomlReader& reader, ClusterFigures& cluster) {
+  reader.tables("type", [&](TomlReader& type) { cluster.types.push_back(read_type(type)); });
   if (cluster.types.empty()) cluster.types.emplace_back().duration_cdf = cluster.duration_cdf;
   double total = 0;
   for (const WorkType& type : cluster.types) total += type.job_percent;
-  if (!reader.has("type") || std::abs(total - 100) < 1) return {};
-  return fail(
-      ErrorCode::invalid,
-      fmt::format("{}: the job_percent of the types add up to {}, not to 100", name, total));
+  if (std::abs(total - 100) >= 1)
+    reader.complain("type",
+                    fmt::format("must have a job_percent that adds up to 100, not {}", total));
 }
 
 }  // namespace
 
 Result<ClusterFigures> parse_figures(std::string_view text, const std::string& name) {
-  Result<void> types;
-  auto result = parsed<ClusterFigures>(text, name, [&](TomlReader& reader) {
+  return parsed<ClusterFigures>(text, name, [](TomlReader& reader) {
     ClusterFigures cluster = read_cluster_figures(reader);
-    types = add_types(name, reader, cluster);
+    add_types(reader, cluster);
     return cluster;
   });
-  if (result && !types) return tl::unexpected(types.error());
-  return result;
 }
 
 Result<Behaviour> parse_behaviour(std::string_view text, const std::string& name) {
@@ -177,20 +163,12 @@ FailureCause read_cause(TomlReader& reader) {
 }  // namespace
 
 Result<std::vector<FailureCause>> parse_causes(std::string_view text, const std::string& name) {
-  Result<void> inner;
-  auto result = parsed<std::vector<FailureCause>>(text, name, [&](TomlReader& reader) {
+  return parsed<std::vector<FailureCause>>(text, name, [](TomlReader& reader) {
     std::vector<FailureCause> causes;
-    for (const toml::table* each : reader.tables("cause")) {
-      TomlReader row(*each, name);
-      causes.push_back(read_cause(row));
-      if (auto done = row.done(); !done && inner) inner = done;
-    }
+    reader.tables("cause", [&](TomlReader& cause) { causes.push_back(read_cause(cause)); });
+    if (causes.empty()) reader.complain("cause", "must have a table at least");
     return causes;
   });
-  if (result && !inner) return tl::unexpected(inner.error());
-  if (result && result->empty())
-    return fail(ErrorCode::invalid, fmt::format("{}: no [[cause]] at all", name));
-  return result;
 }
 
 }  // namespace schedmate

@@ -59,7 +59,7 @@ struct ClusterFigures {
 
   [[nodiscard]] double jobs_per_day() const { return gpu_jobs / days; }
   /// GPU seconds of a job.
-  [[nodiscard]] double mean_gpu_time() const {
+  [[nodiscard]] double mean_gpu_s() const {
     return (state_gpu_time_s[0] + state_gpu_time_s[1] + state_gpu_time_s[2]) / gpu_jobs;
   }
   [[nodiscard]] std::int64_t gpus() const { return std::int64_t{nodes} * gpus_per_node; }

@@ -29,7 +29,7 @@ TEST_CASE("the bundled figures are read, with their derived numbers") {
   CHECK(seren.cluster.types.size() == 6);
   CHECK(seren.cluster.gpus() == 2288);
   CHECK(seren.cluster.jobs_per_day() == doctest::Approx(3608).epsilon(0.001));
-  CHECK(seren.cluster.mean_gpu_time() == doctest::Approx(32'405).epsilon(0.001));
+  CHECK(seren.cluster.mean_gpu_s() == doctest::Approx(32'405).epsilon(0.001));
   CHECK(seren.causes.size() == 29);
   const Published saturn = bundled_figures("saturn");
   REQUIRE(saturn.cluster.types.size() == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a wrong table is refused with file, line and key") {
   CHECK(complaint("speed = 3\n" + good).contains("unknown key 'speed'"));
   CHECK(complaint(replaced(good, "[2, 88.36]", "[2, 80]")).contains("gpu_cdf must rise"));
   CHECK(complaint(replaced(good, "[1024, 100]", "[1024, 99]")).contains("end at 100"));
-  CHECK(complaint(replaced(good, "job_percent = 92.8", "job_percent = 80")).contains("add up to"));
+  CHECK(complaint(replaced(good, "job_percent = 92.8", "job_percent = 80")).contains("adds up to"));
   CHECK(complaint(replaced(good, "gpus = [1, 1, 1, 1, 1]", "gpus = [1, 1]")).contains("5 numbers"));
   CHECK(
       complaint(replaced(good, "mean_run_s = 1259.689", "mean_run_s = nan")).contains("mean_run"));

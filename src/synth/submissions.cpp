@@ -43,8 +43,8 @@ void burst_times(bool batch, double zero_share, std::span<std::int64_t> times, R
   }
 }
 
-void submit_all(const Published& published, const Streaks& streaks, std::int64_t span_s,
-                double zero_share, SynthJobs& jobs, Random random) {
+void submit_all(const SubmissionPlan& plan, double zero_share, SynthJobs& jobs, Random random) {
+  const auto& [published, streaks, span_s] = plan;
   std::vector<std::int64_t> times;
   for (const Burst& burst : streaks.bursts) {
     const std::span members(&streaks.order[burst.first], burst.count);
@@ -91,15 +91,14 @@ Gaps gaps_of(const SynthJobs& jobs) {
   return {100 * zeros / count, mean > 0 ? std::sqrt(variance) / mean : 0};
 }
 
-void submit_bursts(const Published& published, const Streaks& streaks, std::int64_t span_s,
-                   SynthJobs& jobs, Random random) {
-  const double wanted = published.behaviour.zero_gap_percent;
+void submit_bursts(const SubmissionPlan& plan, SynthJobs& jobs, Random random) {
+  const double wanted = plan.published.behaviour.zero_gap_percent;
   double low = 0;
   double high = 1;
   constexpr int rounds = 8;
   for (int round = 0; round < rounds; ++round) {
     const double share = round == 0 ? 0 : (low + high) / 2;
-    submit_all(published, streaks, span_s, share, jobs, random);
+    submit_all(plan, share, jobs, random);
     const double zeros = gaps_of(jobs).zero_percent;
     if (round == 0 && zeros >= wanted) return;  // so many jobs that chance alone gives more
     (zeros < wanted ? low : high) = round == 0 ? low : share;

@@ -10,12 +10,17 @@
 
 namespace schedmate {
 
+struct SubmissionPlan {
+  const Published& published;
+  const Streaks& streaks;
+  std::int64_t span_s;
+};
+
 /// Sets submit_s of every job, from 0 (a midnight) and below `span_s`. Bursts begin as a Poisson
 /// process with the cluster's day curve. A job of a type that comes in batches follows the one
 /// before it at once (so often that the share of zero gaps is the measured one) or within seconds;
 /// others follow within an hour, evenly over the logarithm.
-void submit_bursts(const Published& published, const Streaks& streaks, std::int64_t span_s,
-                   SynthJobs& jobs, Random random);
+void submit_bursts(const SubmissionPlan& plan, SynthJobs& jobs, Random random);
 
 struct Gaps {
   double zero_percent = 0;

@@ -41,7 +41,7 @@ TEST_CASE("submissions follow the day, come in batches and stay within the span"
   constexpr std::int64_t span_s = 30 * 86'400;
   SynthJobs jobs = draw_jobs(fit_joint(published), 6000, Random(2));
   const Streaks streaks = order_streaks(published.behaviour, jobs, Random(3));
-  submit_bursts(published, streaks, span_s, jobs, Random(4));
+  submit_bursts({published, streaks, span_s}, jobs, Random(4));
   CHECK(std::ranges::min(jobs, {}, &SynthJob::submit_s).submit_s >= 0);
   CHECK(std::ranges::max(jobs, {}, &SynthJob::submit_s).submit_s < span_s);
   const Gaps gaps = gaps_of(jobs);

@@ -18,12 +18,19 @@ namespace {
 
 constexpr double day_s = 86'400;
 constexpr double most_jobs = 1e8;
+constexpr std::uint64_t most_draws = 4;
 
 /// A stream of random numbers for each step, so that a change in one leaves the others.
 Random stream(std::uint64_t seed, std::uint64_t step) { return Random(mix(mix(seed) + step)); }
 
-Result<void> plan(const ClusterFigures& cluster, const Joint& joint,
-                  const SynthesisOptions& options, Synthesis& result, std::int64_t& count) {
+struct Size {
+  int nodes = 0;
+  std::int64_t jobs = 0;
+  std::int64_t span_s = 0;
+};
+
+Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
+                  const SynthesisOptions& options) {
   const std::int64_t gpus = options.gpus > 0 ? options.gpus : cluster.gpus();
   const std::int64_t nodes = gpus / cluster.gpus_per_node;
   if (nodes < 1 || nodes > 1'000'000) {
@@ -31,21 +38,31 @@ Result<void> plan(const ClusterFigures& cluster, const Joint& joint,
                 fmt::format("--gpus {}: 1 to 1000000 nodes of {} GPUs are possible", gpus,
                             cluster.gpus_per_node));
   }
-  result.nodes = static_cast<int>(nodes);
   const auto room = static_cast<double>(nodes * cluster.gpus_per_node);
-  const double load = cluster.jobs_per_day() * cluster.mean_gpu_time() /
-                      (static_cast<double>(cluster.gpus()) * day_s);
-  const double jobs_per_day = load * room * day_s / joint.mean_gpu_time(room);
+  const double busy = cluster.jobs_per_day() * cluster.mean_gpu_s() / day_s;  // GPUs, on average
+  const double load = busy / static_cast<double>(cluster.gpus());
+  const double jobs_per_day = load * room * day_s / joint.mean_gpu_s(room);
   const double jobs = options.jobs > 0 ? static_cast<double>(options.jobs)
                                        : std::round(options.days * jobs_per_day);
   if (!(jobs >= 1 && jobs <= most_jobs)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("{} jobs: 1 to {} are possible", jobs, most_jobs));
   }
-  count = static_cast<std::int64_t>(jobs);
-  const double span = options.jobs > 0 ? jobs / jobs_per_day : options.days;
-  result.span_s = std::max<std::int64_t>(1, std::llround(span * day_s));
-  return {};
+  const double days = options.jobs > 0 ? jobs / jobs_per_day : options.days;
+  return Size{static_cast<int>(nodes), static_cast<std::int64_t>(jobs),
+              std::max<std::int64_t>(1, std::llround(days * day_s))};
+}
+
+/// Draws until the check holds; a draw in which one job is too heavy to be balanced is thrown away.
+SynthJobs accepted_draw(const ClusterFigures& cluster, const Joint& joint, std::int64_t count,
+                        std::uint64_t seed) {
+  SynthJobs jobs;
+  for (std::uint64_t attempt = 0; attempt < most_draws; ++attempt) {
+    jobs = draw_jobs(joint, count, stream(seed, 100 + 2 * attempt));
+    balance(cluster, jobs, stream(seed, 101 + 2 * attempt));
+    if (std::ranges::all_of(check_rows(cluster, jobs), &CheckRow::holds)) break;
+  }
+  return jobs;
 }
 
 void cap(SynthJobs& jobs, std::int64_t gpus, std::int64_t& capped) {
@@ -78,16 +95,16 @@ bool Synthesis::holds() const { return std::ranges::all_of(checks, &CheckRow::ho
 Result<Synthesis> synthesize(const Published& published, const SynthesisOptions& options) {
   const ClusterFigures& cluster = published.cluster;
   const Joint joint = fit_joint(published);
+  const auto size = plan(cluster, joint, options);
+  if (!size) return tl::unexpected(size.error());
   Synthesis result;
-  std::int64_t count = 0;
-  if (auto done = plan(cluster, joint, options, result, count); !done)
-    return tl::unexpected(done.error());
+  result.nodes = size->nodes;
+  result.span_s = size->span_s;
   SynthJobs& jobs = result.jobs;
-  jobs = draw_jobs(joint, count, stream(options.seed, 1));
-  balance(cluster, jobs, stream(options.seed, 2));
+  jobs = accepted_draw(cluster, joint, size->jobs, options.seed);
   result.checks = check_rows(cluster, jobs);
   const Streaks streaks = order_streaks(published.behaviour, jobs, stream(options.seed, 3));
-  submit_bursts(published, streaks, result.span_s, jobs, stream(options.seed, 4));
+  submit_bursts({published, streaks, result.span_s}, jobs, stream(options.seed, 4));
   assign_users(cluster, streaks, jobs, stream(options.seed, 5));
   assign_causes(published, jobs, stream(options.seed, 6));
   result.continued =
@@ -97,8 +114,8 @@ Result<Synthesis> synthesize(const Published& published, const SynthesisOptions&
   cap(jobs, gpus, result.capped);
   result.gaps = gaps_of(jobs);
   result.top_users_percent = top_share(cluster, jobs, 5);
-  result.load = Tally(cluster, jobs).gpu_time /
-                (static_cast<double>(gpus) * static_cast<double>(result.span_s));
+  result.load =
+      Tally(cluster, jobs).gpu_s / (static_cast<double>(gpus) * static_cast<double>(result.span_s));
   return result;
 }
 

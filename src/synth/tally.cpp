@@ -7,7 +7,7 @@ namespace schedmate {
 
 Tally::Tally(const ClusterFigures& cluster)
     : type_jobs(cluster.types.size()),
-      type_gpu_time(cluster.types.size()),
+      type_gpu_s(cluster.types.size()),
       gpu_steps(cluster.gpu_cdf.size()) {}
 
 Tally::Tally(const ClusterFigures& cluster, const SynthJobs& drawn) : Tally(cluster) {
@@ -16,15 +16,15 @@ Tally::Tally(const ClusterFigures& cluster, const SynthJobs& drawn) : Tally(clus
 
 void Tally::add(const ClusterFigures& cluster, const SynthJob& job, double sign) {
   const double count = sign * static_cast<double>(job.gpus);
-  const double time = count * static_cast<double>(job.run_s);
+  const double seconds = count * static_cast<double>(job.run_s);
   jobs += sign;
   run_s += sign * static_cast<double>(job.run_s);
   gpus += count;
-  gpu_time += time;
+  gpu_s += seconds;
   type_jobs[job.type] += sign;
-  type_gpu_time[job.type] += time;
+  type_gpu_s[job.type] += seconds;
   state_jobs[job.state] += sign;
-  state_gpu_time[job.state] += time;
+  state_gpu_s[job.state] += seconds;
   const auto step =
       std::ranges::lower_bound(cluster.gpu_cdf, static_cast<double>(job.gpus), {}, &CdfPoint::x);
   const auto last = std::prev(cluster.gpu_cdf.end());

@@ -12,9 +12,9 @@ struct Tally {
   double jobs = 0;
   double run_s = 0;
   double gpus = 0;
-  double gpu_time = 0;  ///< GPU seconds
-  std::vector<double> type_jobs, type_gpu_time;
-  std::array<double, 3> state_jobs{}, state_gpu_time{};
+  double gpu_s = 0;  ///< GPU seconds
+  std::vector<double> type_jobs, type_gpu_s;
+  std::array<double, 3> state_jobs{}, state_gpu_s{};
   std::vector<double> gpu_steps;  ///< jobs in each step of the GPU CDF
 
   explicit Tally(const ClusterFigures& cluster);

@@ -60,7 +60,7 @@ std::uint32_t Tilt::moment(Moment moment) {
   return static_cast<std::uint32_t>(moments_.size() - 1);
 }
 
-void Tilt::cell(double prior, const std::vector<Feature>& features) {
+void Tilt::cell(double prior, const std::vector<TiltFeature>& features) {
   prior_.push_back(prior);
   features_.push_back(features);
 }
@@ -69,7 +69,7 @@ double Tilt::weigh(const Vector& theta, Vector& weights) const {
   double highest = -std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < prior_.size(); ++c) {
     double exponent = prior_[c] > 0 ? std::log(prior_[c]) : -1e300;
-    for (const Feature& each : features_[c]) exponent += theta[each.moment] * each.value;
+    for (const TiltFeature& each : features_[c]) exponent += theta[each.moment] * each.value;
     weights[c] = exponent;
     highest = std::max(highest, exponent);
   }
@@ -94,10 +94,10 @@ double Tilt::direction(const Vector& weights, Vector& direction) const {
   Vector hessian(n * n, 0.0);
   for (std::size_t c = 0; c < prior_.size(); ++c) {
     if (weights[c] == 0) continue;
-    for (const Feature& a : features_[c]) {
+    for (const TiltFeature& a : features_[c]) {
       const double part = weights[c] * a.value;
       mean[a.moment] += part;
-      for (const Feature& b : features_[c]) {
+      for (const TiltFeature& b : features_[c]) {
         if (b.moment <= a.moment) hessian[a.moment * n + b.moment] += part * b.value;
       }
     }

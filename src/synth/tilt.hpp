@@ -15,7 +15,7 @@ struct Moment {
   double tolerance = 0;  ///< standard error, above 0
 };
 
-struct Feature {
+struct TiltFeature {
   std::uint32_t moment = 0;
   double value = 0;
 };
@@ -26,9 +26,9 @@ class Tilt {
   std::uint32_t moment(Moment moment);
   void loosen(std::uint32_t moment, double tolerance) { moments_[moment].tolerance = tolerance; }
   /// A cell with its prior weight (0 or more) and its features, each moment at most once.
-  void cell(double prior, const std::vector<Feature>& features);
+  void cell(double prior, const std::vector<TiltFeature>& features);
   /// One more feature of a cell that is there.
-  void extend(std::size_t cell, Feature feature) { features_[cell].push_back(feature); }
+  void extend(std::size_t cell, TiltFeature feature) { features_[cell].push_back(feature); }
 
   /// A weight for each cell, the sum 1. Newton's method on the dual, from the last solution on; the
   /// cost is cells x features squared + moments cubed for each of some 20 steps, at most 60.
@@ -45,7 +45,7 @@ class Tilt {
 
   std::vector<Moment> moments_;
   std::vector<double> prior_;
-  std::vector<std::vector<Feature>> features_;
+  std::vector<std::vector<TiltFeature>> features_;
   Vector theta_;  // a multiplier for each moment
   double dual_ = 0;
 };

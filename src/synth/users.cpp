@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-double gpu_time(const SynthJob& job) {
+double gpu_s(const SynthJob& job) {
   return static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
 }
 
@@ -62,9 +62,9 @@ void assign_users(const ClusterFigures& cluster, const Streaks& streaks, SynthJo
   };
   std::vector<double> times;
   for (const Burst& burst : streaks.bursts) {
-    double time = 0;
-    for (const std::uint32_t job : members(burst)) time += gpu_time(jobs[job]);
-    times.push_back(time);
+    double gpus_s = 0;
+    for (const std::uint32_t job : members(burst)) gpus_s += gpu_s(jobs[job]);
+    times.push_back(gpus_s);
   }
   std::vector<std::uint32_t> order(times.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -82,7 +82,7 @@ void assign_users(const ClusterFigures& cluster, const Streaks& streaks, SynthJo
 
 double top_share(const ClusterFigures& cluster, const SynthJobs& jobs, double percent) {
   std::vector<double> times(static_cast<std::size_t>(cluster.users));
-  for (const SynthJob& job : jobs) times[job.user] += gpu_time(job);
+  for (const SynthJob& job : jobs) times[job.user] += gpu_s(job);
   std::ranges::sort(times, std::greater<>());
   const auto top =
       static_cast<std::ptrdiff_t>(std::ceil(percent / 100 * static_cast<double>(times.size())));
