@@ -13,8 +13,8 @@
 namespace schedmate {
 namespace {
 
-constexpr std::int64_t most_moves = 400'000;
-constexpr std::int64_t most_vain_moves = 100'000;
+constexpr std::int64_t most_moves = 200'000;
+constexpr std::int64_t most_vain_moves = 50'000;
 constexpr double least_help = 1e-3;  // of the excess: less is as good as vain
 
 /// Tries moves and keeps those that help.

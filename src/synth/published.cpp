@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-constexpr Bounds share{0, 100};
+constexpr KeyRange share{0, 100};
 constexpr double most_run_s = 1e9;
 
 template <class Value, class Read>
@@ -22,10 +22,10 @@ Result<Value> parsed(std::string_view text, const std::string& name, Read read) 
   return value;
 }
 
-template <std::size_t Count>
-std::array<double, Count> exactly(TomlReader& reader, std::string_view key) {
-  std::array<double, Count> result{};
-  std::ranges::copy(reader.numbers(key, Count), result.begin());
+template <std::size_t count>
+std::array<double, count> exactly(TomlReader& reader, std::string_view key) {
+  std::array<double, count> result{};
+  std::ranges::copy(reader.numbers(key, count), result.begin());
   if (std::ranges::max(result) <= 0) reader.complain(key, "must have a number above 0");
   return result;
 }

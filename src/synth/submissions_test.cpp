@@ -18,8 +18,8 @@ TEST_CASE("the day curve maps shares of the submissions to times") {
   hourly[18] = 3;
   constexpr std::int64_t day = 86'400;
   CHECK(day_curve(hourly, day, 0) == 6 * 3600);
-  CHECK(day_curve(hourly, day, 0.25) == 18 * 3600);
-  CHECK(day_curve(hourly, day, 0.625) == 18 * 3600 + 1800);
+  CHECK(day_curve(hourly, day, 0.25) == 64'800);
+  CHECK(day_curve(hourly, day, 0.625) == 66'600);
   CHECK(day_curve(hourly, 2 * day, 0.5) == day + 6 * 3600);
   // Until noon of the second day: 4 + 1 of the weights, the last fifth after its 6 o'clock.
   CHECK(day_curve(hourly, day + day / 2, 0.9) == day + 6 * 3600 + 1800);
@@ -38,7 +38,7 @@ TEST_CASE("gaps: zeros and coefficient of variation") {
 
 TEST_CASE("submissions follow the day, come in batches and stay within the span") {
   const Published published = bundled_figures("acme-kalos");
-  constexpr std::int64_t span_s = 30 * 86'400;
+  constexpr std::int64_t span_s = 2'592'000;
   SynthJobs jobs = draw_jobs(fit_joint(published), 6000, Random(2));
   const Streaks streaks = order_streaks(published.behaviour, jobs, Random(3));
   submit_bursts({published, streaks, span_s}, jobs, Random(4));

@@ -18,7 +18,7 @@ struct Tally {
   std::vector<double> gpu_steps;  ///< jobs in each step of the GPU CDF
 
   explicit Tally(const ClusterFigures& cluster);
-  Tally(const ClusterFigures& cluster, const SynthJobs& jobs);
+  Tally(const ClusterFigures& cluster, const SynthJobs& drawn);
   /// `sign` -1 takes it out again.
   void add(const ClusterFigures& cluster, const SynthJob& job, double sign = 1);
 };

@@ -44,7 +44,7 @@ void TomlReader::complain(std::string_view key, std::string_view why) {
                  fmt::format("{}:{}:{}: {} {}", file_, place.line, place.column, key, why)};
 }
 
-double TomlReader::number(std::string_view key, Bounds bounds) {
+double TomlReader::number(std::string_view key, KeyRange bounds) {
   asked_.emplace(key);
   const toml::node* const node = table_->values.get(key);
   const auto value = node == nullptr ? std::nullopt : node->value<double>();
@@ -55,7 +55,7 @@ double TomlReader::number(std::string_view key, Bounds bounds) {
   return *value;
 }
 
-double TomlReader::number_or(std::string_view key, double otherwise, Bounds bounds) {
+double TomlReader::number_or(std::string_view key, double otherwise, KeyRange bounds) {
   asked_.emplace(key);
   return !has(key) ? otherwise : number(key, bounds);
 }

@@ -16,7 +16,7 @@
 
 namespace schedmate {
 
-struct Bounds {
+struct KeyRange {
   double low = 0;
   double high = 1e15;
 };
@@ -28,8 +28,8 @@ class TomlReader {
   TomlReader(std::shared_ptr<const TomlTable> table, std::string file);
 
   /// The key must be there; outside the bounds is an error.
-  [[nodiscard]] double number(std::string_view key, Bounds bounds = {});
-  [[nodiscard]] double number_or(std::string_view key, double otherwise, Bounds bounds = {});
+  [[nodiscard]] double number(std::string_view key, KeyRange bounds = {});
+  [[nodiscard]] double number_or(std::string_view key, double otherwise, KeyRange bounds = {});
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::string text_or(std::string_view key, std::string otherwise);
   [[nodiscard]] bool flag_or(std::string_view key, bool otherwise);
