@@ -17,12 +17,12 @@ TEST_CASE("the day curve maps shares of the submissions to times") {
   hourly[6] = 1;
   hourly[18] = 3;
   constexpr std::int64_t day = 86'400;
-  CHECK(day_curve(hourly, day, 0) == 6 * 3600);
+  CHECK(day_curve(hourly, day, 0) == 21'600);
   CHECK(day_curve(hourly, day, 0.25) == 64'800);
   CHECK(day_curve(hourly, day, 0.625) == 66'600);
-  CHECK(day_curve(hourly, 2 * day, 0.5) == day + 6 * 3600);
+  CHECK(day_curve(hourly, 2 * day, 0.5) == day + 21'600);
   // Until noon of the second day: 4 + 1 of the weights, the last fifth after its 6 o'clock.
-  CHECK(day_curve(hourly, day + day / 2, 0.9) == day + 6 * 3600 + 1800);
+  CHECK(day_curve(hourly, day + day / 2, 0.9) == day + 23'400);
 }
 
 TEST_CASE("gaps: zeros and coefficient of variation") {
