@@ -17,7 +17,7 @@ constexpr std::size_t longest_label = 100;
 bool is_file_name(std::string_view label) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
+           c == '_' || c == '-' || c == '+';
   };
   return !label.empty() && label.size() <= longest_label && label.front() != '.' &&
          std::ranges::all_of(label, allowed);
@@ -66,7 +66,7 @@ Result<PolicySpec> parse_policy(std::string_view text) {
   if (!is_file_name(spec.label)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("--policy {}: the label '{}' names files, so it may hold letters, "
-                            "digits, '.', '_' and '-' only and not begin with '.'",
+                            "digits, '.', '_', '-' and '+' only and not begin with '.'",
                             text, spec.label));
   }
   if (colon == std::string_view::npos) return spec;

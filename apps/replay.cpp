@@ -6,8 +6,8 @@
 #include <ctime>
 #include <utility>
 
-#include "apps/made_up_profiles.hpp"
 #include "apps/progress.hpp"
+#include "apps/trace_workload.hpp"
 
 namespace schedmate {
 namespace {
@@ -33,11 +33,40 @@ RunLabel describe(const Settings& settings, const PolicySpec& policy) {
   return run;
 }
 
-void describe_profiles(const MadeUpProfiles& profiles, RunLabel& label) {
-  label.settings.emplace_back("profiles", profiles.lent() ? "syn" : "trace");
-  if (!profiles.lent()) return;
-  label.settings.emplace_back("workload", profiles.recipe());
-  label.settings.emplace_back("workload_sha256", profiles.fingerprint());
+void describe_workload(const TraceWorkload* made, const Settings& settings, RunLabel& label) {
+  label.settings.emplace_back("profiles", made == nullptr ? "trace" : "syn");
+  if (made == nullptr) return;
+  label.settings.emplace_back("workload", made->recipe);
+  label.settings.emplace_back("workload_sha256", made->workload.fingerprint);
+  for (const char* key : {"workload_cut", "workload_shuffle", "workload_errors_pct",
+                          "workload_noise_pct", "interference_pct"})
+    label.settings.emplace_back(key, settings.text(key));
+}
+
+/// Costs that are on are stated with the run.
+void describe_costs(const Settings& settings, RunLabel& label) {
+  for (const SettingRow& row : setting_rows())
+    if (row.key.starts_with("cost.") && settings.text(row.key) != row.fallback)
+      label.settings.emplace_back(row.key, settings.text(row.key));
+}
+
+Costs costs_of(const Settings& settings) {
+  const auto seconds = [&](std::string_view key) { return Seconds(settings.whole(key)); };
+  const auto share = [&](std::string_view key) {
+    return static_cast<double>(settings.whole(key)) / 100;
+  };
+  Costs costs;
+  costs.advice = seconds("cost.advice_s");
+  costs.tracked_share = share("cost.tracked_pct");
+  costs.failures = {.gpu_hours = static_cast<double>(settings.whole("cost.failure_gpu_hours")),
+                    .checkpoint = seconds("cost.checkpoint_s"),
+                    .detection = seconds("cost.detection_s"),
+                    .manual_restart = seconds("cost.manual_restart_s"),
+                    .handled_restart = seconds("cost.handled_restart_s"),
+                    .missed_share = share("cost.handler_missed_pct"),
+                    .false_share = share("cost.handler_false_pct"),
+                    .bad_node_share = share("cost.bad_node_pct")};
+  return costs;
 }
 
 SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator estimator) {
@@ -47,6 +76,8 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
   options.preemption = {run.overhead_small, run.overhead_large};
   options.estimator = std::move(estimator);
   options.threads = static_cast<int>(settings.whole("threads"));
+  options.seed = run.seed;
+  options.costs = costs_of(settings);
   return options;
 }
 
@@ -57,6 +88,7 @@ struct Parts {
   Scheduler scheduler;
   std::string estimator_spec;
   Estimator estimator;
+  const TraceWorkload* workload = nullptr;  ///< that the run works on, if any
 };
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
@@ -65,10 +97,21 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
       make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},
                      PolicyOptions(policy.options));
   if (!scheduler) return tl::unexpected(scheduler.error());
-  std::string spec = policy.estimator.empty() ? scheduler->estimator : policy.estimator;
-  auto estimator = make_estimator(spec, input.trace, seed);
+  Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
+  if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
+  const bool reads_metadata =
+      parts.estimator_spec.starts_with("advisor") || parts.scheduler.advice.starts_with("advisor");
+  if (parts.scheduler.packs || reads_metadata) {
+    const auto workload = input.workloads.get();
+    if (!workload) return tl::unexpected(workload.error());
+    parts.workload = *workload;
+  }
+  const Workload* workload = parts.workload == nullptr ? nullptr : &parts.workload->workload;
+  auto estimator =
+      make_estimator(parts.scheduler, parts.estimator_spec, {input.trace, seed, workload});
   if (!estimator) return tl::unexpected(estimator.error());
-  return Parts{std::move(*scheduler), std::move(spec), std::move(*estimator)};
+  parts.estimator = std::move(*estimator);
+  return parts;
 }
 
 /// The replay proper, in front of it a first look at the other VCs when a job is to be explained.
@@ -95,13 +138,20 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   auto parts = make_parts(input, policy);
   if (!parts) return tl::unexpected(parts.error());
   label.estimator = parts->estimator_spec;
+  if (!parts->scheduler.advice.empty())
+    label.settings.emplace_back("advice", parts->scheduler.advice);
   label.profiler_columns = parts->scheduler.packs;
-  const auto profiles =
-      parts->scheduler.packs ? MadeUpProfiles::lend(settings, input.trace) : MadeUpProfiles::none();
-  if (!profiles) return tl::unexpected(profiles.error());
-  if (parts->scheduler.packs) describe_profiles(*profiles, label);
+  std::optional<LentProfiles> profiles;
+  if (parts->workload != nullptr) profiles.emplace(input.trace, parts->workload->workload);
+  if (parts->scheduler.packs || parts->workload != nullptr)
+    describe_workload(parts->workload, settings, label);
+  describe_costs(settings, label);
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
+  if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr) {
+    options.costs.seen_profiles =
+        seen_while_warming_up(parts->workload->workload, parts->scheduler.profiler->time);
+  }
   ProgressBar progress(policy.label, input.session.environment.progress);
   options.progress = [&](double done) { progress.show(done); };
   std::optional<Explainer> explainer;

@@ -9,13 +9,15 @@
 #include "apps/explain.hpp"
 #include "apps/policy_spec.hpp"
 #include "apps/session.hpp"
+#include "apps/trace_workload.hpp"
 
 namespace schedmate {
 
 struct ReplayInput {
   const Session& session;
-  Trace& trace;  ///< gets made-up profiles for the policies that pack, when it has none
+  Trace& trace;  ///< gets made-up profiles for the policies that need them, when it has none
   const ClusterSpec& cluster;
+  WorkloadOnDemand& workloads;
   std::optional<std::uint32_t> explained_row;  ///< of --explain, index into Trace::jobs
 };
 

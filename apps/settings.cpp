@@ -35,6 +35,43 @@ constexpr std::array rows{
     SettingRow{"workload", SettingKind::text, "light", "",
                "what jobs of a trace that does not say compute: light, heavy or a recipe's path "
                "(docs/formats/recipe.md)"},
+    SettingRow{"workload_cut", SettingKind::choice, "gap", "gap|duration",
+               "where one template of resubmissions ends: an hour without any, or another duration "
+               "(which leaks)"},
+    SettingRow{"workload_shuffle", SettingKind::choice, "none", "none|metadata|all",
+               "control: what the Advisor sees is exchanged among jobs with as many GPUs; facts "
+               "alone, or with directory and command"},
+    SettingRow{"workload_errors_pct", SettingKind::whole, "100", "",
+               "facts that are missed or misread, in percent of the measured rates"},
+    SettingRow{"workload_noise_pct", SettingKind::whole, "0", "100",
+               "facts that are exchanged for others beside"},
+    SettingRow{"interference_pct", SettingKind::whole, "100", "",
+               "what jobs that share GPUs lose, in percent of the model's"},
+    SettingRow{"cost.advice_s", SettingKind::seconds, "0", "",
+               "an advised job enters its queue so much later"},
+    SettingRow{"cost.tracked_pct", SettingKind::whole, "100", "100",
+               "jobs whose log tells how fast they are"},
+    SettingRow{"cost.warm_up", SettingKind::flag, "false", "",
+               "a profile that is taken before the utilisation is steady shows too little"},
+    SettingRow{"cost.early_end_pct", SettingKind::whole, "0", "100",
+               "jobs that end early, at a moment drawn uniformly"},
+    SettingRow{"cost.failure_gpu_hours", SettingKind::whole, "0", "",
+               "mean GPU hours between two infrastructure failures; 0: none"},
+    SettingRow{"cost.checkpoint_s", SettingKind::seconds, "1800", "",
+               "of progress between two checkpoints; what is behind the last is lost"},
+    SettingRow{"cost.detection_s", SettingKind::seconds, "600", "",
+               "a failed job holds its GPUs until it is seen"},
+    SettingRow{"cost.manual_restart_s", SettingKind::seconds, "3600", "",
+               "from there until its owner has started it again"},
+    SettingRow{"cost.handled_restart_s", SettingKind::seconds, "60", "",
+               "from there until the Failure Handler has"},
+    SettingRow{"cost.handler_missed_pct", SettingKind::whole, "0", "100",
+               "infrastructure failures that the handler takes for the user's"},
+    SettingRow{"cost.handler_false_pct", SettingKind::whole, "0", "100",
+               "FAILED jobs that the handler starts again in vain"},
+    SettingRow{"cost.bad_node_pct", SettingKind::whole, "0", "100",
+               "infrastructure failures whose node fails the job again at once when it is not left "
+               "out"},
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
@@ -129,7 +166,7 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
         return wrong(is_count ? "a whole number from 1 on is needed"
                               : "a whole number from 0 on is needed");
       }
-      if (is_count && *number > parse_number<std::int64_t>(row.choices).value_or(0))
+      if (!row.choices.empty() && *number > parse_number<std::int64_t>(row.choices).value_or(0))
         return wrong(fmt::format("at most {}", row.choices));
       if (row.kind == SettingKind::seconds && *number > 86'400) return wrong("at most 86400 s");
       return {};

@@ -21,7 +21,7 @@ struct SettingRow {
   std::string_view key;
   SettingKind kind = SettingKind::flag;
   std::string_view fallback;  ///< default value
-  std::string_view choices;   ///< of a choice, separated by '|'; of a count the largest
+  std::string_view choices;   ///< of a choice, separated by '|'; of a number the largest
   std::string_view effect;
   bool Defects::* defect = nullptr;  ///< the switch it sets; its default follows the mode
 };

@@ -86,7 +86,10 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   const Experiment experiment{request.trace, request.cluster, std::string(version().commit), *trace,
                               *cluster};
   SimulateAnswer answer{experiment, {}, {}, {}, request.out, ""};
-  const ReplayInput input{session, *trace, *cluster, *explained};
+  const double early = static_cast<double>(session.settings.whole("cost.early_end_pct")) / 100;
+  end_early(*trace, early, static_cast<std::uint64_t>(session.settings.whole("seed")));
+  WorkloadOnDemand workloads(session.settings, *trace);
+  const ReplayInput input{session, *trace, *cluster, workloads, *explained};
   for (const PolicySpec& policy : *policies) {
     if (auto sound = check_policy(input, policy); !sound) return sound;
   }

@@ -51,6 +51,11 @@ struct Profile {
   bool interference_free = false;  ///< a pair with this member runs at full speed (released table)
 };
 
+/// The sharing score of a utilisation (Lucid 3.3): the rule of thumb that agrees with the released
+/// labels as often as a fitted tree does (lucid.md 6.1). Memory bandwidth above 30.5 % is heavy;
+/// else a GPU that is busy for at most 25 % is light.
+[[nodiscard]] int sharing_score_of(const Profile& profile);
+
 /// Speeds of the members of a pair, 1.0 = as fast as alone.
 struct PairRate {
   double newcomer = 1.0;

@@ -27,16 +27,27 @@ struct JobInfo {
   SimTime submit;                 ///< as the user sees it
   SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
   FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
+  double advised = 0;             ///< how much of the estimate is advice, 0 to 1
   const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null
   SimTime run_since;                 ///< start of the present run, when running
   Seconds attained{0};               ///< run time of earlier runs
   Seconds overhead{0};               ///< run time added by preemptions so far
   bool running = false;
-  bool sharing = false;  ///< shares GPUs now (or is still treated so)
+  bool sharing = false;   ///< shares GPUs now (or is still treated so)
+  bool alone = false;     ///< its memory did not fit beside another's: never to share again
+  bool profiled = false;  ///< `profile` was measured on a GPU, not foretold
+  /// Speed relative to running alone since `speed_since`, as its log shows it (paper 3.2, Metric
+  /// Tracker); nothing when the log does not tell.
+  std::optional<double> speed{};
+  SimTime speed_since;
 
   /// Run time so far, in all runs.
   [[nodiscard]] Seconds run_time(SimTime now) const {
     return attained + (running ? now - run_since : Seconds(0));
+  }
+  /// The speed, once the log has shown it for at least `least`.
+  [[nodiscard]] std::optional<double> seen_speed(SimTime now, Seconds least) const {
+    return running && now - speed_since >= least ? speed : std::nullopt;
   }
   /// Estimated run time still needed, preemption overhead included; negative when overdue.
   [[nodiscard]] FractionalSeconds remaining(SimTime now) const {
@@ -68,10 +79,10 @@ struct View {
 class Plan {
  public:
   struct Decision {
-    enum class Kind : std::uint8_t { start, preempt } kind;
+    enum class Kind : std::uint8_t { start, preempt, evict } kind;
     JobId job;
     bool shares = false;  ///< started on GPUs that others hold
-    Placement left{};     ///< preempted from these GPUs
+    Placement left{};     ///< taken off these GPUs
   };
 
   Plan(Cluster& cluster, SimTime now) : cluster_(cluster), now_(now) {}
@@ -84,6 +95,9 @@ class Plan {
   void start_with(JobId job, JobId resident);
   /// Takes a running job off its GPUs; it goes back to the queue with its progress.
   void preempt(JobId job);
+  /// Takes a running job off its GPUs without a checkpoint; it goes back to the queue and will
+  /// begin anew (paper 4.1, packing cancellation).
+  void evict(JobId job);
   /// Asks to be called at `when` even if nothing happens; the earliest wish counts, until the next
   /// call.
   void wake_at(SimTime when);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <schedmate/estimator.hpp>
 #include <schedmate/policy.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
@@ -35,6 +36,8 @@ class PolicyOptions {
  public:
   PolicyOptions() = default;
   explicit PolicyOptions(std::map<std::string, std::string, std::less<>> values);
+  /// "key=value,..." where the key was not given.
+  void add_defaults(std::string_view list);
   [[nodiscard]] Result<std::int64_t> take_integer(std::string_view key, std::int64_t fallback);
   [[nodiscard]] Result<double> take_number(std::string_view key, double fallback);
   [[nodiscard]] Result<bool> take_flag(std::string_view key, bool fallback);
@@ -63,14 +66,20 @@ struct ProfilerStage {
   int max_gpus = 8;                  ///< larger jobs are not profiled
   PartitionSpec nodes;               ///< the profiler's own nodes
   std::vector<std::string> lenders;  ///< VCs that give one node each, in turn
-  std::string echo_vc;               ///< VC that follows its scaling (Defects::node_echo), or ""
+  /// Jobs whose GPU use is foretold go straight to their VC (paper 4.1): all of them, or only those
+  /// that are expected to outlast `time`, as the others end in the profiler.
+  enum class Bypass : std::uint8_t { none, outlasting, all } bypass = Bypass::none;
+  std::string echo_vc;  ///< VC that follows its scaling (Defects::node_echo), or ""
 };
 
 struct Scheduler {
   Policy decide;                     ///< copied for each VC
   std::string estimator = "oracle";  ///< when --policy gives no estimate=
+  std::string advice{};              ///< estimator that advises beside it (advice=); "" = none
+  bool shrink = true;                ///< advice counts as far as it has earned it (shrink=)
   bool counts_down = false;          ///< preempts or shares: Defects::late_end applies
-  bool packs = false;                ///< lets jobs share GPUs: needs profiles, has their columns
+  bool handler = false;  ///< the Failure Handler restarts what the infrastructure broke (handler=)
+  bool packs = false;    ///< lets jobs share GPUs: needs profiles, has their columns
   std::optional<ProfilerStage> profiler;
 };
 
@@ -79,10 +88,18 @@ struct PolicyRow {
   std::string_view name;
   std::string_view summary;
   Result<Scheduler> (*make)(const PolicyInput& input, PolicyOptions& options);
+  std::string_view preset{};  ///< settings of a variant, "key=value,..."
 };
 [[nodiscard]] std::span<const PolicyRow> policy_rows();
 /// Error not_found names the nearest row.
 [[nodiscard]] Result<Scheduler> make_scheduler(std::string_view name, const PolicyInput& input,
                                                PolicyOptions options);
+[[nodiscard]] Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
+                                               PolicyOptions options);
+
+/// The estimator `host` ("" = the scheduler's own), with the scheduler's advice beside it. Errors:
+/// those of make_estimator.
+[[nodiscard]] Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view host,
+                                               const EstimatorInput& input);
 
 }  // namespace schedmate

@@ -7,6 +7,7 @@
 /// clusters are independent of each other and may run on several threads with the same result.
 
 #include <functional>
+#include <schedmate/costs.hpp>
 #include <schedmate/estimator.hpp>
 #include <schedmate/job.hpp>
 #include <schedmate/scheduler.hpp>
@@ -32,6 +33,9 @@ struct JobOutcome {
   bool exclusive = true;  ///< not treated as sharing at its end
   bool started = false;
   std::int32_t preemptions = 0;
+  std::int32_t evictions = 0;  ///< taken off shared GPUs with its progress lost
+  std::int32_t failures = 0;   ///< of the infrastructure (FailureCosts)
+  Seconds down{0};             ///< between a failure and its return to the queue
   SimTime start;  ///< first start (in the VC, or in the profiler when it finished there)
   SimTime end;
   Seconds queue{0};           ///< waiting in all queues
@@ -40,6 +44,10 @@ struct JobOutcome {
   double remaining = 0.0;     ///< work left at its end, seconds (<= 0 by rounding to whole seconds)
   SimTime packed_at;          ///< last joined another job's GPUs; zero = never
   SimTime unpacked_at;        ///< last had its GPUs to itself again; zero = never
+  // Where its GPUs' time went, GPU seconds: held = work + lost + overhead + slowed.
+  double held_gpu_s = 0;      ///< on GPUs, in all runs
+  double lost_gpu_s = 0;      ///< work that had to be done again
+  double overhead_gpu_s = 0;  ///< preemptions, profiling, failures until they were seen
   Placement nodes;            ///< of its last run; Slice::node is the printed node number
 };
 
@@ -66,6 +74,8 @@ struct SimOptions {
   Placer placer = Placer::consolidate;
   PreemptionCost preemption;
   Estimator estimator;  ///< make_estimator(); empty = true durations
+  Costs costs;
+  std::uint64_t seed = 1;  ///< of what the costs draw
   int threads = 1;
   std::function<void(double done)> progress;  ///< share of jobs finished, from any thread
 

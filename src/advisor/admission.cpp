@@ -14,8 +14,6 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t looked_at = 64;  ///< the user's latest submissions of an entry
-
 std::string describe(const FlagDifference& each) {
   const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
   return fmt::format("{} ({}): {} here, {} there", each.name, each.rule, shown(each.ours),
@@ -100,6 +98,7 @@ Verdict verdict_of(std::vector<FlagDifference> found, const AdmissionCase& both,
 
 /// The facts of both jobs, where they are known, have the last word.
 void apply_facts(const Fields& ours, const Fields& theirs, Verdict& verdict) {
+  if (ours == theirs) return;  // the usual case, and much cheaper to see
   const Match match = match_fields(ours, theirs);
   for (const FieldDifference& each : match.differing) {
     if (!each.decisive) continue;
@@ -158,6 +157,13 @@ Verdict judge(const AdmissionCase& both, const FlagRules& rules) {
   if (ours.branch != theirs.branch) return another("other branch");
   const CommandFlags our_flags = read_command_flags(ours.job.command, rules);
   const CommandFlags their_flags = read_command_flags(theirs.command, rules);
+  return judge(both, {our_flags, their_flags}, rules);
+}
+
+Verdict judge(const AdmissionCase& both, const BothFlags& flags, const FlagRules& rules) {
+  const auto& [our_flags, their_flags] = flags;
+  const Submission& ours = both.submission;
+  const JobRecord& theirs = both.earlier;
   if (our_flags.entry != their_flags.entry) return another("other program");
   std::vector<FlagDifference> found = compare_requests(ours, theirs);
   for (FlagDifference& each : compare_commands(our_flags, their_flags, rules))
@@ -172,12 +178,23 @@ Verdict judge(const AdmissionCase& both, const FlagRules& rules) {
   return verdict;
 }
 
+double likeness(FlagClass relation) {
+  switch (relation) {
+    case FlagClass::same_job:
+      return 1;
+    case FlagClass::same_duration:
+      return 0.95;
+    default:
+      return 0.7;
+  }
+}
+
 Result<std::vector<Repeated>> find_repeated(Store& store, const Submission& submission,
                                             const Fields* ours, const FlagRules& rules) {
   JobFilter filter;
   filter.user = submission.user;
   filter.entry = read_command_flags(submission.job.command, rules).entry;
-  filter.limit = looked_at;
+  filter.limit = submissions_of_an_entry;
   filter.brief = true;
   filter.finished = true;
   std::vector<Repeated> repeated;

@@ -43,6 +43,19 @@ struct AdmissionCase {
 
 [[nodiscard]] Verdict judge(const AdmissionCase& both, const FlagRules& rules);
 
+/// The same for commands that were read already; user, directory and branch are known to agree.
+struct BothFlags {
+  const CommandFlags& ours;
+  const CommandFlags& theirs;
+};
+[[nodiscard]] Verdict judge(const AdmissionCase& both, const BothFlags& flags,
+                            const FlagRules& rules);
+
+/// How much an earlier submission of that relation counts, 0 to 1.
+[[nodiscard]] double likeness(FlagClass relation);
+
+inline constexpr std::size_t submissions_of_an_entry = 64;  ///< the user's latest are looked at
+
 /// An earlier submission that this one repeats.
 struct Repeated {
   JobRecord record;

@@ -16,17 +16,6 @@ namespace schedmate {
 namespace {
 
 /// How much an earlier submission says of this one, by how it relates to it.
-double likeness(FlagClass relation) {
-  switch (relation) {
-    case FlagClass::same_job:
-      return 1;
-    case FlagClass::same_duration:
-      return 0.95;
-    default:
-      return 0.7;
-  }
-}
-
 /// An earlier job as the estimate and the reader see it.
 struct Shown {
   PastRun run;

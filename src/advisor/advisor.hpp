@@ -40,7 +40,10 @@ struct Advised {
 /// another user holds the id.
 [[nodiscard]] Result<void> remember(const Advised& advised, const AdvisorParts& parts);
 
-/// A record of a submission with these facts, as the store keeps it.
+/// What admission and search compare of a submission with these facts.
+[[nodiscard]] JobRecord comparable_record(const Submission& submission, const Facts& facts,
+                                          const FlagRules& rules);
+/// The whole record, as the store keeps it.
 [[nodiscard]] JobRecord make_record(const Submission& submission, const Facts& facts,
                                     const FlagRules& rules);
 

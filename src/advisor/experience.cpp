@@ -9,10 +9,6 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t own_errors = 200;
-constexpr std::size_t all_errors = 200;
-constexpr std::size_t looked_at = 40;  ///< latest jobs of a user
-
 AdviceSource source_of(std::string_view name) {
   for (const AdviceSource each :
        {AdviceSource::resubmission, AdviceSource::similar, AdviceSource::user_history})
@@ -62,11 +58,11 @@ Result<std::vector<Residual>> recent_residuals(Store& store, const std::string& 
   filter.finished = true;
   filter.brief = true;
   filter.user = user;
-  filter.limit = own_errors;
+  filter.limit = experience::own_errors;
   if (auto done = add_residuals(store, filter, user, residuals); !done)
     return tl::unexpected(done.error());
   filter.user.reset();
-  filter.limit = all_errors;
+  filter.limit = experience::all_errors;
   if (auto done = add_residuals(store, filter, user, residuals); !done)
     return tl::unexpected(done.error());
   return residuals;
@@ -77,7 +73,7 @@ Result<std::vector<PastRun>> latest_runs(Store& store, const std::string& user, 
   filter.user = user;
   filter.finished = true;
   filter.brief = true;
-  filter.limit = looked_at;
+  filter.limit = experience::latest_jobs;
   std::vector<PastRun> all;
   std::vector<PastRun> alike;
   const auto done = store.each(filter, [&](const JobRecord& record) {
@@ -97,10 +93,9 @@ Result<double> Trust::of(const std::string& user) {
   filter.user = user;
   filter.finished = true;
   filter.brief = true;
-  filter.limit = looked_at;
-  // A past of ten jobs with one overrun stands for the unknown user.
-  double overruns = 1;
-  double jobs = 10;
+  filter.limit = experience::latest_jobs;
+  std::size_t overruns = 0;
+  std::size_t jobs = 0;
   const auto done = store_.each(filter, [&](const JobRecord& record) {
     if (!residual_of(record)) return true;
     ++jobs;
@@ -108,11 +103,15 @@ Result<double> Trust::of(const std::string& user) {
     return true;
   });
   if (!done) return tl::unexpected(done.error());
+  return known_[user] = trust_after(overruns, jobs);
+}
+
+double trust_after(std::size_t overruns, std::size_t jobs) {
+  // A past of ten jobs with one overrun stands for the unknown user.
   constexpr double usual = 0.1;
   constexpr double least = 0.1;
-  const double trust = std::clamp(usual / (overruns / jobs), least, 1.0);
-  known_[user] = trust;
-  return trust;
+  const double share = static_cast<double>(overruns + 1) / static_cast<double>(jobs + 10);
+  return std::clamp(usual / share, least, 1.0);
 }
 
 }  // namespace schedmate

@@ -11,6 +11,13 @@
 
 namespace schedmate {
 
+/// How far back it is looked.
+namespace experience {
+inline constexpr std::size_t own_errors = 200;
+inline constexpr std::size_t all_errors = 200;
+inline constexpr std::size_t latest_jobs = 40;  ///< of a user
+}  // namespace experience
+
 /// A job that has ended as accounting says, as an estimate sees it.
 [[nodiscard]] std::optional<PastRun> past_run(const JobRecord& record);
 
@@ -24,6 +31,9 @@ namespace schedmate {
 /// are some.
 [[nodiscard]] Result<std::vector<PastRun>> latest_runs(Store& store, const std::string& user,
                                                        std::int64_t gpus);
+
+/// Trust in a user of whose `jobs` that had advice so many outlasted its 90 % mark.
+[[nodiscard]] double trust_after(std::size_t overruns, std::size_t jobs);
 
 /// 1 for users whose jobs outlast the 90 % mark of their advice as often as they should (one in
 /// ten) or less, down to 0.1. Users without a past have 1.

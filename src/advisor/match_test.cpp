@@ -67,10 +67,10 @@ TEST_CASE("batch, GPUs, length and precision are differences that scale") {
 
 TEST_CASE("an embedder's own threshold is the measure of its cosines") {
   const Match same = match_fields({{"model_name", "ResNet-50"}}, {{"model_name", "ResNet-50"}});
-  const double lexical = mixed_score(0.70, same, 0.70);
-  CHECK(mixed_score(0.90, same, 0.90) == doctest::Approx(lexical));
-  CHECK(mixed_score(0.70, same, 0.90) < lexical);
-  CHECK(mixed_score(1.0, same, 0.90) == doctest::Approx(mixed_score(1.0, same, 0.70)));
+  const double lexical = mixed_score(0.70, same.score, 0.70);
+  CHECK(mixed_score(0.90, same.score, 0.90) == doctest::Approx(lexical));
+  CHECK(mixed_score(0.70, same.score, 0.90) < lexical);
+  CHECK(mixed_score(1.0, same.score, 0.90) == doctest::Approx(mixed_score(1.0, same.score, 0.70)));
 }
 
 TEST_CASE("nearer numbers are more alike") {

@@ -6,6 +6,14 @@
 namespace schedmate {
 
 JobRecord make_record(const Submission& submission, const Facts& facts, const FlagRules& rules) {
+  JobRecord record = comparable_record(submission, facts, rules);
+  record.facts_json = facts_json(facts, {.explain = false, .indented = false});
+  record.closure = facts.tree;
+  return record;
+}
+
+JobRecord comparable_record(const Submission& submission, const Facts& facts,
+                            const FlagRules& rules) {
   JobRecord record;
   record.id = submission.id;
   record.user = submission.user;
@@ -22,10 +30,8 @@ JobRecord make_record(const Submission& submission, const Facts& facts, const Fl
   record.fields = fields_of(facts);
   if (field(record.fields, "gpus").empty()) record.fields["gpus"] = std::to_string(record.gpus);
   if (!record.gpu_type.empty()) record.fields["gpu_type"] = record.gpu_type;
-  record.facts_json = facts_json(facts, {.explain = false, .indented = false});
   record.text = embedding_text(record.fields);
   record.entry = read_command_flags(record.command, rules).entry;
-  record.closure = facts.tree;
   return record;
 }
 

@@ -9,8 +9,6 @@ namespace schedmate {
 namespace {
 
 constexpr double cosine_share = 0.3;
-constexpr std::size_t nearest_texts = 64;  ///< the re-rank chooses among these
-constexpr std::size_t jobs_of_a_text = 16;
 
 bool has_ended(const JobRecord& record) {
   return record.outcome && record.outcome->state != EndState::unknown;
@@ -27,7 +25,7 @@ Result<void> add_jobs(const SimilarityQuery& query, const SimilarText& text,
   return query.store.each(filter, [&](JobRecord record) {
     Match match = match_fields(query.fields, record.fields);
     const double score =
-        options.paper ? text.score : mixed_score(text.score, match, options.similar_cosine);
+        options.paper ? text.score : mixed_score(text.score, match.score, options.similar_cosine);
     const bool fits = options.paper || match.same_kind();
     if (fits && score >= threshold_of(options) && record.id != query.without && has_ended(record))
       found.push_back({std::move(record), score, std::move(match)});
@@ -37,13 +35,13 @@ Result<void> add_jobs(const SimilarityQuery& query, const SimilarText& text,
 
 }  // namespace
 
-double mixed_score(double cosine, const Match& match, double similar_cosine) {
+double mixed_score(double cosine, double fields, double similar_cosine) {
   constexpr double measure = 0.70;
   const double threshold = std::clamp(similar_cosine, 0.01, 0.99);
   const double stretched = cosine < threshold
                                ? measure * cosine / threshold
                                : measure + (1 - measure) * (cosine - threshold) / (1 - threshold);
-  return cosine_share * std::clamp(stretched, 0.0, 1.0) + (1 - cosine_share) * match.score;
+  return cosine_share * std::clamp(stretched, 0.0, 1.0) + (1 - cosine_share) * fields;
 }
 
 double threshold_of(const SimilarityOptions& options) {

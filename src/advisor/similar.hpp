@@ -20,6 +20,9 @@ struct SimilarityOptions {
   double similar_cosine = 0.70;
 };
 
+inline constexpr std::size_t nearest_texts = 64;  ///< the re-rank chooses among these
+inline constexpr std::size_t jobs_of_a_text = 16;
+
 struct FoundJob {
   JobRecord record;  ///< brief
   double score = 0;
@@ -29,7 +32,7 @@ struct FoundJob {
 /// 0.3 x cosine + 0.7 x fields (dependencies: better than either on labelled jobs). Cosines of an
 /// embedder with another threshold are first stretched so that its threshold becomes that of
 /// `lexical`: texts without anything in common have 0.6 and more with some models.
-[[nodiscard]] double mixed_score(double cosine, const Match& match, double similar_cosine);
+[[nodiscard]] double mixed_score(double cosine, double fields, double similar_cosine);
 
 /// The threshold in effect.
 [[nodiscard]] double threshold_of(const SimilarityOptions& options);

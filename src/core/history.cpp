@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
 #include <schedmate/estimator.hpp>
 
 namespace schedmate {
@@ -8,7 +10,9 @@ std::uint64_t shape(std::uint32_t user, std::int32_t gpus) {
 }
 }  // namespace
 
-void History::add(const Job& job) {
+void History::add(const Job& job, const Finished& finished) {
+  finished_.push_back(finished);
+  sum_of_logs_ += std::log(std::max(1.0, static_cast<double>(job.duration.count())));
   by_shape_[shape(job.user, job.gpus)].push_back(job.duration);
   for (Mean* mean : {&by_user_[job.user], &all_}) {
     mean->sum_s += job.duration.count();

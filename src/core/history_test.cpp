@@ -24,10 +24,10 @@ TEST_CASE("an empty history knows nothing") {
 
 TEST_CASE("run times are kept per user and GPU count, oldest first") {
   History history;
-  history.add(finished(1, 8, 100));
-  history.add(finished(1, 8, 300));
-  history.add(finished(1, 4, 50));
-  history.add(finished(2, 8, 1000));
+  history.add(finished(1, 8, 100), {});
+  history.add(finished(1, 8, 300), {});
+  history.add(finished(1, 4, 50), {});
+  history.add(finished(2, 8, 1000), {});
   const auto past = history.of(1, 8);
   CHECK(std::ranges::equal(past, std::vector{Seconds(100), Seconds(300)}));
   CHECK(history.of(2, 4).empty());
@@ -36,10 +36,19 @@ TEST_CASE("run times are kept per user and GPU count, oldest first") {
   CHECK(history.of_all().value().count() == 362.5);
 }
 
+TEST_CASE("who finished and when is kept in order") {
+  History history;
+  history.add(finished(1, 8, 100), {4, SimTime(Seconds(100))});
+  history.add(finished(1, 8, 300), {2, SimTime(Seconds(300))});
+  REQUIRE(history.finished().size() == 2);
+  CHECK(history.finished()[1].row == 2);
+  CHECK(history.finished()[1].end == SimTime(Seconds(300)));
+}
+
 TEST_CASE("users and GPU counts do not run into each other") {
   History history;
-  history.add(finished(0, 1, 10));
-  history.add(finished(1, 0x7fffffff, 20));
+  history.add(finished(0, 1, 10), {});
+  history.add(finished(1, 0x7fffffff, 20), {});
   CHECK(history.of(1, 1).empty());
   CHECK(history.of(0, 0x7fffffff).empty());
 }

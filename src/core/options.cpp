@@ -12,6 +12,14 @@ namespace schedmate {
 PolicyOptions::PolicyOptions(std::map<std::string, std::string, std::less<>> values)
     : values_(std::move(values)) {}
 
+void PolicyOptions::add_defaults(std::string_view list) {
+  for (const std::string_view item : split(list, ',')) {
+    const std::size_t equals = item.find('=');
+    if (equals != std::string_view::npos)
+      values_.emplace(item.substr(0, equals), item.substr(equals + 1));
+  }
+}
+
 std::string PolicyOptions::take_text(std::string_view key, std::string_view fallback) {
   known_.emplace_back(key);
   const auto found = values_.find(key);

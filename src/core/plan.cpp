@@ -26,6 +26,10 @@ void Plan::preempt(JobId job) {
   decisions_.push_back({Decision::Kind::preempt, job, false, cluster_.release(job)});
 }
 
+void Plan::evict(JobId job) {
+  decisions_.push_back({Decision::Kind::evict, job, false, cluster_.release(job)});
+}
+
 void Plan::wake_at(SimTime when) { wake_ = std::min(wake_, when); }
 
 std::uint32_t Plan::add_node(std::uint32_t label) {

@@ -18,37 +18,56 @@ constexpr FractionalSeconds unknown_duration{3600};
 
 struct EstimatorSpec {
   std::string_view argument;  // after the first ':', "" when absent
-  const Trace& trace;
-  std::uint64_t seed;
+  const EstimatorInput& input;
 };
 
 Result<Estimator> make_oracle(const EstimatorSpec&) {
-  return
-      [](const Job& job, std::size_t, const History&) { return FractionalSeconds(job.duration); };
+  return [](const Entering& at) { return Prediction{FractionalSeconds(at.job.duration)}; };
 }
 
 Result<Estimator> make_column(const EstimatorSpec& spec) {
-  const auto column = spec.trace.columns.find(spec.argument);
-  if (column == spec.trace.columns.end()) {
+  const auto column = spec.input.trace.columns.find(spec.argument);
+  if (column == spec.input.trace.columns.end()) {
     return fail(ErrorCode::invalid,
                 fmt::format("estimate=column:{}: the trace has no numeric column of that name",
                             spec.argument));
   }
-  return [&values = column->second](const Job&, std::size_t row, const History&) {
-    return FractionalSeconds(values[row]);
+  return [&values = column->second](const Entering& at) {
+    return Prediction{FractionalSeconds(values[at.row])};
   };
 }
 
-FractionalSeconds mean_or_unknown(History::Mean mean) {
-  return mean.count > 0 ? mean.value() : unknown_duration;
+Prediction of_all(const History& history) {
+  const History::Mean mean = history.of_all();
+  return {.run_time = mean.count > 0 ? mean.value() : unknown_duration, .blind = mean.count == 0};
 }
 
-FractionalSeconds of_user(const Job& job, std::size_t, const History& history) {
-  const History::Mean own = history.of_user(job.user);
-  return own.count > 0 ? own.value() : mean_or_unknown(history.of_all());
+Prediction of_user(const Entering& at) {
+  const History::Mean own = at.history.of_user(at.job.user);
+  return own.count > 0 ? Prediction{own.value()} : of_all(at.history);
 }
 
 Result<Estimator> make_user_mean(const EstimatorSpec&) { return of_user; }
+
+Prediction typical_of(const Entering& at) {
+  const std::int64_t count = at.history.of_all().count;
+  if (count == 0) return {.run_time = unknown_duration, .blind = true};
+  return {FractionalSeconds(std::exp(at.history.sum_of_logs() / static_cast<double>(count)))};
+}
+
+Result<Estimator> make_typical(const EstimatorSpec&) { return typical_of; }
+
+Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
+  if (spec.input.workload == nullptr) {
+    return fail(ErrorCode::invalid,
+                "the advisor needs to know what the jobs are: it works on a workload "
+                "(--set workload=light or heavy), which a trace with tables of its own has not");
+  }
+  return advisor_on(spec.input.trace, *spec.input.workload, paper);
+}
+
+Result<Estimator> make_advisor(const EstimatorSpec& spec) { return advisor_of(spec, false); }
+Result<Estimator> make_advisor_paper(const EstimatorSpec& spec) { return advisor_of(spec, true); }
 
 Result<Estimator> make_last_k(const EstimatorSpec& spec) {
   const auto k = spec.argument.empty() ? 3 : parse_number<std::size_t>(spec.argument).value_or(0);
@@ -56,15 +75,15 @@ Result<Estimator> make_last_k(const EstimatorSpec& spec) {
     return fail(ErrorCode::unsupported,
                 fmt::format("estimate=last_k:{}: a count of 1 or more is needed", spec.argument));
   }
-  return [k](const Job& job, std::size_t row, const History& history) {
-    const auto past = history.of(job.user, job.gpus);
-    if (past.empty()) return of_user(job, row, history);
+  return [k](const Entering& at) {
+    const auto past = at.history.of(at.job.user, at.job.gpus);
+    if (past.empty()) return of_user(at);
     History::Mean mean;
     for (const Seconds duration : past.last(std::min(k, past.size()))) {
       mean.sum_s += duration.count();
       ++mean.count;
     }
-    return mean.value();
+    return Prediction{mean.value()};
   };
 }
 
@@ -88,11 +107,11 @@ Result<Estimator> make_limit(const EstimatorSpec& spec) {
                 fmt::format("estimate=limit:{}: a mean over-estimate from 1 to 1000 is needed",
                             spec.argument));
   }
-  return [factor, seed = spec.seed](const Job& job, std::size_t row, const History&) {
-    Random random(mix(seed) ^ row);
+  return [factor, seed = spec.input.seed](const Entering& at) {
+    Random random(mix(seed) ^ at.row);
     const double over = 1 - (factor - 1) * std::log(1 - random.uniform());
-    const double wanted = std::max<double>(1, static_cast<double>(job.duration.count())) * over;
-    return FractionalSeconds(factor == 1 ? wanted : as_typed(wanted));
+    const double wanted = std::max<double>(1, static_cast<double>(at.job.duration.count())) * over;
+    return Prediction{FractionalSeconds(factor == 1 ? wanted : as_typed(wanted))};
   };
 }
 
@@ -116,12 +135,12 @@ constexpr auto rows = [] {
 
 std::span<const EstimatorRow> estimator_rows() { return rows; }
 
-Result<Estimator> make_estimator(std::string_view spec, const Trace& trace, std::uint64_t seed) {
+Result<Estimator> make_estimator(std::string_view spec, const EstimatorInput& input) {
   const std::size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   const std::string_view argument = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
   for (const EstimatorEntry& entry : entries) {
-    if (entry.row.name == name) return entry.make({argument, trace, seed});
+    if (entry.row.name == name) return entry.make({argument, input});
   }
   std::vector<std::string_view> names;
   for (const EstimatorRow& row : rows) names.push_back(row.name);

@@ -15,7 +15,7 @@ using testing::small_trace;
 using testing::SmallJob;
 
 Estimator estimator(std::string_view spec, const Trace& trace, std::uint64_t seed = 1) {
-  return make_estimator(spec, trace, seed).value();
+  return make_estimator(spec, {trace, seed}).value();
 }
 
 Job job_of(std::uint32_t user, std::int32_t gpus, std::int64_t duration_s) {
@@ -26,48 +26,53 @@ Job job_of(std::uint32_t user, std::int32_t gpus, std::int64_t duration_s) {
   return job;
 }
 
+double foretold(const Estimator& estimator, const Job& job, std::size_t row = 0,
+                const History& history = {}) {
+  return estimator({job, row, SimTime(), history}).run_time.count();
+}
+
 /// User 0: 8 GPUs 100, 200, 300, 700 s and 1 GPU 50 s; user 1: 8 GPUs 1000 s.
 History some_history() {
   History history;
   for (const std::int64_t duration_s : {100, 200, 300, 700}) {
-    history.add(job_of(0, 8, duration_s));
+    history.add(job_of(0, 8, duration_s), {});
   }
-  history.add(job_of(0, 1, 50));
-  history.add(job_of(1, 8, 1000));
+  history.add(job_of(0, 1, 50), {});
+  history.add(job_of(1, 8, 1000), {});
   return history;
 }
 
 TEST_CASE("last_k is the mean of the last three alike, or of as many as asked for or there are") {
   const Trace trace;
   const History history = some_history();
-  CHECK(estimator("last_k", trace)(job_of(0, 8, 1), 0, history).count() == 400);
-  CHECK(estimator("last_k:1", trace)(job_of(0, 8, 1), 0, history).count() == 700);
-  CHECK(estimator("last_k:99", trace)(job_of(0, 8, 1), 0, history).count() == 325);
+  CHECK(foretold(estimator("last_k", trace), job_of(0, 8, 1), 0, history) == 400);
+  CHECK(foretold(estimator("last_k:1", trace), job_of(0, 8, 1), 0, history) == 700);
+  CHECK(foretold(estimator("last_k:99", trace), job_of(0, 8, 1), 0, history) == 325);
 }
 
 TEST_CASE("without a like job last_k falls back to the user, then to the VC, then to an hour") {
   const Trace trace;
   const History history = some_history();
   const Estimator last_k = estimator("last_k", trace);
-  CHECK(last_k(job_of(0, 4, 1), 0, history).count() == 270);  // 1350 / 5
-  CHECK(last_k(job_of(2, 8, 1), 0, history).count() == doctest::Approx(2350.0 / 6));
-  CHECK(last_k(job_of(0, 8, 1), 0, History()).count() == 3600);
+  CHECK(foretold(last_k, job_of(0, 4, 1), 0, history) == 270);  // 1350 / 5
+  CHECK(foretold(last_k, job_of(2, 8, 1), 0, history) == doctest::Approx(2350.0 / 6));
+  CHECK(foretold(last_k, job_of(0, 8, 1), 0, History()) == 3600);
 }
 
 TEST_CASE("user_mean is over all GPU counts of the user, then of the VC, then an hour") {
   const Trace trace;
   const Estimator user_mean = estimator("user_mean", trace);
-  CHECK(user_mean(job_of(1, 1, 1), 0, some_history()).count() == 1000);
-  CHECK(user_mean(job_of(0, 8, 1), 0, some_history()).count() == 270);
-  CHECK(user_mean(job_of(7, 8, 1), 0, some_history()).count() == doctest::Approx(2350.0 / 6));
-  CHECK(user_mean(job_of(7, 8, 1), 0, History()).count() == 3600);
+  CHECK(foretold(user_mean, job_of(1, 1, 1), 0, some_history()) == 1000);
+  CHECK(foretold(user_mean, job_of(0, 8, 1), 0, some_history()) == 270);
+  CHECK(foretold(user_mean, job_of(7, 8, 1), 0, some_history()) == doctest::Approx(2350.0 / 6));
+  CHECK(foretold(user_mean, job_of(7, 8, 1), 0, History()) == 3600);
 }
 
 TEST_CASE("oracle is the true duration, column what the trace's column says") {
   Trace trace = small_trace({{0, 1, 10}, {0, 1, 20}});
   trace.columns["guess"] = {7, -8.5};
-  CHECK(estimator("oracle", trace)(trace.jobs[1], 1, {}).count() == 20);
-  CHECK(estimator("column:guess", trace)(trace.jobs[1], 1, {}).count() == -8.5);
+  CHECK(foretold(estimator("oracle", trace), trace.jobs[1], 1, {}) == 20);
+  CHECK(foretold(estimator("column:guess", trace), trace.jobs[1], 1, {}) == -8.5);
 }
 
 TEST_CASE("a limit is never below the duration, about three times as long, and as people type it") {
@@ -79,12 +84,12 @@ TEST_CASE("a limit is never below the duration, about three times as long, and a
   constexpr std::size_t count = 20'000;
   for (std::size_t row = 0; row < count; ++row) {
     const std::int64_t duration_s = random.between(0, 200'000);
-    const double limit_s = limit(job_of(0, 1, duration_s), row, {}).count();
+    const double limit_s = foretold(limit, job_of(0, 1, duration_s), row, {});
     REQUIRE(limit_s >= static_cast<double>(duration_s));
-    REQUIRE(close(job_of(0, 1, duration_s), row, {}).count() >= static_cast<double>(duration_s));
+    REQUIRE(foretold(close, job_of(0, 1, duration_s), row, {}) >= static_cast<double>(duration_s));
     const double step = limit_s <= 7200 ? 900 : limit_s <= 86'400 ? 3600 : 86'400;
     REQUIRE(std::fmod(limit_s, step) == 0);
-    over += limit(job_of(0, 1, 10'000'000), row, {}).count() / 10'000'000;
+    over += foretold(limit, job_of(0, 1, 10'000'000), row, {}) / 10'000'000;
   }
   // Exponential with mean 2 on top of 1: standard error 2 / sqrt(20000) = 0.014.
   CHECK(over / count == doctest::Approx(3).epsilon(0.03));
@@ -93,12 +98,12 @@ TEST_CASE("a limit is never below the duration, about three times as long, and a
 TEST_CASE("limits of factor 1 are the durations, others depend on row and seed alone") {
   const Trace trace;
   const Job job = job_of(0, 1, 5000);
-  CHECK(estimator("limit:1", trace)(job, 3, {}).count() == 5000);
-  CHECK(estimator("limit:1", trace)(job_of(0, 1, 0), 3, {}).count() == 1);
+  CHECK(foretold(estimator("limit:1", trace), job, 3) == 5000);
+  CHECK(foretold(estimator("limit:1", trace), job_of(0, 1, 0), 3, {}) == 1);
   const auto limits = [&](std::uint64_t seed) {
     std::vector<double> values;
     for (std::size_t row = 0; row < 20; ++row) {
-      values.push_back(estimator("limit", trace, seed)(job, row, some_history()).count());
+      values.push_back(foretold(estimator("limit", trace, seed), job, row, some_history()));
     }
     return values;
   };
@@ -111,10 +116,9 @@ std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>
   const Trace trace = small_trace(jobs);
   std::vector<double> given;
   SimOptions options;
-  options.estimator = [&, inner = estimator(spec, trace)](const Job& job, std::size_t row,
-                                                          const History& history) {
-    const FractionalSeconds estimate = inner(job, row, history);
-    given.push_back(estimate.count());
+  options.estimator = [&, inner = estimator(spec, trace)](const Entering& at) {
+    const Prediction estimate = inner(at);
+    given.push_back(estimate.run_time.count());
     return estimate;
   };
   Scheduler fifo = make_scheduler("fifo", {trace, small_cluster({1}), {}}, {}).value();
@@ -147,7 +151,9 @@ TEST_CASE("none but oracle and limit looks at the job's own duration, none at la
 
 TEST_CASE("an estimator that is not there or cannot be read is an error that says so") {
   const Trace trace;
-  const auto error = [&](std::string_view spec) { return make_estimator(spec, trace, 1).error(); };
+  const auto error = [&](std::string_view spec) {
+    return make_estimator(spec, {trace, 1}).error();
+  };
   CHECK(error("lastk").code == ErrorCode::not_found);
   CHECK(error("lastk").message.find("nearest: last_k;") != std::string::npos);
   CHECK(error("last_k:0").code == ErrorCode::unsupported);
@@ -164,7 +170,7 @@ TEST_CASE("every row of the table makes an estimator under its own name") {
   for (const EstimatorRow& row : estimator_rows()) {
     CAPTURE(row.name);
     const std::string spec = std::string(row.name) + (row.name == "column" ? ":x" : "");
-    CHECK(make_estimator(spec, trace, 1).has_value());
+    CHECK(make_estimator(spec, {trace, 1}).has_value());
     CHECK_FALSE(row.summary.empty());
   }
 }

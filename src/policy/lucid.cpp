@@ -11,6 +11,11 @@
 /// line. Jobs without a profile are never packed. Settings: t_prof_s, profiler_nodes, profiler
 /// (on/off), elastic, packing (auto, on, off), score_limit, lenders (VCs that give a node, joined
 /// by +).
+///
+/// With SchedMate (paper 4.1; the variant lucid+sm): bypass (none; all: jobs whose GPU use
+/// similar jobs tell are not profiled; outlasting: of those only the ones that are not expected to
+/// end in the profiler anyway), cancel and its settings (packing_watch.hpp): a newcomer that is
+/// evicted begins anew and is never packed again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +27,7 @@
 #include "policy/defaults.hpp"
 #include "policy/forecast.hpp"
 #include "policy/lucid_profiler.hpp"
+#include "policy/packing_watch.hpp"
 
 namespace schedmate {
 namespace {
@@ -31,16 +37,18 @@ enum class Packing : std::uint8_t { automatic, on, off };
 struct LucidOptions {
   Packing packing = Packing::automatic;
   int score_limit = lucid::score_limit;
+  CancelOptions cancel;
 };
 
 class Lucid {
  public:
   Lucid(LucidOptions options, SharingSwitch sharing)
-      : options_(options), sharing_(std::move(sharing)) {}
+      : options_(options), sharing_(std::move(sharing)), watch_(options.cancel) {}
 
   void operator()(const View& view, Plan& plan) {
     for (const JobId id : view.ended) forget(view, id);
     for (const JobId id : view.arrived) enter(view, id);
+    while (const auto pair = watch_.next_to_cancel(view)) cancel(view, plan, *pair);
     if (packing(view.now)) {
       serve_all(view, plan);
     } else {
@@ -49,6 +57,7 @@ class Lucid {
     if (!queue_.empty() && options_.packing == Packing::automatic) {
       plan.wake_at(sharing_.next_change(view.now));
     }
+    plan.wake_at(watch_.next());
   }
 
  private:
@@ -56,6 +65,7 @@ class Lucid {
     double priority = 0;
     std::uint64_t order = 0;  // of its start
     std::optional<JobId> partner;
+    bool evicted = false;  // never to be packed again
   };
 
   [[nodiscard]] bool packing(SimTime now) const {
@@ -85,9 +95,23 @@ class Lucid {
     }
   }
 
+  void cancel(const View& view, Plan& plan, const PackingWatch::Pair& pair) {
+    Place& newcomer = places_[index_of(pair.newcomer)];
+    Place& resident = places_[index_of(pair.resident)];
+    plan.evict(pair.newcomer);
+    newcomer.partner.reset();
+    newcomer.evicted = true;
+    resident.partner.reset();
+    partners_[view.job(pair.resident).gpus].emplace(resident.order, pair.resident);
+    queue_.emplace(newcomer.priority, pair.newcomer);
+  }
+
   void started(const View& view, JobId id, bool alone) {
     places_[index_of(id)].order = ++order_;
-    if (alone) partners_[view.job(id).gpus].emplace(order_, id);
+    if (!alone) return;
+    watch_.started_alone(view, id);
+    if (!view.job(id).alone && !places_[index_of(id)].evicted)
+      partners_[view.job(id).gpus].emplace(order_, id);
   }
 
   void serve_in_order(const View& view, Plan& plan) {
@@ -115,6 +139,7 @@ class Lucid {
   bool pack(const View& view, Plan& plan, JobId id) {
     const JobInfo& job = view.job(id);
     if (job.gpus > lucid::packed_gpus || job.profile == nullptr) return false;
+    if (job.alone || places_[index_of(id)].evicted) return false;
     const auto candidates = partners_.find(job.gpus);
     if (candidates == partners_.end()) return false;
     for (const auto& [order, other] : candidates->second) {
@@ -123,6 +148,7 @@ class Lucid {
       places_[index_of(id)].partner = other;
       places_[index_of(other)].partner = id;
       started(view, id, false);
+      watch_.packed(view, id, other);
       candidates->second.erase(order);
       return true;
     }
@@ -141,6 +167,7 @@ class Lucid {
 
   LucidOptions options_;
   SharingSwitch sharing_;
+  PackingWatch watch_;
   std::set<std::pair<double, JobId>> queue_;
   std::map<int, std::map<std::uint64_t, JobId>>
       partners_;               // by GPUs: unshared running jobs by start
@@ -195,6 +222,11 @@ Result<std::optional<ProfilerStage>> make_profiler(
   if (!nodes) return tl::unexpected(nodes.error());
   const auto elastic = settings.take_flag("elastic", true);
   if (!elastic) return tl::unexpected(elastic.error());
+  const std::string bypass = settings.take_text("bypass", "none");
+  if (bypass != "none" && bypass != "outlasting" && bypass != "all") {
+    return fail(ErrorCode::unsupported,
+                fmt::format("bypass={}: none, outlasting or all is needed", bypass));
+  }
   if (*time < 1 || *nodes < 1 || *nodes > 1000) {
     return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: at least 1 is needed");
   }
@@ -212,6 +244,8 @@ Result<std::optional<ProfilerStage>> make_profiler(
   stage.nodes.nodes = count;
   stage.nodes.round = Seconds(1);
   stage.lenders = *lenders;
+  if (bypass == "outlasting") stage.bypass = ProfilerStage::Bypass::outlasting;
+  if (bypass == "all") stage.bypass = ProfilerStage::Bypass::all;
   if (input.defects.node_echo) stage.echo_vc = "vcYVn";
   stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, forecast});
   return std::optional<ProfilerStage>(std::move(stage));
@@ -228,6 +262,9 @@ Result<LucidOptions> parse(PolicyOptions& settings) {
   const auto limit = settings.take_integer("score_limit", lucid::score_limit);
   if (!limit) return tl::unexpected(limit.error());
   options.score_limit = static_cast<int>(*limit);
+  const auto cancel = take_cancel_options(settings);
+  if (!cancel) return tl::unexpected(cancel.error());
+  options.cancel = *cancel;
   return options;
 }
 

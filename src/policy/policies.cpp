@@ -9,14 +9,18 @@
 namespace schedmate {
 
 #define POLICY(name, summary) Result<Scheduler> make_##name(const PolicyInput&, PolicyOptions&);
+#define VARIANT(name, host, preset, summary)
 #include "policy/policies.def"
 #undef POLICY
+#undef VARIANT
 
 std::span<const PolicyRow> policy_rows() {
   static constexpr std::array rows{
-#define POLICY(name, summary) PolicyRow{#name, summary, make_##name},
+#define POLICY(name, summary) PolicyRow{#name, summary, make_##name, ""},
+#define VARIANT(name, host, preset, summary) PolicyRow{name, summary, make_##host, preset},
 #include "policy/policies.def"
 #undef POLICY
+#undef VARIANT
   };
   return rows;
 }
@@ -30,9 +34,23 @@ Result<Scheduler> make_scheduler(std::string_view name, const PolicyInput& input
     for (const PolicyRow& each : rows) names.push_back(each.name);
     return fail(ErrorCode::not_found, unknown_name("policy", name, names));
   }
-  Result<Scheduler> scheduler = row->make(input, options);
+  return make_scheduler(*row, input, std::move(options));
+}
+
+Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
+                                 PolicyOptions options) {
+  options.add_defaults(row.preset);
+  Result<Scheduler> scheduler = row.make(input, options);
   if (!scheduler) return scheduler;
-  if (const auto known = options.check_all_taken(name); !known)
+  scheduler->advice = options.take_text("advice", "");
+  const auto shrink = options.take_flag("shrink", true);
+  if (!shrink) return tl::unexpected(shrink.error());
+  scheduler->shrink = *shrink;
+  const auto handler = options.take_flag("handler", false);
+  if (!handler) return tl::unexpected(handler.error());
+  scheduler->handler = *handler;
+  if (scheduler->advice == "none") scheduler->advice.clear();
+  if (const auto known = options.check_all_taken(row.name); !known)
     return tl::unexpected(known.error());
   return scheduler;
 }

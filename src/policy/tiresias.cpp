@@ -8,8 +8,14 @@
 /// clock; run times are never looked at. Settings: thresholds=18000[+72000...] GPU-seconds,
 /// interval_s=60, promote=0: a waiting job that has waited for more than `promote` times its run
 /// time goes back to the highest queue (the paper's starvation knob; 0 = never, as released).
+///
+/// With SchedMate (the variant tiresias+sm): duration_aware. A job of which advice is known enters
+/// the queue of the service that it is expected to need, not the highest; and a running one is not
+/// preempted when it is expected to end before the first of those that would start could, the cost
+/// of the preemption included. A job beyond its estimate is expected to run as long again.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <queue>
 #include <schedmate/scheduler.hpp>
@@ -24,6 +30,7 @@ struct TiresiasOptions {
   std::vector<std::int64_t> thresholds;
   Seconds interval{60};
   double promote = 0;
+  bool duration_aware = false;
 };
 
 // A change of queue that time alone brings; stale when the job has changed state since.
@@ -66,10 +73,40 @@ class Tiresias {
     return job.gpus * (job.run_time(view.now) - forgiven_[index_of(id)]).count();
   }
   [[nodiscard]] std::size_t level(const View& view, JobId id) const {
+    const auto needed = static_cast<double>(std::max(service(view, id), expected(view.job(id))));
     std::size_t level = 0;
-    while (level < options_.thresholds.size() && service(view, id) > options_.thresholds[level])
+    while (level < options_.thresholds.size() &&
+           needed > static_cast<double>(options_.thresholds[level]))
       ++level;
     return level;
+  }
+  [[nodiscard]] bool is_advised(const JobInfo& job) const {
+    constexpr double mostly = 0.5;
+    return options_.duration_aware && job.advised >= mostly;
+  }
+  /// Service that advice expects in all, GPU seconds; 0 when there is none.
+  [[nodiscard]] std::int64_t expected(const JobInfo& job) const {
+    constexpr double most = 1e15;
+    if (!is_advised(job)) return 0;
+    return static_cast<std::int64_t>(std::clamp(job.estimate.count() * job.gpus, 0.0, most));
+  }
+  /// Run time that advice expects to be left, seconds; nothing when there is none.
+  [[nodiscard]] std::optional<double> left_s(const View& view, JobId id) const {
+    const JobInfo& job = view.job(id);
+    if (!is_advised(job)) return std::nullopt;
+    const double left = job.remaining(view.now).count();
+    return left > 0 ? left : FractionalSeconds(job.run_time(view.now)).count();
+  }
+
+  /// Whether to take `running` off its GPUs for the sake of `starting` shortens the sum of waits.
+  [[nodiscard]] bool pays(const View& view, JobId running, std::span<const JobId> starting) const {
+    const auto left = left_s(view, running);
+    if (!left) return true;
+    const auto cost = FractionalSeconds(view.preemption.of(view.job(running).gpus)).count();
+    return std::ranges::any_of(starting, [&](JobId id) {
+      const auto theirs = left_s(view, id);
+      return !theirs || *theirs + cost < *left;
+    });
   }
   // Queue and submission time in one number: exact, as both are whole and below 2^53 together.
   [[nodiscard]] double key(const View& view, JobId id) const {
@@ -119,6 +156,7 @@ class Tiresias {
     });
     const auto& choice = queue_.choose(view.cluster.total_gpus(), {});
     for (const JobId id : choice.preempt) {
+      if (!pays(view, id, choice.start)) continue;
       plan.preempt(id);
       move(id, [&](JobId job) { queue_.wait(job, view.job(job).gpus, key(view, job)); });
       expect_promotion(view, id);
@@ -171,8 +209,11 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   if (*interval < 1) return fail(ErrorCode::unsupported, "interval_s: at least 1 is needed");
   const auto promote = settings.take_number("promote", 0);
   if (!promote) return tl::unexpected(promote.error());
+  const auto aware = settings.take_flag("duration_aware", false);
+  if (!aware) return tl::unexpected(aware.error());
   Scheduler scheduler;
-  scheduler.decide = Tiresias({std::move(*thresholds), Seconds(*interval), *promote});
+  scheduler.decide = Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware});
+  if (*aware) scheduler.estimator = "typical";
   scheduler.counts_down = true;
   return scheduler;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/random.hpp"
 #include "core/countdown.hpp"
 
 namespace schedmate {
@@ -13,6 +14,15 @@ namespace {
 /// shuffle jobs every second for as long as a job runs; 2 M seconds are longer than any job of the
 /// traces at hand.
 constexpr std::uint64_t most_idle_calls = 2'000'000;
+
+double gpu_seconds(const JobInfo& job, Seconds time) {
+  return static_cast<double>(job.gpus) * static_cast<double>(time.count());
+}
+
+/// Whether row `row` belongs to a share of all rows that the seed draws.
+bool is_drawn(std::uint64_t seed, std::uint32_t row, double share) {
+  return share >= 1 || Random(mix(seed) ^ mix(row)).uniform() < share;
+}
 
 }  // namespace
 
@@ -32,77 +42,134 @@ Engine::Engine(EngineInput input, std::vector<JobOutcome>& outcomes)
 
 void Engine::run() {
   for (SimTime instant = next_instant(); instant != never; instant = next_instant()) {
-    timeline_.advance(level_, instant);
-    now_ = instant;
-    finish_due();
-    admit_due();
-    if (!arrived_.empty() || !ended_.empty()) {
-      next_call_ = std::min(next_call_, round_up(now_, input_.partition.round));
-      idle_calls_ = 0;
-    }
-    if (next_call_ <= now_) call_policy();
-    while (echo_.next() <= now_) {
-      echo_.follow(cluster_);
-      next_call_ = std::min(next_call_, round_up(now_ + Seconds(1), input_.partition.round));
-    }
-    level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
-    level_.stranded_gpus = cluster_.stranded_gpus();
-    timeline_.queue_length(now_, static_cast<std::int32_t>(level_.queued_jobs));
+    step(instant);
     if (idle_calls_ > most_idle_calls) return;
   }
 }
 
+void Engine::step(SimTime instant) {
+  timeline_.advance(level_, instant);
+  now_ = instant;
+  learn_due(now_ - Seconds(1));
+  finish_due();
+  admit_due();
+  if (!arrived_.empty() || !ended_.empty()) {
+    next_call_ = std::min(next_call_, round_up(now_, input_.partition.round));
+    idle_calls_ = 0;
+  }
+  if (next_call_ <= now_) call_policy();
+  while (echo_.next() <= now_) {
+    echo_.follow(cluster_);
+    next_call_ = std::min(next_call_, round_up(now_ + Seconds(1), input_.partition.round));
+  }
+  level_.busy_gpus = cluster_.total_gpus() - cluster_.free_gpus();
+  level_.stranded_gpus = cluster_.stranded_gpus();
+  timeline_.queue_length(now_, static_cast<std::int32_t>(level_.queued_jobs));
+}
+
 SimTime Engine::next_instant() {
+  if (idle_calls_ > most_idle_calls) return never;
   while (!ends_.empty() && ends_.top().version != at(ends_.top().job).version) ends_.pop();
   // With nothing left to do a policy may still ask to be woken: for ever, for all we know.
-  const bool over = unfinished_ == 0 && next_job_ == input_.jobs.size();
+  const EngineJob* entry = next_entry();
+  const bool over = unfinished_ == 0 && entry == nullptr && !open_;
   SimTime next = over && next_call_ > input_.open_until && next_call_ > now_ ? never : next_call_;
   if (!ends_.empty()) next = std::min(next, ends_.top().at);
-  if (next_job_ < input_.jobs.size()) next = std::min(next, input_.jobs[next_job_].enters);
+  if (entry != nullptr) next = std::min(next, entry->enters);
   // A node that comes or goes matters only while jobs are left.
   return over ? next : std::min(next, std::max(echo_.next(), now_));
+}
+
+const EngineJob* Engine::next_entry() const {
+  const EngineJob* listed = next_job_ < input_.jobs.size() ? &input_.jobs[next_job_] : nullptr;
+  const EngineJob* admitted = coming_.empty() ? nullptr : &coming_.top();
+  if (listed == nullptr || admitted == nullptr) return listed == nullptr ? admitted : listed;
+  return *admitted < *listed ? admitted : listed;
 }
 
 void Engine::finish_due() {
   while (!ends_.empty() && ends_.top().at <= now_) {
     const End end = ends_.top();
     ends_.pop();
-    if (end.version == at(end.job).version) finish(end.job);
+    if (end.version == at(end.job).version) end_run(end.job);
+  }
+}
+
+void Engine::learn_due(SimTime until) {
+  for (; !ended_elsewhere_.empty() && ended_elsewhere_.top().enters <= until;
+       ended_elsewhere_.pop()) {
+    const EngineJob& ended = ended_elsewhere_.top();
+    history_.add(input_.trace.jobs[ended.row], {ended.row, ended.enters});
   }
 }
 
 void Engine::admit_due() {
-  while (next_prior_ < input_.prior.size() && input_.prior[next_prior_].enters <= now_) {
-    history_.add(input_.trace.jobs[input_.prior[next_prior_++].row]);
-  }
-  while (next_job_ < input_.jobs.size() && input_.jobs[next_job_].enters <= now_) {
-    enter(input_.jobs[next_job_++]);
+  learn_due(now_);
+  for (const EngineJob* entry = next_entry(); entry != nullptr && entry->enters <= now_;
+       entry = next_entry()) {
+    const EngineJob entering = *entry;
+    if (!coming_.empty() && entry == &coming_.top()) {
+      coming_.pop();
+    } else {
+      ++next_job_;
+    }
+    enter(entering);
   }
 }
 
-void Engine::enter(const EngineJob& entry) {
+Prediction Engine::foretell(std::uint32_t row, SimTime now) {
+  const Job& job = input_.trace.jobs[row];
+  if (!input_.estimator) return {FractionalSeconds(job.duration)};
+  learn_due(now);
+  return input_.estimator({job, row, now, history_});
+}
+
+JobInfo Engine::describe(const EngineJob& entry) {
   const Job& job = input_.trace.jobs[entry.row];
-  JobOutcome& result = outcomes_[entry.row];
-  if (job.gpus > input_.partition.nodes * input_.partition.gpus_per_node) {
-    result.status = JobStatus::infeasible;
-    return;
-  }
+  const Prediction foretold = foretell(entry.row, now_);
   JobInfo known;
   known.id = job.id;
   known.user = job.user;
   known.gpus = job.gpus;
   known.submit = job.submit;
   known.entered = now_;
-  known.estimate = input_.options.estimator ? input_.options.estimator(job, entry.row, history_)
-                                            : FractionalSeconds(job.duration);
-  if (job.profile != no_index) known.profile = &input_.trace.packing->profiles[job.profile];
+  known.estimate = foretold.run_time;
+  known.advised = foretold.advised;
+  known.profiled = entry.measured;
+  known.alone = entry.alone;
+  known.attained = Seconds(static_cast<std::int64_t>(entry.done_s));
+  const Costs& costs = input_.options.costs;
+  if (job.profile != no_index) {
+    const bool seen = entry.measured && !costs.seen_profiles.empty();
+    known.profile =
+        seen ? &costs.seen_profiles[job.profile] : &input_.trace.packing->profiles[job.profile];
+  }
+  if (foretold.use && !entry.measured) {
+    Profile profile;
+    profile.gpu_util_pct = foretold.use->gpu_util_pct;
+    profile.memory_util_pct = foretold.use->memory_util_pct;
+    profile.memory_mib = foretold.use->memory_mib;
+    profile.sharing_score = sharing_score_of(profile);
+    known.profile = &foretold_.emplace_back(std::move(profile));
+  }
+  if (is_drawn(input_.options.seed, entry.row, costs.tracked_share)) known.speed = 1;
+  return known;
+}
+
+void Engine::enter(const EngineJob& entry) {
+  const Job& job = input_.trace.jobs[entry.row];
+  if (job.gpus > input_.partition.nodes * input_.partition.gpus_per_node) {
+    outcomes_[entry.row].status = JobStatus::infeasible;
+    return;
+  }
   const auto id = static_cast<JobId>(infos_.size());
-  infos_.push_back(known);
+  infos_.push_back(describe(entry));
   rows_.push_back(entry.row);
   phases_.push_back(JobPhase::queued);
   Run run;
-  run.work = static_cast<double>(entry.work.count());
+  run.work = run.whole = static_cast<double>(entry.work.count());
   run.waiting_since = now_;
+  plan_failure(entry, run);
   runs_.push_back(run);
   arrived_.push_back(id);
   ++unfinished_;
@@ -128,14 +195,14 @@ void Engine::call_policy() {
 }
 
 void Engine::apply(const Plan::Decision& decision) {
-  if (decision.kind == Plan::Decision::Kind::preempt) {
-    stop(decision.job, decision.left);
-  } else {
-    start(decision.job, decision.shares);
-  }
+  using enum Plan::Decision::Kind;
+  if (decision.kind == start) return start_run(decision.job, decision.shares);
+  stop(decision.job, decision.left);
+  if (decision.kind == preempt) charge_preemption(decision.job);
+  if (decision.kind == evict) lose_progress(decision.job);
 }
 
-void Engine::start(JobId id, bool shares) {
+void Engine::start_run(JobId id, bool shares) {
   JobInfo& job = info(id);
   Run& run = at(id);
   JobOutcome& result = outcome(id);
@@ -150,12 +217,13 @@ void Engine::start(JobId id, bool shares) {
   queue_changed(-1, -job.gpus);
   level_.running_jobs += 1;
   if (shares) {
+    plan_memory_crash(id);
     result.packed_at = now_;
     update_sharing(id);
     for (const JobId other : running_on(cluster_.allocation(id), id)) update_sharing(other);
   } else {
-    result.rate = 1;
-    if (job.profile != nullptr) set_used(id, share_of(id).used_gpus);
+    set_rate(id, 1);
+    if (true_profile(id) != nullptr) set_used(id, share_of(id).used_gpus);
   }
   plan_end(id);
 }
@@ -163,14 +231,11 @@ void Engine::start(JobId id, bool shares) {
 void Engine::stop(JobId id, const Placement& left) {
   JobInfo& job = info(id);
   sync(id);
-  const Seconds cost = input_.options.preemption.of(job.gpus);
-  at(id).work += static_cast<double>(cost.count());
   at(id).waiting_since = now_;
   ++at(id).version;
+  outcome(id).held_gpu_s += gpu_seconds(job, now_ - job.run_since);
   job.attained = job.run_time(now_);
-  job.overhead += cost;
   job.running = false;
-  ++outcome(id).preemptions;
   phases_[index_of(id)] = JobPhase::queued;
   queue_changed(1, job.gpus);
   level_.running_jobs -= 1;
@@ -178,6 +243,25 @@ void Engine::stop(JobId id, const Placement& left) {
   if (std::exchange(job.sharing, false)) {
     for (const JobId other : running_on(left, id)) update_sharing(other);
   }
+}
+
+void Engine::charge_preemption(JobId id) {
+  JobInfo& job = info(id);
+  const Seconds cost = input_.options.preemption.of(job.gpus);
+  at(id).work += static_cast<double>(cost.count());
+  at(id).whole += static_cast<double>(cost.count());
+  job.overhead += cost;
+  outcome(id).overhead_gpu_s += gpu_seconds(job, cost);
+  ++outcome(id).preemptions;
+}
+
+void Engine::lose_progress(JobId id) {
+  JobInfo& job = info(id);
+  Run& run = at(id);
+  outcome(id).lost_gpu_s += (run.whole - run.work) * job.gpus;
+  run.work = run.whole;
+  job.attained = Seconds(0);
+  ++outcome(id).evictions;
 }
 
 void Engine::sync(JobId id) {
@@ -192,30 +276,50 @@ void Engine::plan_end(JobId id) {
   ends_.push({now_ + needed + input_.lag, run.order, id, ++run.version});
 }
 
-void Engine::finish(JobId id) {
-  JobInfo& job = info(id);
-  Run& run = at(id);
-  JobOutcome& result = outcome(id);
-  run.synced += input_.lag;
+void Engine::end_run(JobId id) {
+  at(id).synced += input_.lag;
   sync(id);
+  if (at(id).entry.kind == EngineJob::Kind::in_vain) {
+    outcome(id).lost_gpu_s += at(id).whole * info(id).gpus;
+    leave(id);
+  } else if (at(id).cut != Cut::none) {
+    leave(id);
+    interrupt(id);
+  } else {
+    finish(id);
+  }
+}
+
+/// Off its GPUs for good, as far as the policy knows.
+void Engine::leave(JobId id) {
+  JobInfo& job = info(id);
+  JobOutcome& result = outcome(id);
   const auto others = job.sharing ? running_on(cluster_.allocation(id), id) : std::vector<JobId>();
-  result.status = JobStatus::finished;
-  result.end = now_;
-  result.remaining = run.work;
-  result.exclusive = !job.sharing;
   result.nodes = cluster_.release(id);
   for (Slice& slice : result.nodes) slice.node = cluster_.label(slice.node);
+  result.held_gpu_s += gpu_seconds(job, now_ - job.run_since);
   job.attained = job.run_time(now_);
   job.running = false;
-  ++run.version;
+  ++at(id).version;
   phases_[index_of(id)] = JobPhase::ended;
   level_.running_jobs -= 1;
   set_used(id, 0);
   part(id, others);
-  history_.add(input_.trace.jobs[rows_[index_of(id)]]);
   ended_.push_back(id);
   --unfinished_;
-  if (input_.on_end) input_.on_end();
+}
+
+void Engine::finish(JobId id) {
+  JobOutcome& result = outcome(id);
+  result.status = JobStatus::finished;
+  result.end = now_;
+  result.remaining = at(id).work;
+  result.exclusive = !info(id).sharing;
+  leave(id);
+  const std::uint32_t row = rows_[index_of(id)];
+  history_.add(input_.trace.jobs[row], {row, now_});
+  restart_in_vain(id);
+  if (input_.on_end) input_.on_end(row);
 }
 
 void Engine::queue_changed(int jobs, int gpus) {

@@ -5,8 +5,9 @@
 ///
 /// One instant goes: ends (in order of start), arrivals (in order of entry), one call of the policy
 /// when anything happened or it asked for it, then node changes. Only instants at which something
-/// can change are visited.
+/// can change are visited. Engines that feed each other take their instants in turn (simulate.cpp).
 
+#include <deque>
 #include <functional>
 #include <queue>
 #include <schedmate/sim.hpp>
@@ -18,9 +19,21 @@
 namespace schedmate {
 
 struct EngineJob {
-  std::uint32_t row;  ///< index into Trace::jobs
-  SimTime enters;     ///< when it joins the queue
-  Seconds work;       ///< run time at full speed
+  std::uint32_t row;      ///< index into Trace::jobs
+  SimTime enters;         ///< when it joins the queue
+  Seconds work;           ///< run time at full speed
+  bool measured = false;  ///< its GPU use was measured in front of the VC
+  enum class Kind : std::uint8_t {
+    usual,
+    doomed,   ///< on a bad node: fails at once
+    in_vain,  ///< its failure was its own fault: it will only fail again
+  } kind = Kind::usual;
+  bool alone = false;         ///< its memory did not fit beside another's
+  std::uint32_t attempt = 0;  ///< of the row
+  double done_s = 0;          ///< work that earlier attempts have kept
+  bool operator<(const EngineJob& other) const {
+    return std::tie(enters, row) < std::tie(other.enters, other.row);
+  }
 };
 
 struct EngineInput {
@@ -28,19 +41,34 @@ struct EngineInput {
   const PartitionSpec& partition;
   const SimOptions& options;
   Policy policy;
+  Estimator estimator;                     ///< empty = true durations
+  bool handler = false;                    ///< failures are handled (Scheduler::handler)
   std::vector<EngineJob> jobs;             ///< by entry, equal times in file order
-  std::vector<EngineJob> prior;            ///< ended elsewhere at `enters`: known to the estimator
   Seconds lag{0};                          ///< every run ends this much later (Defects::late_end)
   std::span<const NodeEcho::Change> echo;  ///< node exchange with the profiler, or empty
   SimTime first_submit, last_submit;       ///< of the whole trace
-  SimTime open_until;            ///< the policy is still woken up to here when all have ended
-  std::function<void()> on_end;  ///< called once for each finished job
+  SimTime open_until;  ///< the policy is still woken up to here when all have ended
+  std::function<void(std::uint32_t row)> on_end;  ///< called once for each finished job
 };
 
 class Engine {
  public:
-  /// `outcomes` is parallel to Trace::jobs; only the rows of input.jobs are written.
+  /// `outcomes` is parallel to Trace::jobs; only the rows of jobs that enter are written.
   Engine(EngineInput input, std::vector<JobOutcome>& outcomes);
+
+  /// A job that enters later, besides those of the input; not before the present instant.
+  void admit(const EngineJob& job) { coming_.push(job); }
+  /// A job that ended elsewhere: the estimator knows it from then on.
+  void learn(const EngineJob& ended) { ended_elsewhere_.push(ended); }
+  /// While open, more jobs may be admitted.
+  void keep_open(bool open) { open_ = open; }
+  void set_echo(std::span<const NodeEcho::Change> changes) { echo_ = NodeEcho(changes); }
+  /// What its estimator says at `now` of a job that is about to enter.
+  [[nodiscard]] Prediction foretell(std::uint32_t row, SimTime now);
+
+  /// The next instant at which something can change, or `never`.
+  [[nodiscard]] SimTime next_instant();
+  void step(SimTime instant);
   void run();
 
   [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
@@ -59,28 +87,48 @@ class Engine {
       return std::tie(at, order) > std::tie(other.at, other.order);
     }
   };
+  enum class Cut : std::uint8_t { none, failure, memory };
   struct Run {
-    double work = 0;  // left at `synced`, in seconds at full speed
+    EngineJob entry{};
+    Cut cut = Cut::none;  // why the work ends before the job does
+    double work = 0;      // left at `synced`, in seconds at full speed
+    double whole = 0;     // what an evicted job begins with again
     SimTime synced;
     std::uint64_t order = 0;
     std::uint32_t version = 0;  // of the planned end
     SimTime waiting_since;
     double used_gpus = 0;
   };
+  struct Later {
+    bool operator()(const EngineJob& a, const EngineJob& b) const { return b < a; }
+  };
+  using Coming = std::priority_queue<EngineJob, std::vector<EngineJob>, Later>;
 
-  [[nodiscard]] SimTime next_instant();
   void finish_due();
   void admit_due();
+  void learn_due(SimTime until);
   void call_policy();
   void apply(const Plan::Decision& decision);
   void observe();
 
+  [[nodiscard]] const EngineJob* next_entry() const;
   void enter(const EngineJob& entry);
-  void start(JobId id, bool shares);
+  [[nodiscard]] JobInfo describe(const EngineJob& entry);
+  void start_run(JobId id, bool shares);
   void stop(JobId id, const Placement& left);
+  void charge_preemption(JobId id);
+  void lose_progress(JobId id);
+  void end_run(JobId id);
+  void leave(JobId id);
   void finish(JobId id);
   void sync(JobId id);
   void plan_end(JobId id);
+
+  // attempts.cpp: runs that do not reach the end of their job
+  void plan_failure(const EngineJob& entry, Run& run) const;
+  void plan_memory_crash(JobId id);
+  void interrupt(JobId id);
+  void restart_in_vain(JobId id);
 
   // sharing.cpp: speed and utilisation of jobs that share GPUs
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
@@ -92,6 +140,8 @@ class Engine {
     bool alone = true;
   };
   [[nodiscard]] Share share_of(JobId id) const;
+  [[nodiscard]] const Profile* true_profile(JobId id) const;
+  void set_rate(JobId id, double rate);
   void set_used(JobId id, double used_gpus);
 
   [[nodiscard]] Run& at(JobId id) { return runs_[index_of(id)]; }
@@ -112,7 +162,8 @@ class Engine {
   SimTime now_;
   SimTime next_call_ = never;
   std::size_t next_job_ = 0;
-  std::size_t next_prior_ = 0;
+  Coming coming_, ended_elsewhere_;
+  bool open_ = false;
   std::priority_queue<End> ends_;
   std::uint64_t order_ = 0;
   std::uint64_t calls_ = 0;
@@ -122,6 +173,7 @@ class Engine {
   std::vector<Run> runs_;
   std::vector<std::uint32_t> rows_;
   std::vector<JobPhase> phases_;
+  std::deque<Profile> foretold_;  // what JobInfo::profile points to when nothing was measured
   std::vector<JobId> arrived_, ended_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };

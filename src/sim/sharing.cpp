@@ -19,11 +19,16 @@ void for_each_gpu(const Placement& where, Action action) {
   }
 }
 
-double utilisation(const JobInfo& job) {
-  return job.profile == nullptr ? 0 : job.profile->gpu_util_pct / 100;
+double utilisation(const Profile* profile) {
+  return profile == nullptr ? 0 : profile->gpu_util_pct / 100;
 }
 
 }  // namespace
+
+const Profile* Engine::true_profile(JobId id) const {
+  const std::uint32_t profile = input_.trace.jobs[rows_[index_of(id)]].profile;
+  return profile == no_index ? nullptr : &input_.trace.packing->profiles[profile];
+}
 
 /// Running jobs on these GPUs; those that the same plan is about to start are left out.
 std::vector<JobId> Engine::running_on(const Placement& where, JobId except) const {
@@ -38,7 +43,7 @@ std::vector<JobId> Engine::running_on(const Placement& where, JobId except) cons
 }
 
 Engine::Share Engine::share_of(JobId id) const {
-  const JobInfo& job = info(id);
+  const Profile* profile = true_profile(id);
   Share share;
   bool first = true;
   for_each_gpu(cluster_.allocation(id), [&](std::uint32_t node, int gpu) {
@@ -48,7 +53,7 @@ Engine::Share Engine::share_of(JobId id) const {
     bool newcomer = true;  // those before us in the list were here first
     const auto residents = cluster_.residents(node, gpu);
     for (const JobId other : residents) {
-      used += utilisation(info(other));
+      used += utilisation(true_profile(other));
       if (other == id) {
         newcomer = false;
         continue;
@@ -59,8 +64,7 @@ Engine::Share Engine::share_of(JobId id) const {
       if (ours == no_index || theirs == no_index) continue;
       const PackingTables& tables = *input_.trace.packing;
       rate *= newcomer ? tables.rate(ours, theirs).newcomer : tables.rate(theirs, ours).resident;
-      free_pair =
-          free_pair || job.profile->interference_free || info(other).profile->interference_free;
+      free_pair = free_pair || profile->interference_free || true_profile(other)->interference_free;
     }
     // The released code caps heavy pairs at 1, but its utilisations are percentages.
     const double cap = free_pair && input_.options.defects.util_unit_slip ? 0.01 : 1.0;
@@ -75,7 +79,7 @@ void Engine::update_sharing(JobId id) {
   sync(id);
   const Share share = share_of(id);
   if (share.alone && info(id).sharing) outcome(id).unpacked_at = now_;
-  outcome(id).rate = share.rate;
+  set_rate(id, share.rate);
   info(id).sharing = !share.alone;
   set_used(id, share.used_gpus);
   plan_end(id);
@@ -97,6 +101,14 @@ void Engine::part(JobId id, const std::vector<JobId>& others) {
     outcome(id).exclusive = true;
     outcome(id).unpacked_at = now_;
   }
+}
+
+void Engine::set_rate(JobId id, double rate) {
+  outcome(id).rate = rate;
+  JobInfo& job = info(id);
+  if (!job.speed) return;
+  job.speed = rate;
+  job.speed_since = now_;
 }
 
 void Engine::set_used(JobId id, double used_gpus) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -11,11 +12,6 @@
 
 namespace schedmate {
 namespace {
-
-struct Partitioned {
-  std::vector<std::vector<EngineJob>> entering;  // by VC of the cluster
-  std::vector<std::vector<EngineJob>> prior;
-};
 
 /// Everything one call of simulate() works on.
 class Simulation {
@@ -34,23 +30,31 @@ class Simulation {
 
   Result<SimResult> run() {
     if (auto ok = place_vcs(); !ok) return tl::unexpected(ok.error());
-    entries_.resize(trace_.jobs.size());
-    for (std::size_t row = 0; row < entries_.size(); ++row) {
-      entries_[row] = {static_cast<std::uint32_t>(row), trace_.jobs[row].submit,
-                       trace_.jobs[row].duration};
+    if (const auto& stage = scheduler_.profiler) {
+      for (const std::string& lender : stage->lenders) {
+        const auto found = std::ranges::find(partitions_, lender, &PartitionSpec::name);
+        if (found != partitions_.end()) --found->nodes;
+      }
     }
-    if (scheduler_.profiler) profile(*scheduler_.profiler);
+    const std::vector<EngineJob> to_profile = make_vcs();
+    if (scheduler_.profiler) profile(*scheduler_.profiler, to_profile);
     run_vcs();
+    collect();
     return std::move(result_);
   }
 
  private:
   Result<void> place_vcs();
-  void profile(const ProfilerStage& stage);
-  void take_profile(const ProfilerStage& stage, const std::vector<JobOutcome>& profiled);
-  [[nodiscard]] Partitioned partition() const;
+  [[nodiscard]] bool is_profiled(const Job& job) const;
+  [[nodiscard]] bool fits(const Job& job) const;
+  std::vector<EngineJob> make_vcs();
+  [[nodiscard]] EngineInput input_of(std::size_t vc, std::vector<EngineJob> jobs);
+  void profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs);
+  void run_in_turn(const std::vector<EngineJob>& jobs);
+  void route(const EngineJob& job);
+  void take_profile(std::uint32_t row);
   void run_vcs();
-  void run_vc(std::size_t vc, Partitioned& jobs);
+  void collect();
   void note_end();
 
   const Trace& trace_;
@@ -60,9 +64,10 @@ class Simulation {
   SimTime first_submit_, last_submit_;
   SimResult result_;
   std::vector<std::optional<std::size_t>> vc_of_;  // Trace::vcs -> index into partitions_
-  std::vector<EngineJob> entries_;                 // by row
-  std::vector<std::optional<TimelineRecorder>> recorders_;
-  std::vector<std::uint64_t> calls_;
+  std::vector<std::unique_ptr<Engine>> vcs_;       // parallel to partitions_
+  std::unique_ptr<Engine> profiler_;
+  SimOptions profiler_options_;
+  std::vector<JobOutcome> profiled_;  // by row, as the profiler saw them
   std::atomic<std::size_t> ended_ = 0;
 };
 
@@ -91,126 +96,164 @@ Result<void> Simulation::place_vcs() {
                   trace_.vcs.front(), partitions_.empty() ? "" : partitions_.front().name));
 }
 
-void Simulation::profile(const ProfilerStage& stage) {
-  for (const std::string& lender : stage.lenders) {
-    const auto found = std::ranges::find(partitions_, lender, &PartitionSpec::name);
-    if (found != partitions_.end()) --found->nodes;
+/// What can never run is not profiled, nor what the profiler has no room for.
+bool Simulation::is_profiled(const Job& job) const {
+  if (!scheduler_.profiler || job.gpus > scheduler_.profiler->max_gpus) return false;
+  const PartitionSpec& nodes = scheduler_.profiler->nodes;
+  return job.gpus <= nodes.nodes * nodes.gpus_per_node && fits(job);
+}
+
+bool Simulation::fits(const Job& job) const {
+  const auto vc = vc_of_[job.vc];
+  return vc && job.gpus <= partitions_[*vc].nodes * partitions_[*vc].gpus_per_node;
+}
+
+/// Makes the VCs with the jobs that enter them as they are submitted; returns the others.
+std::vector<EngineJob> Simulation::make_vcs() {
+  std::vector<EngineJob> to_profile;
+  std::vector<std::vector<EngineJob>> entering(partitions_.size());
+  const bool enters_twice = options_.defects.entry_at_submission;
+  for (std::uint32_t row = 0; row < trace_.jobs.size(); ++row) {
+    const Job& job = trace_.jobs[row];
+    const Seconds advice = scheduler_.advice.empty() ? Seconds(0) : options_.costs.advice;
+    const EngineJob entry{row, job.submit + advice, job.duration};
+    const auto vc = vc_of_[job.vc];
+    if (!vc) {
+      result_.outcomes[row].status = JobStatus::infeasible;
+      continue;
+    }
+    if (is_profiled(job)) to_profile.push_back(entry);
+    const bool ends_in_front = is_profiled(job) && job.duration <= scheduler_.profiler->time;
+    if (!is_profiled(job) || (enters_twice && !ends_in_front)) entering[*vc].push_back(entry);
   }
-  SimOptions options = options_;
-  options.estimator = [](const Job&, std::size_t, const History&) { return FractionalSeconds(0); };
+  for (std::size_t vc = 0; vc < partitions_.size(); ++vc) {
+    vcs_.push_back(
+        std::make_unique<Engine>(input_of(vc, std::move(entering[vc])), result_.outcomes));
+  }
+  return to_profile;
+}
+
+EngineInput Simulation::input_of(std::size_t vc, std::vector<EngineJob> jobs) {
+  return {.trace = trace_,
+          .partition = partitions_[vc],
+          .options = options_,
+          .policy = scheduler_.decide,
+          .estimator = options_.estimator,
+          .handler = scheduler_.handler,
+          .jobs = std::move(jobs),
+          .lag = Seconds(scheduler_.counts_down && options_.defects.late_end ? 1 : 0),
+          .echo = {},
+          .first_submit = first_submit_,
+          .last_submit = last_submit_,
+          .open_until = first_submit_,
+          .on_end = [this](std::uint32_t) { note_end(); }};
+}
+
+void Simulation::profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs) {
+  profiled_.resize(trace_.jobs.size());
+  profiler_options_ = options_;
+  profiler_options_.costs.failures.gpu_hours = 0;
   EngineInput input{.trace = trace_,
                     .partition = stage.nodes,
-                    .options = options,
+                    .options = profiler_options_,
                     .policy = stage.decide,
+                    .estimator = [](const Entering&) { return Prediction(); },
+                    .handler = false,
                     .jobs = {},
-                    .prior = {},
+                    .lag = Seconds(0),
                     .echo = {},
                     .first_submit = first_submit_,
                     .last_submit = last_submit_,
                     .open_until = first_submit_,
-                    .on_end = {}};
-  for (const EngineJob& entry : entries_) {
-    const Job& job = trace_.jobs[entry.row];
-    if (!vc_of_[job.vc]) continue;
-    const PartitionSpec& vc = partitions_[*vc_of_[job.vc]];
-    if (job.gpus > vc.nodes * vc.gpus_per_node) continue;  // what can never run is not profiled
-    input.open_until = entry.enters;
-    if (job.gpus > stage.max_gpus) continue;
-    input.jobs.push_back({entry.row, entry.enters, std::min(entry.work, stage.time)});
+                    .on_end = [this](std::uint32_t row) { take_profile(row); }};
+  for (const Job& job : trace_.jobs) {
+    if (fits(job)) input.open_until = job.submit;
   }
-  std::vector<JobOutcome> profiled(trace_.jobs.size());
-  Engine engine(std::move(input), profiled);
-  engine.run();
-  result_.profiler_scaling = engine.node_changes();
-  result_.decision_points += engine.calls();
-  recorders_.emplace_back(std::move(engine.timeline()));
-  take_profile(stage, profiled);
+  profiler_ = std::make_unique<Engine>(std::move(input), profiled_);
+  if (stage.bypass != ProfilerStage::Bypass::none) return run_in_turn(jobs);
+  for (const EngineJob& job : jobs) route(job);
+  profiler_->run();
 }
 
-void Simulation::take_profile(const ProfilerStage& stage, const std::vector<JobOutcome>& profiled) {
-  for (EngineJob& entry : entries_) {
-    const JobOutcome& profile = profiled[entry.row];
-    if (profile.status != JobStatus::finished) continue;
-    JobOutcome& outcome = result_.outcomes[entry.row];
-    if (trace_.jobs[entry.row].duration <= stage.time) {
-      outcome = profile;
-      outcome.finished_in_profiler = true;
-      note_end();
-    } else {
-      outcome.queue = options_.defects.double_counted_queue || !options_.defects.entry_at_submission
-                          ? profile.queue
-                          : Seconds(0);
-      if (!options_.defects.entry_at_submission) entry.enters = profile.end;
+/// With bypass it depends on the jobs that have ended in a VC by then who is profiled, so all
+/// engines go through time together: at one instant submissions, then the profiler, then the VCs.
+void Simulation::run_in_turn(const std::vector<EngineJob>& jobs) {
+  std::vector<Engine*> engines{profiler_.get()};
+  for (const auto& vc : vcs_) engines.push_back(vc.get());
+  for (Engine* engine : engines) engine->keep_open(true);
+  for (std::size_t next = 0;;) {
+    SimTime instant = next < jobs.size() ? jobs[next].enters : never;
+    for (Engine* engine : engines) instant = std::min(instant, engine->next_instant());
+    if (instant == never) break;
+    for (; next < jobs.size() && jobs[next].enters <= instant; ++next) route(jobs[next]);
+    if (next == jobs.size()) profiler_->keep_open(false);
+    for (Engine* engine : engines) {
+      if (engine->next_instant() <= instant) engine->step(instant);
     }
-    outcome.profiled = true;
-    outcome.profiler_queue = profile.queue;
   }
 }
 
-Partitioned Simulation::partition() const {
-  Partitioned parts;
-  parts.entering.resize(partitions_.size());
-  parts.prior.resize(partitions_.size());
-  for (const EngineJob& entry : entries_) {
-    const auto vc = vc_of_[trace_.jobs[entry.row].vc];
-    if (!vc) continue;
-    const JobOutcome& outcome = result_.outcomes[entry.row];
-    if (outcome.finished_in_profiler) {
-      parts.prior[*vc].push_back({entry.row, outcome.end, entry.work});
-    } else {
-      parts.entering[*vc].push_back(entry);
-    }
+void Simulation::route(const EngineJob& job) {
+  const ProfilerStage& stage = *scheduler_.profiler;
+  Engine& vc = *vcs_[*vc_of_[trace_.jobs[job.row].vc]];
+  if (stage.bypass != ProfilerStage::Bypass::none) {
+    const Prediction foretold = vc.foretell(job.row, job.enters);
+    const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
+                           foretold.run_time <= FractionalSeconds(stage.time);
+    if (foretold.use && !ends_here) return vc.admit(job);
   }
-  for (auto* lists : {&parts.entering, &parts.prior}) {
-    for (auto& list : *lists) std::ranges::stable_sort(list, {}, &EngineJob::enters);
+  EngineJob measured = job;
+  measured.work = std::min(job.work, stage.time);
+  profiler_->admit(measured);
+}
+
+void Simulation::take_profile(std::uint32_t row) {
+  const Job& job = trace_.jobs[row];
+  const JobOutcome& profile = profiled_[row];
+  JobOutcome& outcome = result_.outcomes[row];
+  Engine& vc = *vcs_[*vc_of_[job.vc]];
+  if (job.duration <= scheduler_.profiler->time) {
+    outcome = profile;
+    outcome.finished_in_profiler = true;
+    vc.learn({.row = row, .enters = profile.end, .work = job.duration});
+    note_end();
+  } else {
+    const Defects& defects = options_.defects;
+    if (defects.double_counted_queue || !defects.entry_at_submission) outcome.queue = profile.queue;
+    outcome.held_gpu_s = outcome.overhead_gpu_s = profile.held_gpu_s;
+    if (!defects.entry_at_submission)
+      vc.admit({.row = row, .enters = profile.end, .work = job.duration, .measured = true});
   }
-  return parts;
+  outcome.profiled = true;
+  outcome.profiler_queue = profile.queue;
 }
 
 void Simulation::run_vcs() {
-  for (std::size_t row = 0; row < entries_.size(); ++row) {
-    if (!vc_of_[trace_.jobs[row].vc]) result_.outcomes[row].status = JobStatus::infeasible;
-  }
-  Partitioned jobs = partition();
-  entries_ = {};
-  const std::size_t first = recorders_.size();
-  recorders_.resize(first + partitions_.size());
-  calls_.resize(partitions_.size());
+  if (profiler_) result_.profiler_scaling = profiler_->node_changes();
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t vc = next++; vc < partitions_.size(); vc = next++) run_vc(vc, jobs);
+    for (std::size_t vc = next++; vc < vcs_.size(); vc = next++) {
+      const bool echoes =
+          scheduler_.profiler && scheduler_.profiler->echo_vc == partitions_[vc].name;
+      if (echoes) vcs_[vc]->set_echo(result_.profiler_scaling);
+      vcs_[vc]->keep_open(false);
+      vcs_[vc]->run();
+    }
   };
-  {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < options_.threads; ++i) helpers.emplace_back(work);
-    work();
-  }
-  std::vector<TimelineRecorder> recorders;
-  for (auto& recorder : recorders_) recorders.push_back(std::move(*recorder));
-  result_.timeline = TimelineRecorder::merge(recorders);
-  for (const std::uint64_t calls : calls_) result_.decision_points += calls;
+  std::vector<std::jthread> helpers;
+  for (int i = 1; i < options_.threads; ++i) helpers.emplace_back(work);
+  work();
 }
 
-void Simulation::run_vc(std::size_t vc, Partitioned& jobs) {
-  const PartitionSpec& partition = partitions_[vc];
-  const bool echoes = scheduler_.profiler && scheduler_.profiler->echo_vc == partition.name;
-  EngineInput input{.trace = trace_,
-                    .partition = partition,
-                    .options = options_,
-                    .policy = scheduler_.decide,
-                    .jobs = std::move(jobs.entering[vc]),
-                    .prior = std::move(jobs.prior[vc]),
-                    .echo = {},
-                    .first_submit = first_submit_,
-                    .last_submit = last_submit_,
-                    .open_until = first_submit_,
-                    .on_end = [this] { note_end(); }};
-  if (scheduler_.counts_down && options_.defects.late_end) input.lag = Seconds(1);
-  if (echoes) input.echo = result_.profiler_scaling;
-  Engine engine(std::move(input), result_.outcomes);
-  engine.run();
-  calls_[vc] = engine.calls();
-  recorders_[recorders_.size() - partitions_.size() + vc] = std::move(engine.timeline());
+void Simulation::collect() {
+  std::vector<TimelineRecorder> recorders;
+  const auto take = [&](Engine& engine) {
+    result_.decision_points += engine.calls();
+    recorders.push_back(std::move(engine.timeline()));
+  };
+  if (profiler_) take(*profiler_);
+  for (const auto& vc : vcs_) take(*vc);
+  result_.timeline = TimelineRecorder::merge(recorders);
 }
 
 void Simulation::note_end() {

@@ -48,10 +48,11 @@ struct Prepared {
 inline Prepared prepare(const Subject& subject, const World& world, std::uint64_t seed,
                         const Defects& defects) {
   PolicyOptions settings(subject.settings);
-  Prepared prepared{subject.row.make({world.trace, world.cluster, defects, seed}, settings).value(),
-                    {}};
+  Prepared prepared{
+      make_scheduler(subject.row, {world.trace, world.cluster, defects, seed}, settings).value(),
+      {}};
   const std::string estimators[] = {prepared.scheduler.estimator, "column:estimate_s", "oracle"};
-  prepared.options.estimator = make_estimator(estimators[seed % 3], world.trace, seed).value();
+  prepared.options.estimator = make_estimator(estimators[seed % 3], {world.trace, seed}).value();
   prepared.options.defects = defects;
   if (seed % 5 == 0) prepared.options.placer = seed % 2 == 0 ? Placer::first_fit : Placer::spread;
   return prepared;

@@ -110,7 +110,7 @@ schedmate::Result<Simulated> simulated(const TickInput& input, Run run) {
   if (!scheduler) return tl::unexpected(scheduler.error());
   const bool estimates = run.policy == TickPolicy::qssf || run.policy == TickPolicy::lucid;
   const auto estimator =
-      schedmate::make_estimator(estimates ? "column:estimate" : "oracle", trace, 1);
+      schedmate::make_estimator(estimates ? "column:estimate" : "oracle", {trace, 1});
   if (!estimator) return tl::unexpected(estimator.error());
   options.estimator = *estimator;
   const auto result = schedmate::simulate(trace, cluster, *scheduler, options);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Invented workloads for traces that say nothing of what their jobs compute (setting `workload`).
+
+#include <memory>
+#include <schedmate/workload.hpp>
+#include <string>
+
+#include "apps/settings.hpp"
+
+namespace schedmate {
+
+/// What the setting `workload` names: a bundled recipe or a file. Errors: of reading the files.
+struct WorkloadFiles {
+  Recipe recipe;
+  InterferenceModel interference;
+  ExtractionErrors errors;
+  [[nodiscard]] WorkloadParts parts() const { return {recipe, interference, errors}; }
+};
+[[nodiscard]] Result<WorkloadFiles> read_workload_files(const Settings& settings);
+
+/// The workload of a trace under some settings.
+struct TraceWorkload {
+  std::string recipe;
+  Workload workload;
+};
+/// Null for a trace with tables of its own, which it keeps. Errors: of reading the files.
+[[nodiscard]] Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(
+    const Settings& settings, const Trace& trace);
+
+/// Made when it is first asked for.
+class WorkloadOnDemand {
+ public:
+  WorkloadOnDemand(const Settings& settings, const Trace& trace)
+      : settings_(settings), trace_(trace) {}
+  /// Null for a trace with tables of its own.
+  [[nodiscard]] Result<const TraceWorkload*> get();
+
+ private:
+  const Settings& settings_;
+  const Trace& trace_;
+  std::shared_ptr<const TraceWorkload> made_;
+};
+
+/// The profiles of a workload in a trace, as long as this lives. Policies that need none replay the
+/// trace as it is, so that a label's files never depend on the other labels of the command.
+class LentProfiles {
+ public:
+  LentProfiles(Trace& trace, const Workload& workload);
+  LentProfiles(const LentProfiles&) = delete;
+  LentProfiles& operator=(const LentProfiles&) = delete;
+  LentProfiles(LentProfiles&&) = delete;
+  LentProfiles& operator=(LentProfiles&&) = delete;
+  ~LentProfiles();
+
+ private:
+  Trace& trace_;
+};
+
+/// What a profiler that runs each job for `time` sees of the workload's profiles: nothing of the
+/// time before the first step, and only part of the way up to steady utilisation.
+[[nodiscard]] std::vector<Profile> seen_while_warming_up(const Workload& workload, Seconds time);
+
+}  // namespace schedmate

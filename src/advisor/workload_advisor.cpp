@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advisor/workload_advisor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <ranges>
+#include <schedmate/paper.hpp>
+
+#include "advisor/advisor.hpp"
+#include "advisor/estimates.hpp"
+#include "advisor/experience.hpp"
+#include "advisor/scaling.hpp"
+#include "base/check.hpp"
+
+namespace schedmate {
+namespace {
+
+/// A job as admission and search see it, one for each set of facts, place and GPU count.
+struct Described {
+  Submission submission;
+  JobRecord record;  ///< without id and outcome
+  CommandFlags flags;
+  std::uint64_t text_id = 0;    ///< 0: nothing to be found by
+  std::uint32_t fields_id = 0;  ///< equal for equal fields
+};
+
+/// Of two sets of fields.
+struct Likeness {
+  double score = 0;  ///< of match_fields
+  double scale = 1;
+  bool same_kind = false;
+};
+
+/// A job that has ended.
+struct Ended {
+  std::uint32_t row = 0;
+  const Described* job = nullptr;
+  AdviceSource source = AdviceSource::none;  ///< of the advice that it got
+  FractionalSeconds p50{0}, p90{0};
+};
+/// By submission, oldest first.
+using EndedJobs = std::vector<Ended>;
+
+/// Keeps the latest `most`: nobody looks farther back.
+void insert(EndedJobs& jobs, const Ended& ended, std::size_t most) {
+  jobs.insert(std::ranges::upper_bound(jobs, ended.row, {}, &Ended::row), ended);
+  if (jobs.size() > most) jobs.erase(jobs.begin());
+}
+
+/// The latest `count`, newest first.
+auto latest(const EndedJobs& jobs, std::size_t count) {
+  return jobs | std::views::reverse | std::views::take(static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace
+
+class WorkloadAdvisor::Memory {
+ public:
+  Memory(const Trace& trace, const Workload& workload, const Options& options)
+      : trace_(trace), workload_(workload), options_(options), embedder_(lexical()) {
+    auto store = open_store("memory");
+    SCHEDMATE_CHECK(store.has_value(), "memory is built in");
+    store_ = std::move(*store);
+    auto index = open_index(*store_, embedder_);
+    SCHEDMATE_CHECK(index.has_value(), "an index in memory needs nothing");
+    index_ = std::move(*index);
+  }
+
+  void learn(const History& history) {
+    for (; known_ < history.finished().size(); ++known_) learn(history.finished()[known_].row);
+  }
+
+  Estimate advise(const Entering& at);
+  /// Mean GPU use of the matches of the latest advice, the best three (paper 4.1).
+  [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
+
+ private:
+  struct User {
+    EndedJobs ended;
+    std::map<std::string, EndedJobs, std::less<>> by_entry;
+  };
+  struct Found {
+    Ended ended;
+    PastRun run;
+  };
+
+  static Embedder lexical() {
+    auto embedder = make_embedder("lexical");
+    SCHEDMATE_CHECK(embedder.has_value(), "lexical is built in");
+    return std::move(*embedder);
+  }
+  void learn(std::uint32_t row);
+  const Described& describe(const Job& job, std::size_t row);
+  std::uint64_t text_id_of(const std::string& text);
+  [[nodiscard]] PastRun run_of(const Ended& ended) const;
+  [[nodiscard]] std::optional<Residual> residual_of(const Ended& ended) const;
+  void find_repeated(const Described& ours, std::uint32_t user);
+  const Likeness& likeness_of(const Described& ours, const Described& theirs);
+  void find_similar(const Described& ours);
+  void add_similar(const Described& ours, const SimilarText& text);
+  [[nodiscard]] double trust_in(std::uint32_t user) const;
+  [[nodiscard]] std::vector<PastRun> latest_runs_of(std::uint32_t user, std::int32_t gpus) const;
+  [[nodiscard]] std::vector<Residual> residuals_for(std::uint32_t user) const;
+
+  const Trace& trace_;
+  const Workload& workload_;
+  Options options_;
+  Embedder embedder_;
+  std::unique_ptr<Store> store_;  // the distinct texts alone
+  std::unique_ptr<TextIndex> index_;
+  std::size_t known_ = 0;                                        // jobs of the history
+  std::map<std::array<std::uint32_t, 4>, Described> described_;  // by facts, place, GPUs, user
+  std::unordered_map<std::string, std::uint64_t> text_ids_;
+  std::map<Fields, std::uint32_t> fields_ids_;
+  std::unordered_map<std::uint64_t, Likeness> likenesses_;  // by both fields_ids
+  std::unordered_map<std::uint64_t, EndedJobs> by_text_;
+  std::unordered_map<std::uint32_t, User> users_;
+  std::unordered_map<std::uint32_t, Ended> open_;  // by row: advised, not ended
+  EndedJobs all_;
+  std::vector<Found> found_;  // of the advice at hand, best first
+};
+
+Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
+  const Described& ours = describe(at.job, at.row);
+  found_.clear();
+  AdviceSource source = AdviceSource::none;
+  if (options_.admission) find_repeated(ours, at.job.user);
+  if (!found_.empty()) {
+    source = AdviceSource::resubmission;
+  } else {
+    find_similar(ours);
+    if (!found_.empty()) source = AdviceSource::similar;
+  }
+  std::vector<PastRun> matches;
+  for (Found& each : found_) {
+    each.run.trust = trust_in(trace_.jobs[each.ended.row].user);
+    matches.push_back(each.run);
+  }
+  const std::vector<PastRun> own = latest_runs_of(at.job.user, at.job.gpus);
+  const std::vector<Residual> residuals = residuals_for(at.job.user);
+  Estimate made =
+      options_.estimate->make({source, matches, own, residuals, std::nullopt, at.job.submit});
+  const auto row = static_cast<std::uint32_t>(at.row);
+  open_[row] = {row, &ours, made.source, made.p50, made.p90};
+  return made;
+}
+
+void WorkloadAdvisor::Memory::learn(std::uint32_t row) {
+  const Job& job = trace_.jobs[row];
+  const auto advised = open_.find(row);
+  const bool known = advised != open_.end();
+  const Described& described = known ? *advised->second.job : describe(job, row);
+  Ended ended = known ? advised->second : Ended{row, &described};
+  if (known) open_.erase(advised);
+  if (job.state == EndState::unknown) return;  // as past_run() has it
+  User& user = users_[job.user];
+  insert(user.ended, ended, std::max(experience::own_errors, experience::latest_jobs));
+  insert(user.by_entry[described.record.entry], ended, submissions_of_an_entry);
+  insert(all_, ended, experience::all_errors);
+  if (described.text_id != 0) insert(by_text_[described.text_id], ended, jobs_of_a_text);
+}
+
+const Described& WorkloadAdvisor::Memory::describe(const Job& job, std::size_t row) {
+  const std::uint32_t facts = workload_.facts_of_row[row];
+  const std::uint32_t place = workload_.place_of_row[row];
+  const auto [at, fresh] =
+      described_.try_emplace({facts, place, static_cast<std::uint32_t>(job.gpus), job.user});
+  Described& made = at->second;
+  if (!fresh) return made;
+  constexpr int usual_node = 8;
+  const JobPlace where = place_at(workload_, place);
+  made.submission.user = trace_.users[job.user];
+  made.submission.job = {
+      where.root, ".", where.command, job.gpus, (job.gpus + usual_node - 1) / usual_node, ""};
+  const FlagRules& rules = FlagRules::built_in();
+  made.record = comparable_record(made.submission, facts_at(workload_, facts), rules);
+  made.flags = read_command_flags(where.command, rules);
+  made.text_id = text_id_of(made.record.text);
+  const auto next = static_cast<std::uint32_t>(fields_ids_.size());
+  made.fields_id = fields_ids_.try_emplace(made.record.fields, next).first->second;
+  return made;
+}
+
+std::uint64_t WorkloadAdvisor::Memory::text_id_of(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto [known, fresh] = text_ids_.try_emplace(text, text_ids_.size() + 1);
+  if (!fresh) return known->second;
+  JobRecord record;
+  record.id = std::to_string(known->second);
+  record.text = text;
+  SCHEDMATE_CHECK(store_->put(record).has_value(), "memory takes every record");
+  const auto last = store_->last_text();
+  SCHEDMATE_CHECK(last.has_value() && *last == known->second, "texts are numbered in order");
+  return known->second;
+}
+
+PastRun WorkloadAdvisor::Memory::run_of(const Ended& ended) const {
+  const Job& job = trace_.jobs[ended.row];
+  PastRun run;
+  run.id = std::string(job.id);
+  run.user = trace_.users[job.user];
+  run.submit = job.submit;
+  run.state = job.state;
+  run.duration = job.duration;
+  return run;
+}
+
+std::optional<Residual> WorkloadAdvisor::Memory::residual_of(const Ended& ended) const {
+  if (ended.source == AdviceSource::none) return std::nullopt;
+  const FractionalSeconds actual(trace_.jobs[ended.row].duration);
+  return Residual{log_of(actual) - log_of(ended.p50), ended.source, false};
+}
+
+void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t user) {
+  const auto known = users_.find(user);
+  if (known == users_.end()) return;
+  const auto entry = known->second.by_entry.find(ours.record.entry);
+  if (entry == known->second.by_entry.end()) return;
+  std::vector<std::pair<FlagClass, Found>> repeated;
+  for (const Ended& each : latest(entry->second, submissions_of_an_entry)) {
+    const Described& theirs = *each.job;
+    if (ours.record.root != theirs.record.root) continue;
+    const Verdict verdict = judge({ours.submission, &ours.record.fields, theirs.record},
+                                  {ours.flags, theirs.flags}, FlagRules::built_in());
+    if (!verdict.resubmission()) continue;
+    PastRun run = run_of(each);
+    run.score = likeness(verdict.relation);
+    run.scale = verdict.scale;
+    repeated.push_back({verdict.relation, {each, std::move(run)}});
+  }
+  std::ranges::stable_sort(repeated, {}, [](const auto& each) { return each.first; });
+  for (auto& [relation, each] : repeated) found_.push_back(std::move(each));
+}
+
+void WorkloadAdvisor::Memory::find_similar(const Described& ours) {
+  if (ours.text_id == 0) return;
+  const auto fresh = index_->refresh();
+  const auto texts = index_->nearest(ours.record.text, nearest_texts);
+  SCHEDMATE_CHECK(fresh.has_value() && texts.has_value(), "an index in memory does not fail");
+  for (const SimilarText& each : *texts) add_similar(ours, each);
+  std::ranges::stable_sort(found_, std::ranges::greater(), [](const Found& each) {
+    return std::pair(each.run.score, each.ended.row);
+  });
+  if (found_.size() > options_.similarity.most) found_.resize(options_.similarity.most);
+}
+
+void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarText& text) {
+  const auto jobs = by_text_.find(text.text_id);
+  if (jobs == by_text_.end()) return;
+  const SimilarityOptions& options = options_.similarity;
+  for (const Ended& each : latest(jobs->second, jobs_of_a_text)) {
+    const Likeness& alike = likeness_of(ours, *each.job);
+    const double score =
+        options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
+    if (!(options.paper || alike.same_kind) || score < threshold_of(options)) continue;
+    PastRun run = run_of(each);
+    run.score = score;
+    run.scale = options.paper ? 1 : alike.scale;
+    found_.push_back({each, std::move(run)});
+  }
+}
+
+const Likeness& WorkloadAdvisor::Memory::likeness_of(const Described& ours,
+                                                     const Described& theirs) {
+  constexpr std::size_t most = 1'000'000;
+  if (likenesses_.size() > most) likenesses_.clear();
+  const std::uint64_t key = (std::uint64_t{ours.fields_id} << 32U) | theirs.fields_id;
+  const auto [at, fresh] = likenesses_.try_emplace(key);
+  if (fresh) {
+    const Match match = match_fields(ours.record.fields, theirs.record.fields);
+    at->second = {match.score, scale_between(ours.record.fields, theirs.record.fields).factor,
+                  match.same_kind()};
+  }
+  return at->second;
+}
+
+double WorkloadAdvisor::Memory::trust_in(std::uint32_t user) const {
+  const auto known = users_.find(user);
+  if (known == users_.end()) return trust_after(0, 0);
+  std::size_t overruns = 0;
+  std::size_t jobs = 0;
+  for (const Ended& each : latest(known->second.ended, experience::latest_jobs)) {
+    if (each.source == AdviceSource::none) continue;
+    ++jobs;
+    if (FractionalSeconds(trace_.jobs[each.row].duration) > each.p90) ++overruns;
+  }
+  return trust_after(overruns, jobs);
+}
+
+std::vector<PastRun> WorkloadAdvisor::Memory::latest_runs_of(std::uint32_t user,
+                                                             std::int32_t gpus) const {
+  std::vector<PastRun> all;
+  std::vector<PastRun> alike;
+  const auto known = users_.find(user);
+  if (known == users_.end()) return all;
+  for (const Ended& each : latest(known->second.ended, experience::latest_jobs)) {
+    const bool is_alike = trace_.jobs[each.row].gpus == gpus;
+    if (is_alike) alike.push_back(run_of(each));
+    if (alike.empty()) all.push_back(run_of(each));
+  }
+  return alike.empty() ? all : alike;
+}
+
+std::vector<Residual> WorkloadAdvisor::Memory::residuals_for(std::uint32_t user) const {
+  std::vector<Residual> residuals;
+  const auto add = [&](const EndedJobs& jobs, std::size_t count, bool same_user) {
+    for (const Ended& each : latest(jobs, count)) {
+      if (!same_user && trace_.jobs[each.row].user == user) continue;
+      if (auto residual = residual_of(each)) {
+        residual->same_user = same_user;
+        residuals.push_back(*residual);
+      }
+    }
+  };
+  if (const auto known = users_.find(user); known != users_.end())
+    add(known->second.ended, experience::own_errors, true);
+  add(all_, experience::all_errors, false);
+  return residuals;
+}
+
+std::optional<GpuUse> WorkloadAdvisor::Memory::use_of_matches() const {
+  GpuUse sum;
+  double count = 0;
+  for (const Found& each : found_) {
+    const std::uint32_t profile = trace_.jobs[each.ended.row].profile;
+    if (profile == no_index || count == paper::similar_jobs) continue;
+    const Profile& measured = trace_.packing->profiles[profile];
+    sum.gpu_util_pct += measured.gpu_util_pct;
+    sum.memory_util_pct += measured.memory_util_pct;
+    sum.memory_mib += measured.memory_mib;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return GpuUse{sum.gpu_util_pct / count, sum.memory_util_pct / count, sum.memory_mib / count};
+}
+
+WorkloadAdvisor::WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options)
+    : trace_(trace),
+      workload_(workload),
+      options_(options),
+      memory_(std::make_unique<Memory>(trace, workload, options)) {}
+
+WorkloadAdvisor::WorkloadAdvisor(const WorkloadAdvisor& other)
+    : WorkloadAdvisor(other.trace_, other.workload_, other.options_) {}
+
+WorkloadAdvisor::~WorkloadAdvisor() = default;
+
+Estimate WorkloadAdvisor::advise_row(const Entering& entering) {
+  memory_->learn(entering.history);
+  return memory_->advise(entering);
+}
+
+Prediction WorkloadAdvisor::operator()(const Entering& entering) {
+  const Estimate made = advise_row(entering);
+  return {.run_time = made.p50,
+          .blind = made.source == AdviceSource::none,
+          .source = static_cast<std::uint8_t>(made.source),
+          .use = memory_->use_of_matches()};
+}
+
+Estimator advisor_on(const Trace& trace, const Workload& workload, bool paper) {
+  WorkloadAdvisor::Options options;
+  options.similarity.paper = paper;
+  options.admission = !paper;
+  for (const EstimateRow& row : estimate_rows())
+    if (row.name == (paper ? "paper" : "calibrated")) options.estimate = &row;
+  SCHEDMATE_CHECK(options.estimate != nullptr, "both estimates are in the table");
+  return WorkloadAdvisor(trace, workload, options);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The Advisor in the loop of a replay: the same admission, search and estimate as advise()
+/// (advisor.hpp), on the metadata of a Workload and a history that is kept in memory as numbers,
+/// so that a month of submissions takes seconds. A test holds it against advise() itself.
+
+#include <memory>
+#include <schedmate/advice.hpp>
+#include <schedmate/estimator.hpp>
+#include <schedmate/search.hpp>
+#include <schedmate/workload.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "advisor/admission.hpp"
+#include "advisor/similar.hpp"
+
+namespace schedmate {
+
+class WorkloadAdvisor {
+ public:
+  struct Options {
+    SimilarityOptions similarity;
+    const EstimateRow* estimate = nullptr;
+    bool admission = true;  ///< earlier submissions of the same job go before similar ones
+  };
+  WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options);
+  /// Begins with an empty history: a copy is for another virtual cluster.
+  WorkloadAdvisor(const WorkloadAdvisor& other);
+  WorkloadAdvisor& operator=(const WorkloadAdvisor&) = delete;
+  WorkloadAdvisor(WorkloadAdvisor&&) = default;
+  WorkloadAdvisor& operator=(WorkloadAdvisor&&) = delete;
+  ~WorkloadAdvisor();
+
+  /// The estimate of advise(), after everything in `history` has been learned.
+  [[nodiscard]] Estimate advise_row(const Entering& entering);
+  /// The same as a prediction: the median and the mean GPU use of the matches.
+  Prediction operator()(const Entering& entering);
+
+ private:
+  class Memory;
+  const Trace& trace_;
+  const Workload& workload_;
+  Options options_;
+  std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace schedmate

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
+/// host's own way). The advice counts as far as it has earned it: of the jobs that have ended, how
+/// much of the host's error would the advice have taken away? That share, in log space and by
+/// source of the advice, is the weight of the next one (least squares, decaying, none at first).
+/// GPU use that is foretold is passed on once it was right nine times of ten. docs/decisions/0012.
+#include <algorithm>
+#include <cmath>
+#include <schedmate/scheduler.hpp>
+#include <unordered_map>
+#include <utility>
+
+namespace schedmate {
+namespace {
+
+double log_of(FractionalSeconds time) { return std::log(std::max(1.0, time.count())); }
+
+/// What one source of advice has earned.
+class Skill {
+ public:
+  void add(double host, double advice, double truth) {
+    constexpr double decay = 0.995;  // half of it is gone after 138 jobs
+    const double step = advice - host;
+    moved_ = decay * moved_ + step * step;
+    gained_ = decay * gained_ + step * (truth - host);
+  }
+  /// 0: as the host says; 1: as the advice says. Proof worth ten jobs off by a factor e is missing
+  /// at first, so that chance earns little.
+  [[nodiscard]] double weight() const {
+    constexpr double doubt = 10;
+    return std::clamp(gained_ / (moved_ + doubt), 0.0, 1.0);
+  }
+
+ private:
+  double moved_ = 0;
+  double gained_ = 0;
+};
+
+/// How often the GPU use that was foretold was the one that was measured.
+class UseRecord {
+ public:
+  void add(const GpuUse& foretold, const Profile& measured) {
+    Profile expected;
+    expected.gpu_util_pct = foretold.gpu_util_pct;
+    expected.memory_util_pct = foretold.memory_util_pct;
+    constexpr double near = 0.1;
+    const bool right =
+        sharing_score_of(expected) == measured.sharing_score &&
+        std::abs(foretold.memory_mib - measured.memory_mib) <= near * measured.memory_mib;
+    constexpr double decay = 0.99;
+    seen_ = decay * seen_ + 1;
+    right_ = decay * right_ + (right ? 1 : 0);
+  }
+  [[nodiscard]] bool trusted() const {
+    constexpr double enough = 10;
+    constexpr double mostly = 0.9;
+    return seen_ >= enough && right_ >= mostly * seen_;
+  }
+
+ private:
+  double seen_ = 0;
+  double right_ = 0;
+};
+
+class Advised {
+ public:
+  Advised(Estimator host, Estimator advisor, const Trace& trace, bool shrink)
+      : host_(std::move(host)), advisor_(std::move(advisor)), trace_(&trace), shrink_(shrink) {}
+
+  Prediction operator()(const Entering& at) {
+    learn(at.history);
+    Prediction said = host_(at);
+    const Open* open = advice_for(at);
+    if (open == nullptr) return said;
+    if (!shrink_) return open->advice;
+    said.advised = skills_[open->advice.source].weight();
+    if (said.advised > 0) {
+      const double log_s =
+          std::lerp(log_of(said.run_time), log_of(open->advice.run_time), said.advised);
+      said.run_time = FractionalSeconds(std::exp(log_s));
+    }
+    if (uses_.trusted()) said.use = open->advice.use;
+    return said;
+  }
+
+ private:
+  struct Open {
+    double host = 0;  // log seconds, at submission
+    Prediction advice;
+  };
+
+  /// Advice is given once, when the job is first asked about; null when there is none.
+  const Open* advice_for(const Entering& at) {
+    const auto [open, fresh] = open_.try_emplace(at.row);
+    if (fresh) {
+      open->second = {log_of(host_(at).run_time), advisor_(at)};
+      open->second.advice.advised = 1;
+    }
+    return open->second.advice.blind ? nullptr : &open->second;
+  }
+
+  void learn(const History& history) {
+    for (; known_ < history.finished().size(); ++known_) {
+      const std::uint32_t row = history.finished()[known_].row;
+      const auto found = open_.find(row);
+      if (found == open_.end()) continue;
+      const auto& [host, advice] = found->second;
+      const Job& job = trace_->jobs[row];
+      if (!advice.blind) {
+        const double truth = log_of(FractionalSeconds(job.duration));
+        skills_[advice.source].add(host, log_of(advice.run_time), truth);
+      }
+      if (advice.use && job.profile != no_index)
+        uses_.add(*advice.use, trace_->packing->profiles[job.profile]);
+      open_.erase(found);
+    }
+  }
+
+  Estimator host_, advisor_;
+  const Trace* trace_;
+  bool shrink_;
+  std::size_t known_ = 0;                       // jobs of the history
+  std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended
+  std::unordered_map<std::uint8_t, Skill> skills_;
+  UseRecord uses_;
+};
+
+}  // namespace
+
+Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view host,
+                                 const EstimatorInput& input) {
+  auto own = make_estimator(host.empty() ? scheduler.estimator : host, input);
+  if (!own || scheduler.advice.empty()) return own;
+  auto advisor = make_estimator(scheduler.advice, input);
+  if (!advisor) return advisor;
+  return Advised(std::move(*own), std::move(*advisor), input.trace, scheduler.shrink);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Interference-aware packing cancellation (paper 4.1): some time after job B was packed onto the
+/// running job A, A's log tells how fast A still is; when it suffers too much, B has to go. Checks
+/// are left out for pairs whose log does not tell.
+
+#include <optional>
+#include <queue>
+#include <schedmate/policy.hpp>
+#include <schedmate/result.hpp>
+#include <schedmate/scheduler.hpp>
+#include <vector>
+
+namespace schedmate {
+
+enum class CancelRule : std::uint8_t {
+  off,
+  slowdown,  ///< A's speed is below the threshold (the paper's)
+  gain,      ///< ours: both end sooner in sum when B starts anew elsewhere
+};
+
+struct CancelOptions {
+  CancelRule rule = CancelRule::off;
+  double threshold = 0.65;  ///< of A's speed, relative to alone
+  Seconds after{60};        ///< "several tens of training steps"
+  bool both = false;        ///< B's speed counts too, where similar jobs tell how fast it would be
+};
+
+/// Takes cancel (off, slowdown, gain), threshold, cancel_after_s, check_both. Errors: unsupported.
+[[nodiscard]] Result<CancelOptions> take_cancel_options(PolicyOptions& settings);
+
+class PackingWatch {
+ public:
+  explicit PackingWatch(CancelOptions options) : options_(options) {}
+
+  void packed(const View& view, JobId newcomer, JobId resident);
+  /// A job has started alone after it waited: how long an evicted one might.
+  void started_alone(const View& view, JobId id);
+  struct Pair {
+    JobId newcomer{}, resident{};
+  };
+  /// A pair whose newcomer has to go now; call it until there is none. The caller evicts.
+  [[nodiscard]] std::optional<Pair> next_to_cancel(const View& view);
+  /// When to look again, or `never`.
+  [[nodiscard]] SimTime next() const { return checks_.empty() ? never : checks_.top().at; }
+
+ private:
+  struct Check {
+    SimTime at;
+    Pair pair;
+    SimTime since;  // start of the newcomer's run
+    bool operator<(const Check& other) const {
+      return std::tie(at, pair.newcomer) > std::tie(other.at, other.pair.newcomer);
+    }
+  };
+  [[nodiscard]] bool has_to_go(const View& view, const Pair& pair) const;
+  [[nodiscard]] bool gains(const View& view, const Pair& pair, double speed) const;
+
+  CancelOptions options_;
+  std::priority_queue<Check> checks_;
+  double usual_wait_s_ = 0;  // of jobs that started alone, decaying mean
+};
+
+}  // namespace schedmate

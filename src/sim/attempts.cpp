@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Runs that do not reach the end of their job: infrastructure failures, a pair whose memory does
+/// not fit, restarts in vain. Each attempt is a job of its own for the policy; all count for the
+/// same row.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "sim/engine.hpp"
+
+namespace schedmate {
+namespace {
+
+/// Draws of one attempt of one row, the same whatever the policy does.
+Random draws(const SimOptions& options, const EngineJob& entry) {
+  return Random(mix(options.seed ^ 0xfa11) ^
+                mix((std::uint64_t{entry.row} << 20U) ^ entry.attempt));
+}
+
+}  // namespace
+
+/// Cuts the run where its next failure will come.
+void Engine::plan_failure(const EngineJob& entry, Run& run) const {
+  const FailureCosts& costs = input_.options.costs.failures;
+  run.entry = entry;
+  if (!(costs.gpu_hours > 0) || entry.kind == EngineJob::Kind::in_vain) return;
+  const Job& job = input_.trace.jobs[entry.row];
+  Random random = draws(input_.options, entry);
+  const double mean_s = costs.gpu_hours * 3600 / job.gpus;
+  const double after_s = entry.kind == EngineJob::Kind::doomed
+                             ? 0
+                             : std::floor(-mean_s * std::log(1 - random.uniform()));
+  if (after_s >= run.work) return;
+  run.cut = Cut::failure;
+  run.work = run.whole = after_s + static_cast<double>(costs.detection.count());
+}
+
+/// Two jobs whose memory does not fit: the newcomer dies when it has loaded its data.
+void Engine::plan_memory_crash(JobId id) {
+  constexpr double loading_s = 60;
+  for (const Slice& slice : cluster_.allocation(id)) {
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
+      double used_mib = 0;
+      for (const JobId other : cluster_.residents(slice.node, std::countr_zero(rest))) {
+        const Profile* profile = true_profile(other);
+        used_mib += profile == nullptr ? 0 : profile->memory_mib;
+      }
+      if (used_mib <= cluster_.gpu_memory_mib()) continue;
+      Run& run = at(id);
+      if (run.work <= loading_s) return;
+      run.cut = Cut::memory;
+      run.work = run.whole = loading_s;
+      return;
+    }
+  }
+}
+
+/// The run has come to its cut: the job comes back later, with what it has kept.
+void Engine::interrupt(JobId id) {
+  const Run& run = at(id);
+  const Job& job = input_.trace.jobs[run.entry.row];
+  const FailureCosts& costs = input_.options.costs.failures;
+  JobOutcome& result = outcome(id);
+  EngineJob next = run.entry;
+  ++next.attempt;
+  next.kind = EngineJob::Kind::usual;
+  if (run.cut == Cut::memory) {
+    result.lost_gpu_s += run.whole * job.gpus;
+    ++result.evictions;
+    next.alone = true;
+    next.enters = now_ + costs.handled_restart;
+  } else {
+    ++result.failures;
+    const auto detection_s = static_cast<double>(costs.detection.count());
+    const auto overhead_s = static_cast<double>(info(id).overhead.count());
+    const double done_s = run.entry.done_s + run.whole - detection_s - overhead_s;
+    const auto step_s = static_cast<double>(std::max<std::int64_t>(1, costs.checkpoint.count()));
+    next.done_s = std::floor(done_s / step_s) * step_s;
+    result.lost_gpu_s += (done_s - next.done_s) * job.gpus;
+    result.overhead_gpu_s += detection_s * job.gpus;
+    Random random = draws(input_.options, run.entry);
+    random.next();  // the one that the time of the failure took
+    const bool missed = random.uniform() < costs.missed_share;
+    const bool handled = input_.handler && !missed;
+    if (!handled && random.uniform() < costs.bad_node_share &&
+        run.entry.kind != EngineJob::Kind::doomed)
+      next.kind = EngineJob::Kind::doomed;
+    next.enters = now_ + (handled ? costs.handled_restart : costs.manual_restart);
+  }
+  const auto done = Seconds(static_cast<std::int64_t>(next.done_s));
+  next.work = job.duration - done;
+  result.down += next.enters - now_;
+  admit(next);
+}
+
+/// The handler takes the user's own failure for one of the infrastructure.
+void Engine::restart_in_vain(JobId id) {
+  const EngineJob& entry = at(id).entry;
+  const Job& job = input_.trace.jobs[entry.row];
+  const FailureCosts& costs = input_.options.costs.failures;
+  if (!input_.handler || job.state != EndState::failed || !(costs.gpu_hours > 0)) return;
+  EngineJob again{entry.row, now_ + costs.handled_restart, job.duration};
+  again.attempt = entry.attempt + 1;
+  again.kind = EngineJob::Kind::in_vain;
+  if (draws(input_.options, again).uniform() < costs.false_share) admit(again);
+}
+
+}  // namespace schedmate
