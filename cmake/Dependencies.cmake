@@ -35,6 +35,16 @@ schedmate_need_pc(treesitter tree-sitter libtree-sitter-dev)
 schedmate_need_pc(httplib cpp-httplib libcpp-httplib-dev)
 schedmate_need_pc(sqlite sqlite3 libsqlite3-dev)
 schedmate_need_pc(hiredis hiredis libhiredis-dev)
+# Debian's XGBoost has no pkg-config file and its CMake file asks for what is not packaged.
+find_path(XGBOOST_INCLUDE xgboost/c_api.h)
+find_library(XGBOOST_LIBRARY xgboost)
+if(NOT XGBOOST_INCLUDE OR NOT XGBOOST_LIBRARY)
+  message(FATAL_ERROR "xgboost was not found. On Debian 12: apt-get install libxgboost-dev "
+                      "(or run `make deps`, which installs everything).")
+endif()
+add_library(xgboost INTERFACE IMPORTED)
+set_target_properties(xgboost PROPERTIES
+  INTERFACE_INCLUDE_DIRECTORIES "${XGBOOST_INCLUDE}" INTERFACE_LINK_LIBRARIES "${XGBOOST_LIBRARY}")
 if(SCHEDMATE_TESTS)
   schedmate_need(doctest DEBIAN doctest-dev FIND doctest)
 endif()

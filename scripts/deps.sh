@@ -18,6 +18,7 @@ build_set=(
   libssl-dev                       # content hashes, TLS
   libcpp-httplib-dev               # model servers
   libsqlite3-dev libhiredis-dev    # the history
+  libxgboost-dev                   # the estimator gbdt
   python3                          # the trainer of the demonstration
 )
 test_set=(

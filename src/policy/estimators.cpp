@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "policy/gbdt_estimator.hpp"
 
 namespace schedmate {
 namespace {
@@ -113,6 +114,42 @@ Result<Estimator> make_limit(const EstimatorSpec& spec) {
     const double wanted = std::max<double>(1, static_cast<double>(at.job.duration.count())) * over;
     return Prediction{FractionalSeconds(factor == 1 ? wanted : as_typed(wanted))};
   };
+}
+
+/// How far the estimates of a trained model are off, as Helios makes them up for traces without a
+/// history (lucid.md 6.3).
+double drawn_error(Random& random) {
+  struct Band {
+    double until;  // cumulated share of the jobs
+    double least, most;
+  };
+  constexpr std::array bands{Band{0.1, 0, 0.1}, Band{0.5, 0.1, 0.5}, Band{0.7, 0.5, 1},
+                             Band{0.9, 1, 10}, Band{1, 10, 100}};
+  const double which = random.uniform();
+  const auto* band = std::ranges::find_if(bands, [&](const Band& b) { return which < b.until; });
+  const double size = std::lerp(band->least, band->most, random.uniform());
+  return random.uniform() < 0.5 ? -size : size;
+}
+
+Result<Estimator> make_noisy_oracle(const EstimatorSpec& spec) {
+  return [seed = spec.input.seed](const Entering& at) {
+    Random random(mix(seed) ^ at.row);
+    const double estimate =
+        static_cast<double>(at.job.duration.count()) * (1 + drawn_error(random));
+    return Prediction{FractionalSeconds(std::max(1.0, estimate))};
+  };
+}
+
+Result<Estimator> make_gbdt(const EstimatorSpec& spec) {
+  const bool profiled = spec.argument == "profiled";
+  if (!profiled && !spec.argument.empty()) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("estimate=gbdt:{}: \"gbdt\" or \"gbdt:profiled\" is needed", spec.argument));
+  }
+  return make_last_k({"", spec.input}).map([&](const Estimator& last_k) {
+    return gbdt_on(spec.input.trace, last_k, profiled);
+  });
 }
 
 struct EstimatorEntry {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <schedmate/sim.hpp>
 
@@ -111,6 +113,44 @@ TEST_CASE("limits of factor 1 are the durations, others depend on row and seed a
   CHECK(limits(1) != limits(2));
 }
 
+TEST_CASE("a noisy oracle errs as often and as much as Helios makes it") {
+  const Trace trace;
+  const Estimator noisy = estimator("noisy_oracle", trace);
+  constexpr std::size_t count = 20'000;
+  constexpr double duration_s = 1e6;
+  std::array<int, 5> seen{};
+  int above = 0;
+  for (std::size_t row = 0; row < count; ++row) {
+    const double estimate_s = foretold(noisy, job_of(0, 1, 1'000'000), row);
+    REQUIRE(estimate_s >= 1);
+    REQUIRE(estimate_s <= 101 * duration_s);
+    if (estimate_s > duration_s) {
+      ++above;
+      const double error = estimate_s / duration_s - 1;
+      ++seen[error <= 0.1 ? 0 : error <= 0.5 ? 1 : error <= 1 ? 2 : error <= 10 ? 3 : 4];
+    }
+  }
+  // Five standard errors of a share of 20,000 are at most 0.018.
+  CHECK(above / double{count} == doctest::Approx(0.5).epsilon(0.04));
+  constexpr std::array shares{0.1, 0.4, 0.2, 0.2, 0.1};
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    CHECK(std::abs(seen[i] / double{count} - shares[i] / 2) < 0.018);
+}
+
+TEST_CASE("a noisy oracle depends on seed and row alone, and is never below a second") {
+  const Trace trace;
+  const auto errors = [&](std::uint64_t seed) {
+    std::vector<double> values;
+    for (std::size_t row = 0; row < 50; ++row)
+      values.push_back(foretold(estimator("noisy_oracle", trace, seed), job_of(0, 1, 5000), row));
+    return values;
+  };
+  CHECK(errors(1) == errors(1));
+  CHECK(errors(1) != errors(2));
+  CHECK(std::ranges::count(errors(1), 1.0) > 0);  // an error of more than the duration, downwards
+  CHECK(foretold(estimator("noisy_oracle", trace), job_of(0, 1, 0), 3) == 1);
+}
+
 /// Estimates in order of entry, on one node with a queue.
 std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>& jobs) {
   const Trace trace = small_trace(jobs);
@@ -126,7 +166,7 @@ std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>
   return given;
 }
 
-TEST_CASE("none but oracle and limit looks at the job's own duration, none at later jobs") {
+TEST_CASE("none but oracles and limit looks at the job's own duration, none at later jobs") {
   Random random(3);
   std::vector<SmallJob> jobs;
   for (std::int64_t i = 0; i < 60; ++i) {
@@ -138,11 +178,12 @@ TEST_CASE("none but oracle and limit looks at the job's own duration, none at la
   constexpr std::size_t now = 30;
   std::vector<SmallJob> other = jobs;
   for (std::size_t i = now; i < other.size(); ++i) other[i].duration_s += 1000;
-  for (const std::string_view spec : {"last_k", "last_k:1", "user_mean", "oracle", "limit"}) {
+  for (const std::string_view spec :
+       {"last_k", "last_k:1", "user_mean", "typical", "gbdt", "oracle", "limit", "noisy_oracle"}) {
     CAPTURE(spec);
     const auto before = estimates(spec, jobs);
     const auto after = estimates(spec, other);
-    const bool knows_duration = spec == "oracle" || spec == "limit";
+    const bool knows_duration = spec == "oracle" || spec == "limit" || spec == "noisy_oracle";
     const std::size_t same = knows_duration ? now : now + 1;
     for (std::size_t i = 0; i < same; ++i) CHECK(before[i] == after[i]);
     CHECK((before[now] != after[now]) == knows_duration);
@@ -160,6 +201,8 @@ TEST_CASE("an estimator that is not there or cannot be read is an error that say
   CHECK(error("last_k:two").message.find("last_k:two") != std::string::npos);
   CHECK(error("limit:0.5").code == ErrorCode::unsupported);
   CHECK(error("limit:nan").code == ErrorCode::unsupported);
+  CHECK(error("gbdt:profile").code == ErrorCode::unsupported);
+  CHECK(error("gbdt:profile").message.find("gbdt:profiled") != std::string::npos);
   CHECK(error("column:guess").code == ErrorCode::invalid);
   CHECK(error("column:guess").message.find("column:guess") != std::string::npos);
 }
