@@ -90,7 +90,7 @@ std::vector<Profile> seen_while_warming_up(const Workload& workload, Seconds tim
     const double share = std::clamp((looked - times.cold_start).count() / ramp_s, 0.0, 1.0);
     seen[i].gpu_util_pct *= share;
     seen[i].memory_util_pct *= share;
-    seen[i].sharing_score = sharing_score_of(seen[i]);
+    seen[i].sharing_score = workload.tables->sharing.score(seen[i]);
   }
   return seen;
 }

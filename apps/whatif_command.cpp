@@ -180,7 +180,8 @@ Result<void> write_documents(const WhatifAnswer& answer, const std::vector<RunSu
 /// The sound part of a run: everything has been read and parsed.
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
-  const ReplayInput input{session, world.trace, answer.cluster.spec, std::nullopt};
+  WorkloadOnDemand workloads(session.settings, world.trace);
+  const ReplayInput input{session, world.trace, answer.cluster.spec, workloads, std::nullopt};
   for (const auto* list : {&policies.sites, &policies.others}) {
     for (const PolicySpec& policy : *list)
       if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());

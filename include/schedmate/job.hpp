@@ -51,10 +51,16 @@ struct Profile {
   bool interference_free = false;  ///< a pair with this member runs at full speed (released table)
 };
 
-/// The sharing score of a utilisation (Lucid 3.3): the rule of thumb that agrees with the released
-/// labels as often as a fitted tree does (lucid.md 6.1). Memory bandwidth above 30.5 % is heavy;
-/// else a GPU that is busy for at most 25 % is light.
-[[nodiscard]] int sharing_score_of(const Profile& profile);
+/// The sharing score of a utilisation (Lucid 3.3), by the rule of thumb that agrees with the
+/// released labels as often as a fitted tree does (lucid.md 6.1).
+struct SharingRule {
+  double heavy_memory_util_pct = 30.5;  ///< above: 2
+  double light_gpu_util_pct = 25;       ///< else up to: 0; else 1
+  [[nodiscard]] int score(const Profile& profile) const {
+    if (profile.memory_util_pct > heavy_memory_util_pct) return 2;
+    return profile.gpu_util_pct <= light_gpu_util_pct ? 0 : 1;
+  }
+};
 
 /// Speeds of the members of a pair, 1.0 = as fast as alone.
 struct PairRate {
@@ -67,6 +73,7 @@ struct PairRate {
 struct PackingTables {
   std::vector<Profile> profiles;
   std::vector<PairRate> pairs;
+  SharingRule sharing;  ///< for what was foretold; a profile has its score
   [[nodiscard]] PairRate rate(std::uint32_t newcomer, std::uint32_t resident) const;
 };
 

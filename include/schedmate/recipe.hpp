@@ -60,8 +60,7 @@ struct Recipe {
 /// times `newcomer` for the one that came later, and runs at 1 / (1 + slow-down): never above 1.
 struct InterferenceModel {
   double compute = 0, bandwidth = 0, newcomer = 1, size = 0;
-  double heavy_memory_util_pct = 100;  ///< above: sharing score 2 (lucid.md 6.1)
-  double light_gpu_util_pct = 0;       ///< else up to: 0; else 1
+  SharingRule sharing;
   std::string text;
 };
 

@@ -24,13 +24,6 @@ std::string_view to_string(EndState state) {
   return "UNKNOWN";
 }
 
-int sharing_score_of(const Profile& profile) {
-  constexpr double heavy_memory_util_pct = 30.5;
-  constexpr double light_gpu_util_pct = 25;
-  if (profile.memory_util_pct > heavy_memory_util_pct) return 2;
-  return profile.gpu_util_pct <= light_gpu_util_pct ? 0 : 1;
-}
-
 PairRate PackingTables::rate(std::uint32_t newcomer, std::uint32_t resident) const {
   if (newcomer == no_index || resident == no_index) return {};
   SCHEDMATE_CHECK(newcomer < profiles.size() && resident < profiles.size(), "profile in table");

@@ -39,13 +39,13 @@ class Skill {
 /// How often the GPU use that was foretold was the one that was measured.
 class UseRecord {
  public:
-  void add(const GpuUse& foretold, const Profile& measured) {
+  void add(const GpuUse& foretold, const Profile& measured, const SharingRule& rule) {
     Profile expected;
     expected.gpu_util_pct = foretold.gpu_util_pct;
     expected.memory_util_pct = foretold.memory_util_pct;
     constexpr double near = 0.1;
     const bool right =
-        sharing_score_of(expected) == measured.sharing_score &&
+        rule.score(expected) == measured.sharing_score &&
         std::abs(foretold.memory_mib - measured.memory_mib) <= near * measured.memory_mib;
     constexpr double decay = 0.99;
     seen_ = decay * seen_ + 1;
@@ -111,7 +111,7 @@ class Advised {
         skills_[advice.source].add(host, log_of(advice.run_time), truth);
       }
       if (advice.use && job.profile != no_index)
-        uses_.add(*advice.use, trace_->packing->profiles[job.profile]);
+        uses_.add(*advice.use, trace_->packing->profiles[job.profile], trace_->packing->sharing);
       open_.erase(found);
     }
   }

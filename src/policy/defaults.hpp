@@ -12,7 +12,6 @@ inline constexpr int profiler_nodes = 2;          ///< N_prof
 inline constexpr int profiled_gpus_per_node = 4;  ///< scale factor: jobs up to nodes x 4 GPUs
 inline constexpr int score_limit = 2;             ///< sum of the sharing scores of a pair
 inline constexpr double time_awareness = 2;       ///< newcomer's priority / resident's, at most
-inline constexpr int packed_gpus = 8;             ///< larger jobs are never packed
 inline constexpr double quiet_jobs = 2;           ///< expected jobs per ten minutes: packing off
 inline constexpr Seconds switch_interval{100};
 inline constexpr double negative_estimate_s = 1000;  ///< replaces an estimate below zero

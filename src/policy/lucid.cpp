@@ -138,7 +138,7 @@ class Lucid {
 
   bool pack(const View& view, Plan& plan, JobId id) {
     const JobInfo& job = view.job(id);
-    if (job.gpus > lucid::packed_gpus || job.profile == nullptr) return false;
+    if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return false;
     if (job.alone || places_[index_of(id)].evicted) return false;
     const auto candidates = partners_.find(job.gpus);
     if (candidates == partners_.end()) return false;
@@ -158,7 +158,7 @@ class Lucid {
   [[nodiscard]] bool may_share(const View& view, JobId newcomer, JobId resident) const {
     const Profile& ours = *view.job(newcomer).profile;
     const Profile* theirs = view.job(resident).profile;
-    return theirs != nullptr &&
+    return theirs != nullptr && view.job(resident).gpus <= theirs->packed_gpus &&
            theirs->memory_mib < view.cluster.gpu_memory_mib() - ours.memory_mib &&
            theirs->sharing_score + ours.sharing_score <= options_.score_limit &&
            places_[index_of(newcomer)].priority <=

@@ -68,8 +68,8 @@ SimResult run(const Scenario& given, const Policy& policy) {
   scheduler.decide = policy;
   SimOptions options;
   options.placer = given.placer;
-  options.estimator = [&](const Job&, std::size_t row, const History&) {
-    return FractionalSeconds(given.estimates_s[row]);
+  options.estimator = [&](const Entering& at) {
+    return Prediction{FractionalSeconds(given.estimates_s[at.row])};
   };
   return simulate(given.trace, given.cluster, scheduler, options).value();
 }

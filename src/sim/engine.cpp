@@ -149,7 +149,7 @@ JobInfo Engine::describe(const EngineJob& entry) {
     profile.gpu_util_pct = foretold.use->gpu_util_pct;
     profile.memory_util_pct = foretold.use->memory_util_pct;
     profile.memory_mib = foretold.use->memory_mib;
-    profile.sharing_score = sharing_score_of(profile);
+    profile.sharing_score = input_.trace.packing->sharing.score(profile);
     known.profile = &foretold_.emplace_back(std::move(profile));
   }
   if (is_drawn(input_.options.seed, entry.row, costs.tracked_share)) known.speed = 1;

@@ -20,11 +20,6 @@ double slow_down(const InterferenceModel& model, const Demand& own, const Demand
          model.size * std::log10(1 + own.params_b) * other.gpu;
 }
 
-int sharing_score(const InterferenceModel& model, const Profile& profile) {
-  if (profile.memory_util_pct > model.heavy_memory_util_pct) return 2;
-  return profile.gpu_util_pct <= model.light_gpu_util_pct ? 0 : 1;
-}
-
 /// One batch size and precision of a model.
 struct Choice {
   std::size_t batch = 0, precision = 0;
@@ -87,7 +82,7 @@ RecipeProfiles recipe_profiles(const Recipe& recipe, const InterferenceModel& mo
       for (choice.precision = 0; choice.precision < each.precision.size(); ++choice.precision) {
         const Recipe::Factors factors = factors_of(recipe, each, choice);
         Profile profile = profile_of(each, choice, factors);
-        profile.sharing_score = sharing_score(model, profile);
+        profile.sharing_score = model.sharing.score(profile);
         made.demands.push_back(
             {profile.gpu_util_pct / 100, profile.memory_util_pct / 100, each.params_m / 1e3});
         made.profiles.push_back(std::move(profile));
@@ -102,6 +97,7 @@ RecipeProfiles recipe_profiles(const Recipe& recipe, const InterferenceModel& mo
 PackingTables packing_tables(const Recipe& recipe, const InterferenceModel& model, double scale) {
   RecipeProfiles made = recipe_profiles(recipe, model);
   PackingTables tables;
+  tables.sharing = model.sharing;
   tables.profiles = std::move(made.profiles);
   tables.pairs.reserve(made.demands.size() * made.demands.size());
   for (const Demand& newcomer : made.demands)
@@ -144,8 +140,8 @@ Result<InterferenceModel> parse_interference(std::string_view text, const std::s
       row.number("size", model.size, weight);
     });
     top.table("sharing_score", [&](TableReader& row) {
-      row.number("heavy_above_memory_util_pct", model.heavy_memory_util_pct, {0, 100});
-      row.number("light_up_to_gpu_util_pct", model.light_gpu_util_pct, {0, 100});
+      row.number("heavy_above_memory_util_pct", model.sharing.heavy_memory_util_pct, {0, 100});
+      row.number("light_up_to_gpu_util_pct", model.sharing.light_gpu_util_pct, {0, 100});
     });
   });
   if (!done) return tl::unexpected(done.error());
