@@ -32,6 +32,8 @@ struct GpuUse {
 /// What is foretold of one job.
 struct Prediction {
   FractionalSeconds run_time{0};  ///< alone on its GPUs
+  /// Nine of ten such jobs run for longer; 0 = not known.
+  FractionalSeconds low{0};
   /// Nothing is known of this job: run_time is only a stand-in.
   bool blind = false;
   double advised = 0;  ///< how much of it is advice beside the host's own estimate, 0 to 1

@@ -354,6 +354,7 @@ Estimate WorkloadAdvisor::advise_row(const Entering& entering) {
 Prediction WorkloadAdvisor::operator()(const Entering& entering) {
   const Estimate made = advise_row(entering);
   return {.run_time = made.p50,
+          .low = made.p10,
           .blind = made.source == AdviceSource::none,
           .source = static_cast<std::uint8_t>(made.source),
           .use = memory_->use_of_matches()};

@@ -79,6 +79,8 @@ class Advised {
           std::lerp(log_of(said.run_time), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
     }
+    if (open->advice.run_time.count() > 0)
+      said.low = said.run_time * (open->advice.low / open->advice.run_time);
     if (uses_.trusted()) said.use = open->advice.use;
     return said;
   }

@@ -22,8 +22,17 @@ struct EstimatorSpec {
   const EstimatorInput& input;
 };
 
-Result<Estimator> make_oracle(const EstimatorSpec&) {
-  return [](const Entering& at) { return Prediction{FractionalSeconds(at.job.duration)}; };
+/// GPU use too, where the trace has it.
+Result<Estimator> make_oracle(const EstimatorSpec& spec) {
+  return [&trace = spec.input.trace](const Entering& at) {
+    const FractionalSeconds duration = at.job.duration;
+    Prediction truth{.run_time = duration, .low = duration};
+    if (at.job.profile != no_index) {
+      const Profile& profile = trace.packing->profiles[at.job.profile];
+      truth.use = GpuUse{profile.gpu_util_pct, profile.memory_util_pct, profile.memory_mib};
+    }
+    return truth;
+  };
 }
 
 Result<Estimator> make_column(const EstimatorSpec& spec) {

@@ -4,17 +4,22 @@
 /// Order: expected run time x GPUs, less `ageing` x GPUs of the VC for each second of waiting, then
 /// order of entry; as everybody ages alike this order never changes. Every job that fits may start,
 /// whatever waits in front of it, until a job is overdue: one that has waited for `patience` times
-/// its expected run time, but at least `patience_min_s`. Overdue jobs come first, the longest
-/// overdue at the head, and nothing else starts before them, so none starves: once at the head it
-/// waits for at most the longest job that runs then. No preemption. Settings: ageing=0.001,
+/// its expected run time, but at least `patience_min_s`. The longest overdue job goes first and has
+/// a reservation, as the head has under EASY (backfill_easy.cpp): others start only where they are
+/// not expected to move it. From twice that wait on nothing else starts before it, so none starves:
+/// then it waits for at most the longest job that runs. No preemption. Settings: ageing=0.001,
 /// patience=10, patience_min_s=86400.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <schedmate/scheduler.hpp>
 #include <set>
 #include <tuple>
+
+#include "policy/free_times.hpp"
 
 namespace schedmate {
 namespace {
@@ -30,66 +35,106 @@ class Standalone {
   explicit Standalone(StandaloneOptions options) : options_(options) {}
 
   void operator()(const View& view, Plan& plan) {
+    if (!times_) times_.emplace(view.cluster);
+    for (const JobId id : view.ended) times_->free(id);
     for (const JobId id : view.arrived) enter(view, id);
-    while (!deadlines_.empty() && deadlines_.begin()->first <= view.now) {
-      const JobId id = deadlines_.begin()->second;
-      if (!plan.start(id, view.job(id).gpus)) return;  // woken by the next end
-      leave(view, id);
+    expect_overdue(view);
+    auto head = deadlines_.begin();
+    while (head != deadlines_.end() && head->first <= view.now && start(view, plan, head->second))
+      head = deadlines_.begin();
+    const bool is_overdue = head != deadlines_.end() && head->first <= view.now;
+    if (!is_overdue) {
+      serve(view, plan, std::nullopt);
+      if (!deadlines_.empty()) plan.wake_at(deadlines_.begin()->first);
+      return;
     }
-    serve(view, plan);
-    if (!deadlines_.empty()) plan.wake_at(deadlines_.begin()->first);
+    const Place& place = places_[index_of(head->second)];
+    if (view.now >= place.deadline + (place.deadline - place.entered)) return;
+    const int gang = view.job(head->second).gpus;
+    serve(view, plan, Reservation{gang, times_->earliest(gang)});
+    // Should a job outlive its prediction, others may gain from a later reservation.
+    if (const auto* end = times_->next_end()) plan.wake_at(end->at);
   }
 
  private:
   struct Place {
     double rank = 0;
-    SimTime deadline;
+    SimTime entered, deadline;
+  };
+  struct Reservation {
+    int gang;
+    SimTime at;
   };
   using Line = std::set<std::pair<double, JobId>>;
 
+  static Seconds expected(const View& view, JobId id) {
+    constexpr double longest_s = 1e10;
+    const double left_s = view.job(id).remaining(view.now).count();
+    return Seconds(static_cast<std::int64_t>(std::ceil(std::clamp(left_s, 1.0, longest_s))));
+  }
+
   void enter(const View& view, JobId id) {
     const JobInfo& job = view.job(id);
-    const double run_s = std::max(1.0, job.remaining(view.now).count());
+    const auto run_s = static_cast<double>(expected(view, id).count());
     const double aged = options_.ageing * view.cluster.total_gpus();
-    const auto entered_s = static_cast<double>(seconds_of(job.entered));
-    constexpr double longest_s = 1e10;
-    const double patience_s = std::min(longest_s, options_.patience * run_s);
+    const auto patience = Seconds(static_cast<std::int64_t>(options_.patience * run_s));
     Place place;
-    place.rank = run_s * job.gpus + aged * entered_s;
-    place.deadline = job.entered + std::max(options_.least_patience,
-                                            Seconds(static_cast<std::int64_t>(patience_s)));
+    place.rank = run_s * job.gpus + aged * static_cast<double>(seconds_of(job.entered));
+    place.entered = job.entered;
+    place.deadline = job.entered + std::max(options_.least_patience, patience);
     places_.resize(std::max<std::size_t>(places_.size(), index_of(id) + 1));
     places_[index_of(id)] = place;
     lines_[job.gpus].emplace(place.rank, id);
     deadlines_.emplace(place.deadline, id);
   }
 
-  void leave(const View& view, JobId id) {
+  /// A job beyond its prediction is expected to run as long again.
+  void expect_overdue(const View& view) {
+    for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
+         end = times_->next_end())
+      times_->expect(end->job, view.now + (view.now - view.job(end->job).run_since));
+  }
+
+  bool start(const View& view, Plan& plan, JobId id) {
+    const int gpus = view.job(id).gpus;
+    if (!plan.start(id, gpus)) return false;
+    times_->hold(id, view.cluster.allocation(id), view.now + expected(view, id));
     const Place& place = places_[index_of(id)];
-    const auto line = lines_.find(view.job(id).gpus);
+    const auto line = lines_.find(gpus);
     line->second.erase({place.rank, id});
     if (line->second.empty()) lines_.erase(line);
     deadlines_.erase({place.deadline, id});
+    return true;
   }
 
-  /// Whether a gang can be placed depends on its size alone: only the first of each size is asked.
-  void serve(const View& view, Plan& plan) {
+  /// Whether a job can be placed depends on its size alone, and the first of a size is about the
+  /// shortest of it: only the first of each is asked.
+  void serve(const View& view, Plan& plan, std::optional<Reservation> reserved) {
     std::set<std::tuple<double, JobId, int>> heads;
-    for (const auto& [gpus, line] : lines_)
+    const auto add_head = [&](int gpus, const Line& line) {
       heads.emplace(line.begin()->first, line.begin()->second, gpus);
+    };
+    for (const auto& [gpus, line] : lines_) add_head(gpus, line);
     while (!heads.empty()) {
       const auto [rank, id, gpus] = *heads.begin();
       heads.erase(heads.begin());
-      if (!plan.start(id, gpus)) continue;
-      leave(view, id);
-      const auto line = lines_.find(gpus);
-      if (line == lines_.end()) continue;
-      heads.emplace(line->second.begin()->first, line->second.begin()->second, gpus);
+      if (reserved && !keeps(view, *reserved, id)) continue;
+      if (!start(view, plan, id)) continue;
+      if (const auto line = lines_.find(gpus); line != lines_.end()) add_head(gpus, line->second);
     }
   }
 
+  /// Whether the reservation stays when the job starts now.
+  [[nodiscard]] bool keeps(const View& view, const Reservation& reserved, JobId id) const {
+    if (view.now + expected(view, id) <= reserved.at) return true;
+    Placement where;
+    return view.cluster.find(view.job(id).gpus, where) &&
+           times_->possible(reserved.gang, reserved.at, where);
+  }
+
   StandaloneOptions options_;
-  std::map<int, Line> lines_;  // by GPUs
+  std::optional<FreeTimes> times_;  // from the first call on
+  std::map<int, Line> lines_;       // by GPUs
   std::set<std::pair<SimTime, JobId>> deadlines_;
   std::vector<Place> places_;  // by JobId
 };
@@ -104,9 +149,10 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   if (!patience) return tl::unexpected(patience.error());
   const auto least = settings.take_integer("patience_min_s", options.least_patience.count());
   if (!least) return tl::unexpected(least.error());
-  if (!(*ageing >= 0) || !(*patience >= 0) || *least < 0) {
+  constexpr double most_patience = 1e6;
+  if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= most_patience) || *least < 0) {
     return fail(ErrorCode::unsupported,
-                fmt::format("ageing={}, patience={}, patience_min_s={}: none may be negative",
+                fmt::format("ageing={}, patience={}, patience_min_s={}: none may be negative, and patience at most a million",
                             *ageing, *patience, *least));
   }
   Scheduler scheduler;

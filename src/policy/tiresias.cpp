@@ -9,8 +9,8 @@
 /// interval_s=60, promote=0: a waiting job that has waited for more than `promote` times its run
 /// time goes back to the highest queue (the paper's starvation knob; 0 = never, as released).
 ///
-/// With SchedMate (the variant tiresias+sm): duration_aware. A job of which advice is known enters
-/// the queue of the service that it is expected to need, not the highest; and a running one is not
+/// With SchedMate (the variant tiresias+sm): duration_aware. A job that is all but sure to exceed a
+/// threshold (nine of ten like it do) begins in the queue behind it; and a running one is not
 /// preempted when it is expected to end before the first of those that would start could, the cost
 /// of the preemption included. A job beyond its estimate is expected to run as long again.
 #include <fmt/format.h>
@@ -73,22 +73,20 @@ class Tiresias {
     return job.gpus * (job.run_time(view.now) - forgiven_[index_of(id)]).count();
   }
   [[nodiscard]] std::size_t level(const View& view, JobId id) const {
-    const auto needed = static_cast<double>(std::max(service(view, id), expected(view.job(id))));
+    const std::int64_t needed = std::max(service(view, id), least_service(view.job(id)));
     std::size_t level = 0;
-    while (level < options_.thresholds.size() &&
-           needed > static_cast<double>(options_.thresholds[level]))
-      ++level;
+    while (level < options_.thresholds.size() && needed > options_.thresholds[level]) ++level;
     return level;
   }
   [[nodiscard]] bool is_advised(const JobInfo& job) const {
     constexpr double mostly = 0.5;
     return options_.duration_aware && job.advised >= mostly;
   }
-  /// Service that advice expects in all, GPU seconds; 0 when there is none.
-  [[nodiscard]] std::int64_t expected(const JobInfo& job) const {
+  /// Service that the job is all but sure to need in all, GPU seconds; 0 when nobody knows.
+  [[nodiscard]] std::int64_t least_service(const JobInfo& job) const {
     constexpr double most = 1e15;
     if (!is_advised(job)) return 0;
-    return static_cast<std::int64_t>(std::clamp(job.estimate.count() * job.gpus, 0.0, most));
+    return static_cast<std::int64_t>(std::clamp(job.low.count() * job.gpus, 0.0, most));
   }
   /// Run time that advice expects to be left, seconds; nothing when there is none.
   [[nodiscard]] std::optional<double> left_s(const View& view, JobId id) const {
