@@ -36,6 +36,8 @@ struct Prediction {
   FractionalSeconds low{0};
   /// Nothing is known of this job: run_time is only a stand-in.
   bool blind = false;
+  /// With advice that leaves run_time to the host: the run time that is expected; 0 = run_time.
+  FractionalSeconds expected{0};
   double advised = 0;  ///< how much of it is advice beside the host's own estimate, 0 to 1
   /// What it stands on (AdviceSource of the advisor, else 0): skill is measured for each alone.
   std::uint8_t source = 0;

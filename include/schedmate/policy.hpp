@@ -27,6 +27,7 @@ struct JobInfo {
   SimTime submit;                 ///< as the user sees it
   SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
   FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
+  FractionalSeconds expected{0};  ///< the same, where advice is kept apart from it (advise=order)
   FractionalSeconds low{0};       ///< nine of ten such jobs run for longer; 0 = not known
   double advised = 0;             ///< how much of the estimate is advice, 0 to 1
   const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null

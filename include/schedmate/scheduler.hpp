@@ -78,6 +78,9 @@ struct Scheduler {
   std::string advice{};              ///< estimator that advises beside it (advice=); "" = none
   bool shrink = true;                ///< advice counts as far as it has earned it (shrink=)
   bool counts_down = false;          ///< preempts or shares: Defects::late_end applies
+  /// Advice decides on the order alone: plans go on to stand on the host's estimates
+  /// (advise=order), which may be limits that are never too short.
+  bool advice_orders = false;
   bool handler = false;  ///< the Failure Handler restarts what the infrastructure broke (handler=)
   bool packs = false;    ///< lets jobs share GPUs: needs profiles, has their columns
   std::optional<ProfilerStage> profiler;

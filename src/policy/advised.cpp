@@ -64,24 +64,28 @@ class UseRecord {
 
 class Advised {
  public:
-  Advised(Estimator host, Estimator advisor, const Trace& trace, bool shrink)
-      : host_(std::move(host)), advisor_(std::move(advisor)), trace_(&trace), shrink_(shrink) {}
+  Advised(Estimator host, Estimator advisor, const Trace& trace, const Scheduler& scheduler)
+      : host_(std::move(host)),
+        advisor_(std::move(advisor)),
+        trace_(&trace),
+        shrink_(scheduler.shrink),
+        orders_(scheduler.advice_orders) {}
 
   Prediction operator()(const Entering& at) {
     learn(at.history);
     Prediction said = host_(at);
     const Open* open = advice_for(at);
     if (open == nullptr) return said;
-    if (!shrink_) return open->advice;
-    said.advised = skills_[open->advice.source].weight();
+    const FractionalSeconds own = said.run_time;
+    said.advised = shrink_ ? skills_[open->advice.source].weight() : 1;
     if (said.advised > 0) {
-      const double log_s =
-          std::lerp(log_of(said.run_time), log_of(open->advice.run_time), said.advised);
+      const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
     }
     if (open->advice.run_time.count() > 0)
       said.low = said.run_time * (open->advice.low / open->advice.run_time);
-    if (uses_.trusted()) said.use = open->advice.use;
+    if (orders_) said.expected = std::exchange(said.run_time, own);
+    if (!shrink_ || uses_.trusted()) said.use = open->advice.use;
     return said;
   }
 
@@ -96,7 +100,6 @@ class Advised {
     const auto [open, fresh] = open_.try_emplace(at.row);
     if (fresh) {
       open->second = {log_of(host_(at).run_time), advisor_(at)};
-      open->second.advice.advised = 1;
     }
     return open->second.advice.blind ? nullptr : &open->second;
   }
@@ -120,7 +123,7 @@ class Advised {
 
   Estimator host_, advisor_;
   const Trace* trace_;
-  bool shrink_;
+  bool shrink_, orders_;
   std::size_t known_ = 0;                       // jobs of the history
   std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended
   std::unordered_map<std::uint8_t, Skill> skills_;
@@ -135,7 +138,7 @@ Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view ho
   if (!own || scheduler.advice.empty()) return own;
   auto advisor = make_estimator(scheduler.advice, input);
   if (!advisor) return advisor;
-  return Advised(std::move(*own), std::move(*advisor), input.trace, scheduler.shrink);
+  return Advised(std::move(*own), std::move(*advisor), input.trace, scheduler);
 }
 
 }  // namespace schedmate

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <schedmate/scheduler.hpp>
@@ -46,6 +48,10 @@ Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
   const auto shrink = options.take_flag("shrink", true);
   if (!shrink) return tl::unexpected(shrink.error());
   scheduler->shrink = *shrink;
+  const std::string advise = options.take_text("advise", "duration");
+  if (advise != "duration" && advise != "order")
+    return fail(ErrorCode::unsupported, fmt::format("advise={}: duration or order", advise));
+  scheduler->advice_orders = advise == "order";
   const auto handler = options.take_flag("handler", false);
   if (!handler) return tl::unexpected(handler.error());
   scheduler->handler = *handler;

@@ -152,7 +152,8 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   constexpr double most_patience = 1e6;
   if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= most_patience) || *least < 0) {
     return fail(ErrorCode::unsupported,
-                fmt::format("ageing={}, patience={}, patience_min_s={}: none may be negative, and patience at most a million",
+                fmt::format("ageing={}, patience={}, patience_min_s={}: none may be negative, and "
+                            "patience at most a million",
                             *ageing, *patience, *least));
   }
   Scheduler scheduler;

@@ -217,6 +217,7 @@ Result<SlurmSettings> read_settings(PolicyOptions& options) {
   made.max_job_user = numbers.take("bf_max_job_user", 0, {0, 1'000'000});
   MultifactorWeights& weights = made.weights;
   weights.age = numbers.take("weight_age", weights.age, weight);
+  weights.shortness = numbers.take("weight_shortness", weights.shortness, weight);
   weights.job_size = numbers.take("weight_job_size", weights.job_size, weight);
   weights.fairshare = numbers.take("weight_fairshare", weights.fairshare, weight);
   weights.max_age = Seconds(day_s * numbers.take("max_age_d", 7, days));

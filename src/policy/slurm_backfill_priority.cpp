@@ -18,6 +18,17 @@ double size_of(const Cluster& cluster, int gpus) {
 
 }  // namespace
 
+namespace {
+double shortness_of(const JobInfo& job) {
+  constexpr double nobody_knows = 0.5;
+  constexpr double minute_s = 60;
+  constexpr double week_s = 7 * 86'400;
+  if (job.advised <= 0) return nobody_knows;
+  const double expected_s = std::clamp(job.expected.count(), minute_s, week_s);
+  return 1 - std::log(expected_s / minute_s) / std::log(week_s / minute_s);
+}
+}  // namespace
+
 std::uint32_t MultifactorQueue::priority(const View& view, JobId id, SimTime when) const {
   const JobInfo& job = view.job(id);
   const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
@@ -26,7 +37,8 @@ std::uint32_t MultifactorQueue::priority(const View& view, JobId id, SimTime whe
   const double sum =
       static_cast<double>(weights_.age) * age +
       static_cast<double>(weights_.job_size) * (weights_.favor_small ? 1 - size : size) +
-      static_cast<double>(weights_.fairshare) * users_.at(job.user).fairshare;
+      static_cast<double>(weights_.fairshare) * users_.at(job.user).fairshare +
+      static_cast<double>(weights_.shortness) * shortness_of(job);
   constexpr double most = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::clamp(sum, 1.0, most));
 }

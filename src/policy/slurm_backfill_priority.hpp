@@ -9,7 +9,10 @@
 ///   favor_small one minus that;
 /// - fairshare, classic: 2^-(used / due). Used is the user's part of all GPU time used so far,
 ///   of which half is forgotten every half_life; due is one over the users seen so far. 1 for a
-///   user who has used nothing.
+///   user who has used nothing;
+/// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
+/// less,
+///   falling with the logarithm to 0 at a week; 1/2 without advice.
 
 #include <compare>
 #include <map>
@@ -23,6 +26,7 @@ struct MultifactorWeights {
   std::int64_t age = 1000;  ///< the weights of the example in Slurm's documentation
   std::int64_t job_size = 1000;
   std::int64_t fairshare = 10'000;
+  std::int64_t shortness = 0;
   bool favor_small = false;
   Seconds max_age{7 * 86'400};
   Seconds half_life{7 * 86'400};  ///< 0 = nothing is forgotten

@@ -12,7 +12,8 @@
 /// With SchedMate (the variant tiresias+sm): duration_aware. A job that is all but sure to exceed a
 /// threshold (nine of ten like it do) begins in the queue behind it; and a running one is not
 /// preempted when it is expected to end before the first of those that would start could, the cost
-/// of the preemption included. A job beyond its estimate is expected to run as long again.
+/// of the preemption included. A job beyond its estimate is expected to run as long again. Within a
+/// queue it goes as if submitted `defer` (5) times its expected run time later.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +32,7 @@ struct TiresiasOptions {
   Seconds interval{60};
   double promote = 0;
   bool duration_aware = false;
+  double defer = 5;
 };
 
 // A change of queue that time alone brings; stale when the job has changed state since.
@@ -108,8 +110,12 @@ class Tiresias {
   }
   // Queue and submission time in one number: exact, as both are whole and below 2^53 together.
   [[nodiscard]] double key(const View& view, JobId id) const {
+    const JobInfo& job = view.job(id);
+    constexpr double longest_s = 1e8;
+    const double later_s =
+        is_advised(job) ? options_.defer * std::clamp(job.estimate.count(), 0.0, longest_s) : 0;
     return static_cast<double>(level(view, id)) * 1e13 +
-           static_cast<double>(seconds_of(view.job(id).submit));
+           static_cast<double>(seconds_of(job.submit)) + std::floor(later_s);
   }
 
   void drop_stale(Dues& dues) const {
@@ -210,7 +216,13 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   const auto aware = settings.take_flag("duration_aware", false);
   if (!aware) return tl::unexpected(aware.error());
   Scheduler scheduler;
-  scheduler.decide = Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware});
+  const auto defer = settings.take_number("defer", TiresiasOptions().defer);
+  if (!defer) return tl::unexpected(defer.error());
+  constexpr double most_defer = 1000;
+  if (!(*defer >= 0 && *defer <= most_defer))
+    return fail(ErrorCode::unsupported, fmt::format("defer={}: 0 to {}", *defer, most_defer));
+  scheduler.decide =
+      Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware, *defer});
   if (*aware) scheduler.estimator = "typical";
   scheduler.counts_down = true;
   return scheduler;

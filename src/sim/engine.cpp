@@ -134,6 +134,7 @@ JobInfo Engine::describe(const EngineJob& entry) {
   known.submit = job.submit;
   known.entered = now_;
   known.estimate = foretold.run_time;
+  known.expected = foretold.expected.count() > 0 ? foretold.expected : foretold.run_time;
   known.low = foretold.low;
   known.advised = foretold.advised;
   known.profiled = entry.measured;
