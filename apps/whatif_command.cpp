@@ -219,6 +219,7 @@ std::vector<std::string> default_sites() {
 
 std::vector<std::string> default_policies() {
   return {"backfill_easy:estimate=last_k@backfill_last_k", "qssf:estimate=last_k@qssf_last_k",
+          fmt::format("slurm_backfill+sm:estimate=column:{},advice=last_k@sm_last_k", limit_column),
           "tiresias", "srtf:estimate=oracle@srtf_oracle"};
 }
 

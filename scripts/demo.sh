@@ -4,7 +4,8 @@
 # simulator replays the bundled Venus days (docs/formats/helios.md) under every policy; policies that
 # need a duration get one from the past (`last_k`), never the true one. Then the advisor reads
 # examples/classifier and answers for three submissions. Last, examples/trainer really trains: its log is
-# tracked while it grows, and four ways to fail are diagnosed. SCHEDMATE names another program.
+# tracked while it grows, and four ways to fail are diagnosed; at the end hosts stand beside the same
+# hosts with SchedMate. SCHEDMATE names another program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -98,6 +99,23 @@ train() {
     --out "$logs/out" "${@:2}" >"$log" 2>&1 || true
 }
 
+with_schedmate() {
+  heading "Host against host + SchedMate: real rows, invented workloads, the Advisor in the loop"
+  echo "(what a made-up workload shows and what it does not: docs/decisions/0012-schedmate-in-hosts.md)"
+  "$schedmate" simulate \
+    --trace helios:data/venus/venus_sept2020_days0-12.csv.gz \
+    --policy lucid --policy lucid+sm \
+    --policy qssf --policy qssf+sm \
+    --policy tiresias --policy tiresias+sm \
+    --policy slurm_backfill --policy slurm_backfill+sm \
+    --policy schedmate --policy schedmate+sm \
+    --out demo-out/with-schedmate
+  [[ -s demo-out/with-schedmate/report.html ]] || {
+    echo "demo: no demo-out/with-schedmate/report.html was written" >&2
+    exit 1
+  }
+}
+
 logs() {
   logs=demo-out/logs
   rm -rf "$logs" && mkdir -p "$logs"
@@ -124,3 +142,4 @@ logs() {
 simulator
 advisor
 logs
+with_schedmate
