@@ -93,6 +93,10 @@ class WorkloadAdvisor::Memory {
   void learn(std::uint32_t row);
   const Described& describe(const Job& job, std::size_t row);
   std::uint64_t text_id_of(const std::string& text);
+  /// Whether it counts as a run, as past_run() has it; those that do not count for the limits.
+  [[nodiscard]] bool has_run(const Ended& ended) const {
+    return trace_.jobs[ended.row].state != EndState::unknown;
+  }
   [[nodiscard]] PastRun run_of(const Ended& ended) const;
   [[nodiscard]] std::optional<Residual> residual_of(const Ended& ended) const;
   void find_repeated(const Described& ours, std::uint32_t user);
@@ -153,7 +157,6 @@ void WorkloadAdvisor::Memory::learn(std::uint32_t row) {
   const Described& described = known ? *advised->second.job : describe(job, row);
   Ended ended = known ? advised->second : Ended{row, &described};
   if (known) open_.erase(advised);
-  if (job.state == EndState::unknown) return;  // as past_run() has it
   User& user = users_[job.user];
   insert(user.ended, ended, std::max(experience::own_errors, experience::latest_jobs));
   insert(user.by_entry[described.record.entry], ended, submissions_of_an_entry);
@@ -207,7 +210,7 @@ PastRun WorkloadAdvisor::Memory::run_of(const Ended& ended) const {
 }
 
 std::optional<Residual> WorkloadAdvisor::Memory::residual_of(const Ended& ended) const {
-  if (ended.source == AdviceSource::none) return std::nullopt;
+  if (ended.source == AdviceSource::none || !has_run(ended)) return std::nullopt;
   const FractionalSeconds actual(trace_.jobs[ended.row].duration);
   return Residual{log_of(actual) - log_of(ended.p50), ended.source, false};
 }
@@ -220,7 +223,7 @@ void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t
   std::vector<std::pair<FlagClass, Found>> repeated;
   for (const Ended& each : latest(entry->second, submissions_of_an_entry)) {
     const Described& theirs = *each.job;
-    if (ours.record.root != theirs.record.root) continue;
+    if (!has_run(each) || ours.record.root != theirs.record.root) continue;
     const Verdict verdict = judge({ours.submission, &ours.record.fields, theirs.record},
                                   {ours.flags, theirs.flags}, FlagRules::built_in());
     if (!verdict.resubmission()) continue;
@@ -250,6 +253,7 @@ void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarTe
   if (jobs == by_text_.end()) return;
   const SimilarityOptions& options = options_.similarity;
   for (const Ended& each : latest(jobs->second, jobs_of_a_text)) {
+    if (!has_run(each)) continue;
     const Likeness& alike = likeness_of(ours, *each.job);
     const double score =
         options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
@@ -281,7 +285,7 @@ double WorkloadAdvisor::Memory::trust_in(std::uint32_t user) const {
   std::size_t overruns = 0;
   std::size_t jobs = 0;
   for (const Ended& each : latest(known->second.ended, experience::latest_jobs)) {
-    if (each.source == AdviceSource::none) continue;
+    if (!residual_of(each)) continue;
     ++jobs;
     if (FractionalSeconds(trace_.jobs[each.row].duration) > each.p90) ++overruns;
   }
@@ -295,6 +299,7 @@ std::vector<PastRun> WorkloadAdvisor::Memory::latest_runs_of(std::uint32_t user,
   const auto known = users_.find(user);
   if (known == users_.end()) return all;
   for (const Ended& each : latest(known->second.ended, experience::latest_jobs)) {
+    if (!has_run(each)) continue;
     const bool is_alike = trace_.jobs[each.row].gpus == gpus;
     if (is_alike) alike.push_back(run_of(each));
     if (alike.empty()) all.push_back(run_of(each));
