@@ -36,7 +36,7 @@ struct JobInfo {
   Seconds overhead{0};               ///< run time added by preemptions so far
   bool running = false;
   bool sharing = false;   ///< shares GPUs now (or is still treated so)
-  bool alone = false;     ///< its memory did not fit beside another's: never to share again
+  bool alone = false;     ///< evicted, or its memory did not fit: never to share again
   bool profiled = false;  ///< `profile` was measured on a GPU, not foretold
   /// Speed relative to running alone since `speed_since`, as its log shows it (paper 3.2, Metric
   /// Tracker); nothing when the log does not tell.

@@ -99,10 +99,13 @@ class Horus {
   [[nodiscard]] bool takes(const View& view, std::span<const JobId> residents,
                            const JobInfo& job) const {
     if (residents.empty()) return true;
-    if (job.profile == nullptr || std::ssize(residents) >= options_.tasks) return false;
+    const auto may_share = [](const JobInfo& each) {
+      return each.profile != nullptr && !each.alone;
+    };
+    if (!may_share(job) || std::ssize(residents) >= options_.tasks) return false;
     double used_mib = job.profile->memory_mib;
     for (const JobId id : residents) {
-      if (view.job(id).profile == nullptr) return false;
+      if (!may_share(view.job(id))) return false;
       used_mib += memory_mib(view.job(id));
     }
     return options_.memory_mib - used_mib > spare_mib;

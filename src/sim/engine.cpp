@@ -261,8 +261,14 @@ void Engine::lose_progress(JobId id) {
   JobInfo& job = info(id);
   Run& run = at(id);
   outcome(id).lost_gpu_s += (run.whole - run.work) * job.gpus;
+  if (run.cut == Cut::memory) {  // it has left before it died
+    run.cut = Cut::none;
+    run.work = run.whole = static_cast<double>(run.entry.work.count());
+    plan_failure(run.entry, run);
+  }
   run.work = run.whole;
-  job.attained = Seconds(0);
+  run.entry.alone = job.alone = true;
+  job.attained = Seconds(static_cast<std::int64_t>(run.entry.done_s));
   ++outcome(id).evictions;
 }
 
@@ -282,8 +288,8 @@ void Engine::end_run(JobId id) {
   at(id).synced += input_.lag;
   sync(id);
   if (at(id).entry.kind == EngineJob::Kind::in_vain) {
-    outcome(id).lost_gpu_s += at(id).whole * info(id).gpus;
     leave(id);
+    count_in_vain(id);
   } else if (at(id).cut != Cut::none) {
     leave(id);
     interrupt(id);

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <queue>
 #include <schedmate/sim.hpp>
 #include <vector>
@@ -62,7 +63,7 @@ class Engine {
   void learn(const EngineJob& ended) { ended_elsewhere_.push(ended); }
   /// While open, more jobs may be admitted.
   void keep_open(bool open) { open_ = open; }
-  void set_echo(std::span<const NodeEcho::Change> changes) { echo_ = NodeEcho(changes); }
+  void set_echo(std::span<const NodeEcho::Change> changes) { echo_.see(changes); }
   /// What its estimator says at `now` of a job that is about to enter.
   [[nodiscard]] Prediction foretell(std::uint32_t row, SimTime now);
 
@@ -129,6 +130,7 @@ class Engine {
   void plan_memory_crash(JobId id);
   void interrupt(JobId id);
   void restart_in_vain(JobId id);
+  void count_in_vain(JobId id);
 
   // sharing.cpp: speed and utilisation of jobs that share GPUs
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
@@ -147,11 +149,16 @@ class Engine {
   [[nodiscard]] Run& at(JobId id) { return runs_[index_of(id)]; }
   [[nodiscard]] JobInfo& info(JobId id) { return infos_[index_of(id)]; }
   [[nodiscard]] const JobInfo& info(JobId id) const { return infos_[index_of(id)]; }
-  [[nodiscard]] JobOutcome& outcome(JobId id) { return outcomes_[rows_[index_of(id)]]; }
+  /// A restart in vain is nothing to its job, which has ended; count_in_vain() adds what it cost.
+  [[nodiscard]] JobOutcome& outcome(JobId id) {
+    const bool in_vain = at(id).entry.kind == EngineJob::Kind::in_vain;
+    return in_vain ? in_vain_[id] : outcomes_[rows_[index_of(id)]];
+  }
   void queue_changed(int jobs, int gpus);
 
   EngineInput input_;
   std::vector<JobOutcome>& outcomes_;
+  std::map<JobId, JobOutcome> in_vain_;
   Cluster cluster_;
   Plan plan_;
   NodeEcho echo_;
