@@ -21,6 +21,7 @@ std::optional<std::uint32_t> find_label(const Cluster& cluster, std::uint32_t la
 void NodeEcho::follow(Cluster& cluster) {
   const int change = changes_.front().second;
   changes_ = changes_.subspan(1);
+  ++followed_;
   if (change > 0) return give_up_idle_node(cluster);
   if (!find_label(cluster, borrowed)) cluster.add_node(borrowed);
 }

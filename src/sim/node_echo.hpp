@@ -16,6 +16,8 @@ class NodeEcho {
  public:
   using Change = std::pair<SimTime, int>;  ///< when, and +1 (profiler grows) or -1 (it shrinks)
   explicit NodeEcho(std::span<const Change> changes) : changes_(changes) {}
+  /// All changes so far, those that were followed first.
+  void see(std::span<const Change> changes) { changes_ = changes.subspan(followed_); }
   [[nodiscard]] SimTime next() const { return changes_.empty() ? never : changes_.front().first; }
   /// Follows the next change.
   void follow(Cluster& cluster);
@@ -23,6 +25,7 @@ class NodeEcho {
  private:
   void give_up_idle_node(Cluster& cluster);
   std::span<const Change> changes_;
+  std::size_t followed_ = 0;
   bool removed_before_ = false;
 };
 

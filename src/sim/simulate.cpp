@@ -51,6 +51,8 @@ class Simulation {
   [[nodiscard]] EngineInput input_of(std::size_t vc, std::vector<EngineJob> jobs);
   void profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs);
   void run_in_turn(const std::vector<EngineJob>& jobs);
+  void note_arrival(std::size_t vc);
+  void echo();
   void route(const EngineJob& job);
   void take_profile(std::uint32_t row);
   void run_vcs();
@@ -65,6 +67,7 @@ class Simulation {
   SimResult result_;
   std::vector<std::optional<std::size_t>> vc_of_;  // Trace::vcs -> index into partitions_
   std::vector<std::unique_ptr<Engine>> vcs_;       // parallel to partitions_
+  std::vector<std::size_t> to_come_;               // parallel: jobs in front of it
   std::unique_ptr<Engine> profiler_;
   SimOptions profiler_options_;
   std::vector<JobOutcome> profiled_;  // by row, as the profiler saw them
@@ -151,6 +154,7 @@ EngineInput Simulation::input_of(std::size_t vc, std::vector<EngineJob> jobs) {
 
 void Simulation::profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs) {
   profiled_.resize(trace_.jobs.size());
+  to_come_.resize(vcs_.size());
   profiler_options_ = options_;
   profiler_options_.costs.failures.gpu_hours = 0;
   EngineInput input{.trace = trace_,
@@ -180,27 +184,47 @@ void Simulation::profile(const ProfilerStage& stage, const std::vector<EngineJob
 void Simulation::run_in_turn(const std::vector<EngineJob>& jobs) {
   std::vector<Engine*> engines{profiler_.get()};
   for (const auto& vc : vcs_) engines.push_back(vc.get());
-  for (Engine* engine : engines) engine->keep_open(true);
+  for (const EngineJob& job : jobs) ++to_come_[*vc_of_[trace_.jobs[job.row].vc]];
+  profiler_->keep_open(!jobs.empty());
+  for (std::size_t vc = 0; vc < vcs_.size(); ++vc) vcs_[vc]->keep_open(to_come_[vc] > 0);
   for (std::size_t next = 0;;) {
     SimTime instant = next < jobs.size() ? jobs[next].enters : never;
     for (Engine* engine : engines) instant = std::min(instant, engine->next_instant());
     if (instant == never) break;
     for (; next < jobs.size() && jobs[next].enters <= instant; ++next) route(jobs[next]);
     if (next == jobs.size()) profiler_->keep_open(false);
-    for (Engine* engine : engines) {
-      if (engine->next_instant() <= instant) engine->step(instant);
-    }
+    // Jobs without duration start and end there within the instant.
+    while (profiler_->next_instant() <= instant) profiler_->step(instant);
+    echo();
+    for (const auto& vc : vcs_)
+      if (vc->next_instant() <= instant) vc->step(instant);
   }
+}
+
+/// One of the jobs to be profiled has entered its VC, or never will.
+void Simulation::note_arrival(std::size_t vc) {
+  if (to_come_[vc] > 0 && --to_come_[vc] == 0) vcs_[vc]->keep_open(false);
+}
+
+void Simulation::echo() {
+  for (std::size_t vc = 0; vc < vcs_.size(); ++vc)
+    if (scheduler_.profiler->echo_vc == partitions_[vc].name)
+      vcs_[vc]->set_echo(profiler_->node_changes());
 }
 
 void Simulation::route(const EngineJob& job) {
   const ProfilerStage& stage = *scheduler_.profiler;
-  Engine& vc = *vcs_[*vc_of_[trace_.jobs[job.row].vc]];
+  const std::size_t home = *vc_of_[trace_.jobs[job.row].vc];
+  Engine& vc = *vcs_[home];
   if (stage.bypass != ProfilerStage::Bypass::none) {
     const Prediction foretold = vc.foretell(job.row, job.enters);
     const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
                            foretold.run_time <= FractionalSeconds(stage.time);
-    if (foretold.use && !ends_here) return vc.admit(job);
+    if (foretold.use && !ends_here) {
+      // Under entry_at_submission those that outlast the profiler stand in their VC already.
+      if (!options_.defects.entry_at_submission || job.work <= stage.time) vc.admit(job);
+      return note_arrival(home);
+    }
   }
   EngineJob measured = job;
   measured.work = std::min(job.work, stage.time);
@@ -219,23 +243,26 @@ void Simulation::take_profile(std::uint32_t row) {
     note_end();
   } else {
     const Defects& defects = options_.defects;
-    if (defects.double_counted_queue || !defects.entry_at_submission) outcome.queue = profile.queue;
-    outcome.held_gpu_s = outcome.overhead_gpu_s = profile.held_gpu_s;
+    if (defects.double_counted_queue || !defects.entry_at_submission)
+      outcome.queue += profile.queue;
+    outcome.held_gpu_s += profile.held_gpu_s;
+    outcome.overhead_gpu_s += profile.held_gpu_s;
     if (!defects.entry_at_submission)
       vc.admit({.row = row, .enters = profile.end, .work = job.duration, .measured = true});
   }
   outcome.profiled = true;
   outcome.profiler_queue = profile.queue;
+  note_arrival(*vc_of_[job.vc]);
 }
 
 void Simulation::run_vcs() {
-  if (profiler_) result_.profiler_scaling = profiler_->node_changes();
+  if (profiler_) {
+    result_.profiler_scaling = profiler_->node_changes();
+    echo();
+  }
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t vc = next++; vc < vcs_.size(); vc = next++) {
-      const bool echoes =
-          scheduler_.profiler && scheduler_.profiler->echo_vc == partitions_[vc].name;
-      if (echoes) vcs_[vc]->set_echo(result_.profiler_scaling);
       vcs_[vc]->keep_open(false);
       vcs_[vc]->run();
     }
