@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <schedmate/sim.hpp>
+#include <schedmate/workload.hpp>
 
 #include "base/random.hpp"
 #include "tests/support/small.hpp"
@@ -68,6 +69,27 @@ TEST_CASE("user_mean is over all GPU counts of the user, then of the VC, then an
   CHECK(foretold(user_mean, job_of(0, 8, 1), 0, some_history()) == 270);
   CHECK(foretold(user_mean, job_of(7, 8, 1), 0, some_history()) == doctest::Approx(2350.0 / 6));
   CHECK(foretold(user_mean, job_of(7, 8, 1), 0, History()) == 3600);
+}
+
+TEST_CASE("typical is the geometric mean of the VC, an hour without any, whoever asks") {
+  const Trace trace;
+  const Estimator typical = estimator("typical", trace);
+  // 100 x 200 x 300 x 700 x 50 x 1000, the sixth root.
+  CHECK(foretold(typical, job_of(0, 8, 1), 0, some_history()) ==
+        doctest::Approx(std::pow(2.1e14, 1.0 / 6)));
+  CHECK(foretold(typical, job_of(5, 1, 9), 0, some_history()) ==
+        foretold(typical, job_of(0, 8, 1), 0, some_history()));
+  CHECK(foretold(typical, job_of(0, 8, 1), 0, History()) == 3600);
+}
+
+TEST_CASE("the Advisor needs to know what the jobs are") {
+  const Trace trace;
+  for (const std::string_view spec : {"advisor", "advisor_paper"}) {
+    const auto made = make_estimator(spec, {trace, 1});
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == ErrorCode::invalid);
+    CHECK(made.error().message.find("--set workload=") != std::string::npos);
+  }
 }
 
 TEST_CASE("oracle is the true duration, column what the trace's column says") {
@@ -210,10 +232,11 @@ TEST_CASE("an estimator that is not there or cannot be read is an error that say
 TEST_CASE("every row of the table makes an estimator under its own name") {
   Trace trace;
   trace.columns["x"] = {};
+  const Workload workload;
   for (const EstimatorRow& row : estimator_rows()) {
     CAPTURE(row.name);
     const std::string spec = std::string(row.name) + (row.name == "column" ? ":x" : "");
-    CHECK(make_estimator(spec, {trace, 1}).has_value());
+    CHECK(make_estimator(spec, {trace, 1, &workload}).has_value());
     CHECK_FALSE(row.summary.empty());
   }
 }

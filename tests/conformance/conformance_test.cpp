@@ -19,7 +19,7 @@ void check_rules(const Subject& subject, std::uint64_t seed, const Defects& defe
   const SimResult result = replay(world, prepared);
   const Replay done{world, prepared.scheduler, prepared.options, result};
   REQUIRE(watch.complaints() == Complaints());
-  REQUIRE(check_jobs(done, exceptions) == Complaints());
+  for (const std::string& complaint : check_jobs(done, exceptions)) FAIL(complaint);
   REQUIRE(check_capacity(done, exceptions, watch.shared() ? Cluster::max_sharing : 1) ==
           Complaints());
 }

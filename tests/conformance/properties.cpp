@@ -45,29 +45,49 @@ std::pair<double, double> speed_range(const World& world) {
   return {std::pow(slowest, neighbours), std::pow(fastest, neighbours)};
 }
 
-/// submission -> end = waits + runs (+ the profile): whole seconds, so exact at full speed.
+/// Of a job that was not restarted in vain.
+double overhead_gpu_s(const Replay& replay, std::size_t row) {
+  const Job& job = replay.world.trace.jobs[row];
+  const JobOutcome& outcome = replay.result.outcomes[row];
+  Seconds overhead = outcome.preemptions * replay.options.preemption.of(job.gpus) +
+                     outcome.failures * replay.options.costs.failures.detection;
+  if (outcome.profiled && !outcome.finished_in_profiler)
+    overhead += replay.scheduler.profiler->time;
+  return FractionalSeconds(overhead).count() * job.gpus;
+}
+
+/// submission -> end = waits + runs + time between attempts; what its GPUs did = work + what was
+/// lost + overhead: whole seconds, so exact at full speed.
 std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions& exceptions) {
   const Job& job = replay.world.trace.jobs[row];
   const JobOutcome& outcome = replay.result.outcomes[row];
   if (outcome.start < job.submit) return "it starts before its submission";
   if (outcome.queue < Seconds(0)) return "it waits for less than no time";
   if (exceptions.loose_queue && outcome.profiled) return {};
-  Seconds run = outcome.end - job.submit - outcome.queue;
-  if (outcome.profiled && !outcome.finished_in_profiler) run -= replay.scheduler.profiler->time;
-  Seconds work = job.duration + outcome.preemptions * replay.options.preemption.of(job.gpus);
-  const Seconds lag = outcome.finished_in_profiler ? Seconds(0) : exceptions.lag;
+  // A restart in vain begins after the end of its job; what it costs is in the accounts alone.
+  const bool in_vain = replay.scheduler.handler && job.state == EndState::failed &&
+                       replay.options.costs.failures.false_share > 0;
+  const double run_s = outcome.held_gpu_s / job.gpus;
+  const Seconds gone = outcome.end - job.submit - outcome.queue - outcome.down;
+  if (!in_vain && FractionalSeconds(gone).count() != run_s)
+    return fmt::format("it runs {} s and holds its GPUs for {}", gone.count(), run_s);
+  if (!in_vain && outcome.overhead_gpu_s != overhead_gpu_s(replay, row))
+    return fmt::format("{} GPU seconds of overhead", outcome.overhead_gpu_s);
+  const double lag_s = outcome.finished_in_profiler ? 0 : FractionalSeconds(exceptions.lag).count();
+  const double work_s = static_cast<double>(job.duration.count()) +
+                        (outcome.lost_gpu_s + outcome.overhead_gpu_s) / job.gpus;
+  // What an outcome says of sharing is of its last attempt.
+  const bool one_attempt = outcome.evictions + outcome.failures == 0;
   const bool never_shared = outcome.packed_at == SimTime() && outcome.unpacked_at == SimTime() &&
-                            outcome.rate == 1 && outcome.exclusive;
-  if (never_shared) {
-    return run == work + lag
-               ? ""
-               : fmt::format("it runs {} s for {} s of work", run.count(), work.count());
-  }
+                            outcome.rate == 1 && outcome.exclusive &&
+                            (one_attempt || !replay.scheduler.packs);
+  if (never_shared)
+    return run_s == work_s + lag_s ? ""
+                                   : fmt::format("it runs {} s for {} s of work", run_s, work_s);
   const auto [slowest, fastest] = speed_range(replay.world);
-  const auto work_s = static_cast<double>(work.count());
+  const int runs = 1 + outcome.evictions + outcome.failures;
   const double shortest_s = work_s / fastest;
-  const double longest_s = work_s / slowest + 2 + static_cast<double>(lag.count());
-  const auto run_s = static_cast<double>(run.count());
+  const double longest_s = work_s / slowest + (2 + lag_s) * runs;
   if (run_s >= shortest_s && run_s <= longest_s) return {};
   return fmt::format("it runs {} s, between {} and {} are possible", run_s, shortest_s, longest_s);
 }
@@ -115,7 +135,8 @@ Complaints check_capacity(const Replay& replay, const Exceptions& exceptions, st
   std::map<std::tuple<std::uint32_t, std::uint32_t, int>, std::vector<Change>> changes;
   for (std::size_t row = 0; row < replay.result.outcomes.size(); ++row) {
     const JobOutcome& outcome = replay.result.outcomes[row];
-    if (outcome.status != JobStatus::finished || outcome.preemptions > 0) continue;
+    if (outcome.status != JobStatus::finished) continue;
+    if (outcome.preemptions + outcome.evictions + outcome.failures > 0) continue;
     const PartitionSpec& home = replay.world.cluster.partitions[replay.world.trace.jobs[row].vc];
     if (home.name == exceptions.echo_vc) continue;
     const std::uint32_t vc =
@@ -144,17 +165,24 @@ Complaints check_capacity(const Replay& replay, const Exceptions& exceptions, st
   return complaints;
 }
 
-std::string text_of(const SimResult& result) {
+std::string text_of(std::span<const JobOutcome> outcomes) {
   std::string text;
-  for (const JobOutcome& job : result.outcomes) {
+  for (const JobOutcome& job : outcomes) {
     text += fmt::format("{} {} {} {} {} {} ", static_cast<int>(job.status), job.profiled,
                         job.finished_in_profiler, job.exclusive, job.started, job.preemptions);
     text += fmt::format("{} {} {} {} {:a} {:a} ", seconds_of(job.start), seconds_of(job.end),
                         job.queue.count(), job.profiler_queue.count(), job.rate, job.remaining);
-    text += fmt::format("{} {}", seconds_of(job.packed_at), seconds_of(job.unpacked_at));
+    text += fmt::format("{} {} ", seconds_of(job.packed_at), seconds_of(job.unpacked_at));
+    text += fmt::format("{} {} {} {:a} {:a} {:a}", job.evictions, job.failures, job.down.count(),
+                        job.held_gpu_s, job.lost_gpu_s, job.overhead_gpu_s);
     for (const Slice& slice : job.nodes) text += fmt::format(" {}:{:x}", slice.node, slice.gpus);
     text += '\n';
   }
+  return text;
+}
+
+std::string text_of(const SimResult& result) {
+  std::string text = text_of(std::span(result.outcomes));
   for (const auto& [when, by] : result.profiler_scaling) {
     text += fmt::format("{} {:+}\n", seconds_of(when), by);
   }

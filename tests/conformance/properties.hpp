@@ -57,11 +57,13 @@ struct Replay {
 [[nodiscard]] Complaints check_jobs(const Replay& replay, const Exceptions& exceptions);
 
 /// No GPU has more than `most` jobs at an instant, from the start, end and nodes of the jobs that
-/// were never preempted.
+/// had one run alone.
 [[nodiscard]] Complaints check_capacity(const Replay& replay, const Exceptions& exceptions,
                                         std::size_t most);
 
 /// Everything an outcome says, for comparing replays byte by byte.
 [[nodiscard]] std::string text_of(const SimResult& result);
+/// The jobs alone, as jobs.csv has them.
+[[nodiscard]] std::string text_of(std::span<const JobOutcome> outcomes);
 
 }  // namespace schedmate::conformance

@@ -45,7 +45,14 @@ TEST_CASE("a lost job, a wrong gang and a wrong time are found") {
   CHECK(early.complaints() == Complaints{"j1: it starts before its submission"});
   TwoJobs brief;
   brief.result.outcomes[1].end -= Seconds(1);
-  CHECK(brief.complaints() == Complaints{"j1: it runs 49 s for 50 s of work"});
+  CHECK(brief.complaints() == Complaints{"j1: it runs 49 s and holds its GPUs for 50"});
+  TwoJobs idle;
+  idle.result.outcomes[1].end += Seconds(1);
+  idle.result.outcomes[1].held_gpu_s += 8;
+  CHECK(idle.complaints() == Complaints{"j1: it runs 51 s for 50 s of work"});
+  TwoJobs taxed;
+  taxed.result.outcomes[1].overhead_gpu_s = 8;
+  CHECK(taxed.complaints() == Complaints{"j1: 8 GPU seconds of overhead"});
 }
 
 TEST_CASE("two jobs on one GPU are found, unless sharing is allowed") {

@@ -95,6 +95,11 @@ World random_world(std::uint64_t seed) {
   for (std::size_t vc = 0; vc < world.trace.vcs.size(); ++vc) world.trace.vcs[vc] = names[vc];
   if (profiled) world.trace.packing = random_tables(random);
   if (profiled) world.trace.forecast = random_forecast(random, at(jobs.front().submit_s));
+  // Of its own, so that all else stays as it was before jobs had states.
+  Random states(mix(seed) ^ 1);
+  for (Job& job : world.trace.jobs)
+    job.state = pick(states, std::array{EndState::completed, EndState::completed, EndState::failed,
+                                        EndState::cancelled, EndState::unknown});
   for (const Job& job : world.trace.jobs) {
     const auto duration_s = static_cast<double>(job.duration.count());
     world.trace.columns["estimate_s"].push_back(

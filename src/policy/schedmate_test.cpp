@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <schedmate/sim.hpp>
+
+#include "base/random.hpp"
+#include "tests/support/small.hpp"
+
+namespace schedmate {
+namespace {
+
+using testing::small_cluster;
+using testing::small_trace;
+using testing::SmallJob;
+using Settings = std::map<std::string, std::string, std::less<>>;
+
+struct World {
+  Trace trace;
+  ClusterSpec cluster;
+
+  [[nodiscard]] SimResult replay(Settings settings, SimOptions options = {}) const {
+    const Scheduler scheduler =
+        make_scheduler("schedmate", {trace, cluster, {}}, PolicyOptions(std::move(settings)))
+            .value();
+    return simulate(trace, cluster, scheduler, options).value();
+  }
+  [[nodiscard]] std::vector<std::int64_t> starts(Settings settings) const {
+    std::vector<std::int64_t> times;
+    for (const JobOutcome& job : replay(std::move(settings)).outcomes)
+      times.push_back(seconds_of(job.start));
+    return times;
+  }
+};
+
+using Times = std::vector<std::int64_t>;
+
+TEST_CASE("the order is expected work: run time x GPUs") {
+  // j0 holds the node until 100; then 8 x 10, 4 x 25 + 4 x 30, 8 x 50.
+  const World world{small_trace({{0, 8, 100}, {1, 8, 50}, {2, 4, 30}, {3, 4, 25}, {4, 8, 10}}),
+                    small_cluster({1})};
+  CHECK(world.starts({{"ageing", "0"}}) == Times{0, 140, 110, 110, 100});
+}
+
+TEST_CASE("whatever fits may start, also past a gang that does not") {
+  const World world{small_trace({{0, 4, 100}, {1, 8, 5}, {2, 4, 20}}), small_cluster({1})};
+  CHECK(world.starts({}) == Times{0, 100, 2});
+}
+
+TEST_CASE("ageing lets an early long job go before a late short one") {
+  // 8 GPUs age by 8 x ageing a second. j1: 400 + 8 a, j2: 320 + 8 x 51 a; a = 0.2 turns them round.
+  const World world{small_trace({{0, 8, 100}, {1, 8, 50}, {51, 8, 40}}), small_cluster({1})};
+  CHECK(world.starts({{"ageing", "0.1"}}) == Times{0, 140, 100});
+  CHECK(world.starts({{"ageing", "0.3"}}) == Times{0, 100, 150});
+}
+
+TEST_CASE("an overdue gang holds back everything else until it starts") {
+  // Two small jobs at a time keep the gang away; at 30 it is overdue and nothing starts until 50.
+  const World world{small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 5}}),
+                    small_cluster({1})};
+  const Settings patient{{"patience", "0"}, {"patience_min_s", "29"}, {"ageing", "0"}};
+  CHECK(world.starts(patient) == Times{0, 50, 10, 20, 60});
+  // Without it the last one goes in front.
+  CHECK(world.starts({{"ageing", "0"}}) == Times{0, 50, 10, 20, 35});
+}
+
+TEST_CASE("patience is the larger of the least patience and so many expected run times") {
+  // The gang expects 10 s: overdue at 1 + 30 by 3 run times.
+  const World world{small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 5}}),
+                    small_cluster({1})};
+  const Settings run_times{{"patience", "3"}, {"patience_min_s", "0"}, {"ageing", "0"}};
+  CHECK(world.starts(run_times) == Times{0, 50, 10, 20, 60});
+}
+
+TEST_CASE("settings that make no sense are errors that say so") {
+  const World world{small_trace({{0, 1, 10}}), small_cluster({1})};
+  for (const auto& [key, value] :
+       Settings{{"ageing", "-1"}, {"patience", "-0.5"}, {"patience_min_s", "-1"}}) {
+    const auto made = make_scheduler("schedmate", {world.trace, world.cluster, {}},
+                                     PolicyOptions(Settings{{key, value}}));
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().message.find(key + "=" + value) != std::string::npos);
+  }
+}
+
+World random_world(std::uint64_t seed) {
+  Random random(mix(seed));
+  const auto nodes = static_cast<int>(random.between(1, 3));
+  std::vector<SmallJob> jobs;
+  std::int64_t now_s = 0;
+  for (int i = 0; i < 60; ++i) {
+    now_s += random.below(40);
+    jobs.push_back({.submit_s = now_s,
+                    .gpus = static_cast<std::int32_t>(
+                        random.below(4) == 0 ? 8 * random.between(1, nodes) : random.between(1, 4)),
+                    .duration_s = random.between(1, 300)});
+  }
+  return {small_trace(jobs), small_cluster({nodes})};
+}
+
+/// What the ageing bound promises, checked at each decision.
+struct AgeingBound {
+  Seconds patience;
+  std::map<std::size_t, std::vector<std::size_t>> beside;  // overdue head: who ran then
+  int broken = 0;
+
+  [[nodiscard]] SimTime deadline(const JobInfo& job) const { return job.entered + patience; }
+
+  void look(const SimOptions::Moment& moment) {
+    std::optional<std::size_t> head;
+    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
+      if (moment.phase[i] != JobPhase::queued || deadline(moment.jobs[i]) > moment.now) continue;
+      if (!head || deadline(moment.jobs[i]) < deadline(moment.jobs[*head])) head = i;
+    }
+    if (!head) return;
+    const auto [at, fresh] = beside.try_emplace(*head);
+    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
+      if (moment.phase[i] != JobPhase::running) continue;
+      const bool started_now = moment.jobs[i].run_since == moment.now;
+      if (started_now && deadline(moment.jobs[i]) > deadline(moment.jobs[*head])) ++broken;
+      if (fresh) at->second.push_back(i);
+    }
+  }
+};
+
+TEST_CASE("an overdue job at the head is passed by none and starts when those who run have ended") {
+  std::size_t heads = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    const World world = random_world(seed);
+    AgeingBound bound{.patience = Seconds(100), .beside = {}};
+    SimOptions options;
+    options.observer = [&](const SimOptions::Moment& moment) { bound.look(moment); };
+    const auto outcomes =
+        world.replay({{"patience", "0"}, {"patience_min_s", "100"}}, options).outcomes;
+    REQUIRE(bound.broken == 0);
+    for (const auto& [head, others] : bound.beside) {
+      SimTime latest;
+      for (const std::size_t other : others) latest = std::max(latest, outcomes[other].end);
+      REQUIRE(outcomes[head].start <= latest);
+    }
+    heads += bound.beside.size();
+  }
+  CHECK(heads > 500);
+}
+
+}  // namespace
+}  // namespace schedmate
