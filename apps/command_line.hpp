@@ -9,6 +9,7 @@
 #include "apps/advise_command.hpp"
 #include "apps/ask_command.hpp"
 #include "apps/diagnose_command.hpp"
+#include "apps/evaluate_command.hpp"
 #include "apps/facts_command.hpp"
 #include "apps/generate_command.hpp"
 #include "apps/history_command.hpp"
@@ -34,6 +35,7 @@ struct CommandLine {
   DiagnoseRequest diagnose;
   AskRequest ask;
   WhatifRequest whatif;
+  EvaluateRequest evaluate;
   std::string table;  ///< of list
   std::string shell;  ///< of completion
 };

@@ -3,54 +3,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
 
 #include "apps/cluster_text.hpp"
-#include "apps/data_files.hpp"
 #include "apps/like_text.hpp"
+#include "apps/like_trace.hpp"
 #include "apps/progress.hpp"
 #include "apps/words.hpp"
 #include "base/output.hpp"
-#include "base/text.hpp"
-#include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-constexpr std::array<std::string_view, 3> bundled = {"acme-kalos", "acme-seren", "saturn"};
 constexpr std::size_t buffered_rows = 4096;
-
-template <class Value>
-Result<Value> read_table(const Result<std::string>& path,
-                         Result<Value> (*parse)(std::string_view, const std::string&)) {
-  if (!path) return tl::unexpected(path.error());
-  const auto text = read_file(*path);
-  if (!text) return tl::unexpected(text.error());
-  return parse(*text, *path);
-}
-
-Result<std::string> figures_file(const std::string& like) {
-  if (like.ends_with(".toml")) return like;
-  if (std::ranges::find(bundled, like) == bundled.end())
-    return fail(ErrorCode::not_found,
-                "--like: " + unknown_name("cluster", like, bundled) + ", or a .toml file");
-  return data_file(fmt::format("synth/{}.toml", like));
-}
-
-Result<Published> read_published(const std::string& like) {
-  auto cluster = read_table(figures_file(like), parse_figures);
-  if (!cluster) return tl::unexpected(cluster.error());
-  auto behaviour = read_table(data_file("synth/behaviour.toml"), parse_behaviour);
-  if (!behaviour) return tl::unexpected(behaviour.error());
-  auto causes = read_table(data_file("synth/failures.toml"), parse_causes);
-  if (!causes) return tl::unexpected(causes.error());
-  return Published{std::move(*cluster), std::move(*behaviour), std::move(*causes)};
-}
 
 Result<void> check(const GenerateRequest& request) {
   if (request.jobs < 0 || request.gpus < 0)
@@ -83,15 +51,11 @@ Result<void> write_all(const Session& session, const GenerateRequest& request,
   ProgressBar progress("writing", session.environment.progress);
   if (auto done = write_jobs((folder / "jobs.csv").string(), published, drawn, progress); !done)
     return done;
-  PartitionSpec vc;
-  vc.name = published.cluster.vc;
-  vc.nodes = drawn.nodes;
-  vc.gpus_per_node = published.cluster.gpus_per_node;
-  vc.gpu_memory_mib = published.cluster.gpu_memory_mib;
   const std::string note =
       fmt::format("# Synthetic: drawn by schedmate generate --like from figures of {}.\n",
                   published.cluster.name);
-  return write_file((folder / "cluster.toml").string(), note + cluster_toml({{vc}}));
+  return write_file((folder / "cluster.toml").string(),
+                    note + cluster_toml(cluster_of(published, drawn)));
 }
 
 nlohmann::ordered_json check_json(const Synthesis& drawn) {

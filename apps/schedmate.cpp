@@ -104,6 +104,19 @@ void add_whatif(CLI::App& program, CommandLine& line) {
       "  schedmate whatif --sacct log.json --policy qssf:estimate=last_k --out out");
 }
 
+void add_evaluate(CLI::App& program, CommandLine& line) {
+  CLI::App& command = add_command(program, line, "evaluate",
+                                  "experiments of the evaluation book, arm against host");
+  EvaluateRequest& request = line.evaluate;
+  command.add_option("files", request.files, "experiments (TOML)")->type_name("FILE");
+  command.add_option("--out", request.out, "folder for the CSVs")->type_name("DIR");
+  command.add_option("--book", request.book, "Markdown file that is made of the CSVs")
+      ->type_name("FILE");
+  command.add_option("--threads", line.threads, "perturbations at the same time")->type_name("N");
+  command.footer(
+      "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");
+}
+
 void add_job(CLI::App& command, JobRequest& job) {
   command.add_option("dir", job.root, "root of the job: repository or snapshot")->type_name("DIR");
   command.add_option("--command", job.command, "as it is submitted")->type_name("COMMAND");
@@ -306,6 +319,7 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   const auto done = [](const Result<void>& result) { return result.map([] { return 0; }); };
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
   if (line.command == "whatif") return whatif_command(session, line.whatif);
+  if (line.command == "evaluate") return done(evaluate_command(session, line.evaluate));
   if (line.command == "generate") {
     return generate_command(session, line.generate).map([](bool holds) { return holds ? 0 : 1; });
   }
@@ -359,6 +373,7 @@ int main(int argc, char** argv, char** environment) {
   sm::add_simulate(program, line);
   sm::add_generate(program, line);
   sm::add_whatif(program, line);
+  sm::add_evaluate(program, line);
   sm::add_facts(program, line);
   sm::add_log_commands(program, line);
   sm::add_advise(program, line);

@@ -61,8 +61,8 @@ Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const Settings&
 }
 
 Result<const TraceWorkload*> WorkloadOnDemand::get() {
-  if (made_ == nullptr) {
-    auto made = make_trace_workload(settings_, trace_);
+  if (made_ == nullptr && settings_ != nullptr) {
+    auto made = make_trace_workload(*settings_, *trace_);
     if (!made) return tl::unexpected(made.error());
     made_ = std::move(*made);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <schedmate/workload.hpp>
 #include <string>
+#include <utility>
 
 #include "apps/settings.hpp"
 
@@ -33,13 +34,15 @@ struct TraceWorkload {
 class WorkloadOnDemand {
  public:
   WorkloadOnDemand(const Settings& settings, const Trace& trace)
-      : settings_(settings), trace_(trace) {}
+      : settings_(&settings), trace_(&trace) {}
+  /// One that is there already, or null for a trace with tables of its own.
+  explicit WorkloadOnDemand(std::shared_ptr<const TraceWorkload> made) : made_(std::move(made)) {}
   /// Null for a trace with tables of its own.
   [[nodiscard]] Result<const TraceWorkload*> get();
 
  private:
-  const Settings& settings_;
-  const Trace& trace_;
+  const Settings* settings_ = nullptr;
+  const Trace* trace_ = nullptr;
   std::shared_ptr<const TraceWorkload> made_;
 };
 

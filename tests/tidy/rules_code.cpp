@@ -50,9 +50,9 @@ constexpr std::string_view libraries[] = {
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
 constexpr std::string_view own_folders[] = {
-    "base",    "core",     "log",    "trace",  "policy", "sim",     "report", "tree",
-    "code",    "command",  "config", "python", "facts",  "llm",     "agent",  "store",
-    "advisor", "workload", "apps",   "bench",  "tests",  "service", "whatif"};
+    "base",    "core",   "log",    "trace",   "policy", "sim",   "report",  "tree",    "code",
+    "command", "config", "python", "facts",   "llm",    "agent", "store",   "advisor", "workload",
+    "apps",    "bench",  "tests",  "service", "whatif", "synth", "evaluate"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// `schedmate evaluate`: docs/formats/experiment.md.
+
+#include <schedmate/result.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/session.hpp"
+
+namespace schedmate {
+
+struct EvaluateRequest {
+  std::vector<std::string> files;  ///< experiments, TOML
+  std::string out;                 ///< folder of the CSVs
+  std::string book;                ///< Markdown file; "" = none
+};
+
+/// Runs what is not there yet, writes DIR/EXPERIMENT.csv, then DIR/evaluation.html and the book.
+/// Errors: of the experiments' files, before anything runs; of running them; unavailable.
+[[nodiscard]] Result<void> evaluate_command(const Session& session, const EvaluateRequest& request);
+
+}  // namespace schedmate

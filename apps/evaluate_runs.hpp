@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Carries out one experiment: every arm on every perturbation of every trace.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/experiment_file.hpp"
+#include "apps/session.hpp"
+#include "evaluate/figures.hpp"
+
+namespace schedmate {
+
+struct EvaluationInput {
+  const Session& session;
+  const ExperimentFile& experiment;
+  std::string command;  ///< that makes the rows
+  int threads = 1;      ///< perturbations at the same time; the rows are the same
+};
+
+/// Rows in the order of the experiment's file: traces, points of the sweep, arms. Errors: of
+/// reading traces and making policies.
+[[nodiscard]] Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input);
+
+}  // namespace schedmate

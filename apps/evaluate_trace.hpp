@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The traces that experiments run on.
+
+#include <schedmate/job.hpp>
+#include <string>
+
+#include "apps/experiment_file.hpp"
+
+namespace schedmate {
+
+struct LoadedTrace {
+  Trace trace;
+  ClusterSpec cluster;
+};
+/// Reads or draws it. Errors: of reading the files; unsupported when the cluster is not known.
+[[nodiscard]] Result<LoadedTrace> load_trace(const ExperimentTrace& which);
+
+/// What the experiment's results depend on beside its settings: SHA-256 (hex) of the experiment's
+/// text, the program's commit and every data file. Errors: of reading them.
+[[nodiscard]] Result<std::string> fingerprint_of(const ExperimentFile& experiment,
+                                                 const std::string& commands);
+
+}  // namespace schedmate
