@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-san bench format tidy install clean
+.PHONY: help deps build demo evaluation evaluation-full test test-san bench format tidy install clean
 
 help: ## this list
 	@echo "SchedMate: make TARGET"
@@ -21,6 +21,13 @@ build: ## build/release/schedmate
 
 demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissions of the example
 	scripts/demo.sh
+
+evaluation: build ## host against host + SchedMate on Venus and Philly: docs/evaluation.md (20 minutes)
+	build/release/schedmate evaluate experiments/*.toml --out evaluation --book docs/evaluation.md --threads "$$(nproc)"
+
+evaluation-full: build ## that, synthetic traces and ablations (hours; goes on where it was stopped)
+	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \
+	  --book docs/evaluation.md --threads "$$(nproc)"
 
 test: ## every test: the fast ones under address + undefined first, then all in release
 	scripts/deps.sh build test

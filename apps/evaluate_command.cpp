@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "apps/book.hpp"
 #include "apps/cluster_text.hpp"
 #include "apps/evaluate_runs.hpp"
 #include "apps/evaluate_trace.hpp"
@@ -92,6 +93,37 @@ Result<std::vector<ExperimentFile>> read_all(const std::vector<std::string>& pat
   return experiments;
 }
 
+/// The documents that cite these CSVs: one in their folder, one where it was asked for.
+Result<void> write_books(const EvaluateRequest& request,
+                         const std::vector<ExperimentFile>& experiments) {
+  const auto book_in = [&](const fs::path& folder) -> Result<Document> {
+    std::vector<Chapter> chapters;
+    for (const ExperimentFile& experiment : experiments) {
+      const std::string csv = places_of(request, experiment).csv;
+      auto rows = read_rows_of(csv);
+      if (!rows) return tl::unexpected(rows.error());
+      const fs::path target = fs::absolute(csv).lexically_relative(fs::absolute(folder));
+      chapters.push_back({experiment, std::move(*rows), target.generic_string()});
+    }
+    return evaluation_book(chapters);
+  };
+  const fs::path out(request.out);
+  const auto page = book_in(out.lexically_normal());
+  if (!page) return tl::unexpected(page.error());
+  const std::string path = (out / "evaluation.html").string();
+  if (auto done = write_file(path, page->html("SchedMate: evaluation")); !done) return done;
+  fmt::print("{}\n", printable(path));
+  if (request.book.empty()) return {};
+  const fs::path folder = fs::path(request.book).lexically_normal().parent_path();
+  if (!folder.empty())
+    if (auto made = make_folder(folder.string()); !made) return made;
+  const auto book = book_in(folder.empty() ? fs::path(".") : folder);
+  if (!book) return tl::unexpected(book.error());
+  if (auto done = write_file(request.book, book->markdown()); !done) return done;
+  fmt::print("{}\n", printable(request.book));
+  return {};
+}
+
 }  // namespace
 
 Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
@@ -100,7 +132,7 @@ Result<void> evaluate_command(const Session& session, const EvaluateRequest& req
   if (auto made = make_folder(request.out); !made) return made;
   for (const ExperimentFile& experiment : *experiments)
     if (auto done = run_one(session, request, experiment); !done) return done;
-  return {};
+  return write_books(request, *experiments);
 }
 
 }  // namespace schedmate

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 
+#include "apps/evaluate_estimates.hpp"
 #include "apps/evaluate_trace.hpp"
 #include "apps/perturb.hpp"
 #include "apps/progress.hpp"
@@ -71,7 +73,9 @@ Result<Arm> make_arm(const Case& each, const ExperimentArm& spec, Workloads& wor
   const ExperimentFile& experiment = each.input.experiment;
   auto settings = settings_of(each.input.session.settings, experiment, spec, each.point);
   if (!settings) return tl::unexpected(settings.error());
-  auto policy = parse_policy(policy_at(spec, each.point) + "@" + spec.label);
+  const std::string_view front = experiment.estimates ? "fifo:estimate=" : "";
+  auto policy =
+      parse_policy(fmt::format("{}{}@{}", front, policy_at(spec, each.point), spec.label));
   if (!policy) return tl::unexpected(policy.error());
   auto workload = workloads.get(*settings);
   if (!workload) return tl::unexpected(workload.error());
@@ -107,18 +111,23 @@ double packed_gpu_s(const Job& job, const JobOutcome& outcome) {
   return static_cast<double>((until - outcome.packed_at).count()) * job.gpus;
 }
 
-Replayed measure(const Case& each, const Perturbed& perturbed, const SimResult& result) {
-  const auto& original = each.loaded.trace.jobs;
+/// The end of the warm-up.
+SimTime counted_from(const Case& each) {
   constexpr double day_s = 86'400;
   const auto warm_up = static_cast<std::int64_t>(each.input.experiment.warm_up_days * day_s);
-  const SimTime counted_from = original.front().submit + Seconds(warm_up);
+  return each.loaded.trace.jobs.front().submit + Seconds(warm_up);
+}
+
+Replayed measure(const Case& each, const Perturbed& perturbed, const SimResult& result) {
+  const auto& original = each.loaded.trace.jobs;
+  const SimTime from = counted_from(each);
   Replayed replayed;
   replayed.jct_s.assign(original.size(), std::nan(""));
   SimTime first = never;
   SimTime last = SimTime::min();
   for (std::size_t i = 0; i < perturbed.rows.size(); ++i) {
     const JobOutcome& outcome = result.outcomes[i];
-    if (original[perturbed.rows[i]].submit < counted_from) continue;
+    if (original[perturbed.rows[i]].submit < from) continue;
     if (outcome.status != JobStatus::finished) continue;
     const Job& job = perturbed.trace.jobs[i];
     first = std::min(first, job.submit);
@@ -132,33 +141,65 @@ Replayed measure(const Case& each, const Perturbed& perturbed, const SimResult& 
   return replayed;
 }
 
-/// All arms of a case under one perturbation; the workloads go along with the rows.
-Result<std::vector<Figures>> run_perturbation(const Case& each, std::uint64_t seed) {
-  Perturbed perturbed = perturb(each.loaded.trace, seed);
-  std::map<const TraceWorkload*, SharedWorkload> along;
+/// The perturbed trace with the workloads, which go along with its rows.
+class World {
+ public:
+  World(const Case& each, std::uint64_t seed) : perturbed(perturb(each.loaded.trace, seed)) {}
+  SharedWorkload along(const Arm& arm) {
+    if (arm.workload == nullptr) return nullptr;
+    SharedWorkload& workload = workloads_[arm.workload.get()];
+    if (workload == nullptr)
+      workload = std::make_shared<TraceWorkload>(arm.workload->recipe,
+                                                 permuted(arm.workload->workload, perturbed.rows));
+    return workload;
+  }
+  Perturbed perturbed;
+
+ private:
+  std::map<const TraceWorkload*, SharedWorkload> workloads_;
+};
+
+/// All arms of a case under one perturbation.
+Result<std::vector<Figures>> compare_arms(const Case& each, std::uint64_t seed) {
+  World world(each, seed);
   std::vector<Replayed> replayed;
   std::vector<Figures> figures;
   for (const Arm& arm : each.arms) {
-    SharedWorkload& workload = along[arm.workload.get()];
-    if (workload == nullptr && arm.workload != nullptr)
-      workload = std::make_shared<TraceWorkload>(arm.workload->recipe,
-                                                 permuted(arm.workload->workload, perturbed.rows));
-    WorkloadOnDemand ready(workload);
-    const ReplayInput input{arm.session, perturbed.trace, each.loaded.cluster, ready, {}};
+    WorkloadOnDemand ready(world.along(arm));
+    const ReplayInput input{arm.session, world.perturbed.trace, each.loaded.cluster, ready, {}};
     const auto done = replay(input, arm.policy);
     if (!done) return tl::unexpected(done.error());
-    replayed.push_back(measure(each, perturbed, done->record.result));
+    replayed.push_back(measure(each, world.perturbed, done->record.result));
     figures.push_back(compare(replayed[arm.host], replayed.back()));
   }
   return figures;
 }
 
-/// By arm, then by perturbation.
-using AllFigures = std::vector<std::vector<Figures>>;
+/// The same for estimators.
+Result<std::vector<EstimateErrors>> compare_estimators(const Case& each, std::uint64_t seed) {
+  World world(each, seed);
+  std::vector<EstimateErrors> errors;
+  for (const Arm& arm : each.arms) {
+    const SharedWorkload made = world.along(arm);
+    const EstimateInput input{
+        world.perturbed.trace, each.loaded.cluster, made == nullptr ? nullptr : &made->workload,
+        static_cast<std::uint64_t>(arm.session.settings.whole("seed")), counted_from(each)};
+    auto found = estimate_errors(input, arm.policy.estimator);
+    if (!found) return tl::unexpected(found.error());
+    errors.push_back(std::move(*found));
+  }
+  return errors;
+}
 
-Result<AllFigures> run_case(const Case& each) {
+/// What each arm gave under each perturbation: by arm, then by perturbation.
+template <class Value>
+using ByArm = std::vector<std::vector<Value>>;
+
+template <class Value>
+Result<ByArm<Value>> run_case(const Case& each,
+                              Result<std::vector<Value>> (*run)(const Case&, std::uint64_t)) {
   const auto count = static_cast<std::size_t>(each.input.experiment.perturbations);
-  AllFigures all(each.arms.size(), std::vector<Figures>(count));
+  ByArm<Value> all(each.arms.size(), std::vector<Value>(count));
   ProgressBar bar(fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point),
                   each.input.session.environment.progress);
   std::atomic<std::size_t> next = 0;
@@ -167,14 +208,14 @@ Result<AllFigures> run_case(const Case& each) {
   std::optional<Error> error;
   const auto work = [&] {
     for (std::size_t k = next++; k < count; k = next++) {
-      const auto figures = run_perturbation(each, k + 1);
-      if (!figures) {
+      auto values = run(each, k + 1);
+      if (!values) {
         const std::scoped_lock lock(mutex);
-        error = figures.error();
+        error = values.error();
         next = count;
         return;
       }
-      for (std::size_t arm = 0; arm < all.size(); ++arm) all[arm][k] = (*figures)[arm];
+      for (std::size_t arm = 0; arm < all.size(); ++arm) all[arm][k] = std::move((*values)[arm]);
       bar.show(static_cast<double>(++finished) / static_cast<double>(count));
     }
   };
@@ -204,16 +245,68 @@ FigureRow base_row(const Case& each, std::size_t arm) {
   return row;
 }
 
-void add_rows(const Case& each, const AllFigures& all, std::vector<FigureRow>& rows) {
+/// What the arm has over its own standard arms, and of the oracle's gain.
+void add_comparisons(const Case& each, const ByArm<Figures>& all, const FigureRow& base,
+                     std::vector<FigureRow>& rows) {
   const auto& arms = each.input.experiment.arms;
+  const auto figures_of = [&](const std::string& label) -> std::span<const Figures> {
+    const auto found = std::ranges::find(arms, label, &ExperimentArm::label);
+    if (found == arms.end()) return {};
+    return all[static_cast<std::size_t>(found - arms.begin())];
+  };
+  const auto own = figures_of(base.arm);
+  if (const auto oracle = figures_of(oracle_of(base.arm)); !oracle.empty())
+    rows.push_back(oracle_row(base, {own, oracle}));
+  for (const std::string_view control : {"last_k", "metadata", "all"}) {
+    const auto other = figures_of(fmt::format("{}.{}", base.arm, control));
+    if (other.empty()) continue;
+    rows.push_back(difference_row(base, {own, other}));
+    rows.back().figure = fmt::format("over_{}", control);
+  }
+}
+
+/// How the invented workload's pairs spread: shares of the speeds in [i/20, (i+1)/20), of
+/// both members of each pair that may share.
+void add_pair_rates(const Case& each, std::vector<FigureRow>& rows) {
+  if (each.arms[0].workload == nullptr) return;
+  const PairRates rates = pair_rates(each.arms[0].workload->workload);
+  FigureRow row = base_row(each, 0);
+  row.arm = row.host = row.policy = "";
+  const auto all = std::accumulate(rates.allowed.begin(), rates.allowed.end(), std::uint64_t{0});
+  for (std::size_t i = 0; i < rates.allowed.size(); ++i) {
+    row.figure = fmt::format("pairs_{:.2f}", static_cast<double>(i) / 20);
+    const double share =
+        static_cast<double>(rates.allowed[i]) / std::max(1.0, static_cast<double>(all));
+    row.interval = {share, std::nan(""), std::nan(""), rates.allowed[i]};
+    rows.push_back(row);
+  }
+}
+
+void add_rows(const Case& each, const ByArm<Figures>& all, std::vector<FigureRow>& rows) {
+  add_pair_rates(each, rows);
   for (std::size_t arm = 0; arm < all.size(); ++arm) {
     const FigureRow base = base_row(each, arm);
-    for (FigureRow& row : arm_rows(base, all[arm])) rows.push_back(std::move(row));
-    const auto oracle = std::ranges::find(arms, oracle_of(base.arm), &ExperimentArm::label);
-    if (oracle == arms.end()) continue;
-    const auto index = static_cast<std::size_t>(oracle - arms.begin());
-    rows.push_back(oracle_row(base, {all[arm], all[index]}));
+    for (FigureRow& row : arm == 0 ? host_rows(base, all[arm]) : arm_rows(base, all[arm]))
+      rows.push_back(std::move(row));
+    if (arm == 0) continue;
+    add_comparisons(each, all, base, rows);
   }
+}
+
+Result<void> add_comparison(const Case& each, std::vector<FigureRow>& rows) {
+  const auto all = run_case(each, compare_arms);
+  if (!all) return tl::unexpected(all.error());
+  add_rows(each, *all, rows);
+  return {};
+}
+
+Result<void> add_estimates(const Case& each, std::vector<FigureRow>& rows) {
+  const auto all = run_case(each, compare_estimators);
+  if (!all) return tl::unexpected(all.error());
+  for (std::size_t arm = 0; arm < all->size(); ++arm)
+    for (FigureRow& row : estimate_rows(base_row(each, arm), (*all)[arm]))
+      rows.push_back(std::move(row));
+  return {};
 }
 
 }  // namespace
@@ -233,9 +326,9 @@ Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input) {
                 percent * static_cast<double>(settings->whole("cost.early_end_pct")),
                 static_cast<std::uint64_t>(settings->whole("seed")));
       if (auto made = make_arms(each); !made) return tl::unexpected(made.error());
-      const auto all = run_case(each);
-      if (!all) return tl::unexpected(all.error());
-      add_rows(each, *all, rows);
+      const auto done =
+          input.experiment.estimates ? add_estimates(each, rows) : add_comparison(each, rows);
+      if (!done) return tl::unexpected(done.error());
     }
   }
   return rows;

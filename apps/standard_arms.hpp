@@ -12,8 +12,7 @@ namespace schedmate {
 
 /// The arm itself, then as LABEL.last_k (a mean of the user's last jobs instead of the Advisor),
 /// LABEL.oracle (true durations, counted in full), LABEL.metadata and LABEL.all (controls: what
-/// the Advisor sees is exchanged among jobs of equal GPU count) and LABEL.unshrunk (advice counts
-/// in full whether it has earned it or not).
+/// the Advisor sees is exchanged among jobs of equal GPU count).
 [[nodiscard]] std::vector<ExperimentArm> standard_arms(const ExperimentArm& arm);
 
 /// LABEL.oracle of any of them.

@@ -42,6 +42,18 @@ Both finished_in_both(const Replayed& host, const Replayed& arm) {
   return both;
 }
 
+FigureRow row_of(const FigureRow& base, Figure which, std::span<const Figures> perturbations) {
+  FigureRow row = base;
+  row.figure = figure_names[static_cast<std::size_t>(which)];
+  row.interval = mean_interval(column(perturbations, which));
+  return row;
+}
+
+/// The bound is a promise of SchedMate's arms alone.
+bool takes_advice(std::string_view policy) {
+  return policy.contains("+sm") || policy.contains("+fh") || policy.contains("advice=");
+}
+
 std::string number(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
 
 std::string quoted(const std::string& text) {
@@ -82,19 +94,24 @@ Figures compare(const Replayed& host, const Replayed& arm) {
   return figures;
 }
 
+std::vector<FigureRow> host_rows(const FigureRow& base, std::span<const Figures> perturbations) {
+  std::vector<FigureRow> rows;
+  for (const Figure which : {Figure::jct_s, Figure::jct_p50_s, Figure::jct_p99_s,
+                             Figure::makespan_s, Figure::packed_share, Figure::jobs})
+    rows.push_back(row_of(base, which, perturbations));
+  return rows;
+}
+
 std::vector<FigureRow> arm_rows(const FigureRow& base, std::span<const Figures> perturbations) {
   std::vector<FigureRow> rows;
-  const auto add = [&](std::string_view figure, const Interval& interval) {
-    rows.push_back(base);
-    rows.back().figure = figure;
-    rows.back().interval = interval;
-  };
   for (std::size_t i = 0; i < figure_count; ++i)
-    add(figure_names[i], mean_interval(column(perturbations, static_cast<Figure>(i))));
+    rows.push_back(row_of(base, static_cast<Figure>(i), perturbations));
   const auto ratios = column(perturbations, Figure::ln_ratio);
   const double bound = upper_bound(ratios);
-  add("upper95", {bound, std::nan(""), std::nan(""), ratios.size()});
-  rows.back().note = bound <= safe_ln_ratio ? "holds" : "exceeds";
+  FigureRow& last = rows.emplace_back(base);
+  last.figure = "upper95";
+  last.interval = {bound, std::nan(""), std::nan(""), ratios.size()};
+  if (takes_advice(base.policy)) last.note = bound <= safe_ln_ratio ? "holds" : "exceeds";
   return rows;
 }
 
@@ -117,6 +134,15 @@ FigureRow oracle_row(const FigureRow& base, const OracleShare& pair) {
   const auto part = gains(pair.arm);
   const auto whole = gains(pair.oracle);
   row.interval = ratio_interval({part, whole}, 1);
+  return row;
+}
+
+FigureRow difference_row(const FigureRow& base, const ArmPair& pair) {
+  auto differences = column(pair.arm, Figure::ln_ratio);
+  const auto others = column(pair.other, Figure::ln_ratio);
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= others[i];
+  FigureRow row = base;
+  row.interval = mean_interval(differences);
   return row;
 }
 

@@ -64,7 +64,11 @@ inline constexpr double safe_ln_ratio = 0.01980262729617973;  // ln 1.02
 /// The oracle's gain needs a lower 95 % limit above this, else there is no head-room.
 inline constexpr double least_head_room = 0.01980262729617973;
 
-/// Rows of one arm: every Figure, then `upper95` with its verdict. `base` has the names.
+/// Rows of the host itself: what does not compare it with anything.
+[[nodiscard]] std::vector<FigureRow> host_rows(const FigureRow& base,
+                                               std::span<const Figures> perturbations);
+/// Rows of one arm: every Figure, then `upper95`, with its verdict when the arm takes advice.
+/// `base` has the names.
 [[nodiscard]] std::vector<FigureRow> arm_rows(const FigureRow& base,
                                               std::span<const Figures> perturbations);
 /// Share of the oracle's gain: sum ln(host/arm) / sum ln(host/oracle), bootstrap over
@@ -73,6 +77,13 @@ struct OracleShare {
   std::span<const Figures> arm, oracle;
 };
 [[nodiscard]] FigureRow oracle_row(const FigureRow& base, const OracleShare& pair);
+
+/// Mean of ln(JCT arm / JCT other) over jobs, paired by perturbation: what `arm` has over a
+/// control. Both have the same host.
+struct ArmPair {
+  std::span<const Figures> arm, other;
+};
+[[nodiscard]] FigureRow difference_row(const FigureRow& base, const ArmPair& pair);
 
 [[nodiscard]] std::string csv_header();
 [[nodiscard]] std::string csv_line(const FigureRow& row);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace schedmate {
+namespace {
+
+using Kind = Block::Kind;
+
+std::string escaped_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// No text may begin or end a cell, a tag or a link of the Markdown. What stands in an experiment's
+/// file is foreign.
+std::string escaped_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    constexpr std::string_view special = "|<>[]*`\\";
+    if (special.contains(c)) out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string markdown_cell(const Cell& cell) {
+  if (cell.reference.empty()) return escaped_markdown(cell.text);
+  return fmt::format("{} ([{}]({}))", escaped_markdown(cell.text), escaped_markdown(cell.reference),
+                     cell.target);
+}
+
+std::string html_cell(const Cell& cell) {
+  if (cell.reference.empty()) return escaped_html(cell.text);
+  return fmt::format("{} <a href=\"{}\">{}</a>", escaped_html(cell.text), escaped_html(cell.target),
+                     escaped_html(cell.reference));
+}
+
+std::string markdown_table(const std::vector<std::vector<Cell>>& rows) {
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const Cell& cell : rows[i]) out += "| " + markdown_cell(cell) + " ";
+    out += "|\n";
+    if (i != 0) continue;
+    for (std::size_t column = 0; column < rows[i].size(); ++column) out += "| --- ";
+    out += "|\n";
+  }
+  return out;
+}
+
+std::string html_table(const std::vector<std::vector<Cell>>& rows) {
+  std::string out = "<table>\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string_view tag = i == 0 ? "th" : "td";
+    out += "<tr>";
+    for (const Cell& cell : rows[i]) out += fmt::format("<{0}>{1}</{0}>", tag, html_cell(cell));
+    out += "</tr>\n";
+  }
+  return out + "</table>\n";
+}
+
+std::string markdown_of(const Block& block) {
+  const auto first = [&] { return block.rows.front().front(); };
+  switch (block.kind) {
+    case Kind::heading:
+      return fmt::format("{:#<{}} {}\n", "", block.level, markdown_cell(first()));
+    case Kind::paragraph:
+      return markdown_cell(first()) + "\n";
+    case Kind::code:
+      return fmt::format("```\n{}\n```\n", first().text);
+    case Kind::list: {
+      std::string out;
+      for (const auto& row : block.rows) out += "- " + markdown_cell(row.front()) + "\n";
+      return out;
+    }
+    case Kind::table:
+      return markdown_table(block.rows);
+  }
+  return "";
+}
+
+std::string html_of(const Block& block) {
+  const auto first = [&] { return html_cell(block.rows.front().front()); };
+  switch (block.kind) {
+    case Kind::heading:
+      return fmt::format("<h{0}>{1}</h{0}>\n", block.level, first());
+    case Kind::paragraph:
+      return fmt::format("<p>{}</p>\n", first());
+    case Kind::code:
+      return fmt::format("<pre>{}</pre>\n", first());
+    case Kind::list: {
+      std::string out = "<ul>\n";
+      for (const auto& row : block.rows)
+        out += fmt::format("<li>{}</li>\n", html_cell(row.front()));
+      return out + "</ul>\n";
+    }
+    case Kind::table:
+      return html_table(block.rows);
+  }
+  return "";
+}
+
+constexpr std::string_view style =
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:84rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;display:block;overflow-x:auto}"
+    "th,td{border:1px solid #8886;padding:.2rem .5rem;text-align:left;white-space:nowrap}"
+    "a{font-size:.75em}pre{overflow-x:auto}";
+
+}  // namespace
+
+void Document::heading(int level, std::string text) {
+  blocks_.push_back({Kind::heading, level, {{{std::move(text)}}}});
+}
+void Document::paragraph(std::string text) {
+  blocks_.push_back({Kind::paragraph, 1, {{{std::move(text)}}}});
+}
+void Document::code(std::string text) { blocks_.push_back({Kind::code, 1, {{{std::move(text)}}}}); }
+void Document::list(const std::vector<std::string>& points) {
+  Block block{Kind::list, 1, {}};
+  for (const std::string& point : points) block.rows.push_back({{point}});
+  blocks_.push_back(std::move(block));
+}
+void Document::table(std::vector<std::vector<Cell>> rows) {
+  blocks_.push_back({Kind::table, 1, std::move(rows)});
+}
+
+std::string Document::markdown() const {
+  std::string out;
+  for (const Block& block : blocks_) out += (out.empty() ? "" : "\n") + markdown_of(block);
+  return out;
+}
+
+std::string Document::html(const std::string& title) const {
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{}</title>\n"
+      "<style>{}</style>\n",
+      escaped_html(title), style);
+  for (const Block& block : blocks_) out += html_of(block);
+  return out + "</html>\n";
+}
+
+}  // namespace schedmate
