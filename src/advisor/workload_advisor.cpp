@@ -38,6 +38,7 @@ struct Ended {
   const Described* job = nullptr;
   AdviceSource source = AdviceSource::none;  ///< of the advice that it got
   FractionalSeconds p50{0}, p90{0};
+  double log_ratio = 0;  ///< log(actual / p50), once it has ended
 };
 /// By submission, oldest first.
 using EndedJobs = std::vector<Ended>;
@@ -157,6 +158,7 @@ void WorkloadAdvisor::Memory::learn(std::uint32_t row) {
   const Described& described = known ? *advised->second.job : describe(job, row);
   Ended ended = known ? advised->second : Ended{row, &described};
   if (known) open_.erase(advised);
+  ended.log_ratio = log_of(FractionalSeconds(job.duration)) - log_of(ended.p50);
   User& user = users_[job.user];
   insert(user.ended, ended, std::max(experience::own_errors, experience::latest_jobs));
   insert(user.by_entry[described.record.entry], ended, submissions_of_an_entry);
@@ -211,8 +213,7 @@ PastRun WorkloadAdvisor::Memory::run_of(const Ended& ended) const {
 
 std::optional<Residual> WorkloadAdvisor::Memory::residual_of(const Ended& ended) const {
   if (ended.source == AdviceSource::none || !has_run(ended)) return std::nullopt;
-  const FractionalSeconds actual(trace_.jobs[ended.row].duration);
-  return Residual{log_of(actual) - log_of(ended.p50), ended.source, false};
+  return Residual{ended.log_ratio, ended.source, false};
 }
 
 void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t user) {
@@ -224,7 +225,9 @@ void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t
   for (const Ended& each : latest(entry->second, submissions_of_an_entry)) {
     const Described& theirs = *each.job;
     if (!has_run(each) || ours.record.root != theirs.record.root) continue;
-    const Verdict verdict = judge({ours.submission, &ours.record.fields, theirs.record},
+    const bool same = ours.fields_id == theirs.fields_id;
+    const Fields& fields = same ? theirs.record.fields : ours.record.fields;  // seen by address
+    const Verdict verdict = judge({ours.submission, &fields, theirs.record},
                                   {ours.flags, theirs.flags}, FlagRules::built_in());
     if (!verdict.resubmission()) continue;
     PastRun run = run_of(each);
