@@ -17,7 +17,7 @@ namespace {
 /// First predictions by row. Each row belongs to one VC, so threads never share an entry.
 using Predictions = std::vector<std::optional<Prediction>>;
 
-EstimateErrors errors_of(const EstimateInput& input, const Predictions& predictions) {
+EstimateErrors errors_of(const ErrorInput& input, const Predictions& predictions) {
   EstimateErrors errors;
   for (std::size_t row = 0; row < predictions.size(); ++row) {
     const Job& job = input.trace.jobs[row];
@@ -48,7 +48,7 @@ double within(const EstimateErrors& errors, double most) {
 
 }  // namespace
 
-Result<EstimateErrors> estimate_errors(const EstimateInput& input, const std::string& estimator) {
+Result<EstimateErrors> estimate_errors(const ErrorInput& input, const std::string& estimator) {
   std::optional<LentProfiles> profiles;
   if (input.workload != nullptr) profiles.emplace(input.trace, *input.workload);
   const auto scheduler = make_scheduler("fifo", {input.trace, input.cluster, {}, input.seed}, {});

@@ -21,7 +21,7 @@ struct EstimateErrors {
   std::vector<double> gpu_util;  ///< of the jobs whose GPU use was foretold
 };
 
-struct EstimateInput {
+struct ErrorInput {
   Trace& trace;  ///< has the workload's profiles while it runs
   const ClusterSpec& cluster;
   const Workload* workload = nullptr;
@@ -30,7 +30,7 @@ struct EstimateInput {
 };
 /// Predictions of `estimator` when each job enters under fifo: all estimators see the same past.
 /// Errors: of making the estimator.
-[[nodiscard]] Result<EstimateErrors> estimate_errors(const EstimateInput& input,
+[[nodiscard]] Result<EstimateErrors> estimate_errors(const ErrorInput& input,
                                                      const std::string& estimator);
 
 /// within_10 ... within_500 (of all jobs), median_error, given, use_given, use_error over the

@@ -181,7 +181,7 @@ Result<std::vector<EstimateErrors>> compare_estimators(const Case& each, std::ui
   std::vector<EstimateErrors> errors;
   for (const Arm& arm : each.arms) {
     const SharedWorkload made = world.along(arm);
-    const EstimateInput input{
+    const ErrorInput input{
         world.perturbed.trace, each.loaded.cluster, made == nullptr ? nullptr : &made->workload,
         static_cast<std::uint64_t>(arm.session.settings.whole("seed")), counted_from(each)};
     auto found = estimate_errors(input, arm.policy.estimator);

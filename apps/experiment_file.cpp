@@ -177,7 +177,7 @@ void read_arms(Reader& reader, const TomlValue& root, ExperimentFile& out) {
     reader.known(table, keys);
     ExperimentArm arm;
     reader.need(table, "policy", arm.policy);
-    arm.label = arm.policy;
+    arm.label = arm.policy.substr(0, arm.policy.find(':'));
     reader.text(table, "label", arm.label);
     reader.text(table, "host", arm.host);
     if (const TomlValue* set = Reader::find(table, "settings"))

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.hpp"
+#include "tests/cli/program.hpp"
+#include "trace/csv.hpp"
+
+namespace schedmate {
+namespace {
+
+/// 300 jobs of four users that crowd 2 nodes of 8 GPUs.
+std::string crowd() {
+  std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
+  Random random(11);
+  std::int64_t now = 0;
+  for (int i = 1; i <= 300; ++i) {
+    now += random.below(200);
+    text += fmt::format("{},u{},p,{},COMPLETED,{},{}\n", i, random.below(4), 1 + random.below(4),
+                        now, 30 + random.below(3000));
+  }
+  return text;
+}
+
+constexpr std::string_view cluster = "[[vc]]\nname = \"p\"\nnodes = 2\ngpus_per_node = 8\n";
+
+constexpr std::string_view experiment = R"toml(title = "Small | <b>crowd</b>"
+claim = "none"
+published = ["1.23x (paper)"]
+perturbations = 3
+warm_up_days = 0.05
+host = "qssf"
+[settings]
+workload = "heavy"
+[[trace]]
+name = "crowd"
+trace = "helios:jobs.csv"
+cluster = "cluster.toml"
+[[arm]]
+label = "sm"
+policy = "qssf+sm"
+standard = true
+[[arm]]
+policy = "fifo"
+)toml";
+
+struct World : Scratch {
+  World() {
+    write("jobs.csv", crowd());
+    write("cluster.toml", cluster);
+    write("small.toml", experiment);
+  }
+  [[nodiscard]] Ran evaluate(const std::string& out, const std::string& threads = "1") const {
+    return run({"evaluate", "small.toml", "--out", out, "--book", "book/evaluation.md", "--threads",
+                threads});
+  }
+};
+
+struct Row {
+  std::string arm, figure, value, note;
+};
+std::vector<Row> rows_of(const std::string& csv) {
+  auto rows = CsvRows::open(csv, "csv").value();
+  const auto field = [&](std::string_view name) {
+    return std::string(rows.field(rows.need(name).value()));
+  };
+  std::vector<Row> read;
+  while (rows.next())
+    read.push_back({field("arm"), field("figure"), field("value"), field("note")});
+  return read;
+}
+
+std::string value_of(const std::vector<Row>& rows, std::string_view arm, std::string_view figure) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const Row& row) { return row.arm == arm && row.figure == figure; });
+  return found == rows.end() ? "absent" : found->value;
+}
+
+}  // namespace
+
+TEST_CASE("evaluate: equal bytes on repetition and on any number of threads") {
+  const World one;
+  const World two;
+  const Ran ran = one.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  REQUIRE(two.evaluate("out", "3").status == 0);
+  for (const char* file : {"out/small.csv", "out/evaluation.html", "book/evaluation.md"}) {
+    CHECK_FALSE(one.read(file).empty());
+    CHECK_MESSAGE(one.read(file) == two.read(file), file);
+  }
+}
+
+TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
+  const World here;
+  REQUIRE(here.evaluate("out").status == 0);
+  const std::string csv = here.read("out/small.csv");
+  CHECK(here.evaluate("out").out.contains("is there already"));
+  here.write("out/small.csv", csv + "x");
+  CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
+  CHECK(here.read("out/small.csv") == csv);
+  here.write("jobs.csv", crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
+  CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
+}
+
+TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
+  const World here;
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const auto rows = rows_of(here.read("out/small.csv"));
+  for (const char* arm : {"sm", "sm.last_k", "sm.oracle", "sm.metadata", "sm.all", "fifo"})
+    CHECK_MESSAGE(value_of(rows, arm, "ln_ratio") != "absent", arm);
+  for (const char* figure : {"over_last_k", "over_metadata", "over_all", "oracle_share"})
+    CHECK_MESSAGE(value_of(rows, "sm", figure) != "absent", figure);
+  // qssf has last_k already: the same advice beside it changes nothing.
+  CHECK(value_of(rows, "sm.last_k", "ln_ratio") == "0");
+  CHECK(value_of(rows, "sm", "unfinished") == "0");
+  const std::string book = here.read("book/evaluation.md");
+  const auto found = std::ranges::find_if(
+      rows, [](const Row& row) { return row.arm == "sm" && row.figure == "jct_s"; });
+  const auto line = found - rows.begin() + 2;
+  CHECK(book.contains(fmt::format("([{0}](../out/small.csv#L{0}))", line)));
+  CHECK(book.contains("What this does not show"));
+  CHECK(book.contains("is construction"));
+  CHECK_FALSE(book.contains("<b>"));
+  CHECK_FALSE(here.read("out/evaluation.html").contains("<b>"));
+}
+
+TEST_CASE("evaluate: estimators against each other") {
+  const World here;
+  here.write("small.toml", R"(title = "Errors"
+estimates = true
+perturbations = 2
+warm_up_days = 0
+host = "last_k"
+[[trace]]
+name = "crowd"
+trace = "helios:jobs.csv"
+cluster = "cluster.toml"
+[[arm]]
+policy = "oracle"
+)");
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const auto rows = rows_of(here.read("out/small.csv"));
+  CHECK(value_of(rows, "oracle", "within_10") == "1");
+  CHECK(value_of(rows, "oracle", "median_error") == "0");
+  CHECK(value_of(rows, "last_k", "within_10") != "1");
+}
+
+TEST_CASE("evaluate: a sweep has each arm at each point, and a policy may hold the point") {
+  const World here;
+  std::string text(experiment);
+  text +=
+      "[sweep]\nvalues = [\"1\", \"5\"]\n[[arm]]\nlabel = \"k\"\n"
+      "policy = \"sjf:estimate=last_k:{at}\"\n";
+  here.write("small.toml", text);
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const std::string csv = here.read("out/small.csv");
+  CHECK(csv.contains("small,crowd,1,k,qssf,sjf:estimate=last_k:1,ln_ratio,"));
+  CHECK(csv.contains("small,crowd,5,k,qssf,sjf:estimate=last_k:5,ln_ratio,"));
+}
+
+TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
+  struct Broken {
+    std::string_view from, to, says;
+    int status = 3;
+  };
+  const Broken broken[] = {
+      {"title = \"Small | <b>crowd</b>\"", "", "small.toml:1:1: title is missing"},
+      {"host = \"qssf\"", "host = \"qsf\"", "nearest: qssf"},
+      {"perturbations = 3", "perturbations = 1", "perturbations: a number from 2 on is needed"},
+      {"workload = \"heavy\"", "wrkload = \"heavy\"", "small.toml:8:1: unknown setting 'wrkload'"},
+      {"name = \"crowd\"", "nmae = \"crowd\"", "unknown key 'nmae'"},
+      {"trace = \"helios:jobs.csv\"", "", "bundled are venus and philly"},
+      {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "an arm sm came before"},
+      {"policy = \"fifo\"", "policy = \"fifo\"\nhost = \"nobody\"", "host nobody: no such arm"},
+      {"standard = true", "standard = \"yes\"", "standard: true or false is needed"},
+      {"host = \"qssf\"", "host = qssf", "small.toml:6:"},
+      {"policy = \"fifo\"", "policy = \"fifo:none=1\"", "small.toml: arm fifo:", 2},
+      {"trace = \"helios:jobs.csv\"", "trace = \"helios:absent.csv\"", "absent.csv"}};
+  for (const Broken& each : broken) {
+    const World here;
+    std::string text(experiment);
+    text.replace(text.find(each.from), each.from.size(), each.to);
+    here.write("small.toml", text);
+    const Ran ran = here.evaluate("out");
+    CHECK_MESSAGE(ran.status == each.status, each.to);
+    CHECK_MESSAGE(ran.err.contains(each.says), ran.err);
+    CHECK_MESSAGE(std::ranges::count(ran.err, '\n') == 1, ran.err);
+  }
+}
+
+TEST_CASE("evaluate: what the command line lacks") {
+  const World here;
+  CHECK(here.run({"evaluate", "--out", "out"}).status == 2);
+  CHECK(here.run({"evaluate", "small.toml"}).status == 2);
+  CHECK(here.run({"evaluate", "absent.toml", "--out", "out"}).status == 3);
+  const Ran twice = here.run({"evaluate", "small.toml", "small.toml", "--out", "out"});
+  CHECK(twice.err.contains("same CSV"));
+}
+
+}  // namespace schedmate
