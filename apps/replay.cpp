@@ -148,6 +148,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   describe_costs(settings, label);
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
+  label.attempt_columns = parts->scheduler.packs || options.costs.failures.gpu_hours > 0;
   if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr) {
     options.costs.seen_profiles =
         seen_while_warming_up(parts->workload->workload, parts->scheduler.profiler->time);

@@ -27,6 +27,7 @@ struct RunLabel {
   Seconds overhead_large{60};
   double cpu_ms = 0;              ///< for the terminal's table only
   bool profiler_columns = false;  ///< the policy profiles or packs: eight more columns per job
+  bool attempt_columns = false;   ///< it packs, or jobs fail: six more
 };
 
 /// One finished replay. The trace and the cluster outlive it.

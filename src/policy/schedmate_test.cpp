@@ -55,22 +55,28 @@ TEST_CASE("ageing lets an early long job go before a late short one") {
   CHECK(world.starts({{"ageing", "0.3"}}) == Times{0, 100, 150});
 }
 
-TEST_CASE("an overdue gang holds back everything else until it starts") {
-  // Two small jobs at a time keep the gang away; at 30 it is overdue and nothing starts until 50.
-  const World world{small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 5}}),
-                    small_cluster({1})};
-  const Settings patient{{"patience", "0"}, {"patience_min_s", "29"}, {"ageing", "0"}};
-  CHECK(world.starts(patient) == Times{0, 50, 10, 20, 60});
-  // Without it the last one goes in front.
-  CHECK(world.starts({{"ageing", "0"}}) == Times{0, 50, 10, 20, 35});
+/// Half the node is always taken: the gang, j1, waits. j4 would move it beyond 50, j5 would not.
+World crowded() {
+  return {small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 20}, {36, 4, 10}}),
+          small_cluster({1})};
 }
 
-TEST_CASE("patience is the larger of the least patience and so many expected run times") {
-  // The gang expects 10 s: overdue at 1 + 30 by 3 run times.
-  const World world{small_trace({{0, 4, 20}, {1, 8, 10}, {10, 4, 40}, {20, 4, 15}, {34, 4, 5}}),
-                    small_cluster({1})};
-  const Settings run_times{{"patience", "3"}, {"patience_min_s", "0"}, {"ageing", "0"}};
-  CHECK(world.starts(run_times) == Times{0, 50, 10, 20, 60});
+TEST_CASE("a gang that is not overdue waits until the whole node happens to be free") {
+  CHECK(crowded().starts({{"ageing", "0"}}) == Times{0, 60, 10, 20, 35, 50});
+}
+
+TEST_CASE("an overdue gang has a reservation: only what does not move it starts") {
+  // Overdue at 1 + 29; the node is free at 50.
+  CHECK(crowded().starts({{"patience", "0"}, {"patience_min_s", "29"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 60, 36});
+  // The same by three of the 10 s that it expects to run.
+  CHECK(crowded().starts({{"patience", "3"}, {"patience_min_s", "0"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 60, 36});
+}
+
+TEST_CASE("from twice its patience on nothing starts before an overdue gang") {
+  CHECK(crowded().starts({{"patience", "0"}, {"patience_min_s", "14"}, {"ageing", "0"}}) ==
+        Times{0, 50, 10, 20, 60, 60});
 }
 
 TEST_CASE("settings that make no sense are errors that say so") {
@@ -105,7 +111,7 @@ struct AgeingBound {
   std::map<std::size_t, std::vector<std::size_t>> beside;  // overdue head: who ran then
   int broken = 0;
 
-  [[nodiscard]] SimTime deadline(const JobInfo& job) const { return job.entered + patience; }
+  [[nodiscard]] SimTime deadline(const JobInfo& job) const { return job.entered + 2 * patience; }
 
   void look(const SimOptions::Moment& moment) {
     std::optional<std::size_t> head;
@@ -124,16 +130,16 @@ struct AgeingBound {
   }
 };
 
-TEST_CASE("an overdue job at the head is passed by none and starts when those who run have ended") {
+TEST_CASE("who has waited twice its patience is passed by none and starts when those who run end") {
   std::size_t heads = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     const World world = random_world(seed);
-    AgeingBound bound{.patience = Seconds(100), .beside = {}};
+    AgeingBound bound{.patience = Seconds(60), .beside = {}};
     SimOptions options;
     options.observer = [&](const SimOptions::Moment& moment) { bound.look(moment); };
     const auto outcomes =
-        world.replay({{"patience", "0"}, {"patience_min_s", "100"}}, options).outcomes;
+        world.replay({{"patience", "0"}, {"patience_min_s", "60"}}, options).outcomes;
     REQUIRE(bound.broken == 0);
     for (const auto& [head, others] : bound.beside) {
       SimTime latest;

@@ -81,6 +81,15 @@ void put_profiler(Row& row, const JobOutcome& outcome) {
   put_cell(row, seconds_of(outcome.unpacked_at));
 }
 
+void put_attempts(Row& row, const JobOutcome& outcome) {
+  put_cell(row, std::int64_t{outcome.evictions});
+  put_cell(row, std::int64_t{outcome.failures});
+  put_cell(row, outcome.down.count());
+  put_cell(row, outcome.held_gpu_s);
+  put_cell(row, outcome.lost_gpu_s);
+  put_cell(row, outcome.overhead_gpu_s);
+}
+
 std::string_view status_cell(JobStatus status) {
   switch (status) {
     case JobStatus::finished:
@@ -107,14 +116,16 @@ void put_id(Row& row, std::string_view id) {
   }
 }
 
-std::string header(bool profiler_columns) {
+std::string header(const RunLabel& run) {
   std::string text =
       "job_id,user,vc,gpus,submit_s,duration_s,start_s,end_s,queue_s,jct_s,preemptions,nodes";
-  if (profiler_columns) {
+  if (run.profiler_columns) {
     text +=
         ",profiled,finished_in_profiler,profiler_queue_s,exclusive,rate,remaining_s,packed_at_s,"
         "unpacked_at_s";
   }
+  if (run.attempt_columns)
+    text += ",evictions,failures,down_s,held_gpu_s,lost_gpu_s,overhead_gpu_s";
   return text + ",status\n";
 }
 
@@ -123,7 +134,7 @@ std::string header(bool profiler_columns) {
 Result<void> write_jobs_csv(const std::string& path, const RunRecord& record) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
-  file->append(header(record.run.profiler_columns));
+  file->append(header(record.run));
   const std::vector<std::string> users = cells(record.trace.users);
   const std::vector<std::string> vcs = cells(record.trace.vcs);
   Row row;
@@ -140,6 +151,7 @@ Result<void> write_jobs_csv(const std::string& path, const RunRecord& record) {
     put_times(row, job, outcome);
     put_nodes(row, outcome.nodes);
     if (record.run.profiler_columns) put_profiler(row, outcome);
+    if (record.run.attempt_columns) put_attempts(row, outcome);
     put(row, status_cell(outcome.status));
     file->append({row.data(), row.size()});
   }

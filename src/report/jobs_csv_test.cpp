@@ -86,6 +86,26 @@ TEST_CASE("profiling policies add eight cells, numbers reading back as the same 
   CHECK(cells[19] == "0");
 }
 
+TEST_CASE("where jobs have several attempts six cells say what became of their GPU time") {
+  const Folder folder;
+  const Trace trace = sample::trace();
+  const ClusterSpec cluster = sample::cluster();
+  RunRecord record = sample::record(trace, cluster);
+  record.run.attempt_columns = true;
+  JobOutcome& outcome = record.result.outcomes[0];
+  outcome.evictions = 1;
+  outcome.failures = 2;
+  outcome.down = Seconds(120);
+  outcome.held_gpu_s = 500;
+  outcome.lost_gpu_s = 100.5;
+  outcome.overhead_gpu_s = 80;
+  REQUIRE(write_run(folder.path, record));
+  const std::string text = folder.read("fifo.jobs.csv");
+  CHECK(split(text, '\n')[0].ends_with(
+      ",nodes,evictions,failures,down_s,held_gpu_s,lost_gpu_s,overhead_gpu_s,status"));
+  CHECK(split(text, '\n')[1].ends_with(",1,2,120,500,100.5,80,finished"));
+}
+
 TEST_CASE("the timeline and the profiler's scaling have files of their own") {
   const Folder folder;
   const Trace trace = sample::trace();

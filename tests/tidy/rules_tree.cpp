@@ -60,7 +60,7 @@ struct Row {
 };
 
 std::vector<Row> rows_of(const File& table) {
-  static const std::regex row(R"(^([A-Z_]+)\(\s*"?([\w-]+))");
+  static const std::regex row(R"(^([A-Z_]+)\(\s*"?([\w+-]+))");
   std::vector<Row> rows;
   int line = 0;
   for (const auto text : split(table.text, '\n')) {

@@ -217,6 +217,16 @@ TEST_CASE("each row of a table is documented and tested") {
   CHECK(check_table_rows(tree).empty());
 }
 
+TEST_CASE("a variant is documented and tested under its whole name") {
+  Tree tree{{file("src/policy/policies.def", "VARIANT(\"sjf+sm\", sjf, \"x=1\", \"x\")\n"),
+             file("docs/a.md", "`sjf`"), file("src/policy/a_test.cpp", "sjf\n")},
+            ""};
+  CHECK(told(check_table_rows(tree)) == "1: sjf+sm is not documented\n1: sjf+sm is not tested\n");
+  tree.files.push_back(file("docs/b.md", "`sjf+sm`"));
+  tree.files.push_back(file("src/policy/b_test.cpp", "make(\"sjf+sm\")\n"));
+  CHECK(check_table_rows(tree).empty());
+}
+
 TEST_CASE("a word in running text does not document a row") {
   const Tree tree{
       {file("src/policy/estimators.def", "ESTIMATOR(limit, \"x\")\n"),
