@@ -22,7 +22,7 @@ build: ## build/release/schedmate
 demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissions of the example
 	scripts/demo.sh
 
-evaluation: build ## host against host + SchedMate on Venus and Philly: docs/evaluation.md (20 minutes)
+evaluation: build ## host against host + SchedMate on Venus and Philly: docs/evaluation.md
 	build/release/schedmate evaluate experiments/*.toml --out evaluation --book docs/evaluation.md --threads "$$(nproc)"
 
 evaluation-full: build ## that, synthetic traces and ablations (hours; goes on where it was stopped)

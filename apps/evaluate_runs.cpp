@@ -325,6 +325,11 @@ Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input) {
       end_early(each.loaded.trace,
                 percent * static_cast<double>(settings->whole("cost.early_end_pct")),
                 static_cast<std::uint64_t>(settings->whole("seed")));
+      if (each.loaded.trace.jobs.back().submit < counted_from(each))
+        return fail(ErrorCode::invalid,
+                    fmt::format("{}: trace {}: no job is left after a warm-up of {:g} days: lower "
+                                "warm_up_days",
+                                input.experiment.path, which.name, input.experiment.warm_up_days));
       if (auto made = make_arms(each); !made) return tl::unexpected(made.error());
       const auto done =
           input.experiment.estimates ? add_estimates(each, rows) : add_comparison(each, rows);

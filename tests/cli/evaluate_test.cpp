@@ -177,6 +177,7 @@ TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
       {"trace = \"helios:jobs.csv\"", "", "bundled are venus and philly"},
       {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "an arm sm came before"},
       {"policy = \"fifo\"", "policy = \"fifo\"\nhost = \"nobody\"", "host nobody: no such arm"},
+      {"warm_up_days = 0.05", "warm_up_days = 50", "no job is left after a warm-up of 50 days"},
       {"standard = true", "standard = \"yes\"", "standard: true or false is needed"},
       {"host = \"qssf\"", "host = qssf", "small.toml:6:"},
       {"policy = \"fifo\"", "policy = \"fifo:none=1\"", "small.toml: arm fifo:", 2},
