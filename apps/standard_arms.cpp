@@ -26,7 +26,7 @@ ExperimentArm shuffled(const ExperimentArm& arm, std::string_view suffix, std::s
 
 std::vector<ExperimentArm> standard_arms(const ExperimentArm& arm) {
   return {arm, with(arm, ".last_k", "advice=last_k"),
-          with(arm, ".oracle", "advice=oracle,shrink=false"),
+          with(arm, ".oracle", "advice=oracle:use,shrink=false"),
           shuffled(arm, ".metadata", "metadata"), shuffled(arm, ".all", "all")};
 }
 

@@ -22,12 +22,15 @@ struct EstimatorSpec {
   const EstimatorInput& input;
 };
 
-/// GPU use too, where the trace has it.
 Result<Estimator> make_oracle(const EstimatorSpec& spec) {
-  return [&trace = spec.input.trace](const Entering& at) {
+  const bool tells_use = spec.argument == "use";
+  if (!spec.argument.empty() && !tells_use)
+    return fail(ErrorCode::unsupported,
+                fmt::format("oracle:{}: only oracle and oracle:use are there", spec.argument));
+  return [&trace = spec.input.trace, tells_use](const Entering& at) {
     const FractionalSeconds duration = at.job.duration;
     Prediction truth{.run_time = duration, .low = duration};
-    if (at.job.profile != no_index) {
+    if (tells_use && at.job.profile != no_index) {
       const Profile& profile = trace.packing->profiles[at.job.profile];
       truth.use = GpuUse{profile.gpu_util_pct, profile.memory_util_pct, profile.memory_mib};
     }
