@@ -30,7 +30,7 @@ TEST_CASE("bash loads the completion and offers commands, flags, policies, forma
 
   CHECK(offered(here, "schedmate sim") == "simulate\n");
   CHECK(offered(here, "schedmate simulate --expl") == "--explain\n");
-  CHECK(offered(here, "schedmate simulate --policy tir") == "tiresias\n");
+  CHECK(offered(here, "schedmate simulate --policy tir") == "tiresias\ntiresias+sm\n");
   CHECK(offered(here, "schedmate simulate --trace hel") == "helios:\n");
   CHECK(offered(here, "schedmate simulate --set plac") == "placement=\n");
   CHECK(offered(here, "schedmate list estimato") == "estimators\n");
