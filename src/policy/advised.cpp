@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
 /// host's own way). The advice counts as far as it has earned it: of the jobs that have ended, how
-/// much of the host's error would the advice have taken away? That share, in log space and by
-/// source of the advice, is the weight of the next one (least squares, decaying, none at first).
-/// GPU use that is foretold is passed on once it was right nine times of ten. docs/decisions/0012.
+/// much of the host's error would the advice have taken away? That share, in log space, by source
+/// of the advice and size of the job, is the weight of the next one (least squares, decaying, none
+/// at first). GPU use that is foretold is passed on once it was right nine times of ten.
+/// docs/decisions/0012.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <schedmate/scheduler.hpp>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +16,12 @@ namespace schedmate {
 namespace {
 
 double log_of(FractionalSeconds time) { return std::log(std::max(1.0, time.count())); }
+
+/// Jobs of different size are different work: what advice is worth for one says little of another.
+int size_class(const Job& job) {
+  constexpr int node = 8;
+  return job.gpus == 1 ? 0 : job.gpus <= node ? 1 : 2;
+}
 
 /// What one source of advice has earned.
 class Skill {
@@ -77,7 +85,7 @@ class Advised {
     const Open* open = advice_for(at);
     if (open == nullptr) return said;
     const FractionalSeconds own = said.run_time;
-    said.advised = shrink_ ? skills_[open->advice.source].weight() : 1;
+    said.advised = shrink_ ? skills_[{open->advice.source, size_class(at.job)}].weight() : 1;
     if (said.advised > 0) {
       const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
@@ -113,7 +121,7 @@ class Advised {
       const Job& job = trace_->jobs[row];
       if (!advice.blind) {
         const double truth = log_of(FractionalSeconds(job.duration));
-        skills_[advice.source].add(host, log_of(advice.run_time), truth);
+        skills_[{advice.source, size_class(job)}].add(host, log_of(advice.run_time), truth);
       }
       if (advice.use && job.profile != no_index)
         uses_.add(*advice.use, trace_->packing->profiles[job.profile], trace_->packing->sharing);
@@ -124,9 +132,9 @@ class Advised {
   Estimator host_, advisor_;
   const Trace* trace_;
   bool shrink_, orders_;
-  std::size_t known_ = 0;                       // jobs of the history
-  std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended
-  std::unordered_map<std::uint8_t, Skill> skills_;
+  std::size_t known_ = 0;                                 // jobs of the history
+  std::unordered_map<std::size_t, Open> open_;            // by row: advised and not ended
+  std::map<std::pair<std::uint8_t, int>, Skill> skills_;  // by source and size_class()
   UseRecord uses_;
 };
 
