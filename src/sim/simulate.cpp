@@ -203,7 +203,9 @@ void Simulation::run_in_turn(const std::vector<EngineJob>& jobs) {
 
 /// One of the jobs to be profiled has entered its VC, or never will.
 void Simulation::note_arrival(std::size_t vc) {
-  if (to_come_[vc] > 0 && --to_come_[vc] == 0) vcs_[vc]->keep_open(false);
+  if (to_come_[vc] == 0) return;
+  --to_come_[vc];
+  if (to_come_[vc] == 0) vcs_[vc]->keep_open(false);
 }
 
 void Simulation::echo() {
