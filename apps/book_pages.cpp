@@ -23,6 +23,7 @@ void add_front_page(Document& book) {
        "The columns `over ...` show these differences."});
   book.heading(2, "How figures are made");
   book.list(
+      // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Each experiment runs host and arms on the same perturbations: every submission comes 0, 1 "
        "or 2 s later, drawn by the perturbation's seed; the workload goes along with the rows. "
        "Jobs "
@@ -51,6 +52,7 @@ std::string construction_note() {
 void add_limits_page(Document& book) {
   book.heading(2, "What this does not show");
   book.list(
+      // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Whether the Advisor reads real repositories of these clusters rightly: there are none. The "
        "rates of its errors come from other public repositories (data/extraction_errors.toml).",
        "What sharing GPUs costs: no pair was measured on a GPU; the speeds are a model fitted to "

@@ -44,7 +44,7 @@ Scheduler advised_by(std::string advice, bool shrink = true) {
 }
 
 /// Each job enters when the one before has ended.
-std::vector<Prediction> predictions(const Trace& trace, Estimator estimator) {
+std::vector<Prediction> predictions(const Trace& trace, const Estimator& estimator) {
   std::vector<Prediction> given;
   History history;
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Packing cancellation, seen from what lucid does: j0 is alone on the only node and j1 joins it.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <schedmate/sim.hpp>
 
@@ -135,7 +136,7 @@ TEST_CASE("settings of the cancellation that make no sense are errors that say s
         make_scheduler("lucid", {trace, cluster, {}}, PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().code == ErrorCode::unsupported);
-    CHECK(made.error().message.find(key + "=" + value) != std::string::npos);
+    CHECK(made.error().message.find(fmt::format("{}={}", key, value)) != std::string::npos);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -20,7 +21,7 @@ struct World {
   Trace trace;
   ClusterSpec cluster;
 
-  [[nodiscard]] SimResult replay(Settings settings, SimOptions options = {}) const {
+  [[nodiscard]] SimResult replay(Settings settings, const SimOptions& options = {}) const {
     const Scheduler scheduler =
         make_scheduler("schedmate", {trace, cluster, {}}, PolicyOptions(std::move(settings)))
             .value();
@@ -86,7 +87,7 @@ TEST_CASE("settings that make no sense are errors that say so") {
     const auto made = make_scheduler("schedmate", {world.trace, world.cluster, {}},
                                      PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
-    CHECK(made.error().message.find(key + "=" + value) != std::string::npos);
+    CHECK(made.error().message.find(fmt::format("{}={}", key, value)) != std::string::npos);
   }
 }
 

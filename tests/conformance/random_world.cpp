@@ -10,9 +10,9 @@
 namespace schedmate::conformance {
 namespace {
 
-template <class Value, std::size_t Count>
-Value pick(Random& random, const std::array<Value, Count>& values) {
-  return values[static_cast<std::size_t>(random.below(Count))];
+template <class Value, std::size_t count>
+Value pick(Random& random, const std::array<Value, count>& values) {
+  return values[static_cast<std::size_t>(random.below(count))];
 }
 
 /// Lucid's released settings know the first three.
