@@ -281,9 +281,9 @@ class PlainSlurm {
 constexpr std::array placers{Placer::consolidate, Placer::consolidate, Placer::first_fit,
                              Placer::spread};
 
-template <class Value, std::size_t Count>
-Value pick(Random& random, const std::array<Value, Count>& values) {
-  return values[static_cast<std::size_t>(random.below(Count))];
+template <class Value, std::size_t count>
+Value pick(Random& random, const std::array<Value, count>& values) {
+  return values[static_cast<std::size_t>(random.below(count))];
 }
 
 /// A crowded VC. All times are multiples of `step_s`; estimates are off by up to `error` times.
