@@ -18,8 +18,6 @@ struct PolicySpec {
   std::string label;      ///< names the output files; NAME when none was given
   std::string estimator;  ///< of estimate=; "" = the policy's own
   std::map<std::string, std::string, std::less<>> options;
-
-  /// Whether jobs of this policy are profiled or packed, so that it needs to know what they do.
 };
 
 /// Errors: not_found for an unknown policy; unsupported for a text of another form.

@@ -3,8 +3,8 @@
 
 /// What is predicted of a job when it enters the queue. An `Estimator` sees the job and the
 /// `History` of its virtual cluster: jobs that have finished there so far, so none looks ahead
-/// (except `oracle` and `limit`, by name). It may keep what it learned; copying it copies that.
-/// Each virtual cluster has a copy of its own. Rows: src/policy/estimators.def.
+/// (except `oracle`, `noisy_oracle` and `limit`). It may keep what it learned; copying it copies
+/// that. Each virtual cluster has a copy of its own. Rows: src/policy/estimators.def.
 
 #include <cstdint>
 #include <functional>

@@ -46,8 +46,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view wanted, std::span<const std::string_view> names) {
-  const auto closest = std::ranges::min_element(
-      names, {}, [&](std::string_view name) { return edit_distance(wanted.substr(0, 64), name); });
+  // What was only begun comes before what is spelled alike.
+  const auto closest = std::ranges::min_element(names, {}, [&](std::string_view name) {
+    const bool begun = !wanted.empty() && name.starts_with(wanted);
+    return std::pair(!begun, edit_distance(wanted.substr(0, 64), name));
+  });
   return closest == names.end() ? std::string_view{} : *closest;
 }
 

@@ -40,6 +40,8 @@ TEST_CASE("an unknown name is answered with the nearest and with all") {
   constexpr std::array<std::string_view, 3> names{"fifo", "sjf", "srtf"};
   CHECK(nearest("strtf", names) == "srtf");
   CHECK(nearest("x", {}).empty());
+  const std::vector<std::string_view> clusters{"saturn", "acme-kalos"};
+  CHECK(nearest("acme", clusters) == "acme-kalos");  // begun, though farther off
   CHECK(unknown_name("policy", "sj", names) ==
         "unknown policy 'sj' (nearest: sjf; all: fifo, sjf, srtf)");
   CHECK(unknown_name("policy", "sj", {}) == "unknown policy 'sj' (there are none)");

@@ -82,7 +82,7 @@ class Advised {
   Prediction operator()(const Entering& at) {
     learn(at.history);
     Prediction said = host_(at);
-    const Open* open = advice_for(at);
+    const Open* open = advice_for(at, said);
     if (open == nullptr) return said;
     const FractionalSeconds own = said.run_time;
     said.advised = shrink_ ? skills_[{open->advice.source, size_class(at.job)}].weight() : 1;
@@ -104,11 +104,9 @@ class Advised {
   };
 
   /// Advice is given once, when the job is first asked about; null when there is none.
-  const Open* advice_for(const Entering& at) {
+  const Open* advice_for(const Entering& at, const Prediction& host) {
     const auto [open, fresh] = open_.try_emplace(at.row);
-    if (fresh) {
-      open->second = {log_of(host_(at).run_time), advisor_(at)};
-    }
+    if (fresh) open->second = {log_of(host.run_time), advisor_(at)};
     return open->second.advice.blind ? nullptr : &open->second;
   }
 

@@ -74,7 +74,8 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
   if (spec.input.workload == nullptr) {
     return fail(ErrorCode::invalid,
                 "the advisor needs to know what the jobs are: it works on a workload "
-                "(--set workload=light or heavy), which a trace with tables of its own has not");
+                "(--set workload=light or heavy), which a trace with tables of its own has "
+                "not; there advice=last_k is to be had");
   }
   return advisor_on(spec.input.trace, *spec.input.workload, paper);
 }
