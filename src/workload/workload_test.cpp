@@ -290,11 +290,12 @@ TEST_CASE("a shuffle keeps what there is for each GPU count, and the true profil
 TEST_CASE("which sizes may share is a matter of the profile, and a setting") {
   const Files files;
   WorkloadOptions options;
-  for (const Profile& each : files.make(Trace(), options).tables->profiles)
-    CHECK(each.packed_gpus == 8);
-  options.packed_gpus = 16;
-  for (const Profile& each : files.make(Trace(), options).tables->profiles)
-    CHECK(each.packed_gpus == 16);
+  for (const int gpus : {8, 16}) {
+    options.packed_gpus = gpus;
+    const Workload workload = files.make(Trace(), options);
+    CHECK(std::ranges::all_of(workload.tables->profiles,
+                              [&](const Profile& each) { return each.packed_gpus == gpus; }));
+  }
 }
 
 TEST_CASE("the fingerprint is that of the files") {
