@@ -50,10 +50,10 @@ double within(const EstimateErrors& errors, double most) {
 
 Result<EstimateErrors> estimate_errors(const ErrorInput& input, const std::string& estimator) {
   std::optional<LentProfiles> profiles;
-  if (input.workload != nullptr) profiles.emplace(input.trace, *input.workload);
+  if (input.workload != nullptr) profiles.emplace(input.trace, input.workload->workload);
   const auto scheduler = make_scheduler("fifo", {input.trace, input.cluster, {}, input.seed}, {});
   if (!scheduler) return tl::unexpected(scheduler.error());
-  auto inner = make_estimator(estimator, {input.trace, input.seed, input.workload});
+  auto inner = make_estimator(estimator, estimator_input(input.trace, input.seed, input.workload));
   if (!inner) return tl::unexpected(inner.error());
   Predictions predictions(input.trace.jobs.size());
   SimOptions options;

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <schedmate/job.hpp>
-#include <schedmate/workload.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "apps/trace_workload.hpp"
 #include "evaluate/figures.hpp"
 
 namespace schedmate {
@@ -24,7 +24,7 @@ struct EstimateErrors {
 struct ErrorInput {
   Trace& trace;  ///< has the workload's profiles while it runs
   const ClusterSpec& cluster;
-  const Workload* workload = nullptr;
+  const TraceWorkload* workload = nullptr;
   std::uint64_t seed = 1;
   SimTime counted_from;  ///< jobs submitted before are left out
 };

@@ -150,7 +150,8 @@ class World {
     SharedWorkload& workload = workloads_[arm.workload.get()];
     if (workload == nullptr)
       workload = std::make_shared<TraceWorkload>(arm.workload->recipe,
-                                                 permuted(arm.workload->workload, perturbed.rows));
+                                                 permuted(arm.workload->workload, perturbed.rows),
+                                                 arm.workload->compared);
     return workload;
   }
   Perturbed perturbed;
@@ -182,7 +183,7 @@ Result<std::vector<EstimateErrors>> compare_estimators(const Case& each, std::ui
   for (const Arm& arm : each.arms) {
     const SharedWorkload made = world.along(arm);
     const ErrorInput input{
-        world.perturbed.trace, each.loaded.cluster, made == nullptr ? nullptr : &made->workload,
+        world.perturbed.trace, each.loaded.cluster, made.get(),
         static_cast<std::uint64_t>(arm.session.settings.whole("seed")), counted_from(each)};
     auto found = estimate_errors(input, arm.policy.estimator);
     if (!found) return tl::unexpected(found.error());

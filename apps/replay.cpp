@@ -106,9 +106,8 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
     if (!workload) return tl::unexpected(workload.error());
     parts.workload = *workload;
   }
-  const Workload* workload = parts.workload == nullptr ? nullptr : &parts.workload->workload;
-  auto estimator =
-      make_estimator(parts.scheduler, parts.estimator_spec, {input.trace, seed, workload});
+  auto estimator = make_estimator(parts.scheduler, parts.estimator_spec,
+                                  estimator_input(input.trace, seed, parts.workload));
   if (!estimator) return tl::unexpected(estimator.error());
   parts.estimator = std::move(*estimator);
   return parts;

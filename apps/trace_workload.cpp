@@ -69,6 +69,11 @@ Result<const TraceWorkload*> WorkloadOnDemand::get() {
   return made_.get();
 }
 
+EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const TraceWorkload* made) {
+  if (made == nullptr) return {trace, seed};
+  return {trace, seed, &made->workload, made->compared};
+}
+
 LentProfiles::LentProfiles(Trace& trace, const Workload& workload) : trace_(trace) {
   for (std::size_t row = 0; row < trace.jobs.size(); ++row)
     trace.jobs[row].profile = workload.profile_of_row[row];

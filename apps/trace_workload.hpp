@@ -4,6 +4,7 @@
 /// Invented workloads for traces that say nothing of what their jobs compute (setting `workload`).
 
 #include <memory>
+#include <schedmate/estimator.hpp>
 #include <schedmate/workload.hpp>
 #include <string>
 #include <utility>
@@ -25,10 +26,15 @@ struct WorkloadFiles {
 struct TraceWorkload {
   std::string recipe;
   Workload workload;
+  std::shared_ptr<ComparedJobs> compared = compared_jobs();  ///< shared by its permutations
 };
 /// Null for a trace with tables of its own, which it keeps. Errors: of reading the files.
 [[nodiscard]] Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(
     const Settings& settings, const Trace& trace);
+
+/// `made` may be null.
+[[nodiscard]] EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed,
+                                             const TraceWorkload* made);
 
 /// Made when it is first asked for.
 class WorkloadOnDemand {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <schedmate/job.hpp>
 #include <schedmate/result.hpp>
@@ -91,15 +92,22 @@ struct EstimatorRow {
 };
 [[nodiscard]] std::span<const EstimatorRow> estimator_rows();
 
+/// What the Advisor makes of a workload's jobs, and of each pair of them: costly, and the same in
+/// every replay of the workload. Threads may share it.
+class ComparedJobs;
+[[nodiscard]] std::shared_ptr<ComparedJobs> compared_jobs();
+
 /// What an estimator may be made of. All of it outlives the estimator.
 struct EstimatorInput {
   const Trace& trace;
   std::uint64_t seed = 1;
   const Workload* workload = nullptr;  ///< metadata of the trace's jobs, for the Advisor
+  /// Of this workload, its rows in any order; null = made anew.
+  std::shared_ptr<ComparedJobs> compared = nullptr;
 };
 
 /// The Advisor on the metadata of a workload (src/advisor); `paper`: as published, without ours.
-[[nodiscard]] Estimator advisor_on(const Trace& trace, const Workload& workload, bool paper);
+[[nodiscard]] Estimator advisor_on(const EstimatorInput& input, bool paper);
 
 /// Makes an estimator from "NAME" or "NAME:ARGUMENT". Errors: not_found with the nearest name;
 /// invalid when the trace lacks what it needs; unsupported for an argument of another form.

@@ -2,7 +2,6 @@
 #include "advisor/workload_advisor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <ranges>
 #include <schedmate/paper.hpp>
@@ -10,27 +9,10 @@
 #include "advisor/advisor.hpp"
 #include "advisor/estimates.hpp"
 #include "advisor/experience.hpp"
-#include "advisor/scaling.hpp"
 #include "base/check.hpp"
 
 namespace schedmate {
 namespace {
-
-/// A job as admission and search see it, one for each set of facts, place and GPU count.
-struct Described {
-  Submission submission;
-  JobRecord record;  ///< without id and outcome
-  CommandFlags flags;
-  std::uint64_t text_id = 0;    ///< 0: nothing to be found by
-  std::uint32_t fields_id = 0;  ///< equal for equal fields
-};
-
-/// Of two sets of fields.
-struct Likeness {
-  double score = 0;  ///< of match_fields
-  double scale = 1;
-  bool same_kind = false;
-};
 
 /// A job that has ended.
 struct Ended {
@@ -59,7 +41,11 @@ auto latest(const EndedJobs& jobs, std::size_t count) {
 class WorkloadAdvisor::Memory {
  public:
   Memory(const Trace& trace, const Workload& workload, const Options& options)
-      : trace_(trace), workload_(workload), options_(options), embedder_(lexical()) {
+      : trace_(trace),
+        workload_(workload),
+        options_(options),
+        compared_(*options.compared),
+        embedder_(lexical()) {
     auto store = open_store("memory");
     SCHEDMATE_CHECK(store.has_value(), "memory is built in");
     store_ = std::move(*store);
@@ -92,8 +78,8 @@ class WorkloadAdvisor::Memory {
     return std::move(*embedder);
   }
   void learn(std::uint32_t row);
-  const Described& describe(const Job& job, std::size_t row);
-  std::uint64_t text_id_of(const std::string& text);
+  /// 0: nothing to be found by.
+  std::uint64_t text_id_of(const Described& job);
   /// Whether it counts as a run, as past_run() has it; those that do not count for the limits.
   [[nodiscard]] bool has_run(const Ended& ended) const {
     return trace_.jobs[ended.row].state != EndState::unknown;
@@ -101,7 +87,6 @@ class WorkloadAdvisor::Memory {
   [[nodiscard]] PastRun run_of(const Ended& ended) const;
   [[nodiscard]] std::optional<Residual> residual_of(const Ended& ended) const;
   void find_repeated(const Described& ours, std::uint32_t user);
-  const Likeness& likeness_of(const Described& ours, const Described& theirs);
   void find_similar(const Described& ours);
   void add_similar(const Described& ours, const SimilarText& text);
   [[nodiscard]] double trust_in(std::uint32_t user) const;
@@ -111,14 +96,12 @@ class WorkloadAdvisor::Memory {
   const Trace& trace_;
   const Workload& workload_;
   Options options_;
+  ComparedJobs& compared_;
   Embedder embedder_;
   std::unique_ptr<Store> store_;  // the distinct texts alone
   std::unique_ptr<TextIndex> index_;
-  std::size_t known_ = 0;                                        // jobs of the history
-  std::map<std::array<std::uint32_t, 4>, Described> described_;  // by facts, place, GPUs, user
-  std::unordered_map<std::string, std::uint64_t> text_ids_;
-  std::map<Fields, std::uint32_t> fields_ids_;
-  std::unordered_map<std::uint64_t, Likeness> likenesses_;  // by both fields_ids
+  std::size_t known_ = 0;  // jobs of the history
+  std::unordered_map<std::string_view, std::uint64_t> text_ids_;
   std::unordered_map<std::uint64_t, EndedJobs> by_text_;
   std::unordered_map<std::uint32_t, User> users_;
   std::unordered_map<std::uint32_t, Ended> open_;  // by row: advised, not ended
@@ -127,7 +110,7 @@ class WorkloadAdvisor::Memory {
 };
 
 Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
-  const Described& ours = describe(at.job, at.row);
+  const Described& ours = compared_.describe(trace_, workload_, at.row);
   found_.clear();
   AdviceSource source = AdviceSource::none;
   if (options_.admission) find_repeated(ours, at.job.user);
@@ -155,7 +138,8 @@ void WorkloadAdvisor::Memory::learn(std::uint32_t row) {
   const Job& job = trace_.jobs[row];
   const auto advised = open_.find(row);
   const bool known = advised != open_.end();
-  const Described& described = known ? *advised->second.job : describe(job, row);
+  const Described& described =
+      known ? *advised->second.job : compared_.describe(trace_, workload_, row);
   Ended ended = known ? advised->second : Ended{row, &described};
   if (known) open_.erase(advised);
   ended.log_ratio = log_of(FractionalSeconds(job.duration)) - log_of(ended.p50);
@@ -163,31 +147,12 @@ void WorkloadAdvisor::Memory::learn(std::uint32_t row) {
   insert(user.ended, ended, std::max(experience::own_errors, experience::latest_jobs));
   insert(user.by_entry[described.record.entry], ended, submissions_of_an_entry);
   insert(all_, ended, experience::all_errors);
-  if (described.text_id != 0) insert(by_text_[described.text_id], ended, jobs_of_a_text);
+  if (const auto text = text_id_of(described); text != 0)
+    insert(by_text_[text], ended, jobs_of_a_text);
 }
 
-const Described& WorkloadAdvisor::Memory::describe(const Job& job, std::size_t row) {
-  const std::uint32_t facts = workload_.facts_of_row[row];
-  const std::uint32_t place = workload_.place_of_row[row];
-  const auto [at, fresh] =
-      described_.try_emplace({facts, place, static_cast<std::uint32_t>(job.gpus), job.user});
-  Described& made = at->second;
-  if (!fresh) return made;
-  constexpr int usual_node = 8;
-  const JobPlace where = place_at(workload_, place);
-  made.submission.user = trace_.users[job.user];
-  made.submission.job = {
-      where.root, ".", where.command, job.gpus, (job.gpus + usual_node - 1) / usual_node, ""};
-  const FlagRules& rules = FlagRules::built_in();
-  made.record = comparable_record(made.submission, facts_at(workload_, facts), rules);
-  made.flags = read_command_flags(where.command, rules);
-  made.text_id = text_id_of(made.record.text);
-  const auto next = static_cast<std::uint32_t>(fields_ids_.size());
-  made.fields_id = fields_ids_.try_emplace(made.record.fields, next).first->second;
-  return made;
-}
-
-std::uint64_t WorkloadAdvisor::Memory::text_id_of(const std::string& text) {
+std::uint64_t WorkloadAdvisor::Memory::text_id_of(const Described& job) {
+  const std::string& text = job.record.text;
   if (text.empty()) return 0;
   const auto [known, fresh] = text_ids_.try_emplace(text, text_ids_.size() + 1);
   if (!fresh) return known->second;
@@ -223,24 +188,20 @@ void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t
   if (entry == known->second.by_entry.end()) return;
   std::vector<std::pair<FlagClass, Found>> repeated;
   for (const Ended& each : latest(entry->second, submissions_of_an_entry)) {
-    const Described& theirs = *each.job;
-    if (!has_run(each) || ours.record.root != theirs.record.root) continue;
-    const bool same = ours.fields_id == theirs.fields_id;
-    const Fields& fields = same ? theirs.record.fields : ours.record.fields;  // seen by address
-    const Verdict verdict = judge({ours.submission, &fields, theirs.record},
-                                  {ours.flags, theirs.flags}, FlagRules::built_in());
-    if (!verdict.resubmission()) continue;
+    if (!has_run(each) || ours.record.root != each.job->record.root) continue;
+    const Repetition repetition = compared_.repetition(ours, *each.job);
+    if (repetition.relation == FlagClass::another_job) continue;
     PastRun run = run_of(each);
-    run.score = likeness(verdict.relation);
-    run.scale = verdict.scale;
-    repeated.push_back({verdict.relation, {each, std::move(run)}});
+    run.score = likeness(repetition.relation);
+    run.scale = repetition.scale;
+    repeated.push_back({repetition.relation, {each, std::move(run)}});
   }
   std::ranges::stable_sort(repeated, {}, [](const auto& each) { return each.first; });
   for (auto& [relation, each] : repeated) found_.push_back(std::move(each));
 }
 
 void WorkloadAdvisor::Memory::find_similar(const Described& ours) {
-  if (ours.text_id == 0) return;
+  if (text_id_of(ours) == 0) return;
   const auto fresh = index_->refresh();
   const auto texts = index_->nearest(ours.record.text, nearest_texts);
   SCHEDMATE_CHECK(fresh.has_value() && texts.has_value(), "an index in memory does not fail");
@@ -257,7 +218,7 @@ void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarTe
   const SimilarityOptions& options = options_.similarity;
   for (const Ended& each : latest(jobs->second, jobs_of_a_text)) {
     if (!has_run(each)) continue;
-    const Likeness& alike = likeness_of(ours, *each.job);
+    const Likeness alike = compared_.likeness(ours, *each.job);
     const double score =
         options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
     if (!(options.paper || alike.same_kind) || score < threshold_of(options)) continue;
@@ -266,20 +227,6 @@ void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarTe
     run.scale = options.paper ? 1 : alike.scale;
     found_.push_back({each, std::move(run)});
   }
-}
-
-const Likeness& WorkloadAdvisor::Memory::likeness_of(const Described& ours,
-                                                     const Described& theirs) {
-  constexpr std::size_t most = 1'000'000;
-  if (likenesses_.size() > most) likenesses_.clear();
-  const std::uint64_t key = (std::uint64_t{ours.fields_id} << 32U) | theirs.fields_id;
-  const auto [at, fresh] = likenesses_.try_emplace(key);
-  if (fresh) {
-    const Match match = match_fields(ours.record.fields, theirs.record.fields);
-    at->second = {match.score, scale_between(ours.record.fields, theirs.record.fields).factor,
-                  match.same_kind()};
-  }
-  return at->second;
 }
 
 double WorkloadAdvisor::Memory::trust_in(std::uint32_t user) const {
@@ -346,8 +293,8 @@ std::optional<GpuUse> WorkloadAdvisor::Memory::use_of_matches() const {
 WorkloadAdvisor::WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options)
     : trace_(trace),
       workload_(workload),
-      options_(options),
-      memory_(std::make_unique<Memory>(trace, workload, options)) {}
+      options_(std::move(options)),
+      memory_(std::make_unique<Memory>(trace, workload, options_)) {}
 
 WorkloadAdvisor::WorkloadAdvisor(const WorkloadAdvisor& other)
     : WorkloadAdvisor(other.trace_, other.workload_, other.options_) {}
@@ -368,14 +315,16 @@ Prediction WorkloadAdvisor::operator()(const Entering& entering) {
           .use = memory_->use_of_matches()};
 }
 
-Estimator advisor_on(const Trace& trace, const Workload& workload, bool paper) {
+Estimator advisor_on(const EstimatorInput& input, bool paper) {
+  SCHEDMATE_CHECK(input.workload != nullptr, "the Advisor works on metadata");
   WorkloadAdvisor::Options options;
+  options.compared = input.compared == nullptr ? compared_jobs() : input.compared;
   options.similarity.paper = paper;
   options.admission = !paper;
   for (const EstimateRow& row : estimate_rows())
     if (row.name == (paper ? "paper" : "calibrated")) options.estimate = &row;
   SCHEDMATE_CHECK(options.estimate != nullptr, "both estimates are in the table");
-  return WorkloadAdvisor(trace, workload, options);
+  return WorkloadAdvisor(input.trace, *input.workload, options);
 }
 
 }  // namespace schedmate

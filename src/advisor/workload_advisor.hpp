@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "advisor/admission.hpp"
+#include "advisor/compared_jobs.hpp"
 #include "advisor/similar.hpp"
 
 namespace schedmate {
@@ -25,6 +25,7 @@ class WorkloadAdvisor {
     SimilarityOptions similarity;
     const EstimateRow* estimate = nullptr;
     bool admission = true;  ///< earlier submissions of the same job go before similar ones
+    std::shared_ptr<ComparedJobs> compared = compared_jobs();
   };
   WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options);
   /// Begins with an empty history: a copy is for another virtual cluster.

@@ -166,7 +166,7 @@ TEST_CASE("the same with the paper's similarity and estimate") {
 TEST_CASE("a copy begins with an empty history and says the same from there on") {
   const Trace trace = made_trace(60);
   const Workload workload = workload_of(trace);
-  Estimator first = advisor_on(trace, workload, false);
+  Estimator first = advisor_on({trace, 1, &workload}, false);
   const History nobody;
   History all;
   for (std::uint32_t row = 0; row < 50; ++row)

@@ -77,7 +77,7 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
                 "(--set workload=light or heavy), which a trace with tables of its own has "
                 "not; there advice=last_k is to be had");
   }
-  return advisor_on(spec.input.trace, *spec.input.workload, paper);
+  return advisor_on(spec.input, paper);
 }
 
 Result<Estimator> make_advisor(const EstimatorSpec& spec) { return advisor_of(spec, false); }
