@@ -182,9 +182,9 @@ Result<std::vector<EstimateErrors>> compare_estimators(const Case& each, std::ui
   std::vector<EstimateErrors> errors;
   for (const Arm& arm : each.arms) {
     const SharedWorkload made = world.along(arm);
-    const ErrorInput input{
-        world.perturbed.trace, each.loaded.cluster, made.get(),
-        static_cast<std::uint64_t>(arm.session.settings.whole("seed")), counted_from(each)};
+    const ErrorInput input{world.perturbed.trace, each.loaded.cluster, made.get(),
+                           static_cast<std::uint64_t>(arm.session.settings.whole("seed")),
+                           counted_from(each)};
     auto found = estimate_errors(input, arm.policy.estimator);
     if (!found) return tl::unexpected(found.error());
     errors.push_back(std::move(*found));

@@ -2,8 +2,6 @@
 #include "advisor/compared_jobs.hpp"
 
 #include "advisor/advisor.hpp"
-#include "advisor/match.hpp"
-#include "advisor/scaling.hpp"
 
 namespace schedmate {
 
@@ -28,18 +26,16 @@ const Described& ComparedJobs::describe(const Trace& trace, const Workload& work
   made.flags = read_command_flags(where.command, rules);
   const auto next = static_cast<std::uint32_t>(fields_ids_.size());
   made.fields_id = fields_ids_.try_emplace(made.record.fields, next).first->second;
+  made.row.emplace(made.record.fields);
   return made;
 }
 
-Likeness ComparedJobs::likeness(const Described& ours, const Described& theirs) {
-  return likenesses_.get(ours.fields_id, theirs.fields_id, [&] {
-    const Match match = match_fields(ours.record.fields, theirs.record.fields);
-    return Likeness{match.score, scale_between(ours.record.fields, theirs.record.fields).factor,
-                    match.same_kind()};
-  });
+Likeness ComparedJobs::likeness_of(const Described& ours, const Described& theirs) {
+  return likenesses_.get(ours.fields_id, theirs.fields_id,
+                         [&] { return likeness(*ours.row, *theirs.row); });
 }
 
-Repetition ComparedJobs::repetition(const Described& ours, const Described& theirs) {
+Repetition ComparedJobs::repetition_of(const Described& ours, const Described& theirs) {
   return repetitions_.get(ours.id, theirs.id, [&] {
     const bool same = ours.fields_id == theirs.fields_id;
     const Fields& fields = same ? theirs.record.fields : ours.record.fields;  // seen by address

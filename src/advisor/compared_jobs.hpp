@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <schedmate/estimator.hpp>
 #include <schedmate/history.hpp>
 #include <schedmate/workload.hpp>
 #include <unordered_map>
 
 #include "advisor/admission.hpp"
+#include "advisor/match.hpp"
 
 namespace schedmate {
 
@@ -25,13 +27,7 @@ struct Described {
   JobRecord record;  ///< without id and outcome
   CommandFlags flags;
   std::uint32_t fields_id = 0;  ///< equal for equal fields
-};
-
-/// Of two sets of fields.
-struct Likeness {
-  double score = 0;  ///< of match_fields
-  double scale = 1;
-  bool same_kind = false;
+  std::optional<FieldRow> row;  ///< of record.fields
 };
 
 /// A later submission against an earlier one of the same user and directory.
@@ -45,8 +41,8 @@ class ComparedJobs {
  public:
   /// Stays where it is. Every call must be for the same workload, its rows in any order.
   const Described& describe(const Trace& trace, const Workload& workload, std::size_t row);
-  Likeness likeness(const Described& ours, const Described& theirs);
-  Repetition repetition(const Described& ours, const Described& theirs);
+  Likeness likeness_of(const Described& ours, const Described& theirs);
+  Repetition repetition_of(const Described& ours, const Described& theirs);
 
  private:
   /// Answers by pair, forgotten when they are too many.
@@ -81,7 +77,7 @@ class ComparedJobs {
   std::mutex mutex_;
   std::map<std::array<std::uint32_t, 4>, Described> described_;  // by facts, place, GPUs, user
   std::map<Fields, std::uint32_t> fields_ids_;
-  Pairs<Likeness> likenesses_;      // by fields_id
+  Pairs<Likeness> likenesses_;     // by fields_id
   Pairs<Repetition> repetitions_;  // by id
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advisor/conformal.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "advisor/weighted.hpp"
@@ -25,6 +26,7 @@ double weight_of(const Residual& residual, AdviceSource source) {
 
 LogInterval conformal_interval(const EstimateInput& input, double spread) {
   Sample sample;
+  sample.reserve(normal_sample.size() + input.residuals.size());
   for (const double z : normal_sample)
     sample.push_back({z * spread, prior_weight / static_cast<double>(normal_sample.size())});
   for (const Residual& residual : input.residuals)
@@ -33,10 +35,18 @@ LogInterval conformal_interval(const EstimateInput& input, double spread) {
   // finite-sample correction. "Beyond" is as far as a spread makes believable.
   constexpr double own_weight = 1;
   constexpr double believable = 3;
-  Sample below = sample;
-  below.push_back({-believable * spread, own_weight});
-  sample.push_back({believable * spread, own_weight});
-  return {quantile(std::move(below), tail), quantile(std::move(sample), 1 - tail)};
+  std::ranges::sort(sample, {}, &Weighted::value);
+  const auto with = [&](double value) {
+    Sample all;
+    all.reserve(sample.size() + 1);
+    const auto at = std::ranges::upper_bound(sample, value, {}, &Weighted::value);
+    all.insert(all.end(), sample.begin(), at);
+    all.push_back({value, own_weight});
+    all.insert(all.end(), at, sample.end());
+    return all;
+  };
+  return {quantile_of_sorted(with(-believable * spread), tail),
+          quantile_of_sorted(with(believable * spread), 1 - tail)};
 }
 
 }  // namespace schedmate

@@ -109,12 +109,15 @@ std::optional<double> number_field(const Fields& fields, std::string_view name) 
   return parse_number<double>(field(fields, name));
 }
 
-std::optional<Length> length_field(const Fields& fields) {
-  const std::string_view text = field(fields, "length");
+std::optional<Length> parse_length(std::string_view text) {
   const std::size_t space = text.find(' ');
   const auto amount = parse_number<double>(text.substr(0, space));
   if (!amount || !std::isfinite(*amount) || space == std::string_view::npos) return std::nullopt;
   return Length{*amount, std::string(text.substr(space + 1))};
+}
+
+std::optional<Length> length_field(const Fields& fields) {
+  return parse_length(field(fields, "length"));
 }
 
 std::string embedding_text(const Fields& fields) {

@@ -23,6 +23,7 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 /// The field as a number, if it is one.
 [[nodiscard]] std::optional<double> number_field(const Fields& fields, std::string_view name);
 /// "200 epochs" as a value.
+[[nodiscard]] std::optional<Length> parse_length(std::string_view text);
 [[nodiscard]] std::optional<Length> length_field(const Fields& fields);
 
 /// The text that is embedded: one word per fact, numbers also as classes of size, so that near

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "advisor/names.hpp"
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -47,25 +48,23 @@ double ratio_agreement(double a, double b) {
   return 1 / (1 + std::abs(std::log2(a / b)));
 }
 
-double length_agreement(const Fields& ours, const Fields& theirs) {
-  const auto a = length_field(ours);
-  const auto b = length_field(theirs);
+double length_agreement(std::string_view ours, std::string_view theirs) {
+  const auto a = parse_length(ours);
+  const auto b = parse_length(theirs);
   if (!a || !b) return unknown_agreement;
   return a->unit == b->unit ? ratio_agreement(a->amount, b->amount) : 0.25;
 }
 
-double agreement(const FieldRule& rule, const Fields& ours, const Fields& theirs) {
-  const std::string_view a = field(ours, rule.name);
-  const std::string_view b = field(theirs, rule.name);
-  if (a == b) return 1;
-  if (rule.kind == Kind::name) {
-    const NameLikeness likeness = compare_names(a, b);
+double agreement(Kind kind, std::string_view ours, std::string_view theirs) {
+  if (ours == theirs) return 1;
+  if (kind == Kind::name) {
+    const NameLikeness likeness = compare_names(ours, theirs);
     return likeness.sizes_differ || likeness.words < alike_names ? 0 : likeness.words;
   }
-  if (rule.kind == Kind::length) return length_agreement(ours, theirs);
-  if (rule.kind == Kind::word) return 0;
-  const auto left = number_field(ours, rule.name);
-  const auto right = number_field(theirs, rule.name);
+  if (kind == Kind::length) return length_agreement(ours, theirs);
+  if (kind == Kind::word) return 0;
+  const auto left = parse_number<double>(ours);
+  const auto right = parse_number<double>(theirs);
   return left && right ? ratio_agreement(*left, *right) : 0;
 }
 
@@ -74,41 +73,65 @@ bool decides(const FieldRule& rule, double agreed) {
   return rule.decisive && (rule.kind == Kind::name ? agreed == 0 : agreed < 1);
 }
 
+bool identifies(std::string_view name) {
+  return name == "model_name" || name == "model_family" || name == "dataset";
+}
+
+/// Calls `each` (rule, agreement) for every field that both know. Returns the score.
+template <class Each>
+double compare(const FieldRow& ours, const FieldRow& theirs, const Each& each) {
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t i = 0; i < field_rules.size(); ++i) {
+    const FieldRule& rule = field_rules[i];
+    const bool one_knows = !ours.at(i).empty() || !theirs.at(i).empty();
+    const bool both_know = !ours.at(i).empty() && !theirs.at(i).empty();
+    if (!one_knows) continue;
+    const double agreed =
+        both_know ? agreement(rule.kind, ours.at(i), theirs.at(i)) : unknown_agreement;
+    weights += rule.weight;
+    sum += rule.weight * agreed;
+    if (both_know) each(i, agreed);
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
 }  // namespace
 
+FieldRow::FieldRow(const Fields& fields) {
+  static_assert(field_rules.size() == size);
+  for (std::size_t i = 0; i < size; ++i) values_[i] = field(fields, field_rules[i].name);
+}
+
 bool Match::same_kind() const {
-  const auto identifies = [](std::string_view name) {
-    return name == "model_name" || name == "model_family" || name == "dataset";
-  };
   return std::ranges::none_of(differing, &FieldDifference::decisive) &&
          (std::ranges::any_of(agreeing, identifies) ||
           std::ranges::any_of(differing, identifies, &FieldDifference::field));
 }
 
 Match match_fields(const Fields& ours, const Fields& theirs) {
+  const FieldRow left(ours);
+  const FieldRow right(theirs);
   Match match;
-  double sum = 0;
-  double weights = 0;
-  for (const FieldRule& rule : field_rules) {
-    const std::string_view a = field(ours, rule.name);
-    const std::string_view b = field(theirs, rule.name);
-    if (a.empty() && b.empty()) continue;
-    weights += rule.weight;
-    if (a.empty() || b.empty()) {
-      sum += rule.weight * unknown_agreement;
-      continue;
-    }
-    const double agreed = agreement(rule, ours, theirs);
-    sum += rule.weight * agreed;
-    if (agreed == 1) {
+  match.score = compare(left, right, [&](std::size_t i, double agreed) {
+    const FieldRule& rule = field_rules[i];
+    if (agreed == 1)
       match.agreeing.emplace_back(rule.name);
-    } else {
-      match.differing.push_back(
-          {std::string(rule.name), std::string(a), std::string(b), decides(rule, agreed)});
-    }
-  }
-  match.score = weights > 0 ? sum / weights : 0;
+    else
+      match.differing.push_back({std::string(rule.name), std::string(left.at(i)),
+                                 std::string(right.at(i)), decides(rule, agreed)});
+  });
   return match;
+}
+
+Likeness likeness(const FieldRow& ours, const FieldRow& theirs) {
+  bool decided = false;
+  bool identified = false;
+  const double score = compare(ours, theirs, [&](std::size_t i, double agreed) {
+    decided = decided || decides(field_rules[i], agreed);
+    identified = identified || identifies(field_rules[i].name);
+  });
+  return {score, !decided && identified};
 }
 
 std::string describe(const Match& match) {

@@ -5,7 +5,9 @@
 /// the duration beyond scaling (model and its size, data set, task, resolution, sequence length,
 /// kind of run) makes them different jobs whatever the rest says.
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "advisor/fields.hpp"
@@ -28,6 +30,24 @@ struct Match {
 };
 
 [[nodiscard]] Match match_fields(const Fields& ours, const Fields& theirs);
+
+/// The fields that count, found once: views into Fields that outlive it.
+class FieldRow {
+ public:
+  static constexpr std::size_t size = 19;
+  explicit FieldRow(const Fields& fields);
+  [[nodiscard]] std::string_view at(std::size_t rule) const { return values_[rule]; }
+
+ private:
+  std::array<std::string_view, size> values_;
+};
+
+/// What a Match says, without the words.
+struct Likeness {
+  double score = 0;
+  bool same_kind = false;
+};
+[[nodiscard]] Likeness likeness(const FieldRow& ours, const FieldRow& theirs);
 
 /// "same model_name, dataset; batch_size 64 here, 32 there".
 [[nodiscard]] std::string describe(const Match& match);

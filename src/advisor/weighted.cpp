@@ -16,8 +16,12 @@ double total_weight(const Sample& sample) {
 
 double quantile(Sample sample, double share) {
   std::erase_if(sample, [](const Weighted& each) { return !(each.weight > 0); });
-  SCHEDMATE_CHECK(!sample.empty(), "a quantile needs a value with weight");
   std::ranges::sort(sample, {}, &Weighted::value);
+  return quantile_of_sorted(sample, share);
+}
+
+double quantile_of_sorted(const Sample& sample, double share) {
+  SCHEDMATE_CHECK(!sample.empty(), "a quantile needs a value with weight");
   const double wanted = share * total_weight(sample);
   constexpr double rounding = 1e-9;
   double below = 0;

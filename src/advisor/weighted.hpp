@@ -18,6 +18,8 @@ using Sample = std::vector<Weighted>;
 /// The smallest value at which at least `share` of the weight lies at or below; half way to the
 /// next one where it is reached exactly. The sample must hold some weight.
 [[nodiscard]] double quantile(Sample sample, double share);
+/// The same of a sample by value, each of some weight.
+[[nodiscard]] double quantile_of_sorted(const Sample& sample, double share);
 
 /// Median absolute deviation from `centre`, as the standard deviation of a normal sample.
 [[nodiscard]] double robust_spread(const Sample& sample, double centre);

@@ -9,6 +9,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/estimates.hpp"
 #include "advisor/experience.hpp"
+#include "advisor/scaling.hpp"
 #include "base/check.hpp"
 
 namespace schedmate {
@@ -167,9 +168,7 @@ std::uint64_t WorkloadAdvisor::Memory::text_id_of(const Described& job) {
 
 PastRun WorkloadAdvisor::Memory::run_of(const Ended& ended) const {
   const Job& job = trace_.jobs[ended.row];
-  PastRun run;
-  run.id = std::string(job.id);
-  run.user = trace_.users[job.user];
+  PastRun run;  // nobody is told its name
   run.submit = job.submit;
   run.state = job.state;
   run.duration = job.duration;
@@ -189,7 +188,7 @@ void WorkloadAdvisor::Memory::find_repeated(const Described& ours, std::uint32_t
   std::vector<std::pair<FlagClass, Found>> repeated;
   for (const Ended& each : latest(entry->second, submissions_of_an_entry)) {
     if (!has_run(each) || ours.record.root != each.job->record.root) continue;
-    const Repetition repetition = compared_.repetition(ours, *each.job);
+    const Repetition repetition = compared_.repetition_of(ours, *each.job);
     if (repetition.relation == FlagClass::another_job) continue;
     PastRun run = run_of(each);
     run.score = likeness(repetition.relation);
@@ -210,21 +209,26 @@ void WorkloadAdvisor::Memory::find_similar(const Described& ours) {
     return std::pair(each.run.score, each.ended.row);
   });
   if (found_.size() > options_.similarity.most) found_.resize(options_.similarity.most);
+  if (options_.similarity.paper) return;
+  for (Found& each : found_)
+    each.run.scale = scale_between(ours.record.fields, each.ended.job->record.fields).factor;
 }
 
 void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarText& text) {
   const auto jobs = by_text_.find(text.text_id);
   if (jobs == by_text_.end()) return;
   const SimilarityOptions& options = options_.similarity;
+  Likeness alike;
+  std::optional<std::uint32_t> alike_to;  // mostly the same fields as the job before
   for (const Ended& each : latest(jobs->second, jobs_of_a_text)) {
     if (!has_run(each)) continue;
-    const Likeness alike = compared_.likeness(ours, *each.job);
+    if (alike_to != each.job->fields_id) alike = compared_.likeness_of(ours, *each.job);
+    alike_to = each.job->fields_id;
     const double score =
         options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
     if (!(options.paper || alike.same_kind) || score < threshold_of(options)) continue;
     PastRun run = run_of(each);
     run.score = score;
-    run.scale = options.paper ? 1 : alike.scale;
     found_.push_back({each, std::move(run)});
   }
 }
