@@ -77,7 +77,8 @@ struct Scheduler {
   std::string estimator = "oracle";  ///< when --policy gives no estimate=
   std::string advice{};              ///< estimator that advises beside it (advice=); "" = none
   bool shrink = true;                ///< advice counts as far as it has earned it (shrink=)
-  bool counts_down = false;          ///< preempts or shares: Defects::late_end applies
+  bool plans = false;  ///< reserves on estimates, so that their length counts, not just their order
+  bool counts_down = false;  ///< preempts or shares: Defects::late_end applies
   /// Advice decides on the order alone: plans go on to stand on the host's estimates
   /// (advise=order), which may be limits that are never too short.
   bool advice_orders = false;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
-/// host's own way). The advice counts as far as it has earned it: of the jobs that have ended, how
-/// much of the host's error would the advice have taken away? That share, in log space, by source
-/// of the advice and size of the job, is the weight of the next one (least squares, decaying, none
-/// at first). GPU use that is foretold is passed on once it was right nine times of ten.
-/// docs/decisions/0012.
+/// host's own way). Advice counts as far as it has earned it (skill.hpp), by source and size of the
+/// job: it moves the host's estimate half way or whole, in log space. GPU use that is foretold is
+/// passed on once its source was right nine times of ten. docs/decisions/0012.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <schedmate/scheduler.hpp>
 #include <unordered_map>
 #include <utility>
+
+#include "policy/skill.hpp"
 
 namespace schedmate {
 namespace {
@@ -22,27 +22,6 @@ int size_class(const Job& job) {
   constexpr int node = 8;
   return job.gpus == 1 ? 0 : job.gpus <= node ? 1 : 2;
 }
-
-/// What one source of advice has earned.
-class Skill {
- public:
-  void add(double host, double advice, double truth) {
-    constexpr double decay = 0.995;  // half of it is gone after 138 jobs
-    const double step = advice - host;
-    moved_ = decay * moved_ + step * step;
-    gained_ = decay * gained_ + step * (truth - host);
-  }
-  /// 0: as the host says; 1: as the advice says. Proof worth ten jobs off by a factor e is missing
-  /// at first, so that chance earns little.
-  [[nodiscard]] double weight() const {
-    constexpr double doubt = 10;
-    return std::clamp(gained_ / (moved_ + doubt), 0.0, 1.0);
-  }
-
- private:
-  double moved_ = 0;
-  double gained_ = 0;
-};
 
 /// How often the GPU use that was foretold was the one that was measured.
 class UseRecord {
@@ -77,7 +56,8 @@ class Advised {
         advisor_(std::move(advisor)),
         trace_(&trace),
         shrink_(scheduler.shrink),
-        orders_(scheduler.advice_orders) {}
+        orders_(scheduler.advice_orders),
+        purpose_(scheduler.plans && !orders_ ? AdviceFor::length : AdviceFor::order) {}
 
   Prediction operator()(const Entering& at) {
     learn(at.history);
@@ -85,7 +65,8 @@ class Advised {
     const Open* open = advice_for(at, said);
     if (open == nullptr) return said;
     const FractionalSeconds own = said.run_time;
-    said.advised = shrink_ ? skills_[{open->advice.source, size_class(at.job)}].weight() : 1;
+    said.advised =
+        shrink_ ? skills_[{open->advice.source, size_class(at.job)}].weight(purpose_) : 1;
     if (said.advised > 0) {
       const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
@@ -93,7 +74,7 @@ class Advised {
     if (open->advice.run_time.count() > 0)
       said.low = said.run_time * (open->advice.low / open->advice.run_time);
     if (orders_) said.expected = std::exchange(said.run_time, own);
-    if (!shrink_ || uses_.trusted()) said.use = open->advice.use;
+    if (!shrink_ || uses_[open->advice.source].trusted()) said.use = open->advice.use;
     return said;
   }
 
@@ -118,11 +99,14 @@ class Advised {
       const auto& [host, advice] = found->second;
       const Job& job = trace_->jobs[row];
       if (!advice.blind) {
-        const double truth = log_of(FractionalSeconds(job.duration));
-        skills_[{advice.source, size_class(job)}].add(host, log_of(advice.run_time), truth);
+        const Expected seen{host, log_of(advice.run_time), log_of(FractionalSeconds(job.duration)),
+                            std::log(job.gpus)};
+        skills_[{advice.source, size_class(job)}].add(seen, peers_, purpose_);
+        peers_.add(seen);
       }
       if (advice.use && job.profile != no_index)
-        uses_.add(*advice.use, trace_->packing->profiles[job.profile], trace_->packing->sharing);
+        uses_[advice.source].add(*advice.use, trace_->packing->profiles[job.profile],
+                                 trace_->packing->sharing);
       open_.erase(found);
     }
   }
@@ -130,10 +114,12 @@ class Advised {
   Estimator host_, advisor_;
   const Trace* trace_;
   bool shrink_, orders_;
-  std::size_t known_ = 0;                                 // jobs of the history
-  std::unordered_map<std::size_t, Open> open_;            // by row: advised and not ended
+  AdviceFor purpose_;
+  std::size_t known_ = 0;                       // jobs of the history
+  std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended
+  Peers peers_;
   std::map<std::pair<std::uint8_t, int>, Skill> skills_;  // by source and size_class()
-  UseRecord uses_;
+  std::map<std::uint8_t, UseRecord> uses_;                // by source
 };
 
 }  // namespace

@@ -123,6 +123,7 @@ Result<Scheduler> make_backfill_easy(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
   scheduler.decide = BackfillEasy();
   scheduler.estimator = "limit";
+  scheduler.plans = true;
   return scheduler;
 }
 

@@ -238,6 +238,7 @@ Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options
   Scheduler scheduler;
   scheduler.decide = SlurmBackfill(*settings);
   scheduler.estimator = "limit";
+  scheduler.plans = true;
   return scheduler;
 }
 
