@@ -34,8 +34,9 @@ RunLabel describe(const Settings& settings, const PolicySpec& policy) {
 }
 
 void describe_workload(const TraceWorkload* made, const Settings& settings, RunLabel& label) {
-  label.settings.emplace_back("profiles", made == nullptr ? "trace" : "syn");
-  if (made == nullptr) return;
+  const bool invented = made != nullptr && !made->recipe.empty();
+  label.settings.emplace_back("profiles", invented ? "syn" : "trace");
+  if (!invented) return;
   label.settings.emplace_back("workload", made->recipe);
   label.settings.emplace_back("workload_sha256", made->workload.fingerprint);
   for (const char* key : {"workload_cut", "workload_shuffle", "workload_errors_pct",
@@ -102,7 +103,7 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const bool reads_metadata =
       parts.estimator_spec.starts_with("advisor") || parts.scheduler.advice.starts_with("advisor");
   if (parts.scheduler.packs || reads_metadata) {
-    const auto workload = input.workloads.get();
+    const auto workload = input.workloads.get(parts.scheduler.packs);
     if (!workload) return tl::unexpected(workload.error());
     parts.workload = *workload;
   }

@@ -60,11 +60,24 @@ Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const Settings&
   return Made(std::make_shared<TraceWorkload>(files->recipe.name, std::move(*workload)));
 }
 
-Result<const TraceWorkload*> WorkloadOnDemand::get() {
+Result<const TraceWorkload*> WorkloadOnDemand::get(bool profiles) {
+  if (!told_.empty() && !profiles) {
+    if (only_told_ == nullptr) {
+      Workload workload;
+      tell_places(workload, told_);
+      only_told_ = std::make_shared<TraceWorkload>("", std::move(workload));
+    }
+    return only_told_.get();
+  }
   if (made_ == nullptr && settings_ != nullptr) {
     auto made = make_trace_workload(*settings_, *trace_);
     if (!made) return tl::unexpected(made.error());
     made_ = std::move(*made);
+    if (made_ != nullptr && !told_.empty()) {
+      Workload workload = made_->workload;
+      tell_places(workload, told_);
+      made_ = std::make_shared<TraceWorkload>(made_->recipe, std::move(workload));
+    }
   }
   return made_.get();
 }
@@ -75,6 +88,7 @@ EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const Tra
 }
 
 LentProfiles::LentProfiles(Trace& trace, const Workload& workload) : trace_(trace) {
+  if (workload.tables == nullptr) return;
   for (std::size_t row = 0; row < trace.jobs.size(); ++row)
     trace.jobs[row].profile = workload.profile_of_row[row];
   trace.packing = workload.tables;

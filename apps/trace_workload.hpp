@@ -24,7 +24,7 @@ struct WorkloadFiles {
 
 /// The workload of a trace under some settings.
 struct TraceWorkload {
-  std::string recipe;
+  std::string recipe;  ///< "" when nothing is invented: accounting tells folders and commands
   Workload workload;
   std::shared_ptr<ComparedJobs> compared = compared_jobs();  ///< shared by its permutations
 };
@@ -41,15 +41,19 @@ class WorkloadOnDemand {
  public:
   WorkloadOnDemand(const Settings& settings, const Trace& trace)
       : settings_(&settings), trace_(&trace) {}
+  /// Folders and commands of the jobs as accounting has them; profiles alone are invented.
+  WorkloadOnDemand(const Settings& settings, const Trace& trace, std::vector<JobPlace> told)
+      : settings_(&settings), trace_(&trace), told_(std::move(told)) {}
   /// One that is there already, or null for a trace with tables of its own.
   explicit WorkloadOnDemand(std::shared_ptr<const TraceWorkload> made) : made_(std::move(made)) {}
-  /// Null for a trace with tables of its own.
-  [[nodiscard]] Result<const TraceWorkload*> get();
+  /// Null for a trace with tables of its own. `profiles`: whether they are needed.
+  [[nodiscard]] Result<const TraceWorkload*> get(bool profiles);
 
  private:
   const Settings* settings_ = nullptr;
   const Trace* trace_ = nullptr;
-  std::shared_ptr<const TraceWorkload> made_;
+  std::vector<JobPlace> told_;
+  std::shared_ptr<const TraceWorkload> made_, only_told_;
 };
 
 /// The profiles of a workload in a trace, as long as this lives. Policies that need none replay the

@@ -177,10 +177,20 @@ Result<void> write_documents(const WhatifAnswer& answer, const std::vector<RunSu
       .and_then([&] { return write("report.html", report_html(experiment, runs)); });
 }
 
+/// What the Advisor may read of each job: its folder, and its submit line or else its name.
+std::vector<JobPlace> places_of(const AccountingDump& dump, const PastWorld& world) {
+  std::vector<JobPlace> places;
+  for (const std::uint32_t of : world.of) {
+    const AccountedJob& job = dump.jobs[of];
+    places.push_back({job.work_dir, job.submit_line.empty() ? job.name : job.submit_line});
+  }
+  return places;
+}
+
 /// The sound part of a run: everything has been read and parsed.
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
-  WorkloadOnDemand workloads(session.settings, world.trace);
+  WorkloadOnDemand workloads(session.settings, world.trace, places_of(answer.accounting, world));
   const ReplayInput input{session, world.trace, answer.cluster.spec, workloads, std::nullopt};
   for (const auto* list : {&policies.sites, &policies.others}) {
     for (const PolicySpec& policy : *list)
@@ -219,8 +229,8 @@ std::vector<std::string> default_sites() {
 
 std::vector<std::string> default_policies() {
   return {"backfill_easy:estimate=last_k@backfill_last_k", "qssf:estimate=last_k@qssf_last_k",
-          fmt::format("slurm_backfill+sm:estimate=column:{},advice=last_k@sm_last_k", limit_column),
-          "tiresias", "srtf:estimate=oracle@srtf_oracle"};
+          fmt::format("slurm_backfill+sm:estimate=column:{}@slurm_sm", limit_column), "tiresias",
+          "srtf:estimate=oracle@srtf_oracle"};
 }
 
 Result<int> whatif_command(const Session& session, const WhatifRequest& request) {

@@ -77,9 +77,10 @@ struct PlaceCode {
   bool operator==(const PlaceCode&) const = default;
 };
 
-/// Where a job is started. Invented: no such directory exists.
+/// Where a job is started: invented (then no such directory exists), or as accounting has it.
 struct JobPlace {
   std::string root, command;
+  auto operator<=>(const JobPlace&) const = default;
 };
 
 /// One entry a row of the trace in each `_of_row`. Equal metadata is kept once, as numbers: 40
@@ -94,10 +95,14 @@ struct Workload {
   std::vector<std::uint32_t> place_of_row;    ///< likewise
   std::vector<FactCodes> facts;
   std::vector<PlaceCode> places;
+  std::vector<JobPlace> told_places;  ///< of accounting: instead of `places`
   FactVocabulary vocabulary;
   std::vector<RecipeModel> models;
   std::string fingerprint;  ///< of the files, as sha256sum prints it
 };
+
+/// Takes the place of each row from accounting, and no facts; profiles stay as they are.
+void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
 
 /// The template of each row, numbered from 0 in the order in which they appear.
 [[nodiscard]] std::vector<std::uint32_t> cut_templates(const Trace& trace, TemplateCut cut);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <schedmate/workload.hpp>
 
 #include "base/check.hpp"
@@ -49,7 +50,21 @@ Facts facts_at(const Workload& workload, std::uint32_t index) {
   return facts;
 }
 
+void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row) {
+  std::map<JobPlace, std::uint32_t> known;
+  workload.place_of_row.clear();
+  for (const JobPlace& place : place_of_row) {
+    const auto next = static_cast<std::uint32_t>(known.size());
+    workload.place_of_row.push_back(known.try_emplace(place, next).first->second);
+  }
+  workload.told_places.resize(known.size());
+  for (const auto& [place, index] : known) workload.told_places[index] = place;
+  workload.facts = {FactCodes{}};
+  workload.facts_of_row.assign(place_of_row.size(), 0);
+}
+
 JobPlace place_at(const Workload& workload, std::uint32_t index) {
+  if (!workload.told_places.empty()) return workload.told_places[index];
   SCHEDMATE_CHECK(index < workload.places.size(), "a place of this workload");
   const PlaceCode& place = workload.places[index];
   const RecipeModel& model = workload.models[workload.times[place.profile].model];

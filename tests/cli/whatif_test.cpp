@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "base/text.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/broken_dumps.hpp"
 #include "trace/csv.hpp"
@@ -90,6 +91,55 @@ TEST_CASE("whatif: a dump that the site's model made itself is replayed to the s
   CHECK(all["verdict"] == "gains");
   CHECK(all["confidence"] == "high");
   CHECK(under("srtf:estimate=oracle").status == 1);  // another scheduler is seen to be another
+}
+
+TEST_CASE("whatif: the Advisor reads what was submitted from where") {
+  const Scratch here;
+  // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else tells them
+  // apart.
+  std::string jobs = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
+  Random random(7);
+  std::vector<bool> is_long;
+  for (int i = 1; i <= 400; ++i) {
+    is_long.push_back(random.below(2) == 0);
+    jobs += fmt::format("{},ann,p,4,COMPLETED,{},{}\n", i, 1'700'000'000 + 180 * i,
+                        is_long.back() ? 1100 + random.below(200) : 10 + random.below(20));
+  }
+  here.write("jobs.csv", jobs);
+  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
+  const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                             "--policy", "fifo", "--report", "none", "--out", "sim"});
+  REQUIRE_MESSAGE(made.status == 0, made.err);
+  const auto mean_ratio = [&](const std::string& columns, const auto& told) {
+    std::string text;
+    std::size_t row = 0;
+    const std::string plain = as_dump(here.read("sim/fifo.jobs.csv"));
+    for (const std::string_view line : split(plain, '\n')) {
+      if (line.empty()) continue;
+      const std::string more = row == 0 ? columns : told(is_long[row - 1]);
+      text += fmt::format("{}{}\n", line, more);
+      ++row;
+    }
+    here.write("dump.txt", text);
+    const Ran ran = whatif(here, "dump.txt",
+                           {"--cluster", "cluster.toml", "--site", "fifo", "--policy",
+                            "sjf:estimate=last_k,advice=advisor", "--json"});
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return nlohmann::json::parse(ran.out)["policies"][0]["all"]["mean_ln_jct_ratio"].get<double>();
+  };
+  const double nothing = mean_ratio("", [](bool) { return ""; });
+  const double line = mean_ratio("|WorkDir|SubmitLine", [](bool is_long_one) {
+    return is_long_one ? "|/home/ann|sbatch long.sh" : "|/home/ann|sbatch short.sh";
+  });
+  const double folder = mean_ratio("|WorkDir|SubmitLine", [](bool is_long_one) {
+    return is_long_one ? "|/home/ann/long|sbatch run.sh" : "|/home/ann/short|sbatch run.sh";
+  });
+  const double name =
+      mean_ratio("|JobName", [](bool is_long_one) { return is_long_one ? "|long" : "|short"; });
+  CAPTURE(nothing);
+  CHECK(line < nothing - 0.2);
+  CHECK(folder < nothing - 0.2);
+  CHECK(name < nothing - 0.2);
 }
 
 TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failures") {
