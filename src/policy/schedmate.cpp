@@ -8,7 +8,7 @@
 /// a reservation, as the head has under EASY (backfill_easy.cpp): others start only where they are
 /// not expected to move it. From twice that wait on nothing else starts before it, so none starves:
 /// then it waits for at most the longest job that runs. No preemption. Settings: ageing=0.001,
-/// patience=10, patience_min_s=86400.
+/// patience=10, patience_min_s=172800.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 struct StandaloneOptions {
   double ageing = 0.001;
   double patience = 10;
-  Seconds least_patience{86'400};
+  Seconds least_patience{172'800};
 };
 
 class Standalone {
