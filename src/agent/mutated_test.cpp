@@ -11,6 +11,7 @@
 #include "agent/fields.hpp"
 #include "base/input.hpp"
 #include "tests/fuzz/corrupt.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace schedmate {
@@ -125,7 +126,8 @@ TEST_CASE("ten thousand mutated replies: no crash, no unsupported value, no read
                     .sleep = [](std::chrono::nanoseconds) {}};
   AgentSettings settings;
   settings.tool_calls = 3;
-  int replies = 0, accepted = 0, dropped = 0;
+  std::uint64_t replies = 0;
+  int accepted = 0, dropped = 0;
   Random random(4);
   std::string last;
   const std::vector<Chat> models{[&](const ChatRequest& request) -> Result<ChatReply> {
@@ -140,7 +142,7 @@ TEST_CASE("ten thousand mutated replies: no crash, no unsupported value, no read
                      .model = {},
                      .finish_reason = random.below(50) == 0 ? "length" : "stop"};
   }};
-  while (replies < 10'000) {
+  while (replies < testing::cases(10'000)) {
     const auto outcome = fill_gaps(job.task(), settings, models, clock);
     if (!outcome) continue;
     accepted += outcome->accepted;

@@ -240,8 +240,9 @@ class SparseRows final : public Rows {
       tally(words_in(row));
       for (const auto bucket : tally_.touched()) ++rows_with[bucket];
     }
-    std::vector<double> fresh(buckets);
-    for (std::size_t i = 0; i < buckets; ++i) fresh[i] = rarity(rows, rows_with[i]);
+    std::vector<double> fresh(buckets, rarity(rows, 0));
+    for (std::size_t i = 0; i < buckets; ++i)
+      if (rows_with[i] > 0) fresh[i] = rarity(rows, rows_with[i]);
     if (auto marked = files_.begin_in_place(); !marked) return marked;
     auto& column = files_.column(weights);
     auto done = column.bytes() == 0 ? column.append(bytes_of_array(fresh))

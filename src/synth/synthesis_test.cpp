@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "tests/support/effort.hpp"
 #include "tests/support/synth_tables.hpp"
 
 namespace schedmate {
@@ -27,7 +28,7 @@ Synthesis month(const char* name, std::uint64_t seed) {
 
 TEST_CASE("a month of each cluster holds what was published, for several seeds") {
   for (const char* name : {"acme-seren", "acme-kalos", "saturn"}) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= std::max<std::uint64_t>(1, testing::cases(3)); ++seed) {
       CAPTURE(name);
       CAPTURE(seed);
       const Synthesis drawn = month(name, seed);

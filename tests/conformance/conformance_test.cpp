@@ -4,6 +4,7 @@
 
 #include "tests/conformance/properties.hpp"
 #include "tests/conformance/subjects.hpp"
+#include "tests/support/effort.hpp"
 
 namespace schedmate::conformance {
 namespace {
@@ -26,13 +27,14 @@ void check_rules(const Subject& subject, std::uint64_t seed, const Defects& defe
 
 TEST_CASE("every policy keeps the rules in mode repaired, without exception") {
   for (const Subject& subject : subjects()) {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) check_rules(subject, seed, Defects());
+    for (std::uint64_t seed = 0; seed < testing::cases(300); ++seed)
+      check_rules(subject, seed, Defects());
   }
 }
 
 TEST_CASE("every policy keeps the rules in mode reference but for the listed exceptions") {
   for (const Subject& subject : subjects()) {
-    for (std::uint64_t seed = 0; seed < 150; ++seed)
+    for (std::uint64_t seed = 0; seed < testing::cases(150); ++seed)
       check_rules(subject, seed, Defects::reference());
   }
 }
@@ -62,7 +64,7 @@ TEST_CASE("the worlds make policies preempt, pack and profile") {
 
 TEST_CASE("the same seed gives the same result, on one thread or on four") {
   for (const Subject& subject : subjects()) {
-    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::cases(100); ++seed) {
       CAPTURE(subject.row.name);
       CAPTURE(seed);
       const World world = random_world(seed);
@@ -86,7 +88,7 @@ World one_vc(std::uint64_t seed) {
 
 TEST_CASE("a copy of a policy shares nothing with the original") {
   for (const Subject& subject : subjects()) {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::cases(60); ++seed) {
       CAPTURE(subject.row.name);
       CAPTURE(seed);
       const World world = one_vc(seed);

@@ -6,6 +6,7 @@
 
 #include "tests/conformance/properties.hpp"
 #include "tests/conformance/subjects.hpp"
+#include "tests/support/effort.hpp"
 
 namespace schedmate::conformance {
 namespace {
@@ -22,7 +23,7 @@ TEST_CASE("a job fails as often and loses as much under every policy that shares
   failures.false_share = failures.missed_share = failures.bad_node_share = 0;
   const std::vector<Subject> all = subjects();
   int failed = 0;
-  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::cases(25); ++seed) {
     const World world = random_world(seed);
     const SimResult first = replay_with({policy_rows()[0], {}}, world, seed, failures);
     for (const Subject& subject : all) {
@@ -44,7 +45,7 @@ TEST_CASE("under failures of any rate no job is lost, with and without handler")
   const auto rows = policy_rows();
   int failed = 0;
   for (const PolicyRow& row : rows) {
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::cases(40); ++seed) {
       CAPTURE(row.name);
       CAPTURE(seed);
       const World world = random_world(seed);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/conformance/properties.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate::conformance {
@@ -19,7 +20,7 @@ SimResult replay_with(const World& world, Policy policy) {
 }
 
 TEST_CASE("none starts nothing: every job is reported as stalled, even if it wakes every second") {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::cases(20); ++seed) {
     const World world = random_world(seed);
     for (const JobOutcome& job : replay_with(world, [](const View&, Plan&) {}).outcomes) {
       CHECK(job.status != JobStatus::finished);
@@ -47,7 +48,7 @@ TEST_CASE("reject refuses gangs: they are stalled, the others end") {
 }
 
 TEST_CASE("one_by_one never runs two jobs at once, and all end") {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::cases(30); ++seed) {
     CAPTURE(seed);
     World world = random_world(seed);
     world.cluster.partitions.resize(1);

@@ -6,6 +6,7 @@
 
 #include "scenario.hpp"
 #include "simulated.hpp"
+#include "tests/support/effort.hpp"
 
 namespace oracle {
 namespace {
@@ -46,7 +47,7 @@ void compare_all_policies(std::uint64_t seeds) {
 
 TEST_SUITE("few scenarios") {
   TEST_CASE("the simulator and the tick model agree on 1,000 random scenarios") {
-    compare_all_policies(few);
+    compare_all_policies(schedmate::testing::cases(few));
   }
 
   TEST_CASE("random scenarios reach what they are to reach") {
