@@ -13,7 +13,7 @@ namespace {
 using Commands = std::vector<CommandDescription>;
 
 /// In single quotes, for any of the shells.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -111,8 +111,8 @@ std::string zsh_argument(const FlagDescription& flag) {
     case Values::none:
       break;
   }
-  return flag.name.empty() ? quoted("1" + action)
-                           : quoted(fmt::format("*{}[{}]{}", flag.name, help, action));
+  return flag.name.empty() ? shell_quoted("1" + action)
+                           : shell_quoted(fmt::format("*{}[{}]{}", flag.name, help, action));
 }
 
 std::string zsh(const Commands& commands) {
@@ -123,7 +123,7 @@ std::string zsh(const Commands& commands) {
       "    local -a commands=(\n";
   std::string cases;
   for (const CommandDescription& command : commands) {
-    text += "      " + quoted(command.name + ":" + command.help) + "\n";
+    text += "      " + shell_quoted(command.name + ":" + command.help) + "\n";
     cases += fmt::format("    {})\n      _arguments", command.name);
     for (const FlagDescription& flag : command.flags) cases += " \\\n        " + zsh_argument(flag);
     cases += " ;;\n";
@@ -139,17 +139,18 @@ std::string fish(const Commands& commands) {
   std::string text = "# fish completion for schedmate\ncomplete -c schedmate -f\n";
   for (const CommandDescription& command : commands) {
     text += fmt::format("complete -c schedmate -n __fish_use_subcommand -a {} -d {}\n",
-                        command.name, quoted(command.help));
+                        command.name, shell_quoted(command.help));
     for (const FlagDescription& flag : command.flags) {
       text +=
           fmt::format("complete -c schedmate -n '__fish_seen_subcommand_from {}'", command.name);
       if (!flag.name.empty())
-        text += fmt::format(" -l {} -d {}", flag.name.substr(2), quoted(flag.help));
+        text += fmt::format(" -l {} -d {}", flag.name.substr(2), shell_quoted(flag.help));
       if (flag.values == Values::choices)
         text += fmt::format(" {} {}", flag.name.empty() ? "-a" : "-x -a",
-                            quoted(fmt::format("{}", fmt::join(flag.choices, " "))));
+                            shell_quoted(fmt::format("{}", fmt::join(flag.choices, " "))));
       if (flag.values == Values::trace)
-        text += fmt::format(" -x -a {}", quoted(fmt::format("{}:", fmt::join(flag.choices, ": "))));
+        text += fmt::format(" -x -a {}",
+                            shell_quoted(fmt::format("{}:", fmt::join(flag.choices, ": "))));
       if (flag.values == Values::path) text += " -r -F";
       if (flag.values == Values::text) text += " -x";
       text += "\n";

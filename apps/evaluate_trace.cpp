@@ -15,20 +15,20 @@
 namespace schedmate {
 namespace {
 
-struct Bundled {
+struct BundledTrace {
   std::string_view name, format, file, vcs;
 };
-constexpr Bundled bundled[] = {
+constexpr BundledTrace bundled_traces[] = {
     {"venus", "helios", "venus/venus_sept2020_days0-12.csv.gz", "venus/venus_vc_config.csv"},
     {"philly", "philly", "philly/philly_oct2017.csv.gz", "philly/philly_vc_config.csv"}};
 
-const Bundled& bundled_of(const std::string& name) {
-  return name == bundled[0].name ? bundled[0] : bundled[1];
+const BundledTrace& bundled_of(const std::string& name) {
+  return name == bundled_traces[0].name ? bundled_traces[0] : bundled_traces[1];
 }
 
 Result<std::string> spec_of(const ExperimentTrace& which) {
   if (!which.spec.empty()) return which.spec;
-  const Bundled& row = bundled_of(which.name);
+  const BundledTrace& row = bundled_of(which.name);
   return data_file(row.file).map(
       [&](const std::string& path) { return fmt::format("{}:{}", row.format, path); });
 }

@@ -17,14 +17,14 @@
 namespace schedmate {
 namespace {
 
-using Kind = TomlValue::Kind;
-constexpr std::uint64_t most_bytes = 1U << 20U;
+using TomlKind = TomlValue::Kind;
+constexpr std::uint64_t largest_experiment = 1U << 20U;
 constexpr std::int64_t most_perturbations = 1000;
 
 /// Reads tables of one file; the first thing that is wrong is kept.
-class Reader {
+class ExperimentReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit ExperimentReader(std::string path) : path_(std::move(path)) {}
 
   void refuse(const TomlPlace& place, std::string_view why) {
     if (!error_)
@@ -48,7 +48,7 @@ class Reader {
   bool text(const TomlValue& table, std::string_view key, std::string& out) {
     const TomlValue* value = find(table, key);
     if (value == nullptr) return false;
-    if (value->kind != Kind::text || value->text.empty()) {
+    if (value->kind != TomlKind::text || value->text.empty()) {
       refuse(value->place, fmt::format("{}: a text in quotes is needed", key));
       return false;
     }
@@ -62,14 +62,14 @@ class Reader {
   void number(const TomlValue& table, std::string_view key, double& out, double least) {
     const TomlValue* value = find(table, key);
     if (value == nullptr) return;
-    const bool is_number = value->kind == Kind::whole || value->kind == Kind::real;
+    const bool is_number = value->kind == TomlKind::whole || value->kind == TomlKind::real;
     if (!is_number || !(value->number >= least && value->number <= 1e9))
       return refuse(value->place, fmt::format("{}: a number from {} on is needed", key, least));
     out = value->number;
   }
   void whole(const TomlValue& table, std::string_view key, std::int64_t& out, double least) {
     const TomlValue* value = find(table, key);
-    if (value != nullptr && value->kind != Kind::whole)
+    if (value != nullptr && value->kind != TomlKind::whole)
       return refuse(value->place, fmt::format("{}: a whole number is needed", key));
     auto number_out = static_cast<double>(out);
     number(table, key, number_out, least);
@@ -78,19 +78,19 @@ class Reader {
   bool flag(const TomlValue& table, std::string_view key) {
     const TomlValue* value = find(table, key);
     if (value == nullptr) return false;
-    if (value->kind != Kind::flag)
+    if (value->kind != TomlKind::flag)
       refuse(value->place, fmt::format("{}: true or false is needed", key));
     return value->flag;
   }
   /// One value as --set would give it.
   std::string plain(const TomlValue& value, std::string_view key) {
     switch (value.kind) {
-      case Kind::text:
+      case TomlKind::text:
         return value.text;
-      case Kind::flag:
+      case TomlKind::flag:
         return value.flag ? "true" : "false";
-      case Kind::whole:
-      case Kind::real:
+      case TomlKind::whole:
+      case TomlKind::real:
         return fmt::format("{}", value.number);
       default:
         refuse(value.place, fmt::format("{}: one value is needed", key));
@@ -102,8 +102,9 @@ class Reader {
     const TomlValue* list = find(table, key);
     if (list == nullptr) return {};
     const bool all =
-        list->kind == Kind::list &&
-        std::ranges::all_of(list->items, [](const auto& item) { return item.kind == Kind::table; });
+        list->kind == TomlKind::list && std::ranges::all_of(list->items, [](const auto& item) {
+          return item.kind == TomlKind::table;
+        });
     if (all) return list->items;
     refuse(list->place, fmt::format("tables headed [[{}]] are needed", key));
     return {};
@@ -117,12 +118,13 @@ class Reader {
 using SettingMap = std::map<std::string, std::string>;
 
 /// Tables within are joined to keys by a dot, as in a settings file.
-void read_settings(Reader& reader, const TomlValue& table, const std::string& prefix,
+void read_settings(ExperimentReader& reader, const TomlValue& table, const std::string& prefix,
                    SettingMap& out) {
-  if (table.kind != Kind::table) return reader.refuse(table.place, "a table of settings is needed");
+  if (table.kind != TomlKind::table)
+    return reader.refuse(table.place, "a table of settings is needed");
   for (std::size_t i = 0; i < table.keys.size(); ++i) {
     const std::string key = prefix + table.keys[i];
-    if (table.items[i].kind == Kind::table) {
+    if (table.items[i].kind == TomlKind::table) {
       read_settings(reader, table.items[i], key + ".", out);
       continue;
     }
@@ -134,7 +136,7 @@ void read_settings(Reader& reader, const TomlValue& table, const std::string& pr
   }
 }
 
-void read_traces(Reader& reader, const TomlValue& root, ExperimentFile& out) {
+void read_traces(ExperimentReader& reader, const TomlValue& root, ExperimentFile& out) {
   constexpr auto keys = std::to_array<std::string_view>(
       {"name", "trace", "cluster", "like", "jobs", "gpus", "days", "seed"});
   for (const TomlValue& table : reader.tables(root, "trace")) {
@@ -163,14 +165,14 @@ void read_traces(Reader& reader, const TomlValue& root, ExperimentFile& out) {
   if (out.traces.empty()) reader.refuse(root.place, "a table [[trace]] is needed");
 }
 
-void check_policy_text(Reader& reader, const TomlPlace& place, const ExperimentArm& arm,
+void check_policy_text(ExperimentReader& reader, const TomlPlace& place, const ExperimentArm& arm,
                        const ExperimentFile& file) {
   if (file.estimates) return;
   const auto spec = parse_policy(policy_at(arm, file.points.front()) + "@" + arm.label);
   if (!spec) reader.refuse(place, spec.error().message);
 }
 
-void read_arms(Reader& reader, const TomlValue& root, ExperimentFile& out) {
+void read_arms(ExperimentReader& reader, const TomlValue& root, ExperimentFile& out) {
   constexpr auto keys =
       std::to_array<std::string_view>({"label", "policy", "host", "standard", "settings"});
   for (const TomlValue& table : reader.tables(root, "arm")) {
@@ -180,7 +182,7 @@ void read_arms(Reader& reader, const TomlValue& root, ExperimentFile& out) {
     arm.label = arm.policy.substr(0, arm.policy.find(':'));
     reader.text(table, "label", arm.label);
     reader.text(table, "host", arm.host);
-    if (const TomlValue* set = Reader::find(table, "settings"))
+    if (const TomlValue* set = ExperimentReader::find(table, "settings"))
       read_settings(reader, *set, "", arm.settings);
     const bool has_host =
         arm.host.empty() ||
@@ -197,16 +199,17 @@ void read_arms(Reader& reader, const TomlValue& root, ExperimentFile& out) {
   if (out.arms.size() < 2) reader.refuse(root.place, "a table [[arm]] is needed");
 }
 
-void read_sweep(Reader& reader, const TomlValue& root, ExperimentFile& out) {
+void read_sweep(ExperimentReader& reader, const TomlValue& root, ExperimentFile& out) {
   out.points = {""};
-  const TomlValue* table = Reader::find(root, "sweep");
+  const TomlValue* table = ExperimentReader::find(root, "sweep");
   if (table == nullptr) return;
-  if (table->kind != Kind::table) return reader.refuse(table->place, "[sweep]: a table is needed");
+  if (table->kind != TomlKind::table)
+    return reader.refuse(table->place, "[sweep]: a table is needed");
   constexpr auto keys = std::to_array<std::string_view>({"setting", "values"});
   reader.known(*table, keys);
   reader.text(*table, "setting", out.sweep);
-  const TomlValue* values = Reader::find(*table, "values");
-  if (values == nullptr || values->kind != Kind::list || values->items.empty())
+  const TomlValue* values = ExperimentReader::find(*table, "values");
+  if (values == nullptr || values->kind != TomlKind::list || values->items.empty())
     return reader.refuse(table->place, "values: a list is needed");
   out.points.clear();
   for (const TomlValue& item : values->items) {
@@ -218,15 +221,16 @@ void read_sweep(Reader& reader, const TomlValue& root, ExperimentFile& out) {
   }
 }
 
-void read_head(Reader& reader, const TomlValue& root, ExperimentFile& out) {
+void read_head(ExperimentReader& reader, const TomlValue& root, ExperimentFile& out) {
   constexpr auto keys = std::to_array<std::string_view>({"title", "claim", "published", "estimates",
                                                          "perturbations", "warm_up_days", "host",
                                                          "settings", "trace", "arm", "sweep"});
   reader.known(root, keys);
   reader.need(root, "title", out.title);
   reader.text(root, "claim", out.claim);
-  if (const TomlValue* list = Reader::find(root, "published")) {
-    if (list->kind != Kind::list) return reader.refuse(list->place, "published: a list is needed");
+  if (const TomlValue* list = ExperimentReader::find(root, "published")) {
+    if (list->kind != TomlKind::list)
+      return reader.refuse(list->place, "published: a list is needed");
     for (const TomlValue& item : list->items)
       out.published.push_back(reader.plain(item, "published"));
   }
@@ -235,14 +239,14 @@ void read_head(Reader& reader, const TomlValue& root, ExperimentFile& out) {
   if (out.perturbations > most_perturbations)
     reader.refuse(root.place, fmt::format("perturbations: at most {}", most_perturbations));
   reader.number(root, "warm_up_days", out.warm_up_days, 0);
-  if (const TomlValue* set = Reader::find(root, "settings"))
+  if (const TomlValue* set = ExperimentReader::find(root, "settings"))
     read_settings(reader, *set, "", out.settings);
 }
 
 }  // namespace
 
 Result<ExperimentFile> read_experiment(const std::string& path) {
-  auto text = read_file(path, most_bytes);
+  auto text = read_file(path, largest_experiment);
   if (!text) return tl::unexpected(text.error());
   const auto root = parse_toml(*text, path);
   if (!root) return tl::unexpected(root.error());
@@ -250,7 +254,7 @@ Result<ExperimentFile> read_experiment(const std::string& path) {
   file.path = path;
   file.name = std::filesystem::path(path).stem().string();
   file.text = std::move(*text);
-  Reader reader(path);
+  ExperimentReader reader(path);
   read_head(reader, *root, file);
   read_sweep(reader, *root, file);
   read_traces(reader, *root, file);

@@ -21,7 +21,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view bundled = "venus/venus_sept2020_days0-12.csv.gz";
+constexpr std::string_view bundled_trace = "venus/venus_sept2020_days0-12.csv.gz";
 
 struct Source {
   std::string spec;
@@ -32,7 +32,7 @@ struct Source {
 Result<Source> read_source(const Session& session, const GenerateRequest& request) {
   Source source{request.from, {}, {}};
   if (request.from == "venus") {
-    auto path = data_file(bundled);
+    auto path = data_file(bundled_trace);
     if (!path) return tl::unexpected(path.error());
     source.spec = "helios:" + *path;
   }

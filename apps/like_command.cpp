@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t buffered_rows = 4096;
 
-Result<void> check(const GenerateRequest& request) {
+Result<void> check_possible(const GenerateRequest& request) {
   if (request.jobs < 0 || request.gpus < 0)
     return fail(ErrorCode::unsupported, "--jobs and --gpus: a number of at least 1 is needed");
   if (!std::isnan(request.days) && !(request.days > 0 && request.days <= 100'000))
@@ -124,7 +124,7 @@ void print_text(const GenerateRequest& request, const Published& published,
 }  // namespace
 
 Result<bool> generate_like(const Session& session, const GenerateRequest& request) {
-  if (auto ok = check(request); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_possible(request); !ok) return tl::unexpected(ok.error());
   const auto published = read_published(request.like);
   if (!published) return tl::unexpected(published.error());
   SynthesisOptions options;

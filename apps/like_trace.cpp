@@ -15,7 +15,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array<std::string_view, 3> bundled = {"acme-kalos", "acme-seren", "saturn"};
+constexpr std::array<std::string_view, 3> bundled_tables = {"acme-kalos", "acme-seren", "saturn"};
 
 template <class Value>
 Result<Value> read_table(const Result<std::string>& path,
@@ -28,9 +28,9 @@ Result<Value> read_table(const Result<std::string>& path,
 
 Result<std::string> figures_file(const std::string& like) {
   if (like.ends_with(".toml")) return like;
-  if (std::ranges::find(bundled, like) == bundled.end())
+  if (std::ranges::find(bundled_tables, like) == bundled_tables.end())
     return fail(ErrorCode::not_found,
-                "--like: " + unknown_name("cluster", like, bundled) + ", or a .toml file");
+                "--like: " + unknown_name("cluster", like, bundled_tables) + ", or a .toml file");
   return data_file(fmt::format("synth/{}.toml", like));
 }
 

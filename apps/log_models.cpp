@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view space = "log-template";
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;
+constexpr std::uint64_t largest_cache = std::uint64_t{1} << 20U;
 constexpr std::int64_t answer_tokens = 300;
 constexpr std::int64_t bytes_per_token = 3;  ///< on the safe side
 
@@ -158,8 +158,9 @@ class RememberingReader final : public ShapeReader {
 
   void keep(const LineShape& shape, const LineMeaning& meaning) {
     if (store() == nullptr) return;
-    const auto done = store_->cache(
-        {std::string(space), key_of(shape), "", meaning_text(meaning, models_.names)}, most_bytes);
+    const auto done =
+        store_->cache({std::string(space), key_of(shape), "", meaning_text(meaning, models_.names)},
+                      largest_cache);
     if (!done)
       tally_.note(fmt::format("model: its answer is not remembered: {}", done.error().message));
   }

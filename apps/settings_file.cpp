@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t most_bytes = 1U << 20U;
+constexpr std::uint64_t largest_settings = 1U << 20U;
 
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
@@ -19,9 +19,9 @@ std::optional<std::string> text_of(const toml::node& node) {
   return std::nullopt;
 }
 
-class Reader {
+class SettingsReader {
  public:
-  Reader(Settings& settings, const std::string& path) : settings_(settings), path_(path) {}
+  SettingsReader(Settings& settings, const std::string& path) : settings_(settings), path_(path) {}
 
   Result<void> read(const toml::table& table, const std::string& prefix) {
     for (const auto& [name, node] : table) {
@@ -50,10 +50,10 @@ class Reader {
 }  // namespace
 
 Result<void> Settings::read_file(const std::string& path) {
-  const auto text = schedmate::read_file(path, most_bytes);
+  const auto text = schedmate::read_file(path, largest_settings);
   if (!text) return tl::unexpected(text.error());
   try {
-    return Reader(*this, path).read(toml::parse(*text, path), "");
+    return SettingsReader(*this, path).read(toml::parse(*text, path), "");
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     return fail(ErrorCode::invalid,

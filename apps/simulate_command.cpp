@@ -14,6 +14,7 @@
 #include "apps/version.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
+#include "cluster_text.hpp"
 
 namespace schedmate {
 namespace {
@@ -36,14 +37,6 @@ Result<std::optional<std::uint32_t>> find_job(const Trace& trace, const std::str
   return fail(ErrorCode::not_found, fmt::format("--explain {}: no such job in the trace (nearest "
                                                 "id: {})",
                                                 id, nearest(id, ids)));
-}
-
-Result<void> make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (!error) return {};
-  return fail(ErrorCode::unavailable,
-              fmt::format("cannot make the folder {}: {}", path, error.message()));
 }
 
 /// Replays one policy after the other and keeps of each only its summary.

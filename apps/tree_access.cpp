@@ -36,7 +36,7 @@ bool is_unchanged(const std::string& root, std::span<const FileStamp> files) {
 
 /// A tree never reads below .git (its config may hold tokens), so that folder is one of its own
 /// here. Of it the Version Manager asks for HEAD and refs only.
-std::optional<std::string> text_of(const std::string& root, std::string_view path) {
+std::optional<std::string> redacted_text(const std::string& root, std::string_view path) {
   constexpr std::string_view git = ".git/";
   const bool of_git = path.starts_with(git);
   TreeLimits limits;
@@ -49,6 +49,6 @@ std::optional<std::string> text_of(const std::string& root, std::string_view pat
 
 }  // namespace
 
-TreeAccess confined_tree() { return {read_closure, is_unchanged, text_of}; }
+TreeAccess confined_tree() { return {read_closure, is_unchanged, redacted_text}; }
 
 }  // namespace schedmate

@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_messages = 3;
+constexpr std::size_t most_shown_messages = 3;
 constexpr std::size_t most_rows = 8;
 /// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
@@ -106,7 +106,7 @@ std::string world_text(const WhatifAnswer& answer) {
                                  printable(answer.dump), read.kept, read.rows);
   for (const auto& [reason, rows] : read.dropped)
     text += fmt::format("         {} left out: {}\n", rows, printable(reason));
-  for (std::size_t i = 0; i < std::min(most_messages, read.messages.size()); ++i)
+  for (std::size_t i = 0; i < std::min(most_shown_messages, read.messages.size()); ++i)
     text += fmt::format("         {}\n", printable(read.messages[i]));
   if (!answer.accounting.has_eligible)
     text += "         no field Eligible: waits are counted from Submit\n";

@@ -35,4 +35,5 @@ function(schedmate_embed module)
     DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
     COMMENT "Embedding files of ${module}" VERBATIM)
   target_sources(schedmate_${module} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -9,6 +9,7 @@ function(schedmate_grammar language version)
   add_library(grammar_${language} STATIC ${folder}/src/parser.c ${folder}/src/scanner.c)
   target_include_directories(grammar_${language} PRIVATE ${folder}/src)
   target_compile_options(grammar_${language} PRIVATE -w)
+  set_target_properties(grammar_${language} PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 schedmate_grammar(python 0.23.6)

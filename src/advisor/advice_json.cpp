@@ -7,6 +7,7 @@
 #include <schedmate/advice.hpp>
 
 #include "advisor/record_json.hpp"
+#include "base/json.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
@@ -18,11 +19,6 @@ using nlohmann::ordered_json;
 ordered_json seconds(FractionalSeconds duration) {
   constexpr double per_second = 1000;
   return std::round(duration.count() * per_second) / per_second;
-}
-
-template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
 ordered_json duration_of(const Estimate& estimate) {

@@ -21,7 +21,7 @@ constexpr int burn_in = 300;
 constexpr std::size_t kept_residuals = 400;
 
 /// How the durations of a made history come about.
-struct World {
+struct MadeHistory {
   int users = 10;
   int templates = 4;      ///< per user: kinds of jobs with a duration of their own
   double noise = 0.3;     ///< of the log duration, about the template's
@@ -33,7 +33,7 @@ struct Past {
   std::deque<std::pair<int, Residual>> residuals;
 };
 
-PastRun live(const World& world, Random& random, double centre) {
+PastRun live(const MadeHistory& world, Random& random, double centre) {
   PastRun run;
   double log_duration = centre + world.noise * random.normal();
   if (random.uniform() < world.early_ends) {
@@ -62,7 +62,7 @@ void remember(Past& past, int user, const Estimate& advice, const PastRun& run) 
   if (past.residuals.size() > kept_residuals) past.residuals.pop_back();
 }
 
-double coverage(const World& world, std::uint64_t seed) {
+double coverage(const MadeHistory& world, std::uint64_t seed) {
   Random random(seed);
   Past past;
   double centres[10][4];
@@ -90,9 +90,10 @@ double coverage(const World& world, std::uint64_t seed) {
 }
 
 TEST_CASE("the 80 % interval holds 75 to 85 % of made log-normal jobs") {
-  for (const World& world :
-       {World{}, World{.noise = 0.05}, World{.noise = 1.5}, World{.early_ends = 0.3},
-        World{.users = 2, .templates = 1, .noise = 0.8}, World{.noise = 0.3, .early_ends = 0.6}}) {
+  for (const MadeHistory& world :
+       {MadeHistory{}, MadeHistory{.noise = 0.05}, MadeHistory{.noise = 1.5},
+        MadeHistory{.early_ends = 0.3}, MadeHistory{.users = 2, .templates = 1, .noise = 0.8},
+        MadeHistory{.noise = 0.3, .early_ends = 0.6}}) {
     CAPTURE(world.noise);
     CAPTURE(world.early_ends);
     const double share = coverage(world, 7);

@@ -29,14 +29,6 @@ bool is_in(const std::array<std::string_view, count>& list, std::string_view nam
   return std::ranges::find(list, name) != list.end();
 }
 
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::ranges::transform(lowered, lowered.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return lowered;
-}
-
 /// "224 x 224", "(224, 224)" and "224" are the same square.
 std::string normal_resolution(std::string_view text) {
   std::string sides;
@@ -62,7 +54,7 @@ std::string normal_value(std::string_view name, const FactValue& value) {
   const std::string text = value_text(value);
   if (is_in(names, name)) return normal_name(text);
   if (name == "resolution") return normal_resolution(text);
-  return lower(trim(text));
+  return lower_case(trim(text));
 }
 
 /// "imagenet" -> "dataset=imagenet"; white space inside a value would make two words of it.

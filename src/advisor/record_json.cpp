@@ -5,25 +5,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 namespace schedmate {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::ranges::transform(lowered, lowered.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return lowered;
-}
-
-template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 ordered_json seconds_or_null(const std::optional<SimTime>& instant) {
   return instant ? ordered_json(seconds_of(*instant)) : ordered_json(nullptr);
@@ -80,12 +68,12 @@ std::string record_json(const JobRecord& record, bool indented) {
   return document.dump(indented ? 2 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string state_word(EndState state) { return lower(to_string(state)); }
+std::string state_word(EndState state) { return lower_case(to_string(state)); }
 
 Result<EndState> read_state(std::string_view name) {
   constexpr std::array states{EndState::completed, EndState::cancelled, EndState::failed,
                               EndState::timeout, EndState::node_fail};
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   std::vector<std::string> words;
   for (const EndState state : states) {
     words.push_back(state_word(state));

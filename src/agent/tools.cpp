@@ -51,12 +51,6 @@ bool append(std::string& out, const std::string& line, std::size_t most_bytes) {
   return true;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 }  // namespace
 
 bool is_shown(std::string_view path) {
@@ -143,7 +137,7 @@ std::string Toolbox::file_read(const ToolCall& call, std::size_t most_bytes) {
 }
 
 std::string Toolbox::search(const ToolCall& call, std::size_t most_bytes) {
-  const std::string wanted = lower(trim(call.query));
+  const std::string wanted = lower_case(trim(call.query));
   if (wanted.empty()) return "`query` is empty: give a word to look for\n";
   const auto folder = join_path("", call.path);
   if (!folder) return "the path leaves the job's root\n";
@@ -153,7 +147,7 @@ std::string Toolbox::search(const ToolCall& call, std::size_t most_bytes) {
     const auto* lines = clean_lines(path, why);
     if (lines == nullptr) return true;
     for (std::size_t i = 0; i < lines->size() && hits < most_hits; ++i) {
-      if (lower((*lines)[i]).find(wanted) == std::string::npos) continue;
+      if (lower_case((*lines)[i]).find(wanted) == std::string::npos) continue;
       ++hits;
       if (!append(out, fmt::format("{}:{}: {}", path, i + 1, trim((*lines)[i])), most_bytes)) {
         return false;

@@ -9,12 +9,12 @@ namespace {
 
 // Ordered, so that the model writes its thought before its choice. Only what every server's
 // converter knows: object, array, anyOf, enum and plain types; all keys required (docs/llm.md).
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json type(const char* name) { return {{"type", name}}; }
+OrderedJson type(const char* name) { return {{"type", name}}; }
 
-Json object(const Json& properties) {
-  Json required = Json::array();
+OrderedJson object(const OrderedJson& properties) {
+  OrderedJson required = OrderedJson::array();
   for (const auto& [key, schema] : properties.items()) required.push_back(key);
   return {{"type", "object"},
           {"properties", properties},
@@ -22,13 +22,16 @@ Json object(const Json& properties) {
           {"additionalProperties", false}};
 }
 
-Json or_null(Json schema) { return {{"anyOf", Json::array({std::move(schema), type("null")})}}; }
-
-Json choice(std::initializer_list<const char*> words) {
-  return {{"type", "string"}, {"enum", Json(std::vector<std::string>(words.begin(), words.end()))}};
+OrderedJson or_null(OrderedJson schema) {
+  return {{"anyOf", OrderedJson::array({std::move(schema), type("null")})}};
 }
 
-Json value_schema(const Field& field) {
+OrderedJson choice(std::initializer_list<const char*> words) {
+  return {{"type", "string"},
+          {"enum", OrderedJson(std::vector<std::string>(words.begin(), words.end()))}};
+}
+
+OrderedJson value_schema(const Field& field) {
   switch (field.kind) {
     case FieldKind::whole:
       return type("integer");
@@ -48,11 +51,11 @@ Json value_schema(const Field& field) {
   }
 }
 
-Json cell(Json value) {
+OrderedJson cell(OrderedJson value) {
   return {{"value", std::move(value)}, {"file", type("string")}, {"line", type("integer")}};
 }
 
-Json action_schema() {
+OrderedJson action_schema() {
   return object({{"tool", choice({"file_tree", "file_read", "search"})},
                  {"path", type("string")},
                  {"from", type("integer")},
@@ -60,16 +63,17 @@ Json action_schema() {
                  {"query", type("string")}});
 }
 
-Json answer_schema(std::span<const std::string> gaps, bool with_extra) {
-  Json properties = Json::object();
+OrderedJson answer_schema(std::span<const std::string> gaps, bool with_extra) {
+  OrderedJson properties = OrderedJson::object();
   for (const std::string& gap : gaps) {
     if (const Field* field = find_field(gap)) {
       properties[gap] = or_null(object(cell(value_schema(*field))));
     }
   }
   if (!with_extra) return object(properties);
-  Json extra = {{"name", type("string")}};
-  extra.update(cell({{"anyOf", Json::array({type("string"), type("number"), type("boolean")})}}));
+  OrderedJson extra = {{"name", type("string")}};
+  extra.update(
+      cell({{"anyOf", OrderedJson::array({type("string"), type("number"), type("boolean")})}}));
   properties["extra"] = {{"type", "array"}, {"items", object(extra)}};
   return object(properties);
 }
@@ -77,10 +81,10 @@ Json answer_schema(std::span<const std::string> gaps, bool with_extra) {
 }  // namespace
 
 std::string turn_schema(std::span<const std::string> gaps, Wanted wanted) {
-  const Json answer = answer_schema(gaps, wanted != Wanted::bare_answer);
+  const OrderedJson answer = answer_schema(gaps, wanted != Wanted::bare_answer);
   if (wanted == Wanted::bare_answer) return object({{"answer", answer}}).dump();
   const bool last = wanted == Wanted::answer;
-  Json properties = {{"thought", type("string")}};
+  OrderedJson properties = {{"thought", type("string")}};
   properties["action"] = last ? type("null") : or_null(action_schema());
   properties["answer"] = last ? answer : or_null(answer);
   return object(properties).dump();

@@ -15,13 +15,13 @@ namespace schedmate {
 namespace {
 
 /// A folder of its own that goes with the test.
-struct Folder {
+struct InputFolder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("schedmate_input_" + std::to_string(::getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path); }
+  InputFolder() { std::filesystem::create_directories(path); }
+  InputFolder(const InputFolder&) = delete;
+  InputFolder& operator=(const InputFolder&) = delete;
+  ~InputFolder() { std::filesystem::remove_all(path); }
   [[nodiscard]] std::string put(std::string_view text) const {
     const std::string file = (path / "file").string();
     REQUIRE(write_file(file, text));
@@ -58,7 +58,7 @@ std::string long_text() {
 }  // namespace
 
 TEST_CASE("plain, gzip and zstd files give the same text whatever their name") {
-  const Folder folder;
+  const InputFolder folder;
   const std::string text = long_text();
   for (const std::string& stored : {text, gzip(text), zstd(text)}) {
     const auto read = read_file(folder.put(stored));
@@ -68,7 +68,7 @@ TEST_CASE("plain, gzip and zstd files give the same text whatever their name") {
 }
 
 TEST_CASE("an empty file is an empty text, also when compressed") {
-  const Folder folder;
+  const InputFolder folder;
   for (const std::string& stored : {std::string(), gzip(""), zstd("")}) {
     const auto read = read_file(folder.put(stored));
     REQUIRE(read);
@@ -77,14 +77,14 @@ TEST_CASE("an empty file is an empty text, also when compressed") {
 }
 
 TEST_CASE("compressed members that follow each other are one text") {
-  const Folder folder;
+  const InputFolder folder;
   CHECK(read_file(folder.put(gzip("ab") + gzip("") + gzip("cd"))).value() == "abcd");
   CHECK(read_file(folder.put(zstd("ab") + zstd("cd"))).value() == "abcd");
   CHECK(read_file(folder.put(gzip("ab") + std::string(512, '\0'))).value() == "ab");
 }
 
 TEST_CASE("a truncated stream is an error that names the file, at every length") {
-  const Folder folder;
+  const InputFolder folder;
   for (const std::string& whole : {gzip("some text, some text"), zstd("some text, some text")}) {
     for (std::size_t length = 4; length < whole.size(); ++length) {
       const std::string path = folder.put(whole.substr(0, length));
@@ -98,7 +98,7 @@ TEST_CASE("a truncated stream is an error that names the file, at every length")
 }
 
 TEST_CASE("damaged streams and foreign bytes after them are errors") {
-  const Folder folder;
+  const InputFolder folder;
   for (std::string stored : {gzip(long_text()), zstd(long_text())}) {
     stored[stored.size() / 2] = static_cast<char>(stored[stored.size() / 2] ^ 0x55);
     CHECK(!read_file(folder.put(stored)));
@@ -108,7 +108,7 @@ TEST_CASE("damaged streams and foreign bytes after them are errors") {
 }
 
 TEST_CASE("a small file that unpacks to more than the limit is refused") {
-  const Folder folder;
+  const InputFolder folder;
   const std::string zeros(1 << 20, '0');
   for (const std::string& bomb : {gzip(zeros), zstd(zeros)}) {
     CHECK(read_file(folder.put(bomb), 1 << 20));
@@ -119,7 +119,7 @@ TEST_CASE("a small file that unpacks to more than the limit is refused") {
 }
 
 TEST_CASE("a UTF-8 mark is left out and UTF-16 is refused") {
-  const Folder folder;
+  const InputFolder folder;
   CHECK(read_file(folder.put("\xef\xbb\xbfid")).value() == "id");
   CHECK(read_file(folder.put(gzip("\xef\xbb\xbfid"))).value() == "id");
   CHECK(read_file(folder.put("\xef\xbb")).value() == "\xef\xbb");
@@ -129,7 +129,7 @@ TEST_CASE("a UTF-8 mark is left out and UTF-16 is refused") {
 }
 
 TEST_CASE("absent files, folders, pipes and devices are clear errors and never block") {
-  const Folder folder;
+  const InputFolder folder;
   CHECK(read_file((folder.path / "absent").string()).error().code == ErrorCode::invalid);
   CHECK(read_file(folder.path.string()).error().message.find("folder") != std::string::npos);
   const std::string pipe = (folder.path / "pipe").string();

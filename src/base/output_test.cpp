@@ -18,15 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// An empty folder that goes with the test.
-struct Folder {
+struct OutputFolder {
   fs::path path;
-  Folder() {
+  OutputFolder() {
     std::string name = (fs::temp_directory_path() / "schedmate-output-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+  ~OutputFolder() { fs::remove_all(path); }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
   [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names;
@@ -56,7 +56,7 @@ int in_child(Action action) {
 }
 
 TEST_CASE("a committed file holds all that was appended, however long, and no part file is left") {
-  const Folder folder;
+  const OutputFolder folder;
   auto file = OutputFile::create(folder.file("a.csv"));
   REQUIRE(file);
   std::string expected;
@@ -72,7 +72,7 @@ TEST_CASE("a committed file holds all that was appended, however long, and no pa
 }
 
 TEST_CASE("a file that is not committed leaves the old one as it was") {
-  const Folder folder;
+  const OutputFolder folder;
   REQUIRE(write_file(folder.file("a"), "old"));
   {
     auto file = OutputFile::create(folder.file("a"));
@@ -85,7 +85,7 @@ TEST_CASE("a file that is not committed leaves the old one as it was") {
 }
 
 TEST_CASE("a hard kill leaves the old file, and the next run removes the part file") {
-  const Folder folder;
+  const OutputFolder folder;
   REQUIRE(write_file(folder.file("a"), "old"));
   const int status = in_child([&] {
     auto file = OutputFile::create(folder.file("a"));
@@ -101,7 +101,7 @@ TEST_CASE("a hard kill leaves the old file, and the next run removes the part fi
 }
 
 TEST_CASE("part files of running processes and of other files are left alone") {
-  const Folder folder;
+  const OutputFolder folder;
   const std::string of_running = "." + std::string("a.") + std::to_string(::getppid()) + ".part";
   for (const std::string& name : {of_running, std::string(".a.x1.part"), std::string(".b.1.part")})
     std::ofstream(folder.file(name)) << "theirs";
@@ -110,7 +110,7 @@ TEST_CASE("part files of running processes and of other files are left alone") {
 }
 
 TEST_CASE("a signal handler removes open part files and touches no committed one") {
-  const Folder folder;
+  const OutputFolder folder;
   REQUIRE(write_file(folder.file("done"), "whole"));
   in_child([&] {
     auto file = OutputFile::create(folder.file("open"));
@@ -120,7 +120,7 @@ TEST_CASE("a signal handler removes open part files and touches no committed one
 }
 
 TEST_CASE("a folder that is not there is an error that names the file") {
-  const Folder folder;
+  const OutputFolder folder;
   const auto written = write_file(folder.file("absent/a"), "text");
   REQUIRE_FALSE(written.has_value());
   CHECK(written.error().code == ErrorCode::unavailable);
@@ -128,7 +128,7 @@ TEST_CASE("a folder that is not there is an error that names the file") {
 }
 
 TEST_CASE("a file cannot take the place of a folder, and the part file goes") {
-  const Folder folder;
+  const OutputFolder folder;
   fs::create_directories(folder.path / "taken" / "inside");
   const auto written = write_file(folder.file("taken"), "text");
   REQUIRE_FALSE(written.has_value());
@@ -141,7 +141,7 @@ TEST_CASE("a full disk shows when the file is committed") {
     MESSAGE("skipped: no /dev/full here");
     return;
   }
-  const Folder folder;
+  const OutputFolder folder;
   // The part file of this process and name is a link to the device that is always full.
   fs::create_symlink("/dev/full", folder.file(".a." + std::to_string(::getpid()) + ".part"));
   auto file = OutputFile::create(folder.file("a"));

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/characters.hpp"
+
 namespace schedmate {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -59,6 +61,12 @@ std::string unknown_name(std::string_view kind, std::string_view wanted,
   if (names.empty()) return fmt::format("unknown {} '{}' (there are none)", kind, wanted);
   return fmt::format("unknown {} '{}' (nearest: {}; all: {})", kind, wanted, nearest(wanted, names),
                      fmt::join(names, ", "));
+}
+
+std::string lower_case(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = lower(c);
+  return small;
 }
 
 }  // namespace schedmate

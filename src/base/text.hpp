@@ -34,6 +34,8 @@ template <class Number>
 [[nodiscard]] std::string_view nearest(std::string_view wanted,
                                        std::span<const std::string_view> names);
 
+/// ASCII letters as small ones; other bytes stay.
+[[nodiscard]] std::string lower_case(std::string_view text);
 /// "unknown KIND 'WANTED' (nearest: X; all: A, B, C)".
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view wanted,
                                        std::span<const std::string_view> names);

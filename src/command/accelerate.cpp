@@ -9,7 +9,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 16;
+constexpr std::size_t most_config_bytes = 1 << 16;
 constexpr std::size_t most_prefix = 200;
 
 PlacePtr place_of(const YAML::Node& node, const TextFile& file) {
@@ -63,7 +63,7 @@ void read_accelerate_config(const Word& word, LaunchContext& context) {
   }
   const auto file = context.tree.read(path);
   if (!file) return;
-  if ((*file)->text.size() > most_bytes) {
+  if ((*file)->text.size() > most_config_bytes) {
     context.tree.degrade(fmt::format("{}: too large for a configuration of accelerate", path));
     return;
   }

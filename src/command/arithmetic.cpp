@@ -97,7 +97,7 @@ class Calculator {
   }
 
  private:
-  static constexpr int deepest = 60;
+  static constexpr int deepest_bracket = 60;
 
   void skip() {
     while (!text_.empty() && std::string_view(" \t\n$").contains(text_.front()))
@@ -116,7 +116,7 @@ class Calculator {
   }
 
   Number assignment() {
-    if (++depth_ > deepest) return broken();
+    if (++depth_ > deepest_bracket) return broken();
     const Number value = assigned();
     --depth_;
     return value;
@@ -160,7 +160,7 @@ class Calculator {
   }
 
   Number binary(int level) {
-    if (++depth_ > deepest) return broken();
+    if (++depth_ > deepest_bracket) return broken();
     Number left = unary();
     for (const auto* mark = next_operator(); mark != nullptr && mark->level >= level;
          mark = next_operator()) {
@@ -180,7 +180,7 @@ class Calculator {
   }
 
   Number unary() {
-    if (++depth_ > deepest) return broken();
+    if (++depth_ > deepest_bracket) return broken();
     Number value;
     if (take("++") || take("--")) {
       const int by = *(text_.data() - 1) == '+' ? 1 : -1;

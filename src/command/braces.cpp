@@ -10,7 +10,7 @@ namespace schedmate::shell {
 namespace {
 
 constexpr std::size_t most_words = 1000;
-constexpr int deepest = 20;
+constexpr int deepest_brace = 20;
 
 struct Braces {
   std::size_t begin = 0;
@@ -72,7 +72,7 @@ std::optional<Braces> find_braces(std::string_view raw) {
 }
 
 void expand_into(const std::string& raw, int depth, std::vector<std::string>& made) {
-  const auto braces = depth > deepest ? std::nullopt : find_braces(raw);
+  const auto braces = depth > deepest_brace ? std::nullopt : find_braces(raw);
   if (!braces) {
     if (made.size() < most_words) made.push_back(raw);
     return;

@@ -12,13 +12,9 @@
 namespace schedmate::shell {
 namespace {
 
-std::string word(const Arguments& argv, std::size_t i) {
-  return i < argv.size() ? written(argv[i].text) : std::string();
-}
-
 int count_of(const Arguments& argv) {
   return static_cast<int>(std::clamp<std::int64_t>(
-      argv.size() > 1 ? shell_number(word(argv, 1)).value_or(1) : 1, 0, 1'000'000));
+      argv.size() > 1 ? shell_number(word_at(argv, 1)).value_or(1) : 1, 0, 1'000'000));
 }
 
 void leave(Shell& shell, Flow flow, int levels = 1) {
@@ -28,9 +24,10 @@ void leave(Shell& shell, Flow flow, int levels = 1) {
 
 void cd(Shell& shell, const Arguments& argv) {
   std::size_t at = 1;
-  while (at < argv.size() && word(argv, at).starts_with('-') && word(argv, at).size() == 2) ++at;
+  while (at < argv.size() && word_at(argv, at).starts_with('-') && word_at(argv, at).size() == 2)
+    ++at;
   if (at >= argv.size()) return;
-  const auto to = word(argv, at);
+  const auto to = word_at(argv, at);
   if (argv[at].text.empty()) return;
   const auto last = shell.state().variables.find("OLDPWD");
   const bool back = to == "-" && last != shell.state().variables.end();
@@ -58,7 +55,7 @@ void source(Shell& shell, const Arguments& argv) {
   const auto path = text ? path_in_tree(shell.state().cwd, *text) : std::nullopt;
   if (path && shell.tree().is_file(*path))
     return shell.source_file(*path, std::span(argv).subspan(2));
-  const auto name = word(argv, 1);
+  const auto name = word_at(argv, 1);
   const bool environment_only = name.ends_with("activate") || name.ends_with("rc") ||
                                 name.contains("conda") || name.ends_with("profile") ||
                                 name.contains("/etc/");
@@ -79,7 +76,7 @@ void eval(Shell& shell, const Arguments& argv) {
 void set(Shell& shell, const Arguments& argv) {
   std::size_t at = 1;
   for (; at < argv.size(); ++at) {
-    const auto text = word(argv, at);
+    const auto text = word_at(argv, at);
     if (text == "--") {
       shell.state().positional.clear();
       shell.state().positional_known = true;
@@ -105,8 +102,8 @@ void shift(Shell& shell, const Arguments& argv) {
 
 void unset(Shell& shell, const Arguments& argv) {
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    if (word(argv, i).starts_with('-')) continue;
-    const auto found = shell.state().variables.find(word(argv, i));
+    if (word_at(argv, i).starts_with('-')) continue;
+    const auto found = shell.state().variables.find(word_at(argv, i));
     if (found != shell.state().variables.end()) shell.state().variables.erase(found);
   }
 }
@@ -118,8 +115,8 @@ void read(Shell& shell, const Arguments& argv) {
   bool prompts = false;
   bool whole = false;
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    const auto text = word(argv, i);
-    if (text == "-d" && i + 1 < argv.size() && word(argv, i + 1).empty()) {
+    const auto text = word_at(argv, i);
+    if (text == "-d" && i + 1 < argv.size() && word_at(argv, i + 1).empty()) {
       // No line ends it: `read -r -d '' command <<EOF`.
       ++i;
       whole = true;
@@ -163,14 +160,15 @@ void read(Shell& shell, const Arguments& argv) {
 }
 
 void let(Shell& shell, const Arguments& argv) {
-  for (std::size_t i = 1; i < argv.size(); ++i) shell.expander().number(word(argv, i), argv[i].use);
+  for (std::size_t i = 1; i < argv.size(); ++i)
+    shell.expander().number(word_at(argv, i), argv[i].use);
 }
 
 /// One option of the positional words, as bash's getopts takes it.
 void getopts(Shell& shell, const Arguments& argv) {
   State& state = shell.state();
-  const auto specification = word(argv, 1);
-  const auto variable = word(argv, 2);
+  const auto specification = word_at(argv, 1);
+  const auto variable = word_at(argv, 2);
   const auto get = [&](const char* name) {
     const auto found = state.variables.find(name);
     if (found == state.variables.end() || found->second.items.empty()) return std::int64_t{1};
@@ -226,16 +224,16 @@ void refuse_ssh(Shell& shell, const Arguments&) {
 }
 
 void several(Shell& shell, const Arguments& argv) {
-  const auto name = word(argv, 0);
+  const auto name = word_at(argv, 0);
   shell.note_here(fmt::format("'{}' starts programs from a list; how many is not known", name));
   std::size_t at = 1;
-  while (at < argv.size() && word(argv, at).starts_with('-')) {
+  while (at < argv.size() && word_at(argv, at).starts_with('-')) {
     constexpr std::string_view valued[] = {"-n", "-I", "-P", "-L", "-d", "-a", "-j", "--jobs"};
-    const auto option = word(argv, at);
+    const auto option = word_at(argv, at);
     at += std::ranges::find(valued, option) != std::end(valued) ? 2 : 1;
   }
   Arguments command;
-  for (; at < argv.size() && !word(argv, at).starts_with(":::"); ++at) {
+  for (; at < argv.size() && !word_at(argv, at).starts_with(":::"); ++at) {
     auto argument = argv[at];
     if (written(argument.text).contains("{")) {
       for (auto& piece : argument.text) piece.known = piece.known && !piece.text.contains('{');

@@ -9,7 +9,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr int deepest = 40;
+constexpr int deepest_expansion = 40;
 
 char escape_of(char c) {
   switch (c) {
@@ -113,7 +113,7 @@ std::size_t Expander::dollar(std::string_view raw, std::size_t at, Quoting quoti
 }
 
 void Expander::walk(std::string_view raw, Quoting quoting, Parts& into) {
-  if (++depth_ > deepest) {
+  if (++depth_ > deepest_expansion) {
     into.push_back({{std::string(raw), use_, false}, Origin::quoted});
     --depth_;
     return;

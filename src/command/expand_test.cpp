@@ -8,24 +8,14 @@
 namespace schedmate {
 namespace {
 
+using testing::check_started;
 using testing::started_by;
-
-struct Row {
-  const char* script;
-  const char* started;
-};
-
-void check(std::span<const Row> rows) {
-  for (const auto& row : rows) {
-    CAPTURE(row.script);
-    CHECK(started_by(row.script) == row.started);
-  }
-}
+using testing::StartedRow;
 
 }  // namespace
 
 TEST_CASE("quotes keep words together and blanks split what is not quoted") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"p a 'b  c' \"d e\" f\\ g", "p a 'b  c' 'd e' 'f g'"},
       {"p 'x'\"y\"z", "p xyz"},
       {"p '' \"\"", "p '' ''"},
@@ -36,11 +26,11 @@ TEST_CASE("quotes keep words together and blanks split what is not quoted") {
       {"p \"it's\" 'say \"x\"' \"\\$A \\\"q\\\" \\n\"", "p it's 'say \"x\"' '$A \"q\" \\n'"},
       {"p --opts a=1,2 b=[1,2] c={d:1}", "p --opts a=1,2 b=[1,2] c={d:1}"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("parameters are expanded with their operators") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"A=x; p $A ${A} ${A}y ${#A}", "p x x xy 1"},
       {"p ${A:-1} ${A-2} \"${A:-b c}\" ${A:-\"d e\"}", "p 1 2 'b c' 'd e'"},
       {"p ${A:=3} $A", "p 3 3"},
@@ -55,11 +45,11 @@ TEST_CASE("parameters are expanded with their operators") {
       {"p ${A:-${B:-${C:-deep}}}", "p deep"},
       {"A=1; A+=2; p $A", "p 12"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("arrays give their items, their count and their slices") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"A=(a 'b c' d); p \"${A[@]}\" ${A[1]} ${#A[@]}", "p a 'b c' d b c 3"},
       {"A=(a b); A+=(c); A[0]=z; p ${A[*]} ${A[-1]} ${A[@]:1:2}", "p z b c c b c"},
       {"declare -A M=([x]=1 [y]=2); K=y; p ${M[$K]} ${M[x]}", "p 2 1"},
@@ -67,32 +57,32 @@ TEST_CASE("arrays give their items, their count and their slices") {
       {"A=(1 2); p \"${A[@]/%/.yaml}\"", "p 1.yaml 2.yaml"},
       {"A=(); p \"${A[@]}\" x", "p x"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("arithmetic is calculated where all of it is known") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"A=4; p $((A * 2 + 1)) $(($A/3)) $((A>3?7:8)) $(( 2**10 ))", "p 9 1 7 1024"},
       {"i=1; ((i++)); let i+=5; p $i", "p 7"},
       {"p $((1/0)) $((X*2)) $((9223372036854775807+1))",
        "p ?$((1/0)) ?$((X*2)) ?$((9223372036854775807+1))"},
       {"A=8; p $(expr $A / 2)", "p 4"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("braces and file patterns give several words") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"p {a,b}c {1..3} {01..03} x{,y} '{q,r}' ${A:-{}}", "p ac bc 1 2 3 01 02 03 x xy {q,r} {}"},
       {"p configs/*.yaml \"*.py\" [t]rain.py", "p configs/a.yaml *.py train.py"},
       {"p data/*.bin", "p ?data/*.bin"},
       {"p {3..1} {a..c} {0..10..5}", "p 3 2 1 a b c 0 5 10"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("what pure programs print is known, the rest is kept as written") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"p $(dirname a/b/c) $(basename a/b.py .py) $(echo x y) `echo z`", "p a/b b x y z"},
       {"p $(seq 3) $(seq -s, 2 4) $(printf '%03d' 7) $(printf '%s-%d' a 2)",
        "p 1 2 3 2,3,4 007 a-2"},
@@ -107,7 +97,7 @@ TEST_CASE("what pure programs print is known, the rest is kept as written") {
       {"p $(cat absent.txt)x", "p ?'$(cat absent.txt)x'"},
       {"p $(echo AbC | tr A-Z a-z) $(echo HeLLo | tr '[:upper:]' '[:lower:]')", "p abc hello"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("an unset variable stays as written and marks only its own word") {

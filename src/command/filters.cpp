@@ -11,8 +11,6 @@ Text run_filter(Shell& shell, const Arguments& argv);
 
 namespace {
 
-Text not_known(const Arguments& argv) { return unknown("", argv.front().use); }
-
 std::vector<std::string> words_of(const Arguments& argv) {
   std::vector<std::string> words;
   for (const auto& argument : argv) words.push_back(written(argument.text));

@@ -28,7 +28,7 @@ std::string launched(Tree& tree, const std::string& command, int gpus = 8, int n
   return shown;
 }
 
-struct Row {
+struct LaunchRow {
   const char* command;
   const char* launched;
 };
@@ -50,7 +50,7 @@ SmallTree small_tree() {
 
 TEST_CASE("launchers are taken off and say how many processes run") {
   auto tree = small_tree();
-  constexpr Row rows[] = {
+  constexpr LaunchRow rows[] = {
       {"python train.py --a 1", "train.py --a 1 ?/?"},
       {"python3.10 -u -W ignore ./tools/../train.py", "train.py ?/?"},
       {"torchrun --nproc_per_node=4 train.py x", "torchrun > train.py x 4/?"},

@@ -11,7 +11,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr int deepest = 20;
+constexpr int deepest_variable = 20;
 constexpr std::size_t most_value_bytes = 20'000;
 
 struct Rule {
@@ -135,7 +135,7 @@ class Makefile {
   std::string value_of(std::string_view name, const std::string& goal, int depth) {
     const auto found = variables_.find(name);
     if (name == "MAKE") return "make";
-    if (found == variables_.end() || depth > deepest) return fmt::format("${{{}}}", name);
+    if (found == variables_.end() || depth > deepest_variable) return fmt::format("${{{}}}", name);
     std::string value = expanded(found->second.value, goal, depth + 1);
     const bool plain_words = value.find_first_of("'\"$;&|`\\<>(){}*?#~") == std::string::npos;
     if (!plain_words || !is_name(name) || in_quotes_) return value;
@@ -145,7 +145,7 @@ class Makefile {
   }
 
   void make(const std::string& goal, int depth) {
-    if (depth > deepest || !made_.insert(goal).second) return;
+    if (depth > deepest_variable || !made_.insert(goal).second) return;
     const auto rule = rules_.find(goal);
     if (rule == rules_.end()) {
       if (depth == 0) shell_.note(fmt::format("{}: no rule for '{}'", file_.path, goal));

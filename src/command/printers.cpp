@@ -11,15 +11,8 @@
 namespace schedmate::shell {
 namespace {
 
-/// Output that is not known; $(...) shows it as written.
-Text not_known(const Arguments& argv) { return unknown("", argv.front().use); }
-
 Text line(std::string text, const PlacePtr& place) {
   return literal(std::move(text) + "\n", place);
-}
-
-std::string word(const Arguments& argv, std::size_t i) {
-  return i < argv.size() ? written(argv[i].text) : std::string();
 }
 
 Text echo(Shell&, const Arguments& argv) {
@@ -27,7 +20,7 @@ Text echo(Shell&, const Arguments& argv) {
   std::size_t at = 1;
   bool ends_line = true;
   for (; at < argv.size(); ++at) {
-    const auto option = word(argv, at);
+    const auto option = word_at(argv, at);
     if (option != "-n" && option != "-e" && option != "-ne" && option != "-E" && option != "-en")
       break;
     ends_line = ends_line && !option.contains('n');
@@ -55,8 +48,8 @@ std::string padded(std::string_view flags, char kind, const std::string& text) {
 Text print_format(Shell& shell, const Arguments& argv) {
   std::size_t at = 1;
   std::string variable;
-  if (word(argv, at) == "-v") {
-    variable = word(argv, 2);
+  if (word_at(argv, at) == "-v") {
+    variable = word_at(argv, 2);
     at = 3;
   }
   const auto format = at < argv.size() ? plain(argv[at].text) : std::nullopt;
@@ -81,7 +74,7 @@ Text print_format(Shell& shell, const Arguments& argv) {
     } else if (c == '%') {
       const std::size_t end = std::min(format->find_first_of("sdfgeixc", i), format->size() - 1);
       const auto flags = std::string_view(*format).substr(i + 1, end - i - 1);
-      const auto text = padded(flags, (*format)[end], word(argv, next));
+      const auto text = padded(flags, (*format)[end], word_at(argv, next));
       good = !text.empty() && next < argv.size();
       if (!good) break;
       append(made, literal(text, place_of(argv[next].text)));
@@ -116,18 +109,18 @@ Text cat(Shell& shell, const Arguments& argv) {
 Text folder_or_base(Shell&, const Arguments& argv) {
   std::size_t at = 1;
   std::string suffix;
-  while (at < argv.size() && word(argv, at).starts_with("-")) {
-    if (word(argv, at) == "-s") suffix = word(argv, ++at);
+  while (at < argv.size() && word_at(argv, at).starts_with("-")) {
+    if (word_at(argv, at) == "-s") suffix = word_at(argv, ++at);
     ++at;
   }
   if (at >= argv.size()) return not_known(argv);
-  const bool base = word(argv, 0) == "basename";
-  if (base && at + 1 < argv.size()) suffix = word(argv, at + 1);
+  const bool base = word_at(argv, 0) == "basename";
+  if (base && at + 1 < argv.size()) suffix = word_at(argv, at + 1);
   // The end of a path is known even if its start is not.
   const bool end_known = base && !argv[at].text.empty() && argv[at].text.back().known &&
                          argv[at].text.back().text.contains('/');
   if (!known(argv[at].text) && !end_known) return not_known(argv);
-  const auto path = end_known ? argv[at].text.back().text : word(argv, at);
+  const auto path = end_known ? argv[at].text.back().text : word_at(argv, at);
   std::string made(base ? base_name(path) : folder_name(path));
   if (!suffix.empty() && made.size() > suffix.size() && made.ends_with(suffix))
     made.resize(made.size() - suffix.size());
@@ -152,12 +145,12 @@ Text sequence(Shell&, const Arguments& argv) {
   std::string separator = "\n";
   std::size_t width = 0;
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    if (word(argv, i).starts_with("-s")) {
-      const bool apart = word(argv, i).size() == 2;
-      separator = apart ? word(argv, i + 1) : word(argv, i).substr(2);
+    if (word_at(argv, i).starts_with("-s")) {
+      const bool apart = word_at(argv, i).size() == 2;
+      separator = apart ? word_at(argv, i + 1) : word_at(argv, i).substr(2);
       i += apart ? 1 : 0;
-    } else if (word(argv, i) == "-w") {
-      width = word(argv, argv.size() - 1).size();
+    } else if (word_at(argv, i) == "-w") {
+      width = word_at(argv, argv.size() - 1).size();
     } else {
       const auto text = plain(argv[i].text);
       const auto number = text ? parse_number<std::int64_t>(*text) : std::nullopt;
@@ -197,7 +190,7 @@ Text unknown_lines(std::string_view what, int count, std::string asked) {
 /// `scontrol show hostnames`: a line for each node.
 Text list_hosts(Shell& shell, const Arguments& argv) {
   const bool lists =
-      argv.size() > 2 && word(argv, 1) == "show" && word(argv, 2).starts_with("host");
+      argv.size() > 2 && word_at(argv, 1) == "show" && word_at(argv, 2).starts_with("host");
   if (!lists) return not_known(argv);
   const int nodes = shell.source().nodes;
   return unknown_lines("host", nodes, fmt::format("nodes={}", nodes));
@@ -207,7 +200,7 @@ Text list_hosts(Shell& shell, const Arguments& argv) {
 Text list_gpus(Shell& shell, const Arguments& argv) {
   bool lists = false;
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    const auto text = word(argv, i);
+    const auto text = word_at(argv, i);
     lists = lists || text == "-L" || text == "--list-gpus" ||
             (text.starts_with("--query-gpu") && !text.ends_with("count"));
     if (text.starts_with("--format") && !text.contains("noheader")) return not_known(argv);
@@ -220,8 +213,8 @@ Text list_gpus(Shell& shell, const Arguments& argv) {
 
 /// `python -c "import torch; print(torch.cuda.device_count())"` is a question for the GPU count.
 std::optional<Text> device_count(Shell& shell, const Arguments& argv) {
-  const bool asks = argv.size() == 3 && word(argv, 1) == "-c" &&
-                    word(argv, 2).contains("print(torch.cuda.device_count())");
+  const bool asks = argv.size() == 3 && word_at(argv, 1) == "-c" &&
+                    word_at(argv, 2).contains("print(torch.cuda.device_count())");
   if (!asks) return std::nullopt;
   const auto& source = shell.source();
   auto place = std::make_shared<schedmate::Place>();

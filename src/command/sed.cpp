@@ -13,7 +13,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 18;
+constexpr std::size_t most_output = 1 << 18;
 constexpr std::size_t most_line_bytes = 2000;
 constexpr std::size_t most_pattern_bytes = 200;
 constexpr std::size_t most_commands = 50;
@@ -210,7 +210,7 @@ std::string substituted(const std::string& line, const SedCommand& command) {
     const bool empty = groups[0].rm_eo == groups[0].rm_so;
     rest.erase(0, static_cast<std::size_t>(groups[0].rm_eo));
     first = false;
-    if (!command.all || empty || rest.empty() || made.size() > most_bytes) break;
+    if (!command.all || empty || rest.empty() || made.size() > most_output) break;
   }
   return made + rest;
 }
@@ -223,7 +223,7 @@ std::optional<std::string> edited(std::string_view text, std::span<const std::st
   for (const std::string& expression : expressions) {
     if (!SedReader(expression, extended).read(commands)) return std::nullopt;
   }
-  if (text.size() > most_bytes) return std::nullopt;
+  if (text.size() > most_output) return std::nullopt;
   const bool ended = text.ends_with('\n');
   if (ended) text.remove_suffix(1);
   const auto lines = split(text, '\n');
@@ -237,7 +237,7 @@ std::optional<std::string> edited(std::string_view text, std::span<const std::st
       kept = command.what != 'd';
       if (kept) line = substituted(line, command);
     }
-    if (made.size() > most_bytes) return std::nullopt;
+    if (made.size() > most_output) return std::nullopt;
     if (kept) made += line + "\n";
   }
   if (!ended && !made.empty()) made.pop_back();

@@ -15,7 +15,6 @@ constexpr std::int64_t most_steps = 100'000;
 constexpr std::size_t most_invocations = 500;
 constexpr std::size_t most_notes = 60;
 constexpr std::size_t most_script_bytes = 1 << 18;
-constexpr int deepest = 60;
 
 /// Programs whose answer, not success, is what a script asks for.
 bool is_question(std::string_view program) {
@@ -114,7 +113,7 @@ PlacePtr Shell::place_of_part(std::string_view part) const {
 
 Text Shell::output_of(std::string_view script, const PlacePtr& use) {
   const std::string as_written = fmt::format("$({})", script);
-  if (depth_ > deepest || !charge(1)) return unknown(as_written, use);
+  if (depth_ > deepest_block || !charge(1)) return unknown(as_written, use);
   Text printed;
   Text* const before = out_;
   const Text* const input = in_;
@@ -316,5 +315,11 @@ void Shell::hide_local(const std::string& name) {
                                    ? std::nullopt
                                    : std::optional<Variable>(found->second));
 }
+
+std::string word_at(const Arguments& argv, std::size_t i) {
+  return i < argv.size() ? written(argv[i].text) : std::string();
+}
+
+Text not_known(const Arguments& argv) { return unknown("", argv.front().use); }
 
 }  // namespace schedmate::shell

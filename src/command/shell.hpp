@@ -128,6 +128,16 @@ class Shell {
   std::map<PlacePtr, Text> origins_;  ///< of words that are made of several pieces, by their place
 };
 
+constexpr int deepest_block = 60;  ///< calls, substitutions, loops and blocks in each other
+
+[[nodiscard]] constexpr Truth inverse(Truth truth) {
+  return truth == Truth::unknown ? truth : truth == Truth::yes ? Truth::no : Truth::yes;
+}
+/// The word at that place as written; "" behind the last.
+[[nodiscard]] std::string word_at(const Arguments& argv, std::size_t i);
+/// Output that is not known; $(...) shows it as written.
+[[nodiscard]] Text not_known(const Arguments& argv);
+
 /// Builtins and programs whose effect is known. False when `argv` is none of them.
 bool run_builtin(Shell& shell, const Arguments& argv);
 /// Programs that print what can be said without running them: echo, seq, dirname, nvidia-smi, ...

@@ -7,7 +7,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr int deepest = 200;
+constexpr int deepest_quote = 200;
 constexpr int most_here_documents = 100;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -70,7 +70,7 @@ std::size_t Scanner::backquoted(std::size_t at) {
 }
 
 std::size_t Scanner::braces(std::size_t at) {
-  if (++depth_ > deepest) return give_up();
+  if (++depth_ > deepest_quote) return give_up();
   while (at < text_.size() && text_[at] != '}') at = unit(at);
   --depth_;
   return at < text_.size() ? at + 1 : give_up();
@@ -94,7 +94,7 @@ std::size_t Scanner::here_document(std::size_t at) {
 }
 
 std::size_t Scanner::parentheses(std::size_t at) {
-  if (++depth_ > deepest) return give_up();
+  if (++depth_ > deepest_quote) return give_up();
   const bool arithmetic = this->at(at) == '(';
   while (at < text_.size() && text_[at] != ')') {
     const char c = text_[at];
@@ -135,7 +135,7 @@ std::size_t Scanner::unit(std::size_t at) {
     case '\'':
       return single_quoted(at + 1, false);
     case '"':
-      if (++depth_ > deepest) return give_up();
+      if (++depth_ > deepest_quote) return give_up();
       at = double_quoted(at + 1);
       --depth_;
       return at;

@@ -16,7 +16,6 @@ constexpr int most_rounds = 64;     ///< of one loop that is unrolled
 constexpr int most_unrolled = 512;  ///< of loops within loops
 constexpr int most_while_rounds = 200;
 constexpr std::int64_t most_counted = 20'000;
-constexpr int deepest = 60;
 
 }  // namespace
 
@@ -198,7 +197,7 @@ void Shell::run_choice_items(const Statement& statement, const Text& subject, st
       for (std::size_t k = i; k <= last; ++k) run(statement.parts[k]);
     };
     if (all == Truth::yes) return run_item();
-    if (++depth_ > deepest) {
+    if (++depth_ > deepest_block) {
       note_here("too many undecided cases; the rest is left out");
     } else {
       run_either(Truth::unknown, run_item, [&] { run_choice_items(statement, subject, i + 1); });

@@ -10,8 +10,8 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr int deepest = 100;
-constexpr std::size_t most_notes = 20;
+constexpr int deepest_compound = 100;
+constexpr std::size_t most_syntax_notes = 20;
 
 bool is_compound(std::string_view word) {
   constexpr auto keywords = std::to_array<std::string_view>(
@@ -24,7 +24,7 @@ bool is_compound(std::string_view word) {
 bool Parser::see_any(Words ends) { return std::ranges::find(ends, peek()) != ends.end(); }
 
 void Parser::note(std::size_t at, std::string text) {
-  if (made_.notes.size() < most_notes) made_.notes.push_back({at, std::move(text)});
+  if (made_.notes.size() < most_syntax_notes) made_.notes.push_back({at, std::move(text)});
 }
 
 void Parser::skip_comment() {
@@ -173,7 +173,7 @@ Statement Parser::command() {
   at_ = scanner_.blanks(at_);
   Statement made;
   const std::size_t begin = at_;
-  if (++depth_ > deepest) {
+  if (++depth_ > deepest_compound) {
     note(at_, "nested too deeply");
     at_ = text_.size();
   }

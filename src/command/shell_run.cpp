@@ -4,16 +4,6 @@
 #include "command/shell.hpp"
 
 namespace schedmate::shell {
-namespace {
-
-constexpr int deepest = 60;
-
-Truth inverse(Truth truth) {
-  return truth == Truth::unknown ? truth : truth == Truth::yes ? Truth::no : Truth::yes;
-}
-
-}  // namespace
-
 void Shell::run_block(const std::vector<Statement>& block) {
   for (const auto& statement : block) {
     if (state_.flow != Flow::on) return;
@@ -25,7 +15,7 @@ void Shell::run(const Statement& statement) {
   if (state_.flow != Flow::on || !charge(1)) return;
   const Statement* const before = statement_;
   statement_ = &statement;
-  if (++depth_ > deepest) {
+  if (++depth_ > deepest_block) {
     note_here("nested or recursive too deeply; not followed");
   } else if (statement.background) {
     in_subshell([&] { with_redirects(statement, [&] { run_kind(statement); }); });
@@ -124,7 +114,7 @@ void Shell::run_branch(const Statement& statement, std::size_t from) {
     return;
   }
   if (from + 1 == statement.parts.size()) return run(statement.parts[from]);
-  if (++depth_ > deepest) {
+  if (++depth_ > deepest_block) {
     note_here("too many branches; the rest is left out");
   } else {
     run(statement.parts[from]);

@@ -8,27 +8,17 @@
 namespace schedmate {
 namespace {
 
+using testing::check_started;
 using testing::commands_of;
 using testing::SmallTree;
 using testing::started;
 using testing::started_by;
-
-struct Row {
-  const char* script;
-  const char* started;
-};
-
-void check(std::span<const Row> rows, const char* command = "sh run.sh") {
-  for (const auto& row : rows) {
-    CAPTURE(row.script);
-    CHECK(started_by(row.script, command) == row.started);
-  }
-}
+using testing::StartedRow;
 
 }  // namespace
 
 TEST_CASE("branches on known values are taken, others perhaps") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"A=2\nif [ $A -gt 1 ]; then p yes; else p no; fi", "p yes"},
       {"if [[ -z \"$X\" ]]; then X=4; fi; p $X", "p 4"},
       {"if [ -f train.py ] && [ -d configs ]; then p 1; elif true; then p 2; fi", "p 1"},
@@ -44,11 +34,11 @@ TEST_CASE("branches on known values are taken, others perhaps") {
       {"case $X in a) p 1;; *) p 2;; esac", "p 1 (maybe) | p 2 (maybe)"},
       {"((3 > 2)) && p 1; test a = b || p 2", "p 1 | p 2"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("loops over known values are unrolled") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"for i in a 'b c'; do p \"$i\"; done", "p a | p 'b c'"},
       {"for i in $(seq 2); do for j in x y; do p $i$j; done; done", "p 1x | p 1y | p 2x | p 2y"},
       {"for ((i=0; i<2; i++)); do p $i; done", "p 0 | p 1"},
@@ -64,11 +54,11 @@ TEST_CASE("loops over known values are unrolled") {
       {"while read l; do p $l; done < list.txt", "p ?$l (maybe)"},
       {"for f in configs/*; do p $f; done", "p configs/a.yaml"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("functions, locals, subshells and sourced text keep their own state") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"f() { p $1 $#; }; f a b; f", "p a 2 | p 0"},
       {"f() { local A=2; p $A; }; A=1; f; p $A", "p 2 | p 1"},
       {"function f { return; p no; }; f; p yes", "p yes"},
@@ -80,28 +70,28 @@ TEST_CASE("functions, locals, subshells and sourced text keep their own state") 
       {"set -euo pipefail; set -- x y; p $2 \"$@\"", "p y x y"},
       {"p a 2>&1 | tee log", "p a"},
   };
-  check(rows);
+  check_started(rows);
 }
 
 TEST_CASE("positional parameters and option loops of a wrapper follow the command") {
-  constexpr Row rows[] = {
+  constexpr StartedRow rows[] = {
       {"p $1 ${2:-d} \"$@\"", "p --lr ?$LR --lr ?$LR 'a b'"},
   };
-  check(rows, "bash run.sh --lr $LR 'a b'");
-  constexpr Row loops[] = {
+  check_started(rows, "bash run.sh --lr $LR 'a b'");
+  constexpr StartedRow loops[] = {
       {"while [[ $# -gt 0 ]]; do case $1 in --lr) LR=$2; shift 2;; --lr=*) LR=${1#*=}; shift;;"
        " *) R+=(\"$1\"); shift;; esac; done; p $LR \"${R[@]}\"",
        "p 3 x"},
       {"for a in \"$@\"; do case $a in --lr) ;; x) p $a;; esac; done", "p x"},
       {"shift; p \"$@\"; shift 5; p $#", "p 3 x | p 2"},
   };
-  check(loops, "bash run.sh --lr 3 x");
-  constexpr Row options[] = {
+  check_started(loops, "bash run.sh --lr 3 x");
+  constexpr StartedRow options[] = {
       {"while getopts 'b:e:f' o; do case $o in b) B=$OPTARG;; e) E=$OPTARG;; f) F=1;; esac; done;"
        " shift $((OPTIND-1)); p $B $E $F $1",
        "p 8 9 1 rest"},
   };
-  check(options, "bash run.sh -b 8 -fe9 rest");
+  check_started(options, "bash run.sh -b 8 -fe9 rest");
 }
 
 TEST_CASE("wrappers within wrappers, text and here-documents are followed") {

@@ -11,7 +11,7 @@
 namespace schedmate::shell {
 namespace {
 
-constexpr int deepest = 50;
+constexpr int deepest_test = 50;
 
 Truth from(bool value) { return value ? Truth::yes : Truth::no; }
 
@@ -24,8 +24,6 @@ Truth either(Truth a, Truth b) {
   if (a == Truth::yes || b == Truth::yes) return Truth::yes;
   return a == Truth::no && b == Truth::no ? Truth::no : Truth::unknown;
 }
-
-Truth inverse(Truth a) { return a == Truth::unknown ? a : from(a == Truth::no); }
 
 /// POSIX extended expression without what can make it slow.
 Truth fits_expression(const std::string& expression, const std::string& text) {
@@ -82,7 +80,7 @@ class Test {
   }
 
   Truth one() {
-    if (++depth_ > deepest || at_ >= tokens_.size()) return Truth::unknown;
+    if (++depth_ > deepest_test || at_ >= tokens_.size()) return Truth::unknown;
     const bool last = at_ + 1 >= tokens_.size();
     if (see("!") && !last) {
       ++at_;

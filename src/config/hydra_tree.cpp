@@ -33,11 +33,6 @@ std::string joined(const std::string& above, char mark, const std::string& below
   return above + mark + below;
 }
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
 std::string without_slash(const std::string& path) {
   return path.starts_with('/') ? path.substr(1) : path;
 }

@@ -15,7 +15,7 @@
 namespace schedmate::config {
 namespace {
 
-constexpr int most_references = 100;
+constexpr int most_hyperpyyaml_references = 100;
 constexpr int most_includes = 50;
 
 /// "<a[b][c]>" as "a.b.c"; hyperpyyaml writes attributes as <a.b> too.
@@ -84,7 +84,7 @@ class Resolver {
 
   void refer(Value& value, const std::string& text) {
     const auto here = value.place;
-    if (!busy_.insert(&value).second || busy_.size() > most_references) {
+    if (!busy_.insert(&value).second || busy_.size() > most_hyperpyyaml_references) {
       note(here, "a reference that leads back to itself: " + text.substr(0, 120));
       value = Value({}, here);
       return;

@@ -13,7 +13,7 @@
 namespace schedmate::config {
 namespace {
 
-constexpr int most_references = 100;  ///< that lead on to further references
+constexpr int most_chained_references = 100;  ///< that lead on to further references
 
 /// A node with the dicts and lists that it stands in, outermost first.
 struct Spot {
@@ -91,7 +91,7 @@ class Interpolator {
   }
 
   Value read_text(std::string_view text, const Spot& spot) {
-    if (depth_ > most_references) {
+    if (depth_ > most_chained_references) {
       note(spot.node->place, text, "is nested too deeply");
       return {};
     }
@@ -144,7 +144,7 @@ class Interpolator {
   }
 
   Value copy_of(const Spot& found, const Spot& spot) {
-    if (depth_ > most_references || copied_ > most_nodes) return {};
+    if (depth_ > most_chained_references || copied_ > most_nodes) return {};
     ++depth_;
     settle(found);
     --depth_;

@@ -5,11 +5,12 @@
 #include <schedmate/cluster.hpp>
 
 #include "base/random.hpp"
+#include "tests/support/small.hpp"
 
 namespace schedmate {
 namespace {
 
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
+using testing::job;
 
 PartitionSpec nodes_of(int nodes, int gpus_per_node = 8) {
   PartitionSpec spec;

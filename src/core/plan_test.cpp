@@ -3,10 +3,13 @@
 
 #include <schedmate/policy.hpp>
 
+#include "tests/support/small.hpp"
+
 namespace schedmate {
 namespace {
 
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
+using testing::job;
+
 using Kind = Plan::Decision::Kind;
 
 struct OneNode {

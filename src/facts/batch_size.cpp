@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "batch_size";
+constexpr std::string_view batch_size_field = "batch_size";
 
 bool mentions(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
@@ -71,7 +71,7 @@ std::vector<Loader> loaders(const Scene& scene) {
 /// batches.
 bool holds_batches(const Scene& scene, const Value& size) {
   if (size.number() != 1 || !size.place || size.place->source != FactSource::code) return false;
-  return std::ranges::any_of(scene.meant(field), [](const Scene::Meant& meant) {
+  return std::ranges::any_of(scene.meant(batch_size_field), [](const Scene::Meant& meant) {
     const auto number = meant.setting->value.number();
     return meant.setting->standing <= Standing::config && meant.setting->read && number &&
            *number > 1;
@@ -80,7 +80,7 @@ bool holds_batches(const Scene& scene, const Value& size) {
 
 /// The micro-batch that the program was told to cut `per_process` into; 0 when none.
 double told_micro_batch(const Scene& scene, double per_process) {
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+  for (const auto& [setting, meaning, trust] : scene.meant(batch_size_field)) {
     const auto micro = setting->value.number();
     const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
                         setting->standing <= Standing::config && setting->read && *micro >= 1;
@@ -123,7 +123,7 @@ const Call* cut_into_parts(const Scene& scene, double per_process) {
 bool is_divided(const Scene& scene, const Value& size, double devices) {
   const auto number = likely_number(size);
   if (!number || devices <= 1) return false;
-  return std::ranges::any_of(scene.meant(field), [&](const Scene::Meant& meant) {
+  return std::ranges::any_of(scene.meant(batch_size_field), [&](const Scene::Meant& meant) {
     const Value& told = meant.setting->value;
     return told.place && told.number() == *number * devices &&
            comes_from(size.place, told.place.get());
@@ -155,7 +155,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
   // Split further into micro-steps by the program.
   if (told_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);
   if (const Call* cut = cut_into_parts(scene, per_process)) {
-    add(out, {field, number_fact(*cut->args[0].number()), sure - 0.02},
+    add(out, {batch_size_field, number_fact(*cut->args[0].number()), sure - 0.02},
         cut->args[0].place ? cut->args[0].place : cut->place, "the batch is cut into micro-steps");
     sure = std::min(sure, confidence::fair);
   }
@@ -164,7 +164,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
   if (holds_batches(scene, *best->size)) sure = confidence::fair;
   const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
   const double per_device = std::ceil(per_process / devices);
-  add(out, {field, number_fact(per_device / rounds_of(scene, per_device)), sure}, place,
+  add(out, {batch_size_field, number_fact(per_device / rounds_of(scene, per_device)), sure}, place,
       "the training loader's batch size");
   return *best->size;
 }
@@ -182,7 +182,7 @@ bool hides_defaults(const Library& library) {
   return library.callee.contains("fit") || library.callee.ends_with("run_recbole");
 }
 
-void from_libraries(const Scene& scene, Findings& out) {
+void batch_size_from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
     for (const auto* name : {"per_device_train_batch_size", "batch_size", "train_batch_size"}) {
       const auto setting = library_setting(scene, library, name);
@@ -191,8 +191,8 @@ void from_libraries(const Scene& scene, Findings& out) {
       const bool per_device = std::string_view(name).starts_with("per_device");
       // A data set that comes in batches hides fit()'s own default, a config RecBole's.
       const bool by_default = setting->value.is_unknown() && hides_defaults(library);
-      if (by_default && !scene.meant(field).empty()) continue;
-      add_setting(out, field,
+      if (by_default && !scene.meant(batch_size_field).empty()) continue;
+      add_setting(out, batch_size_field,
                   number_fact(per_device ? *number : *number / devices_per_process(scene)),
                   *setting);
       return;
@@ -208,8 +208,8 @@ bool is_open_total(const Scene& scene, const Value& in_loader) {
          single_process_split(scene) == nullptr;
 }
 
-void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+void batch_size_from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(batch_size_field)) {
     const auto number = setting->value.number();
     if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;
     if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
@@ -222,7 +222,8 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
     double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {
       if (setting->standing == Standing::given || setting->standing == Standing::config)
-        add(out, {field, {}, sure - 0.02}, setting->value.place, "batches by " + setting->key);
+        add(out, {batch_size_field, {}, sure - 0.02}, setting->value.place,
+            "batches by " + setting->key);
       continue;
     }
     if (meaning == "total") {
@@ -236,7 +237,8 @@ void from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
       if (is_open_total(scene, in_loader)) sure = confidence::hint;
     }
     if (value < 1 || std::floor(value) != value) sure = confidence::hint;
-    add(out, {field, number_fact(value), sure}, setting->value.place, "setting " + setting->key);
+    add(out, {batch_size_field, number_fact(value), sure}, setting->value.place,
+        "setting " + setting->key);
   }
 }
 
@@ -248,7 +250,7 @@ void from_unit(const Scene& scene, Findings& out) {
     if (!unit || setting.standing > Standing::fallback || !setting.value.place) continue;
     const std::string name = normal_key(name_in(setting.value));
     if (mentions(name, {"frame", "token", "numel", "bins", "second", "duration"}))
-      add(out, {field, {}, 0.98}, setting.value.place, "batches by " + name);
+      add(out, {batch_size_field, {}, 0.98}, setting.value.place, "batches by " + name);
     return;
   }
 }
@@ -257,8 +259,8 @@ void from_unit(const Scene& scene, Findings& out) {
 
 void find_batch_size(const Scene& scene, Findings& out) {
   from_unit(scene, out);
-  from_libraries(scene, out);
-  from_settings(scene, from_loaders(scene, out), out);
+  batch_size_from_libraries(scene, out);
+  batch_size_from_settings(scene, from_loaders(scene, out), out);
 }
 
 }  // namespace schedmate

@@ -15,7 +15,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "dataset";
+constexpr std::string_view dataset_field = "dataset";
 
 class Datasets {
  public:
@@ -31,10 +31,11 @@ class Datasets {
     const auto match = literal ? std::nullopt : scene_.tables->find_dataset(text);
     if (several && alone > 0) alone = sure;
     if (!match) {
-      if (alone > 0 && is_name(text)) add(out_, {field, std::string(text), alone}, place, "named");
+      if (alone > 0 && is_name(text))
+        add(out_, {dataset_field, std::string(text), alone}, place, "named");
       return;
     }
-    add(out_, {field, match->name, sure}, place, "named, and known by the table");
+    add(out_, {dataset_field, match->name, sure}, place, "named, and known by the table");
     if (!match->domain.empty())
       add_from_table(out_, {"task_type", match->domain, sure - 0.15}, match->row, place);
     if (match->samples)
@@ -239,7 +240,7 @@ void Datasets::from_classes() {
 }
 
 void Datasets::from_settings() {
-  for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
+  for (const auto& [setting, meaning, trust] : scene_.meant(dataset_field)) {
     const bool evaluates = setting->key.contains("val") || setting->key.contains("test") ||
                            setting->key.contains("eval");
     const List* several = setting->value.items();

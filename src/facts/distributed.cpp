@@ -14,7 +14,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "distributed";
+constexpr std::string_view distributed_field = "distributed";
 
 struct Wrapper {
   std::string_view callee, word;
@@ -37,7 +37,7 @@ void add_on_request(const Scene& scene, Findings& out, std::string word, double 
             .source = FactSource::environment,
             .evidence = {}};
   fact.evidence.push_back({"<request>", 0, "gpus " + std::to_string(scene.job.gpus)});
-  out.push_back({std::string(field), std::move(fact), "GPUs asked for"});
+  out.push_back({std::string(distributed_field), std::move(fact), "GPUs asked for"});
 }
 
 const Setting* number_setting(const Scene& scene, std::string_view name, double at_least) {
@@ -89,20 +89,21 @@ void from_zero(const Scene& scene, Findings& out) {
   if (stage != nullptr && is_idle_default(scene, *stage)) return;
   if (stage == nullptr || !uses_deepspeed(scene)) {
     if (!scene.calls("deepspeed.initialize").empty())
-      add(out, {field, "ddp", confidence::weak}, scene.calls("deepspeed.initialize")[0]->place,
-          "deepspeed");
+      add(out, {distributed_field, "ddp", confidence::weak},
+          scene.calls("deepspeed.initialize")[0]->place, "deepspeed");
     return;
   }
   const auto number = static_cast<int>(*stage->value.number());
-  add(out, {field, number == 0 ? "ddp" : "deepspeed-zero" + std::to_string(number), 0.95},
+  add(out,
+      {distributed_field, number == 0 ? "ddp" : "deepspeed-zero" + std::to_string(number), 0.95},
       stage->value.place, "ZeRO stage");
 }
 
 void from_wrappers(const Scene& scene, Findings& out) {
   for (const auto& [name, word] : wrappers) {
     for (const Call* call : scene.calls(name)) {
-      add(out, {field, std::string(word), call->certain ? 0.94 : confidence::fair}, call->place,
-          "wrapped by the program");
+      add(out, {distributed_field, std::string(word), call->certain ? 0.94 : confidence::fair},
+          call->place, "wrapped by the program");
     }
   }
   const Call* call = single_process_split(scene);
@@ -116,7 +117,7 @@ void from_wrappers(const Scene& scene, Findings& out) {
     if (!mesh->sized) sure = confidence::hint;
     call = mesh->call;
   }
-  add(out, {field, std::move(word), sure}, call->place, "split by one process");
+  add(out, {distributed_field, std::move(word), sure}, call->place, "split by one process");
 }
 
 std::string strategy_word(std::string_view raw) {
@@ -144,7 +145,7 @@ void from_strategy(const Scene& scene, Findings& out) {
     if (word.empty()) continue;
     const bool told = setting->standing <= Standing::config ||
                       (setting->standing == Standing::argument && setting->read);
-    add(out, {field, word, told ? 0.94 : confidence::fair}, setting->value.place,
+    add(out, {distributed_field, word, told ? 0.94 : confidence::fair}, setting->value.place,
         "setting " + setting->key);
   }
 }
@@ -163,7 +164,7 @@ void from_fsdp_block(const Scene& scene, Findings& out) {
     if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
     if (is_switched_off(setting)) return;
     if (setting.standing > Standing::config || !setting.value.place) continue;
-    add(out, {field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
+    add(out, {distributed_field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
     return;
   }
 }
@@ -173,7 +174,9 @@ void from_fsdp_axis(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant("fsdp_parallel")) {
     const auto number = setting->value.number();
     if (!number || (*number < 2 && *number != -1)) continue;
-    add(out, {field, "fsdp", setting->standing <= Standing::config ? 0.96 : confidence::fair},
+    add(out,
+        {distributed_field, "fsdp",
+         setting->standing <= Standing::config ? 0.96 : confidence::fair},
         setting->value.place, "devices of an axis");
     return;
   }
@@ -218,7 +221,7 @@ void from_launcher(const Scene& scene, Findings& out) {
 /// A launcher that was told to start one process, on several GPUs that others use as well.
 void from_one_process(const Scene& scene, Findings& out) {
   if (!is_told_one_process(scene) || single_process_split(scene) != nullptr) return;
-  add(out, {field, "none", 0.97}, scene.launch.processes_per_node.place, "one process");
+  add(out, {distributed_field, "none", 0.97}, scene.launch.processes_per_node.place, "one process");
 }
 
 }  // namespace

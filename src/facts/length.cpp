@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "length";
+constexpr std::string_view length_field = "length";
 
 struct Limit {
   std::string_view name, unit;
@@ -37,10 +37,10 @@ const Word* unknown_limit(const Scene& scene) {
   return nullptr;
 }
 
-void from_libraries(const Scene& scene, Findings& out) {
+void length_from_libraries(const Scene& scene, Findings& out) {
   const Word* limit = unknown_limit(scene);
   if (limit != nullptr && !libraries_of(scene).empty())
-    return add(out, {field, {}, 0.98}, limit->place, "a limit that is not known");
+    return add(out, {length_field, {}, 0.98}, limit->place, "a limit that is not known");
   for (const Library& library : libraries_of(scene)) {
     for (const auto& [name, unit] : limits) {
       const auto setting = library_setting(scene, library, name);
@@ -48,8 +48,8 @@ void from_libraries(const Scene& scene, Findings& out) {
       if (!number || *number <= 0) continue;
       // What a config says reaches RecBole by itself.
       const bool hidden = setting->value.is_unknown() && library.callee.ends_with("run_recbole");
-      if (hidden && !scene.meant(field).empty()) continue;
-      add_setting(out, field, Length{*number, std::string(unit)}, *setting);
+      if (hidden && !scene.meant(length_field).empty()) continue;
+      add_setting(out, length_field, Length{*number, std::string(unit)}, *setting);
       return;
     }
   }
@@ -63,7 +63,8 @@ void from_learning(const Scene& scene, Findings& out) {
     const Value* steps = argument(*call, "total_timesteps", 0);
     const auto number = known && steps != nullptr ? steps->number() : std::nullopt;
     if (number && *number > 0)
-      add(out, {field, Length{*number, "env steps"}, call->certain ? 0.96 : confidence::likely},
+      add(out,
+          {length_field, Length{*number, "env steps"}, call->certain ? 0.96 : confidence::likely},
           steps->place ? steps->place : call->place, "what the agent was told to learn for");
   }
 }
@@ -142,7 +143,7 @@ void from_loops(const Scene& scene, Findings& out) {
   if (!best.loop->certain) sure -= 0.1;
   if (best.loop->loops > 0) sure -= 0.35;  // rounds within a step, folds around a training
   const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
-  add(out, {field, Length{best.amount, best.unit}, sure}, place, "the training loop");
+  add(out, {length_field, Length{best.amount, best.unit}, sure}, place, "the training loop");
 }
 
 /// Composer's "90ep", "100ba"; nothing for other units.
@@ -181,15 +182,15 @@ bool counts_steps(std::string_view leaf) {
   return std::ranges::find(names, leaf) != names.end();
 }
 
-/// A field of a class such as EvalArgs. Other owners are files and calls.
+/// A length_field of a class such as EvalArgs. Other owners are files and calls.
 bool of_other_class(const Setting& setting) {
   const bool by_class = setting.owner.find_first_of("./") == std::string::npos;
   return by_class && of_something_else(normal_key(setting.owner));
 }
 
-void from_settings(const Scene& scene, Findings& out) {
+void length_from_settings(const Scene& scene, Findings& out) {
   const bool played = plays(scene);
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+  for (const auto& [setting, meaning, trust] : scene.meant(length_field)) {
     if (of_something_else(setting->key) || of_other_class(*setting)) continue;
     // GradientAccumulationPlugin(num_steps=16): micro-steps of one step.
     if (normal_key(setting->owner).contains("accumulation")) continue;
@@ -199,14 +200,14 @@ void from_settings(const Scene& scene, Findings& out) {
     if (setting->standing == Standing::argument && !setting->read) continue;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))
-        add(out, {field, *duration, sure}, setting->value.place, why);
+        add(out, {length_field, *duration, sure}, setting->value.place, why);
       continue;
     }
     const auto number = setting->value.number();
     if (!number || *number <= 0 || setting->value.boolean() != nullptr) continue;
     const bool steps = played && meaning == "steps" && counts_steps(setting->leaf());
     add(out,
-        {field, Length{*number, steps ? "env steps" : meaning},
+        {length_field, Length{*number, steps ? "env steps" : meaning},
          meaning == "env steps" ? sure + 0.04 : sure},
         setting->value.place, why);
   }
@@ -215,10 +216,10 @@ void from_settings(const Scene& scene, Findings& out) {
 }  // namespace
 
 void find_length(const Scene& scene, Findings& out) {
-  from_libraries(scene, out);
+  length_from_libraries(scene, out);
   from_learning(scene, out);
   from_loops(scene, out);
-  from_settings(scene, out);
+  length_from_settings(scene, out);
 }
 
 }  // namespace schedmate

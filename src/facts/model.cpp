@@ -14,7 +14,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "model_name";
+constexpr std::string_view model_field = "model_name";
 
 class Models {
  public:
@@ -32,7 +32,7 @@ class Models {
     const auto match = scene_.tables->find_model(text);
     if (!match) {
       if (!alone || !is_name(text) || is_data(text)) return;
-      add(out_, {field, short_name(text), sure - 0.1}, place, "named");
+      add(out_, {model_field, short_name(text), sure - 0.1}, place, "named");
       // model-1.8b: the name tells the size.
       const auto tokens = name_tokens(short_name(text));
       if (const auto size = tokens.empty() ? std::nullopt : size_behind(tokens, 0))
@@ -40,7 +40,7 @@ class Models {
       return;
     }
     const std::string name = of_class_ ? name_of_class(*match, text) : match->name;
-    add(out_, {field, name, sure}, place, "named, and known by the table");
+    add(out_, {model_field, name, sure}, place, "named, and known by the table");
     const double known = sure - 0.02;
     if (!match->family.empty())
       add_from_table(out_, {"model_family", match->family, known}, match->row, place);
@@ -119,7 +119,7 @@ class Models {
 
   /// A setting names the model as a whole, by a name of its own: what else is named is a part.
   [[nodiscard]] bool is_named_whole() const {
-    return std::ranges::any_of(scene_.meant(field), [&](const Scene::Meant& meant) {
+    return std::ranges::any_of(scene_.meant(model_field), [&](const Scene::Meant& meant) {
       const Setting& setting = *meant.setting;
       const std::string_view key = setting.key;
       const bool whole = key == "model.name" || key == "model_name" || key == "modelname" ||
@@ -288,7 +288,7 @@ void Models::from_networks() {
 }
 
 void Models::from_settings() {
-  for (const auto& [setting, meaning, trust] : scene_.meant(field)) {
+  for (const auto& [setting, meaning, trust] : scene_.meant(model_field)) {
     const std::string text = name_in(setting->value);
     if (text.empty() || setting->value.object() != nullptr) continue;
     const double sure = sure_of(scene_, *setting) - 0.001 * (trust % 1000);

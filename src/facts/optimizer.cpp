@@ -9,7 +9,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "optimizer";
+constexpr std::string_view optimizer_field = "optimizer";
 
 /// Callees that take the optimiser's name as a setting (timm, fairseq, ...), by argument.
 struct Factory {
@@ -99,11 +99,11 @@ void from_program(const Scene& scene, Findings& out) {
   for (const Built& one : built) {
     const double sure = one_kind ? (any_certain ? confidence::certain : confidence::likely)
                                  : (any_certain ? confidence::fair : confidence::hint);
-    add(out, {field, one.name, sure}, one.place, "built by the program");
+    add(out, {optimizer_field, one.name, sure}, one.place, "built by the program");
   }
 }
 
-void from_libraries(const Scene& scene, Findings& out) {
+void optimizer_from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
     auto setting = library_setting(scene, library, "optim");
     if (!setting) setting = library_setting(scene, library, "optimizer");
@@ -114,21 +114,21 @@ void from_libraries(const Scene& scene, Findings& out) {
     }
     const auto match = scene.tables->find_optimizer(text);
     if (!match) continue;
-    add_setting(out, field, match->name, *setting);
+    add_setting(out, optimizer_field, match->name, *setting);
     return;
   }
 }
 
-void from_settings(const Scene& scene, Findings& out) {
+void optimizer_from_settings(const Scene& scene, Findings& out) {
   const bool by_factory = !scene.calls("create_optimizer").empty();
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+  for (const auto& [setting, meaning, trust] : scene.meant(optimizer_field)) {
     const std::string text = name_in(setting->value);
     if (text.empty()) continue;
     if (const auto match = scene.tables->find_optimizer(text)) {
       // timm's create_optimizer(args, model) reads the flags by itself.
       const double sure = by_factory ? std::max(sure_of(scene, *setting), confidence::likely)
                                      : sure_of(scene, *setting);
-      add(out, {field, match->name, sure - 0.0001 * trust / 1000}, setting->value.place,
+      add(out, {optimizer_field, match->name, sure - 0.0001 * trust / 1000}, setting->value.place,
           "setting " + setting->key);
     }
   }
@@ -137,9 +137,9 @@ void from_settings(const Scene& scene, Findings& out) {
 }  // namespace
 
 void find_optimizer(const Scene& scene, Findings& out) {
-  from_libraries(scene, out);
+  optimizer_from_libraries(scene, out);
   from_program(scene, out);
-  from_settings(scene, out);
+  optimizer_from_settings(scene, out);
 }
 
 }  // namespace schedmate

@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "precision";
+constexpr std::string_view precision_field = "precision";
 
 /// "bf16", "fp16", ... in a name such as torch.bfloat16, "16-mixed", "O1"; "" when none.
 std::string precision_in(std::string_view raw) {
@@ -54,8 +54,8 @@ void from_autocast(const Scene& scene, Findings& out) {
       if (type.empty()) continue;
       if (on == false) type = "fp32", sure -= 0.1;
       const PlacePtr& place = enabled != nullptr && enabled->place ? enabled->place : call->place;
-      add(out, {field, mixed(type), sure}, on == true && dtype == nullptr ? call->place : place,
-          "autocast");
+      add(out, {precision_field, mixed(type), sure},
+          on == true && dtype == nullptr ? call->place : place, "autocast");
     }
   }
 }
@@ -66,7 +66,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
     const std::string text = level == nullptr ? "O1" : name_in(*level);
     if (text.starts_with("O")) {
       add(out,
-          {field, text == "O0" ? "fp32" : "fp16-amp",
+          {precision_field, text == "O0" ? "fp32" : "fp16-amp",
            call->certain ? confidence::certain : confidence::fair},
           call->place, "apex");
     }
@@ -77,7 +77,8 @@ void from_other_calls(const Scene& scene, Findings& out) {
       const Value* policy = argument(*call, "policy", 0);
       const std::string type = policy == nullptr ? "fp16" : precision_in(name_in(*policy));
       if (!type.empty()) {
-        add(out, {field, mixed(type), call->certain ? confidence::certain : confidence::fair},
+        add(out,
+            {precision_field, mixed(type), call->certain ? confidence::certain : confidence::fair},
             call->place, "Keras policy");
       }
     }
@@ -88,7 +89,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
     const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
     if (on == false) continue;
     const double sure = call->certain ? confidence::likely : confidence::weak;
-    add(out, {field, "fp16-amp", on ? sure : sure - 0.2}, call->place, "gradient scaler");
+    add(out, {precision_field, "fp16-amp", on ? sure : sure - 0.2}, call->place, "gradient scaler");
   }
 }
 
@@ -99,7 +100,7 @@ void from_loaded_weights(const Scene& scene, Findings& out) {
     if (dtype == nullptr) dtype = call->named.find("dtype");
     const std::string type = dtype == nullptr ? "" : precision_in(name_in(*dtype));
     if (type.empty() || type == "fp32") continue;
-    add(out, {field, type, call->certain ? confidence::fair : 0.62},
+    add(out, {precision_field, type, call->certain ? confidence::fair : 0.62},
         dtype->place ? dtype->place : call->place, "format of the loaded weights");
   }
 }
@@ -117,7 +118,7 @@ void from_casts(const Scene& scene, Findings& out) {
     const bool and_back = call.place && call.place->text.contains("().float()");
     if ((method != "half" && method != "bfloat16") || and_back) continue;
     add(out,
-        {field, method == "half" ? "fp16" : "bf16",
+        {precision_field, method == "half" ? "fp16" : "bf16",
          call.certain ? confidence::fair : confidence::weak},
         call.place, "the model is cast");
   }
@@ -130,20 +131,22 @@ std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
     const Value* told = call->named.find("mixed_precision");
     std::string type = told == nullptr ? "" : precision_in(name_in(*told));
     if (type.empty() || !call->certain) continue;
-    add(out, {field, mixed(type), 0.98}, told->place ? told->place : call->place, "Accelerator");
+    add(out, {precision_field, mixed(type), 0.98}, told->place ? told->place : call->place,
+        "Accelerator");
     return type;
   }
   return std::nullopt;
 }
 
-void from_libraries(const Scene& scene, Findings& out) {
+void precision_from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
     for (const auto* name : {"bf16", "fp16", "use_amp"}) {
       const auto setting = library_setting(scene, library, name);
       const Value* value = setting ? &setting->value : nullptr;
       const bool on = value != nullptr && (value->truth() == true && name_in(*value) != "False");
       if (on && name_in(*value) != "false") {
-        add_setting(out, field, std::string_view(name) == "bf16" ? "bf16" : "fp16-amp", *setting);
+        add_setting(out, precision_field, std::string_view(name) == "bf16" ? "bf16" : "fp16-amp",
+                    *setting);
         return;
       }
     }
@@ -157,7 +160,7 @@ void from_libraries(const Scene& scene, Findings& out) {
     }
     const std::string type = precision_in(text);
     if (type.empty()) continue;
-    add_setting(out, field, type == "fp16" ? "fp16-amp" : type, *setting);
+    add_setting(out, precision_field, type == "fp16" ? "fp16-amp" : type, *setting);
     return;
   }
 }
@@ -192,7 +195,7 @@ bool is_half(const Value& value) {
 }
 
 /// Networks that compute a part of their layers in half precision by themselves.
-void from_networks(const Scene& scene, Findings& out) {
+void precision_from_networks(const Scene& scene, Findings& out) {
   for (const auto& instance : scene.seen.instances) {
     const bool network = std::ranges::any_of(
         instance->bases, [](const std::string& base) { return base.ends_with("nn.Module"); });
@@ -200,7 +203,7 @@ void from_networks(const Scene& scene, Findings& out) {
     for (const auto* name : {"use_fp16", "fp16", "use_amp"}) {
       const Value* told = instance->fields.find(name);
       if (told == nullptr || told->boolean() == nullptr || !*told->boolean()) continue;
-      add(out, {field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
+      add(out, {precision_field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
           told->place ? told->place : instance->place, "a network's own switch");
       return;
     }
@@ -234,8 +237,8 @@ bool is_of_data(std::string_view key) {
          key.contains("loader.") || key.contains("collate");
 }
 
-void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+void precision_from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(precision_field)) {
     if (setting->standing == Standing::launcher && !launcher_counts) continue;
     if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
     if (is_of_data(setting->key)) continue;
@@ -247,9 +250,9 @@ void from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
     const bool by_switch = meaning == "fp16" || meaning == "bf16";
     if (type.empty() && by_switch && setting->standing == Standing::given &&
         setting->value.boolean() != nullptr && setting->value.truth() == false)
-      add(out, {field, "fp32", 0.86}, setting->value.place, "setting " + setting->key);
+      add(out, {precision_field, "fp32", 0.86}, setting->value.place, "setting " + setting->key);
     if (!type.empty()) {
-      add(out, {field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000},
+      add(out, {precision_field, type, sure_of(scene, *setting) - 0.0001 * trust / 1000},
           setting->value.place, "setting " + setting->key);
     }
   }
@@ -274,15 +277,16 @@ bool is_told_unknown(const Scene& scene) {
 }  // namespace
 
 void find_precision(const Scene& scene, Findings& out) {
-  from_libraries(scene, out);
+  precision_from_libraries(scene, out);
   from_autocast(scene, out);
   from_other_calls(scene, out);
   from_loaded_weights(scene, out);
   from_casts(scene, out);
-  from_networks(scene, out);
-  from_settings(scene, !from_accelerator(scene, out), out);
+  precision_from_networks(scene, out);
+  precision_from_settings(scene, !from_accelerator(scene, out), out);
   const bool perhaps = std::ranges::any_of(out, [](const Finding& finding) {
-    return finding.field == field && finding.fact.value != FactValue(std::string("fp32")) &&
+    return finding.field == precision_field &&
+           finding.fact.value != FactValue(std::string("fp32")) &&
            finding.fact.confidence >= confidence::weak;
   });
   const bool open = casts_within_networks(scene) || is_told_unknown(scene);
@@ -292,7 +296,7 @@ void find_precision(const Scene& scene, Findings& out) {
               .source = FactSource::table,
               .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no lower precision is switched on: fp32"});
-    out.push_back({std::string(field), fact, "nothing switches another format on"});
+    out.push_back({std::string(precision_field), fact, "nothing switches another format on"});
   }
 }
 

@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::string_view field = "pretrained";
+constexpr std::string_view pretrained_field = "pretrained";
 
 bool is_set(const Value& value) {
   const std::string text = normal_key(name_in(value));
@@ -66,7 +66,7 @@ bool loads_by_name(const Scene& scene, const Call& call) {
   });
 }
 
-void from_calls(const Scene& scene, Findings& out) {
+void pretrained_from_calls(const Scene& scene, Findings& out) {
   for (const Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
     if (is_of_measure(call.place, call.inside_class)) continue;
@@ -76,18 +76,20 @@ void from_calls(const Scene& scene, Findings& out) {
     const bool known = call.certain || (path != nullptr && path->text() != nullptr);
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
         !callee.starts_with('?') && !is_frozen_encoder(callee))
-      add(out, {field, true, sure}, call.place, "loads published weights");
+      add(out, {pretrained_field, true, sure}, call.place, "loads published weights");
     if (loads_by_name(scene, call))
-      add(out, {field, true, sure - 0.04}, call.place, "loads published weights");
+      add(out, {pretrained_field, true, sure - 0.04}, call.place, "loads published weights");
     if (callee.ends_with(".from_config") && callee.contains("Auto"))
-      add(out, {field, false, sure - 0.02}, call.place, "built from a configuration alone");
+      add(out, {pretrained_field, false, sure - 0.02}, call.place,
+          "built from a configuration alone");
     if (callee.ends_with("load_url") || callee.ends_with("load_state_dict_from_url"))
-      add(out, {field, true, sure - 0.04}, call.place, "downloads weights");
+      add(out, {pretrained_field, true, sure - 0.04}, call.place, "downloads weights");
     // esm.pretrained.esm2_t33_650M_UR50D(): a module of functions that give a trained model each.
     if (callee.contains(".pretrained.") && !callee.contains("()"))
-      add(out, {field, true, sure - 0.04}, call.place, "gives a trained model");
+      add(out, {pretrained_field, true, sure - 0.04}, call.place, "gives a trained model");
     // Only where the file is not there yet, as a rule.
-    if (fetches_weights(call)) add(out, {field, true, 0.66}, call.place, "downloads weights");
+    if (fetches_weights(call))
+      add(out, {pretrained_field, true, 0.66}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
       const Value* value = call.named.find(name);
       const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
@@ -96,7 +98,7 @@ void from_calls(const Scene& scene, Findings& out) {
       if (value == nullptr || !model || value->is_unknown()) continue;
       // Nothing from here may be followed by weights from elsewhere.
       const bool set = is_set(*value);
-      add(out, {field, set, set ? sure : std::min(sure, confidence::fair)},
+      add(out, {pretrained_field, set, set ? sure : std::min(sure, confidence::fair)},
           value->place ? value->place : call.place, "argument of a model's constructor");
     }
   }
@@ -126,7 +128,8 @@ void from_files(const Scene& scene, Findings& out) {
       // Keras: by the names of layers, into a network that has others besides.
       const Value* by_name = call->named.find("by_name");
       if (by_name != nullptr && by_name->truth() == true)
-        add(out, {field, true, confidence::fair}, call->place, "weights by the names of layers");
+        add(out, {pretrained_field, true, confidence::fair}, call->place,
+            "weights by the names of layers");
       const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
       const bool told = path != nullptr && contains_any(*path, {"pretrain", "imagenet"});
       if (path == nullptr || !call->certain || (!told && is_own_checkpoint(scene, *path))) continue;
@@ -134,14 +137,14 @@ void from_files(const Scene& scene, Findings& out) {
       if (!contains_any(*path,
                         {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar", ".h5"}))
         continue;
-      add(out, {field, true, confidence::fair},
+      add(out, {pretrained_field, true, confidence::fair},
           call->args[0].place ? call->args[0].place : call->place, "a file of weights is read");
     }
   }
 }
 
-void from_settings(const Scene& scene, Findings& out) {
-  for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+void pretrained_from_settings(const Scene& scene, Findings& out) {
+  for (const auto& [setting, meaning, trust] : scene.meant(pretrained_field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
     if (setting->standing == Standing::argument && is_of_measure(setting->value.place, ""))
       continue;
@@ -156,7 +159,7 @@ void from_settings(const Scene& scene, Findings& out) {
     if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
     // An empty path says little: weights may come from elsewhere.
     const double sure = set || meaning == "switch" ? sure_of(scene, *setting) : 0.62;
-    add(out, {field, set, sure}, setting->value.place, "setting " + setting->key);
+    add(out, {pretrained_field, set, sure}, setting->value.place, "setting " + setting->key);
   }
 }
 
@@ -172,7 +175,7 @@ void from_model_names(const Scene& scene, Findings& out) {
     const std::string* text = setting->value.text();
     if (meaning != "path" || text == nullptr || text->empty()) continue;
     if (setting->standing > Standing::config) continue;
-    add(out, {field, true, 0.66}, setting->value.place, "the name of published weights");
+    add(out, {pretrained_field, true, 0.66}, setting->value.place, "the name of published weights");
     return;
   }
 }
@@ -184,7 +187,7 @@ bool may_start_from_weights(const Scene& scene) {
     return meant.meaning == "own" && meant.setting->standing <= Standing::config &&
            is_set(meant.setting->value);
   };
-  if (std::ranges::any_of(scene.meant(field), goes_on)) return false;
+  if (std::ranges::any_of(scene.meant(pretrained_field), goes_on)) return false;
   for (const Call& call : scene.seen.calls) {
     if (is_of_training(call)) break;
     const bool loads = call.callee.ends_with(".load_state_dict") ||
@@ -207,25 +210,25 @@ bool may_start_from_weights(const Scene& scene) {
 }  // namespace
 
 void find_pretrained(const Scene& scene, Findings& out) {
-  from_calls(scene, out);
+  pretrained_from_calls(scene, out);
   from_files(scene, out);
   from_model_names(scene, out);
-  from_settings(scene, out);
+  pretrained_from_settings(scene, out);
   const bool loads_perhaps = std::ranges::any_of(out, [](const Finding& finding) {
-    return finding.field == field && finding.fact.value == FactValue(true);
+    return finding.field == pretrained_field && finding.fact.value == FactValue(true);
   });
   if (loads_perhaps) return;
   if (may_start_from_weights(scene)) {
     // An empty setting or nothing else: neither says what these are.
     std::erase_if(out, [](const Finding& finding) {
-      return finding.field == field && finding.fact.confidence < confidence::fair;
+      return finding.field == pretrained_field && finding.fact.confidence < confidence::fair;
     });
     return;
   }
   if (scene.trains) {
     Fact fact{.value = false, .confidence = 0.6, .source = FactSource::table, .evidence = {}};
     fact.evidence.push_back({"rules/defaults.toml", 0, "no weights are loaded: from scratch"});
-    out.push_back({std::string(field), fact, "nothing loads weights"});
+    out.push_back({std::string(pretrained_field), fact, "nothing loads weights"});
   }
 }
 

@@ -21,7 +21,7 @@ bool starts_programs(std::string_view callee) {
   return std::ranges::find(starters, callee) != starters.end();
 }
 
-std::string quoted(std::string_view word) {
+std::string shell_quoted(std::string_view word) {
   std::string made = "'";
   for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return made + "'";
@@ -38,7 +38,7 @@ std::string command_in(const Call& call) {
   for (std::size_t i = 0; i < words->size(); ++i) {
     const std::string* text = (*words)[i].text();
     if (text == nullptr && i < most_needed) return "";
-    made += text == nullptr ? "\"$unknown\" " : quoted(*text) + " ";
+    made += text == nullptr ? "\"$unknown\" " : shell_quoted(*text) + " ";
   }
   return made;
 }

@@ -16,56 +16,59 @@ using Whole = std::int64_t ChatSettings::*;
 using Flag = bool ChatSettings::*;
 using Span = std::chrono::seconds ChatSettings::*;
 
-struct Row {
+struct SettingRow {
   ChatSettingRow shown;
   std::variant<Text, Whole, Flag, Span> member;
 };
 
-constexpr std::array rows = {
-    Row{{"kind", "", "openai", "openai, record, replay or none"}, &ChatSettings::kind},
-    Row{{"url", "", "", "of the server, up to and with /v1"}, &ChatSettings::url},
-    Row{{"model", "", "", "as the server names it"}, &ChatSettings::model},
-    Row{{"token_file", "", "", "file whose first line is the bearer token"},
-        &ChatSettings::token_file},
-    Row{{"token_env", "", "", "name of the variable that holds the bearer token"},
-        &ChatSettings::token_env},
-    Row{{"proxy", "", "", "http://host:port; never used for this machine"}, &ChatSettings::proxy},
-    Row{{"ca_file", "", "", "certificates to trust instead of the system's"},
-        &ChatSettings::ca_file},
-    Row{{"recording", "", "", "file of exchanges for kind record and replay"},
-        &ChatSettings::recording},
-    Row{{"max_tokens_key", "", "max_tokens",
-         "name of the output limit; some gateways want "
-         "max_completion_tokens"},
-        &ChatSettings::max_tokens_key},
-    Row{{"send_schema", "", "true", "send response_format; false: tell the schema in words only"},
+constexpr std::array setting_rows = {
+    SettingRow{{"kind", "", "openai", "openai, record, replay or none"}, &ChatSettings::kind},
+    SettingRow{{"url", "", "", "of the server, up to and with /v1"}, &ChatSettings::url},
+    SettingRow{{"model", "", "", "as the server names it"}, &ChatSettings::model},
+    SettingRow{{"token_file", "", "", "file whose first line is the bearer token"},
+               &ChatSettings::token_file},
+    SettingRow{{"token_env", "", "", "name of the variable that holds the bearer token"},
+               &ChatSettings::token_env},
+    SettingRow{{"proxy", "", "", "http://host:port; never used for this machine"},
+               &ChatSettings::proxy},
+    SettingRow{{"ca_file", "", "", "certificates to trust instead of the system's"},
+               &ChatSettings::ca_file},
+    SettingRow{{"recording", "", "", "file of exchanges for kind record and replay"},
+               &ChatSettings::recording},
+    SettingRow{{"max_tokens_key", "", "max_tokens",
+                "name of the output limit; some gateways want "
+                "max_completion_tokens"},
+               &ChatSettings::max_tokens_key},
+    SettingRow{
+        {"send_schema", "", "true", "send response_format; false: tell the schema in words only"},
         &ChatSettings::send_schema},
-    Row{{"context_tokens", "tokens", "8192", "prompt and answer together have to fit"},
-        &ChatSettings::context_tokens},
-    Row{{"deadline_s", "s", "60", "of one request, retries included"}, &ChatSettings::deadline},
-    Row{{"attempts", "", "3", "tries per request"}, &ChatSettings::attempts},
-    Row{{"at_once", "", "4", "requests in flight"}, &ChatSettings::at_once},
-    Row{{"tokens_per_day", "tokens", "2000000", "for all users together"},
-        &ChatSettings::tokens_per_day},
-    Row{{"tokens_per_user", "tokens", "500000", "a day"}, &ChatSettings::tokens_per_user},
-    Row{{"breaker_failures", "", "5", "failures in a row that open the circuit; 0 = never"},
-        &ChatSettings::breaker_failures},
-    Row{{"breaker_rest_s", "s", "60", "how long nothing is sent then"},
-        &ChatSettings::breaker_rest},
-    Row{{"reply_bytes", "bytes", "1048576", "a longer answer is an error"},
-        &ChatSettings::reply_bytes},
+    SettingRow{{"context_tokens", "tokens", "8192", "prompt and answer together have to fit"},
+               &ChatSettings::context_tokens},
+    SettingRow{{"deadline_s", "s", "60", "of one request, retries included"},
+               &ChatSettings::deadline},
+    SettingRow{{"attempts", "", "3", "tries per request"}, &ChatSettings::attempts},
+    SettingRow{{"at_once", "", "4", "requests in flight"}, &ChatSettings::at_once},
+    SettingRow{{"tokens_per_day", "tokens", "2000000", "for all users together"},
+               &ChatSettings::tokens_per_day},
+    SettingRow{{"tokens_per_user", "tokens", "500000", "a day"}, &ChatSettings::tokens_per_user},
+    SettingRow{{"breaker_failures", "", "5", "failures in a row that open the circuit; 0 = never"},
+               &ChatSettings::breaker_failures},
+    SettingRow{{"breaker_rest_s", "s", "60", "how long nothing is sent then"},
+               &ChatSettings::breaker_rest},
+    SettingRow{{"reply_bytes", "bytes", "1048576", "a longer answer is an error"},
+               &ChatSettings::reply_bytes},
 };
 
 constexpr auto shown_rows = [] {
-  std::array<ChatSettingRow, rows.size()> shown{};
-  for (std::size_t i = 0; i < rows.size(); ++i) shown[i] = rows[i].shown;
+  std::array<ChatSettingRow, setting_rows.size()> shown{};
+  for (std::size_t i = 0; i < setting_rows.size(); ++i) shown[i] = setting_rows[i].shown;
   return shown;
 }();
 
 /// Largest number that any key takes: nine years in seconds, a third of a terabyte.
 constexpr std::int64_t most = 300'000'000'000;
 
-Result<void> set(ChatSettings& settings, const Row& row, const std::string& value) {
+Result<void> set(ChatSettings& settings, const SettingRow& row, const std::string& value) {
   const auto wrong = [&](std::string_view wanted) {
     return fail(ErrorCode::unsupported, fmt::format("llm.{}.{}: '{}' is not {}", settings.name,
                                                     row.shown.key, quotable(value, 60), wanted));
@@ -98,11 +101,11 @@ Result<ChatSettings> read_chat_settings(std::string_view name,
   ChatSettings settings;
   settings.name = name;
   for (const auto& [key, value] : table) {
-    const auto row =
-        std::ranges::find_if(rows, [&](const Row& one) { return one.shown.key == key; });
-    if (row == rows.end()) {
+    const auto row = std::ranges::find_if(
+        setting_rows, [&](const SettingRow& one) { return one.shown.key == key; });
+    if (row == setting_rows.end()) {
       std::vector<std::string_view> names;
-      for (const Row& one : rows) names.push_back(one.shown.key);
+      for (const SettingRow& one : setting_rows) names.push_back(one.shown.key);
       return fail(ErrorCode::not_found,
                   unknown_name(fmt::format("setting of llm.{}", name), key, names));
     }

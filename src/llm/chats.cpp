@@ -118,13 +118,13 @@ Result<Chat> open_none(const ChatSettings&, const ChatSurroundings&) {
   return fail(ErrorCode::unavailable, "no model");
 }
 
-struct Row {
+struct KindRow {
   ChatKind kind;
   Result<Chat> (*open)(const ChatSettings&, const ChatSurroundings&);
 };
 
-constexpr std::array rows = {
-#define CHAT(name, summary) Row{{#name, summary}, open_##name},
+constexpr std::array kind_rows = {
+#define CHAT(name, summary) KindRow{{#name, summary}, open_##name},
 #include "llm/chats.def"
 #undef CHAT
 };
@@ -146,7 +146,7 @@ constexpr std::array<std::string_view, kinds.size()> kind_names = {
 std::span<const ChatKind> chat_kinds() { return kinds; }
 
 Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around) {
-  for (const Row& row : rows) {
+  for (const KindRow& row : kind_rows) {
     if (row.kind.name != settings.kind) continue;
     auto opened = row.open(settings, around);
     if (!opened) return opened;

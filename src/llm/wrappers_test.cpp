@@ -21,7 +21,7 @@ struct Hours {
   }
 };
 
-ChatRequest question(std::string text = "q") {
+ChatRequest plain_question(std::string text = "q") {
   return {.system = {},
           .tools = {},
           .messages = {{.from_model = false, .text = std::move(text)}},
@@ -63,7 +63,7 @@ TEST_CASE("a passing failure is tried again, after growing waits with jitter") {
         return reply_of("at last");
       },
       {}, around);
-  REQUIRE(chat(question()));
+  REQUIRE(chat(plain_question()));
   REQUIRE(at.size() == 3);
   CHECK(at[1] >= milliseconds(250));
   CHECK(at[1] <= milliseconds(500));
@@ -85,10 +85,10 @@ TEST_CASE("what no repetition mends is tried once; the server's pause must fit t
         return tl::unexpected(failure);
       },
       {}, around);
-  CHECK(chat(question()).error().code == ErrorCode::refused);
+  CHECK(chat(plain_question()).error().code == ErrorCode::refused);
   CHECK(calls == 1);
   failure = failure_of(ErrorCode::unavailable, true, milliseconds(60'000));
-  CHECK(chat(question()).error().code == ErrorCode::unavailable);
+  CHECK(chat(plain_question()).error().code == ErrorCode::unavailable);
   CHECK(calls == 2);
   CHECK(hours.now == nanoseconds(0));
 }
@@ -106,16 +106,16 @@ TEST_CASE("the circuit opens after failures in a row and lets one try through af
         return fail(ErrorCode::unavailable, "down");
       },
       settings, hours.clock());
-  for (int i = 0; i < 10; ++i) CHECK_FALSE(chat(question()));
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(chat(plain_question()));
   CHECK(calls == 3);
   hours.now += std::chrono::seconds(61);
-  CHECK_FALSE(chat(question()));
-  CHECK_FALSE(chat(question()));
+  CHECK_FALSE(chat(plain_question()));
+  CHECK_FALSE(chat(plain_question()));
   CHECK(calls == 4);
   hours.now += std::chrono::seconds(61);
   healthy = true;
-  CHECK(chat(question()));
-  CHECK(chat(question()));
+  CHECK(chat(plain_question()));
+  CHECK(chat(plain_question()));
   CHECK(calls == 6);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a spent budget refuses, for the user and for the day, and outlives th
     around.today = day;
     const Chat chat =
         with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, around);
-    return chat(question()).has_value();
+    return chat(plain_question()).has_value();
   };
   CHECK(ask_as("ada", "2026-01-31"));
   CHECK(ask_as("ada", "2026-01-31"));
@@ -146,16 +146,16 @@ TEST_CASE("a replay answers what was recorded and nothing else; the file is its 
   const auto file = (fresh_folder("record") / "chat.jsonl").string();
   const Chat recorded = with_recording(
       [](const ChatRequest& request) { return reply_of("to " + request.messages[0].text); }, file);
-  REQUIRE(recorded(question("one")));
-  REQUIRE(recorded(question("two")));
+  REQUIRE(recorded(plain_question("one")));
+  REQUIRE(recorded(plain_question("two")));
   struct stat status{};
   REQUIRE(::stat(file.c_str(), &status) == 0);
   CHECK((status.st_mode & 0777U) == 0600U);
   const auto replay = open_recording(file);
   REQUIRE(replay);
-  CHECK((*replay)(question("two"))->text == "to two");
-  CHECK((*replay)(question("two"))->prompt_tokens == 30);
-  auto other = question("two");
+  CHECK((*replay)(plain_question("two"))->text == "to two");
+  CHECK((*replay)(plain_question("two"))->prompt_tokens == 30);
+  auto other = plain_question("two");
   other.seed = 2;
   CHECK((*replay)(other).error().code == ErrorCode::not_found);
 }
@@ -170,7 +170,7 @@ TEST_CASE("nothing leaves without redaction") {
       [](std::string_view text) {
         return text.empty() ? std::string() : "<" + std::string(text) + ">";
       });
-  auto request = question("secret");
+  auto request = plain_question("secret");
   request.system = "s";
   request.tools = "t";
   REQUIRE(chat(request));
@@ -181,7 +181,7 @@ TEST_CASE("nothing leaves without redaction") {
 
 TEST_CASE("requests beyond the limit wait no longer than their patience") {
   Chat limited;
-  auto inner = question();
+  auto inner = plain_question();
   inner.patience = milliseconds(20);
   limited = with_limit(
       [&](const ChatRequest& request) -> Result<ChatReply> {
@@ -190,7 +190,7 @@ TEST_CASE("requests beyond the limit wait no longer than their patience") {
         return limited(inner);
       },
       1);
-  CHECK(limited(question("outer")).error().code == ErrorCode::timeout);
+  CHECK(limited(plain_question("outer")).error().code == ErrorCode::timeout);
 }
 
 TEST_CASE("settings are read by key and told apart from typing errors") {

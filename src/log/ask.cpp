@@ -16,13 +16,6 @@ constexpr std::size_t most_questions = 16;
 
 using Names = std::initializer_list<std::string_view>;
 
-std::string lower(std::string_view text) {
-  std::string low(text);
-  for (char& c : low)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return low;
-}
-
 bool has_any(std::string_view text, Names names) {
   return std::ranges::any_of(names, [&](auto name) { return text.contains(name); });
 }
@@ -109,7 +102,8 @@ LogAnswer mentions(const LogIndex& index, Names words, bool with_number) {
   std::vector<const Utterance*> found;
   for (const Utterance& each : index.said) {
     const bool numbered = each.last.text.find_first_of("0123456789") != std::string::npos;
-    if ((numbered || !with_number) && has_any(lower(each.last.text), words)) found.push_back(&each);
+    if ((numbered || !with_number) && has_any(lower_case(each.last.text), words))
+      found.push_back(&each);
   }
   std::ranges::stable_sort(found, std::greater(),
                            [](const auto* each) { return each->last.number; });
@@ -126,9 +120,10 @@ LogAnswer checkpoints(const LogKnowledge& knowledge) {
                           "save to", "saving to", "model saved", "saved to", "saving weights"},
                          false);
   std::erase_if(answer.lines, [](const KeptLine& line) {
-    return has_any(lower(line.text), {"loading", "load ", "loaded", "restor", "resum",
-                                      "no checkpoint", "not found", "load_", "gradient_checkpoint",
-                                      "gradient checkpoint", "activation_checkpoint"});
+    return has_any(
+        lower_case(line.text),
+        {"loading", "load ", "loaded", "restor", "resum", "no checkpoint", "not found", "load_",
+         "gradient_checkpoint", "gradient checkpoint", "activation_checkpoint"});
   });
   answer.text = answer.lines.empty() ? "no line says that a checkpoint was saved"
                                      : fmt::format("the last line about a saved checkpoint is {}",
@@ -150,7 +145,7 @@ LogAnswer settings(std::string_view question, const LogKnowledge& knowledge) {
 }
 
 LogAnswer one(std::string_view question, const LogKnowledge& knowledge) {
-  const auto asked = lower(question);
+  const auto asked = lower_case(question);
   const auto by = [](LogAnswer answer, std::string_view name) {
     answer.by = name;
     return answer;

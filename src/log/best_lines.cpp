@@ -24,7 +24,7 @@ bool is_common(std::string_view word) {
 }
 
 /// Lower-case words; a plural and a past tense meet their stem half-way.
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> stems_of(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
     const bool letter = is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
@@ -48,14 +48,14 @@ std::vector<KeptLine> best_lines(std::string_view question, const LogIndex& inde
                                  std::size_t count) {
   constexpr double k1 = 1.2;
   constexpr double b = 0.5;
-  auto asked = words_of(question);
+  auto asked = stems_of(question);
   std::erase_if(asked, [](const std::string& word) { return is_common(word); });
   std::vector<std::map<std::string, int>> found(index.said.size());
   std::map<std::string, double> lines_with;
   double length = 0;
   std::vector<double> lengths;
   for (std::size_t i = 0; i < index.said.size(); ++i) {
-    const auto words = words_of(index.said[i].last.text);
+    const auto words = stems_of(index.said[i].last.text);
     lengths.push_back(static_cast<double>(words.size()));
     length += lengths.back();
     for (const auto& word : words)

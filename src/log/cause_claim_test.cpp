@@ -29,14 +29,14 @@ std::string fault(const CauseClaim& said, std::string_view line, LineVerdict ver
 }
 
 /// A job whose failure no rule knows, and somebody who speaks about it.
-struct Case {
+struct ClaimCase {
   testing::Scratch here;
   DiagnoseInput input;
   OpenCause shown;
   std::optional<CauseClaim> answer;
   int asked = 0;
 
-  Case() {
+  ClaimCase() {
     input.reader = [this](const OpenCause& cause) {
       ++asked;
       shown = cause;
@@ -115,7 +115,7 @@ TEST_CASE("who raised the exception contradicts a claim") {
 }
 
 TEST_CASE("a cause that no rule knows is asked for; the line stays the locator's") {
-  Case job;
+  ClaimCase job;
   job.answer =
       CauseClaim{FailureClass::infrastructure, Component::other, 2, "the fan of n12 broke"};
   const Diagnosis made = job.diagnose(unknown);
@@ -133,9 +133,9 @@ TEST_CASE("a cause that no rule knows is asked for; the line stays the locator's
 }
 
 TEST_CASE("no answer, a refused one and 'other' leave the verdict without a model") {
-  Case job;
+  ClaimCase job;
   const std::string plain = [&] {
-    Case none;
+    ClaimCase none;
     none.input.reader = nullptr;
     auto made = none.diagnose(unknown);
     made.root_file.clear();
@@ -160,7 +160,7 @@ TEST_CASE("no answer, a refused one and 'other' leave the verdict without a mode
 }
 
 TEST_CASE("what the rules know is not asked, nor a healthy log") {
-  Case job;
+  ClaimCase job;
   job.answer = claim(FailureClass::framework, Component::none, 1);
   CHECK(job.diagnose("srun: error: Node failure on n3\n").verdict == FailureClass::infrastructure);
   CHECK(job.diagnose("step 1 loss 2.5\n").verdict == FailureClass::none);
@@ -171,7 +171,7 @@ TEST_CASE("what the rules know is not asked, nor a healthy log") {
 }
 
 TEST_CASE("a witness goes before a model, whose words name no node") {
-  Case job;
+  ClaimCase job;
   job.answer = CauseClaim{FailureClass::infrastructure, Component::other, 2, "alpha is bad"};
   job.input.job = JobContext{};
   job.input.job->state = "FAILED";
@@ -189,7 +189,7 @@ TEST_CASE("a witness goes before a model, whose words name no node") {
 }
 
 TEST_CASE("a job that the scheduler calls failed is asked about without any failure line") {
-  Case job;
+  ClaimCase job;
   job.answer = CauseClaim{FailureClass::user_script, Component::none, 2, "it gave up"};
   const std::string log = "step 1 loss 2.5\nI give up now\n";
   CHECK(job.diagnose(log).verdict == FailureClass::none);

@@ -21,8 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_text = 300;
-constexpr std::size_t most_reason = 300;
+constexpr std::size_t most_shown_text = 300;
+constexpr std::size_t most_reason_text = 300;
 constexpr std::array classes = {FailureClass::infrastructure, FailureClass::framework,
                                 FailureClass::user_script, FailureClass::other};
 constexpr std::array components = {Component::gpu,  Component::nvlink,  Component::network,
@@ -36,7 +36,7 @@ Json enumeration(const std::array<Value, size>& values) {
   return {{"type", "string"}, {"enum", names}};
 }
 
-std::string schema() {
+std::string cause_schema() {
   return Json{{"type", "object"},
               {"properties",
                {{"reason", {{"type", "string"}}},
@@ -54,7 +54,7 @@ std::vector<std::string> cleaned(const OpenCause& cause, const CleanText& clean)
   for (const auto& line : cause.lines) text += line.text + '\n';
   const std::string shown = clean(text);
   std::vector<std::string> lines;
-  for (const auto each : split(shown, '\n')) lines.emplace_back(each.substr(0, most_text));
+  for (const auto each : split(shown, '\n')) lines.emplace_back(each.substr(0, most_shown_text));
   lines.resize(cause.lines.size());
   return lines;
 }
@@ -105,7 +105,7 @@ ChatRequest cause_question(const OpenCause& cause, const CleanText& clean, std::
   ChatRequest request;
   request.system = std::string(embedded::prompt_diagnose);
   request.messages.push_back({false, fenced("lines of the log", text, text.size()) + "\n" + where});
-  request.json_schema = schema();
+  request.json_schema = cause_schema();
   request.max_tokens = 250;
   return request;
 }
@@ -123,7 +123,7 @@ Result<CauseClaim> read_cause(std::string_view reply) {
   CauseClaim claim{*verdict, *component, line->get<std::uint64_t>(), ""};
   const auto reason = json.find("reason");
   if (reason != json.end() && reason->is_string())
-    claim.reason = reason->get<std::string>().substr(0, most_reason);
+    claim.reason = reason->get<std::string>().substr(0, most_reason_text);
   return claim;
 }
 

@@ -9,7 +9,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array rows{
+constexpr std::array classifiers{
 #define CLASSIFIER(name, summary) ClassifierRow{#name, summary, make_##name##_classifier},
 #include "log/classifiers.def"
 #undef CLASSIFIER
@@ -18,19 +18,19 @@ constexpr auto kinds = std::to_array<std::string_view>({"failure", "warning", "p
 
 }  // namespace
 
-std::span<const ClassifierRow> classifier_rows() { return rows; }
+std::span<const ClassifierRow> classifier_rows() { return classifiers; }
 
 std::vector<SeamRow> classifier_names() {
   std::vector<SeamRow> names;
-  for (const ClassifierRow& row : rows) names.push_back({row.name, row.summary});
+  for (const ClassifierRow& row : classifiers) names.push_back({row.name, row.summary});
   return names;
 }
 
 Result<const ClassifierRow*> find_classifier(std::string_view name) {
-  const auto* const row = std::ranges::find(rows, name, &ClassifierRow::name);
-  if (row != rows.end()) return row;
+  const auto* const row = std::ranges::find(classifiers, name, &ClassifierRow::name);
+  if (row != classifiers.end()) return row;
   std::vector<std::string_view> names;
-  for (const ClassifierRow& each : rows) names.push_back(each.name);
+  for (const ClassifierRow& each : classifiers) names.push_back(each.name);
   return fail(ErrorCode::not_found, unknown_name("classifier", name, names));
 }
 

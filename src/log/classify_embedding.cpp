@@ -19,7 +19,6 @@ extern const std::string_view log_categories_toml;
 
 namespace {
 
-constexpr std::size_t most_text = 512;  ///< of a line; what follows says no more
 constexpr std::size_t most_texts = 4096;
 
 struct CategoryText {
@@ -87,7 +86,7 @@ Result<ClassifyLine> dense_classifier(std::vector<CategoryText> texts,
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i].dense = std::move((*vectors)[i]);
   auto kept = std::make_shared<const std::vector<CategoryText>>(std::move(texts));
   return [kept, embedder = *input.embedder, report = input.report](std::string_view state) {
-    const std::string text(read_prefixes(state).body.substr(0, most_text));
+    const std::string text(read_prefixes(state).body.substr(0, most_embedded_text));
     if (text.find_first_not_of(" \t") == std::string::npos) return LineVerdict{};
     const auto vector = embedder.embed({&text, 1});
     if (!vector) {

@@ -29,7 +29,7 @@ struct LineCondition {
   std::size_t numbers = 0;  ///< at least so many
 };
 
-struct Row {
+struct LineRow {
   Condition words;
   LineCondition line;
   LineVerdict verdict;
@@ -37,7 +37,7 @@ struct Row {
 
 struct Rules {
   Phrases phrases;
-  std::vector<Row> rows;
+  std::vector<LineRow> rows;
 };
 
 template <class Value, std::size_t size>
@@ -73,7 +73,7 @@ Result<LineVerdict> read_verdict(const RuleRow& row) {
   return LineVerdict{*kind, *mark, *role, static_cast<std::uint8_t>(*weight)};
 }
 
-Result<Row> read_row(const RuleRow& from, Phrases& phrases) {
+Result<LineRow> read_line_row(const RuleRow& from, Phrases& phrases) {
   auto words = read_condition(from, phrases);
   if (!words) return tl::unexpected(words.error());
   const auto verdict = read_verdict(from);
@@ -89,7 +89,7 @@ Result<Row> read_row(const RuleRow& from, Phrases& phrases) {
   line.numbers = numbers.value_or(0);
   if (words->empty() && !line.exception && line.level == 0)
     return from.refuse("a row needs any, all, shape or level");
-  return Row{*std::move(words), line, *verdict};
+  return LineRow{*std::move(words), line, *verdict};
 }
 
 bool fits(const LineCondition& line, const Said& said, std::string_view body) {
@@ -104,7 +104,7 @@ LineVerdict judge(const Rules& rules, std::string_view state) {
   const Said said = read_prefixes(state);
   const std::string text = template_of(said.body);
   const Found found = rules.phrases.find(text);
-  for (const Row& row : rules.rows)
+  for (const LineRow& row : rules.rows)
     if (row.words.holds(found) && fits(row.line, said, text)) return row.verdict;
   return {};
 }
@@ -121,7 +121,7 @@ Result<ClassifyLine> make_rules_classifier(const ClassifierInput& input) {
   if (!rows) return tl::unexpected(rows.error());
   auto rules = std::make_shared<Rules>();
   for (const RuleRow& each : *rows) {
-    auto row = read_row(each, rules->phrases);
+    auto row = read_line_row(each, rules->phrases);
     if (!row) return tl::unexpected(row.error());
     rules->rows.push_back(*std::move(row));
   }

@@ -6,7 +6,7 @@
 namespace schedmate {
 namespace {
 
-struct Case {
+struct CleanCase {
   std::string_view line, body;
   int rank;
   char level;
@@ -47,8 +47,8 @@ TEST_CASE("a bar drawn over itself is cut into its states") {
 }
 
 TEST_CASE("prefixes of loggers and launchers are told apart from what was said") {
-  for (const Case& each :
-       {Case{"[2021-03-04 12:00:00,250] [INFO] [engine.py:12:log] step 3", "step 3", -1, 'I'},
+  for (const CleanCase& each :
+       {CleanCase{"[2021-03-04 12:00:00,250] [INFO] [engine.py:12:log] step 3", "step 3", -1, 'I'},
         {"2021-03-04 12:00:00 INFO train.py:12 | step 3", "train.py:12 | step 3", -1, 'I'},
         {"INFO:root:step 3", "step 3", -1, 'I'},
         {"WARNING:trainer.loop:step 3", "step 3", -1, 'W'},

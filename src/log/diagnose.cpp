@@ -19,7 +19,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t longest_trace = 400;  ///< lines of a traceback that are read
+constexpr std::uint64_t most_trace_lines = 400;  ///< lines of a traceback that are read
 constexpr std::uint64_t lines_behind = 10;
 constexpr std::size_t most_evidence = 12;
 constexpr std::size_t most_new = 20;
@@ -34,7 +34,7 @@ struct Around {
 
 Result<Around> read_around(const std::string& path, const FailureLine& root) {
   Around around;
-  const auto floor = root.line > longest_trace ? root.line - longest_trace : 1;
+  const auto floor = root.line > most_trace_lines ? root.line - most_trace_lines : 1;
   const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
   std::string scratch;
   const auto take = [&](const Line& line) {

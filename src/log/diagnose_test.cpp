@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-class Case {
+class DiagnosedLog {
  public:
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path(name)) << text;
@@ -38,14 +38,14 @@ const std::string node_failure = "srun: error: Node failure on n3\n";
 }  // namespace
 
 TEST_CASE("a log without a failure is none") {
-  const auto made = Case().diagnose("step 1 loss 2\nstep 2 loss 1\nTraining done\n");
+  const auto made = DiagnosedLog().diagnose("step 1 loss 2\nstep 2 loss 1\nTraining done\n");
   CHECK(made.verdict == FailureClass::none);
   CHECK_FALSE(made.root_line);
   CHECK(made.evidence.empty());
 }
 
 TEST_CASE("without a second witness nothing is restarted elsewhere and no node is named") {
-  Case one;
+  DiagnosedLog one;
   auto made = one.diagnose(node_failure);
   CHECK(made.verdict == FailureClass::infrastructure);
   CHECK(made.component == Component::node);
@@ -58,7 +58,7 @@ TEST_CASE("without a second witness nothing is restarted elsewhere and no node i
 }
 
 TEST_CASE("the scheduler's state is a witness; nodes come from the allocation only") {
-  Case one;
+  DiagnosedLog one;
   one.job(R"({"job_id": 7, "state": "NODE_FAIL", "nodes": ["n3", "n4"]})");
   CHECK(one.diagnose(node_failure).nodes == std::vector<std::string>{"n3"});
   CHECK(one.diagnose(node_failure).recommendation == Recommendation::restart_elsewhere);
@@ -68,7 +68,7 @@ TEST_CASE("the scheduler's state is a witness; nodes come from the allocation on
 }
 
 TEST_CASE("a state can tell what the log does not show") {
-  Case one;
+  DiagnosedLog one;
   one.job(R"({"state": "CANCELLED by 100"})");
   const auto made = one.diagnose("step 1 loss 2\n");
   CHECK(made.verdict == FailureClass::other);
@@ -77,7 +77,7 @@ TEST_CASE("a state can tell what the log does not show") {
 
 TEST_CASE("the fingerprint is that of the same failure of another job") {
   const auto print_of = [](const std::string& path, int line, const std::string& text) {
-    return Case()
+    return DiagnosedLog()
         .diagnose("Traceback (most recent call last):\n  File \"" + path + "\", line " +
                   std::to_string(line) + ", in f\n    g()\n" + text)
         .fingerprint;
@@ -89,7 +89,7 @@ TEST_CASE("the fingerprint is that of the same failure of another job") {
 }
 
 TEST_CASE("what is new since a good run is listed, and what the good run had is not the cause") {
-  Case one;
+  DiagnosedLog one;
   one.input.good = one.file("good", "Error: cannot open display\nstep 1 loss 2\n");
   const auto made = one.diagnose("Error: cannot open display\nstep 5 loss 1\nodd words\n");
   CHECK(made.verdict == FailureClass::none);
@@ -98,7 +98,7 @@ TEST_CASE("what is new since a good run is listed, and what the good run had is 
 }
 
 TEST_CASE("texts of the log are made fit to be shown") {
-  Case one;
+  DiagnosedLog one;
   one.input.clean = [](std::string_view) { return std::string("clean"); };
   const auto made = one.diagnose("RuntimeError: \x1b]0;title\x07 token\n");
   REQUIRE_FALSE(made.evidence.empty());
@@ -106,7 +106,8 @@ TEST_CASE("texts of the log are made fit to be shown") {
 }
 
 TEST_CASE("the document has the fields of schedmate.diagnosis.v1") {
-  auto document = nlohmann::json::parse(diagnosis_json(Case().diagnose("KeyError: \xff\n")));
+  auto document =
+      nlohmann::json::parse(diagnosis_json(DiagnosedLog().diagnose("KeyError: \xff\n")));
   CHECK(document["schema"] == "schedmate.diagnosis.v1");
   CHECK(document["class"] == "user_script");
   CHECK(document["component"].is_null());
@@ -117,7 +118,7 @@ TEST_CASE("the document has the fields of schedmate.diagnosis.v1") {
 }
 
 TEST_CASE("a job file that is none is an error with what is wrong") {
-  const Case one;
+  const DiagnosedLog one;
   for (const char* text :
        {"", "[]", "{\"nodes\": 3}", "{\"nodes\": [\"a b\"]}", "{\"state\": []}",
         "{\"nodes\": [\"a\"], \"ranks\": {\"0\": \"b\"}}", "{\"ranks\": {\"x\": \"a\"}}"}) {

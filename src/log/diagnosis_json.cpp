@@ -2,15 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/diagnosis.hpp>
 
+#include "base/json.hpp"
+
 namespace schedmate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json seen_of(const std::optional<SeenBefore>& seen) {
   if (!seen) return nullptr;

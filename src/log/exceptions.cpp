@@ -7,13 +7,13 @@
 namespace schedmate {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; }
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_type_name(char c) { return is_name_start(c) || (c >= '0' && c <= '9') || c == '.'; }
 
 /// Without what quotes, JSON and tables put in front.
 std::string_view without_frame(std::string_view body) {
   std::size_t at = 0;
-  while (at < body.size() && at < 12 && !is_letter(body[at]) &&
+  while (at < body.size() && at < 12 && !is_name_start(body[at]) &&
          std::string_view(" \t'\":{([|\xe2\x94\x82").contains(body[at]))
     ++at;
   return body.substr(at);
@@ -21,7 +21,7 @@ std::string_view without_frame(std::string_view body) {
 
 std::string_view name_at(std::string_view text) {
   std::size_t end = 0;
-  while (end < text.size() && is_name(text[end])) ++end;
+  while (end < text.size() && is_type_name(text[end])) ++end;
   return text.substr(0, end);
 }
 

@@ -67,7 +67,7 @@ Result<FailureVerdict> read_failure_verdict(const RuleRow& row) {
 
 namespace {
 
-Result<FailureRow> read_row(const RuleRow& from, Phrases& phrases) {
+Result<FailureRow> read_failure_row(const RuleRow& from, Phrases& phrases) {
   auto words = read_condition(from, phrases);
   if (!words) return tl::unexpected(words.error());
   auto near = read_phrases(from, "near", phrases);
@@ -124,7 +124,7 @@ Result<FailureRules> FailureRules::load(const std::string& folder) {
   if (!rows) return tl::unexpected(rows.error());
   auto made = std::make_unique<Rows>();
   for (const RuleRow& each : *rows) {
-    auto row = read_row(each, made->phrases);
+    auto row = read_failure_row(each, made->phrases);
     if (!row) return tl::unexpected(row.error());
     made->failures.push_back(*std::move(row));
   }

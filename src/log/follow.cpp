@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t tail_bytes = std::uint64_t{1} << 18U;
 /// Lines of a shape that somebody is asked about: more than at the end of a log, more will come.
-constexpr std::size_t least_unknown = 12;
+constexpr std::size_t least_unknown_so_far = 12;
 
 }  // namespace
 
@@ -20,8 +20,9 @@ class ProgressFollower::State {
   State(std::string path, LogWords words, const std::shared_ptr<ShapeReader>& reader)
       : words_(std::move(words)),
         file_(std::move(path), tail_bytes),
-        tracker_(words_, reader ? std::make_shared<UnknownShapes>(reader, words_, least_unknown)
-                                : nullptr) {}
+        tracker_(words_, reader
+                             ? std::make_shared<UnknownShapes>(reader, words_, least_unknown_so_far)
+                             : nullptr) {}
 
   bool poll(double now_s) {
     tracker_.arrives_at(now_s);

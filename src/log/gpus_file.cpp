@@ -6,19 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/input.hpp"
+#include "base/json.hpp"
 
 namespace schedmate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view schema = "schedmate.gpus.v1";
+constexpr std::string_view gpus_schema = "schedmate.gpus.v1";
 constexpr std::size_t most_readings = 100'000;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json write(const GpuState& gpu) {
   Json json = {{"index", gpu.index},
@@ -111,14 +107,14 @@ GpuReading read_one(const Json& from) {
 
 Json readings_in(const Json& document) {
   if (document.is_array()) return document;
-  if (document.is_object() && document.value("schema", "") == schema) return {document};
+  if (document.is_object() && document.value("schema", "") == gpus_schema) return {document};
   return document.is_object() ? list_at(document, "nvml") : Json();
 }
 
 }  // namespace
 
 std::string gpus_json(const GpuReading& reading) {
-  Json json = {{"schema", schema},
+  Json json = {{"schema", gpus_schema},
                {"node", reading.node},
                {"library", reading.library},
                {"driver", reading.driver},
@@ -133,15 +129,16 @@ Result<std::vector<GpuReading>> read_gpus_text(std::string_view text) {
     const Json list = readings_in(Json::parse(text));
     std::vector<GpuReading> readings;
     for (const Json& each : list) {
-      if (!each.is_object() || text_at(each, "schema") != schema || list.size() > most_readings)
-        return fail(ErrorCode::invalid, fmt::format("no {} document", schema));
+      if (!each.is_object() || text_at(each, "schema") != gpus_schema ||
+          list.size() > most_readings)
+        return fail(ErrorCode::invalid, fmt::format("no {} document", gpus_schema));
       readings.push_back(read_one(each));
     }
     if (!readings.empty()) return readings;
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::invalid, fmt::format("no {} document: {}", schema, error.what()));
+    return fail(ErrorCode::invalid, fmt::format("no {} document: {}", gpus_schema, error.what()));
   }
-  return fail(ErrorCode::invalid, fmt::format("no {} document", schema));
+  return fail(ErrorCode::invalid, fmt::format("no {} document", gpus_schema));
 }
 
 Result<std::vector<GpuReading>> read_gpus_file(const std::string& path) {

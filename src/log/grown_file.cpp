@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 16U;
+constexpr std::size_t read_bytes = std::size_t{1} << 16U;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool GrownFile::was_replaced() const {
 }
 
 bool GrownFile::take_rest(const std::function<void(std::string_view)>& take) {
-  buffer_.resize(piece_bytes);
+  buffer_.resize(read_bytes);
   bool any = false;
   while (true) {
     const auto got = ::pread(file_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset_));

@@ -16,7 +16,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24U;
+constexpr std::uint64_t largest_job_file = std::uint64_t{1} << 24U;
 constexpr std::size_t longest_name = 253;  ///< of a host (RFC 1035)
 
 tl::unexpected<Error> refuse(const std::string& path, std::string_view what) {
@@ -32,7 +32,7 @@ bool is_host(std::string_view name) {
   return !name.empty() && name.size() <= longest_name && std::ranges::all_of(name, good);
 }
 
-Result<void> read_texts(const std::string& path, const nlohmann::json& from, JobContext& job) {
+Result<void> read_list(const std::string& path, const nlohmann::json& from, JobContext& job) {
   for (const auto& [key, out] :
        {std::pair{"job_id", &job.job_id}, std::pair{"user", &job.user},
         std::pair{"state", &job.state}, std::pair{"exit_code", &job.exit_code},
@@ -77,7 +77,7 @@ Result<void> read_nodes(const std::string& path, const nlohmann::json& from, Job
 }  // namespace
 
 Result<JobContext> read_job_file(const std::string& path) {
-  const auto text = read_file(path, most_bytes);
+  const auto text = read_file(path, largest_job_file);
   if (!text) return tl::unexpected(text.error());
   return read_job_text(path, *text);
 }
@@ -87,7 +87,7 @@ Result<JobContext> read_job_text(const std::string& place, std::string_view text
   if (document.is_discarded()) return refuse(place, "this is not JSON");
   if (!document.is_object()) return refuse(place, "expected one JSON object");
   JobContext job;
-  if (auto done = read_texts(place, document, job); !done) return tl::unexpected(done.error());
+  if (auto done = read_list(place, document, job); !done) return tl::unexpected(done.error());
   if (auto done = read_nodes(place, document, job); !done) return tl::unexpected(done.error());
   return job;
 }

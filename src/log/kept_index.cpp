@@ -17,27 +17,28 @@ namespace schedmate {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using IndexJson = nlohmann::json;
 
 constexpr int format_version = 1;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 27U;
+constexpr std::uint64_t largest_index = std::uint64_t{1} << 27U;
 
 std::string printable(std::string_view text) {
   // Logs hold any bytes; JSON holds UTF-8.
-  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
+  return IndexJson::parse(IndexJson(text).dump(-1, ' ', false, IndexJson::error_handler_t::replace))
       .get<std::string>();
 }
 
-Json json_of(const KeptLine& line) { return {line.number, printable(line.text)}; }
+IndexJson json_of(const KeptLine& line) { return {line.number, printable(line.text)}; }
 
-KeptLine line_of(const Json& json) {
+KeptLine line_of(const IndexJson& json) {
   return {json.at(0).get<std::uint64_t>(), json.at(1).get<std::string>()};
 }
 
-std::string text_of(const FileMark& mark, const LogIndex& index) {
-  Json json = {{"version", format_version}, {"path", printable(mark.path)}, {"bytes", mark.bytes},
-               {"inode", mark.inode},       {"mtime_ns", mark.mtime_ns},    {"lines", index.lines},
-               {"lost", index.lost},        {"said", Json::array()}};
+std::string index_text(const FileMark& mark, const LogIndex& index) {
+  IndexJson json = {{"version", format_version}, {"path", printable(mark.path)},
+                    {"bytes", mark.bytes},       {"inode", mark.inode},
+                    {"mtime_ns", mark.mtime_ns}, {"lines", index.lines},
+                    {"lost", index.lost},        {"said", IndexJson::array()}};
   for (const Utterance& each : index.said)
     json["said"].push_back({each.hash, each.count, json_of(each.first), json_of(each.last)});
   return json.dump();
@@ -46,17 +47,17 @@ std::string text_of(const FileMark& mark, const LogIndex& index) {
 /// Nothing when it is of another file, another state of it, or no index at all.
 std::optional<LogIndex> read_index(const std::string& text, const FileMark& mark) {
   try {
-    const Json json = Json::parse(text);
+    const IndexJson json = IndexJson::parse(text);
     const FileMark kept{json.at("path"), json.at("bytes"), json.at("inode"), json.at("mtime_ns")};
     if (json.at("version") != format_version || kept != mark) return std::nullopt;
     LogIndex index;
     index.lines = json.at("lines");
     index.lost = json.at("lost");
-    for (const Json& each : json.at("said"))
+    for (const IndexJson& each : json.at("said"))
       index.said.push_back({each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>(),
                             line_of(each.at(2)), line_of(each.at(3))});
     return index;
-  } catch (const Json::exception&) {
+  } catch (const IndexJson::exception&) {
     return std::nullopt;
   }
 }
@@ -91,13 +92,13 @@ Result<LogIndex> kept_index(const std::string& path, const std::string& folder) 
   const auto file = fs::path(folder) / fmt::format("{:016x}.json", hash_bytes(mark->path));
   std::error_code error;
   if (fs::exists(file, error))
-    if (const auto text = read_file(file.string(), most_bytes))
+    if (const auto text = read_file(file.string(), largest_index))
       if (auto index = read_index(*text, *mark)) return *std::move(index);
   auto index = index_log(path);
   if (!index) return index;
   fs::create_directories(folder, error);
   fs::permissions(folder, fs::perms::owner_all, error);
-  if (!error && write_file(file.string(), text_of(*mark, *index))) forget_oldest(folder);
+  if (!error && write_file(file.string(), index_text(*mark, *index))) forget_oldest(folder);
   return index;
 }
 

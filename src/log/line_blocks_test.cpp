@@ -7,10 +7,13 @@
 #include <filesystem>
 
 #include "base/output.hpp"
+#include "tests/support/log_text.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::utf16;
 
 struct Taken {
   std::uint64_t number;
@@ -35,12 +38,6 @@ std::vector<Taken> by_blocks(const LineBlocks& blocks) {
       return true;
     });
   return lines;
-}
-
-std::string utf16(std::string_view text) {
-  std::string out = "\xff\xfe";
-  for (const char c : text) (out += c) += '\0';
-  return out;
 }
 
 }  // namespace

@@ -20,8 +20,6 @@ constexpr double shortest_step_s = 1e-5;
 constexpr double longest_step_s = 86400;
 constexpr std::size_t least_rises = 3;
 
-bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
-
 /// The lines that have as many places as most.
 std::vector<ShapeLine> alike(std::span<const ShapeLine> lines) {
   std::map<std::size_t, std::size_t> counts;

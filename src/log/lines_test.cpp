@@ -8,10 +8,13 @@
 #include <fstream>
 
 #include "base/output.hpp"
+#include "tests/support/log_text.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::utf16;
 
 std::string gzip(std::string_view text) {
   z_stream stream{};
@@ -31,15 +34,6 @@ std::string gzip(std::string_view text) {
 std::string zstd(std::string_view text) {
   std::string out(::ZSTD_compressBound(text.size()), '\0');
   out.resize(::ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
-}
-
-std::string utf16(std::string_view text) {
-  std::string out = "\xff\xfe";
-  for (const char c : text) {
-    out += c;
-    out += '\0';
-  }
   return out;
 }
 

@@ -9,36 +9,36 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array rows{
+constexpr std::array locators{
 #define LOCATOR(name, summary) LocatorRow{#name, summary, locate_##name},
 #include "log/locators.def"
 #undef LOCATOR
 };
 
-constexpr std::size_t most_text = 2000;
+constexpr std::size_t most_state_text = 2000;
 
 }  // namespace
 
-std::span<const LocatorRow> locator_rows() { return rows; }
+std::span<const LocatorRow> locator_rows() { return locators; }
 
 std::vector<SeamRow> locator_names() {
   std::vector<SeamRow> names;
-  for (const LocatorRow& row : rows) names.push_back({row.name, row.summary});
+  for (const LocatorRow& row : locators) names.push_back({row.name, row.summary});
   return names;
 }
 
 Result<const LocatorRow*> find_locator(std::string_view name) {
-  const auto* const row = std::ranges::find(rows, name, &LocatorRow::name);
-  if (row != rows.end()) return row;
+  const auto* const row = std::ranges::find(locators, name, &LocatorRow::name);
+  if (row != locators.end()) return row;
   std::vector<std::string_view> names;
-  for (const LocatorRow& each : rows) names.push_back(each.name);
+  for (const LocatorRow& each : locators) names.push_back(each.name);
   return fail(ErrorCode::not_found, unknown_name("locator", name, names));
 }
 
 FailureLine failure_line(std::string_view state, const LineVerdict& verdict) {
   const Said said = read_prefixes(state);
   FailureLine made;
-  made.text = state.substr(0, most_text);
+  made.text = state.substr(0, most_state_text);
   made.role = verdict.role;
   made.weight = verdict.weight;
   made.rank = said.rank;

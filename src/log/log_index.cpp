@@ -10,7 +10,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_text = 300;
+constexpr std::size_t most_kept_text = 300;
 
 class Indexer {
  public:
@@ -29,7 +29,7 @@ class Indexer {
   void add_state(std::uint64_t number, std::string_view state) {
     if (state.empty()) return;
     const auto hash = template_hash(state);
-    const auto text = state.substr(0, most_text);
+    const auto text = state.substr(0, most_kept_text);
     const auto found = at_.find(hash);
     if (found != at_.end()) {
       Utterance& known = index_.said[found->second];

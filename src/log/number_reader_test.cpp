@@ -9,7 +9,7 @@
 namespace schedmate {
 namespace {
 
-struct Case {
+struct NumberCase {
   std::string_view text;
   double value;
   std::size_t length;
@@ -18,18 +18,18 @@ struct Case {
 }  // namespace
 
 TEST_CASE("a number ends where its digits, exponent or groups end") {
-  for (const Case& each : {Case{"12 next", 12, 2},
-                           {"-0.5,", -0.5, 4},
-                           {".25", 0.25, 3},
-                           {"3.2e+4it", 3.2e4, 6},
-                           {"1.e-3", 1e-3, 5},
-                           {"1. next", 1, 2},
-                           {"1,234,567 rows", 1234567, 9},
-                           {"1,23", 1, 1},
-                           {"0,123", 0, 1},
-                           {"1234,567", 1234, 4},
-                           {"1e", 1, 1},
-                           {"+7", 7, 2}}) {
+  for (const NumberCase& each : {NumberCase{"12 next", 12, 2},
+                                 {"-0.5,", -0.5, 4},
+                                 {".25", 0.25, 3},
+                                 {"3.2e+4it", 3.2e4, 6},
+                                 {"1.e-3", 1e-3, 5},
+                                 {"1. next", 1, 2},
+                                 {"1,234,567 rows", 1234567, 9},
+                                 {"1,23", 1, 1},
+                                 {"0,123", 0, 1},
+                                 {"1234,567", 1234, 4},
+                                 {"1e", 1, 1},
+                                 {"+7", 7, 2}}) {
     const Literal read = read_literal(each.text);
     CHECK_MESSAGE(read.length == each.length, each.text);
     CHECK_MESSAGE(read.value == doctest::Approx(each.value), each.text);
@@ -38,15 +38,15 @@ TEST_CASE("a number ends where its digits, exponent or groups end") {
 }
 
 TEST_CASE("clocks are read as seconds in every spelling") {
-  for (const Case& each : {Case{"0:21:51", 1311, 7},
-                           {"04:06<", 246, 5},
-                           {"1:02:03.5 ", 3723.5, 9},
-                           {"1 day, 2:03:04", 93784, 14},
-                           {"2 days 2:03:04", 180184, 14},
-                           {"6h 48m 03s", 24483, 10},
-                           {"4m15s", 255, 5},
-                           {"45s8ms |", 45.008, 6},
-                           {"100:00:00", 360000, 9}}) {
+  for (const NumberCase& each : {NumberCase{"0:21:51", 1311, 7},
+                                 {"04:06<", 246, 5},
+                                 {"1:02:03.5 ", 3723.5, 9},
+                                 {"1 day, 2:03:04", 93784, 14},
+                                 {"2 days 2:03:04", 180184, 14},
+                                 {"6h 48m 03s", 24483, 10},
+                                 {"4m15s", 255, 5},
+                                 {"45s8ms |", 45.008, 6},
+                                 {"100:00:00", 360000, 9}}) {
     const Literal read = read_literal(each.text);
     CHECK_MESSAGE(read.clock, each.text);
     CHECK_MESSAGE(read.length == each.length, each.text);

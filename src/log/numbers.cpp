@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+bool is_unit_char(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /// Units that may stand a space away from their number.
 bool is_spaced_unit(std::string_view word) {
@@ -90,24 +90,24 @@ class Reader {
   [[nodiscard]] bool begins_number() const {
     const char c = text_[at_];
     const char before = at_ > 0 ? text_[at_ - 1] : ' ';
-    if (is_digit(c)) return (!is_word(before) && !(before == '.' && at_ > 1)) || is_owned();
+    if (is_digit(c)) return (!is_unit_char(before) && !(before == '.' && at_ > 1)) || is_owned();
     if ((c == '-' || c == '+') && (is_digit(peek(at_ + 1)) || peek(at_ + 1) == '.' ||
                                    peek(at_ + 1) == 'i' || peek(at_ + 1) == 'n'))
-      return !is_word(before) && before != ')' && before != ']';
-    if (c == '.') return is_digit(peek(at_ + 1)) && !is_word(before) && before != '.';
+      return !is_unit_char(before) && before != ')' && before != ']';
+    if (c == '.') return is_digit(peek(at_ + 1)) && !is_unit_char(before) && before != '.';
     const bool word = c == 'n' || c == 'N' || c == 'i' || c == 'I';
-    return word && !is_word(before) && before != '/' && follows_key();
+    return word && !is_unit_char(before) && before != '/' && follows_key();
   }
 
   /// "Iter100(", but not "epoch3.pth" nor "step20b".
   [[nodiscard]] bool is_owned() const {
     std::size_t begin = at_;
     while (begin > 0 && is_letter(text_[begin - 1])) --begin;
-    if (begin == at_ || (begin > 0 && (is_word(text_[begin - 1]) || text_[begin - 1] == '/')))
+    if (begin == at_ || (begin > 0 && (is_unit_char(text_[begin - 1]) || text_[begin - 1] == '/')))
       return false;
     std::size_t end = at_;
     while (is_digit(peek(end)) || (peek(end) == '.' && is_digit(peek(end + 1)))) ++end;
-    const bool ends = !is_word(peek(end)) && !(peek(end) == '.' && is_letter(peek(end + 1)));
+    const bool ends = !is_unit_char(peek(end)) && !(peek(end) == '.' && is_letter(peek(end + 1)));
     return ends && owns_digits(text_.substr(begin, at_ - begin));
   }
 
@@ -120,7 +120,7 @@ class Reader {
 
   void skip_word() {
     ++at_;
-    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() && (is_unit_char(text_[at_]) || text_[at_] == '.')) ++at_;
     from_ = at_;
   }
 
@@ -150,7 +150,7 @@ class Reader {
   /// "3d", "9f2c1" and other words that begin with a digit; a known unit or "9epoch" is none.
   [[nodiscard]] bool is_part_of_word() const {
     std::size_t end = at_;
-    while (end < text_.size() && is_word(text_[end])) ++end;
+    while (end < text_.size() && is_unit_char(text_[end])) ++end;
     const auto tail = text_.substr(at_, end - at_);
     return std::ranges::any_of(tail, is_digit) || tail.starts_with('_') || tail.size() > 12;
   }

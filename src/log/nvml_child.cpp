@@ -20,13 +20,13 @@ namespace schedmate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t most_bytes = std::size_t{4} << 20U;
+constexpr std::size_t most_answer_bytes = std::size_t{4} << 20U;
 
 /// Ends with what the other end wrote until it was closed; nothing when the deadline came first.
 std::optional<std::string> read_until(int from, Clock::time_point deadline) {
   std::string text;
   std::array<char, 65536> piece{};
-  while (text.size() < most_bytes) {
+  while (text.size() < most_answer_bytes) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return std::nullopt;

@@ -13,10 +13,10 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t window = 200;
-constexpr std::uint64_t lines_behind = 49;
-constexpr std::size_t most_text = 1000;
-constexpr std::size_t most_reason = 200;
+constexpr std::size_t tail_lines = 200;
+constexpr std::uint64_t lines_after_cause = 49;
+constexpr std::size_t most_cited_text = 1000;
+constexpr std::size_t most_told_reason = 200;
 constexpr double confidence = 0.5;
 
 Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint64_t> root) {
@@ -24,9 +24,9 @@ Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint6
   std::string scratch;
   const auto done = each_line(path, [&](const Line& line) {
     last.push_back(
-        {line.number, std::string(without_escapes(line.text.substr(0, most_text), scratch))});
-    if (last.size() > window) last.pop_front();
-    return !root || line.number < *root + lines_behind;
+        {line.number, std::string(without_escapes(line.text.substr(0, most_cited_text), scratch))});
+    if (last.size() > tail_lines) last.pop_front();
+    return !root || line.number < *root + lines_after_cause;
   });
   if (!done && last.empty()) return tl::unexpected(done.error());
   return OpenCause{{last.begin(), last.end()}, root};
@@ -39,7 +39,7 @@ std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> ro
 
 /// In its own words, but without numbers, paths and names: no node is blamed by hearsay.
 std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
-  std::string told = template_of(claim.reason.substr(0, most_reason));
+  std::string told = template_of(claim.reason.substr(0, most_told_reason));
   if (input.job)
     for (const std::string& node : input.job->nodes)
       for (auto at = told.find(node); !node.empty() && at != std::string::npos;

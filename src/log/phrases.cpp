@@ -20,7 +20,7 @@ std::string lowered(std::string_view text) {
   return made;
 }
 
-bool is_word(char c) {
+bool is_phrase_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
@@ -78,9 +78,10 @@ bool Phrases::fits(const Phrase& phrase, std::string_view text, std::size_t at) 
   }
   if (phrase.at_begin && at != 0) return false;
   if (phrase.at_end && end != text.size()) return false;
-  const bool left = phrase.open_left || at == 0 || !is_word(text[at]) || !is_word(text[at - 1]);
-  const bool right =
-      phrase.open_right || end == text.size() || !is_word(text[end - 1]) || !is_word(text[end]);
+  const bool left =
+      phrase.open_left || at == 0 || !is_phrase_char(text[at]) || !is_phrase_char(text[at - 1]);
+  const bool right = phrase.open_right || end == text.size() || !is_phrase_char(text[end - 1]) ||
+                     !is_phrase_char(text[end]);
   return left && right;
 }
 

@@ -17,7 +17,7 @@ struct Heard {
   Testimony testimony;
 };
 
-bool is_name(char c) {
+bool is_node_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '_';
 }
@@ -25,7 +25,8 @@ bool is_name(char c) {
 bool mentions(std::string_view line, std::string_view node) {
   for (auto at = line.find(node); at != std::string_view::npos; at = line.find(node, at + 1)) {
     const auto end = at + node.size();
-    if ((at == 0 || !is_name(line[at - 1])) && (end == line.size() || !is_name(line[end])))
+    if ((at == 0 || !is_node_name(line[at - 1])) &&
+        (end == line.size() || !is_node_name(line[end])))
       return true;
   }
   return false;

@@ -94,8 +94,6 @@ std::optional<double> by_stamps(const std::vector<Gap>& gaps) {
   return mean_gap < 10 * coarse ? seconds / steps : median_of(std::move(each));
 }
 
-bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
-
 constexpr double longest_alone = 30;  ///< seconds of a step that one line may claim
 /// Minutes are more often of an epoch or of the whole run than of a step.
 constexpr double longest_unproven = 120;
@@ -104,10 +102,10 @@ constexpr double longest_unproven = 120;
 constexpr double longest_between = 300;
 constexpr double shortest_between = 0.05;
 
-constexpr std::size_t enough_gaps = 4;  ///< that a clock may gainsay a named time
+constexpr std::size_t enough_clock_gaps = 4;  ///< that a clock may gainsay a named time
 
 /// What a time is held against.
-struct Witness {
+struct StampWitness {
   std::optional<double> stamps;  ///< seconds of a step by time stamps
   std::optional<double> left;    ///< by what is said to be left
   double interval = 1;           ///< steps between reports
@@ -131,7 +129,7 @@ class FieldSeries {
 
   [[nodiscard]] bool is_told() const { return meaning_ == TimeMeaning::step; }
 
-  [[nodiscard]] std::optional<StepTime> read(const Witness& witness) const {
+  [[nodiscard]] std::optional<StepTime> read(const StampWitness& witness) const {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
@@ -158,7 +156,7 @@ class FieldSeries {
   }
 
   /// Of one step, or of all steps since the last report? The clock decides, or what is left.
-  [[nodiscard]] std::optional<StepTime> checked(double value, const Witness& witness) const {
+  [[nodiscard]] std::optional<StepTime> checked(double value, const StampWitness& witness) const {
     const double share = value / witness.interval;
     const bool many = witness.interval > 1.5;
     const auto& stamps = witness.stamps;
@@ -177,7 +175,7 @@ class FieldSeries {
     }
     if (many && near(share, *stamps, 1.25) && !near(value, *stamps, 1.6))
       return named(share, "since last report");
-    const bool trusted = is_told() && (near(value, *stamps, 3) || witness.gaps < enough_gaps);
+    const bool trusted = is_told() && (near(value, *stamps, 3) || witness.gaps < enough_clock_gaps);
     if (trusted || near(value, *stamps, 1.6)) return named(value, "of one step");
     if (many && near(share, *stamps, 1.6)) return named(share, "since last report");
     return std::nullopt;
@@ -202,7 +200,7 @@ class FieldSeries {
 
   /// A duration without a word: of the steps since the last such line, where the clock does not say
   /// otherwise. Reports that would come faster than anybody reads may tell of one step each.
-  [[nodiscard]] std::optional<StepTime> without_word(const Witness& witness) const {
+  [[nodiscard]] std::optional<StepTime> without_word(const StampWitness& witness) const {
     constexpr double far = 10;  // steps between reports that make it a guess
     constexpr double fast = 1;  // seconds between reports
     const double value = steady_median();
@@ -235,7 +233,7 @@ class FieldSeries {
   }
 
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
-  [[nodiscard]] std::optional<double> by_elapsed(const Witness& witness) const {
+  [[nodiscard]] std::optional<double> by_elapsed(const StampWitness& witness) const {
     const auto& stamps = witness.stamps;
     std::vector<double> each;
     std::size_t falls = 0;
@@ -269,7 +267,7 @@ class FieldSeries {
         coarse ? (points_.back().seconds - points_.front().seconds) / ahead : median_of(each);
     if (bare_ && slope * witness.interval < shortest_between) return std::nullopt;
     // A sum of parts ("env-time", "pth-time") is less than what the clock says.
-    if (stamps && witness.gaps >= enough_gaps && slope < *stamps / 1.5) return std::nullopt;
+    if (stamps && witness.gaps >= enough_clock_gaps && slope < *stamps / 1.5) return std::nullopt;
     // Seconds / slope = steps since the start, which the counter must bear out; a run that was
     // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;
@@ -358,7 +356,7 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   std::vector<double> left;
   for (const StepSample& sample : samples)
     if (sample.eta_s) left.push_back(*sample.eta_s);
-  Witness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
+  StampWitness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
   if (!left.empty()) witness.left = median_of(std::move(left));
   const auto keys = time_keys(samples);
   for (const auto& key : keys)

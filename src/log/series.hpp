@@ -31,4 +31,7 @@ struct StepTime {
 /// Of the samples of one counter, oldest first. Nothing when no reading stands a check.
 [[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples);
 
+/// Within that factor of each other, either way.
+constexpr bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
+
 }  // namespace schedmate

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_text = 300;
+constexpr std::size_t most_example_text = 300;
 constexpr std::size_t most_places = 40;  ///< shown of a line
 constexpr std::uint64_t highest_place = 1000;
 
@@ -31,16 +31,16 @@ struct UnitName {
 };
 constexpr std::array units = {UnitName{"s", 1}, UnitName{"ms", 1e-3}, UnitName{"us", 1e-6},
                               UnitName{"min", 60}, UnitName{"h", 3600}};
-constexpr std::array<std::string_view, 3> kinds = {"per_step", "per_report", "since_start"};
+constexpr std::array<std::string_view, 3> time_kinds = {"per_step", "per_report", "since_start"};
 constexpr std::string_view none = "none";
 
-std::string schema() {
+std::string shape_schema() {
   const Json place = {{"anyOf", Json::array({Json{{"type", "integer"}}, Json{{"type", "null"}}})}};
   Json unit_names = Json::array();
   for (const UnitName& unit : units) unit_names.push_back(unit.name);
   unit_names.push_back(none);
   Json kind_names = Json::array();
-  for (const auto kind : kinds) kind_names.push_back(kind);
+  for (const auto kind : time_kinds) kind_names.push_back(kind);
   kind_names.push_back(none);
   const Json properties = {{"step", place},
                            {"total", place},
@@ -80,7 +80,7 @@ void agree(std::span<const LineMeaning> answers, const Same& same, const Take& t
 ChatRequest shape_question(const LineShape& shape, const CleanText& clean) {
   std::string text;
   for (std::size_t i = 0; i < shape.lines.size(); ++i) {
-    text += clean(shape.lines[i]).substr(0, most_text) + "\n ";
+    text += clean(shape.lines[i]).substr(0, most_example_text) + "\n ";
     for (std::size_t at = 0; at < std::min(shape.numbers[i].size(), most_places); ++at)
       text += fmt::format(" {}={:.7g}", at, shape.numbers[i][at]);
     text += '\n';
@@ -88,7 +88,7 @@ ChatRequest shape_question(const LineShape& shape, const CleanText& clean) {
   ChatRequest request;
   request.system = std::string(embedded::prompt_track);
   request.messages.push_back({false, fenced("lines of the log", text, mix(shape.hash))});
-  request.json_schema = schema();
+  request.json_schema = shape_schema();
   request.max_tokens = 200;
   return request;
 }
@@ -113,11 +113,12 @@ Result<LineMeaning> read_meaning(std::string_view reply) {
     return held != json.end() && held->is_string() ? held->get<std::string>() : std::string();
   };
   const auto unit = std::ranges::find(units, word("time_unit"), &UnitName::name);
-  const auto kind = std::ranges::find(kinds, word("time_kind"));
-  if (unit == units.end() || kind == kinds.end())
+  const auto kind = std::ranges::find(time_kinds, word("time_kind"));
+  if (unit == units.end() || kind == time_kinds.end())
     made.time.reset();
   else
-    made.time_unit_s = unit->seconds, made.covers = static_cast<TimeCover>(kind - kinds.begin());
+    made.time_unit_s = unit->seconds,
+    made.covers = static_cast<TimeCover>(kind - time_kinds.begin());
   return made;
 }
 

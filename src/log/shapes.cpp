@@ -13,7 +13,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t enough_lines = 3;
+constexpr std::size_t least_lines = 3;
 constexpr std::size_t most_shapes = 16;
 
 /// Not what was consumed: "total_exs:510".
@@ -92,7 +92,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
   if (is_double(waiting)) waiting.erase(waiting.end() - (reading.time ? 2 : 1));
   const auto& newest = waiting.back().counts;
   for (std::size_t at = 0; shape.place < 0 && at < newest.size(); ++at) {
-    if (waiting.size() < enough_lines || newest[at] < 0) continue;
+    if (waiting.size() < least_lines || newest[at] < 0) continue;
     const auto value = [&](std::size_t i) {
       return at < waiting[i].counts.size() ? waiting[i].counts[at] : -1;
     };
@@ -117,7 +117,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
     first.reading.by_one = shape.by_one;
     known.push_back(std::move(first.reading));
   }
-  if (waiting.size() >= enough_lines) waiting.pop_front();
+  if (waiting.size() >= least_lines) waiting.pop_front();
   return known;
 }
 

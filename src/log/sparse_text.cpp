@@ -11,20 +11,18 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_text = 512;  ///< of a line; what follows says no more
-
-bool is_word(char c) {
+bool is_embedded_word_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// Words with one space between; '#', '/' and '\'' of a template are words, and so is the level
 /// that the logger gave the line.
-std::string words_of(std::string_view line) {
+std::string plain_words(std::string_view line) {
   const Said said = read_prefixes(line);
   std::string words = said.level == 'W' ? "warning " : said.level == 'E' ? "error " : "";
-  for (const char c : template_of(said.body.substr(0, most_text))) {
-    if (is_word(c))
+  for (const char c : template_of(said.body.substr(0, most_embedded_text))) {
+    if (is_embedded_word_char(c))
       words += c;
     else if (c == '#' || c == '/' || c == '\'')
       words.append(" ").append(1, c).append(" ");
@@ -38,7 +36,7 @@ std::string words_of(std::string_view line) {
 
 Sparse sparse_of(const Embedder& embedder, std::string_view line) {
   Sparse made;
-  const std::string words = words_of(line);
+  const std::string words = plain_words(line);
   for (std::size_t at = 0; at < words.size();) {
     const auto end = std::min(words.find(' ', at), words.size());
     if (end > at)

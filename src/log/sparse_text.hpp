@@ -3,6 +3,7 @@
 
 /// Lines of a log as sparse vectors, by the words of their templates.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <schedmate/embed.hpp>
@@ -13,6 +14,9 @@ namespace schedmate {
 
 /// Bucket of a feature -> its weight.
 using Sparse = std::map<std::uint32_t, float>;
+
+/// Of a line that is embedded, in bytes; what follows says no more.
+constexpr std::size_t most_embedded_text = 512;
 
 /// Of a sparse embedder. Letters and signs are words, a number is "#": what two lines of one event
 /// share.

@@ -5,7 +5,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t enough_gaps = 3;
+constexpr std::size_t enough_steady_gaps = 3;
 
 /// Of sorted values, `share` of the way from the least to the largest.
 double quantile(const std::vector<double>& sorted, double share) {
@@ -33,7 +33,7 @@ std::optional<Speed> speed_of(std::span<const Report> reports) {
     each.push_back((to.step - from.step) / (to.at_s - from.at_s));
     steps += to.step - from.step;
   });
-  if (each.size() < enough_gaps) return std::nullopt;
+  if (each.size() < enough_steady_gaps) return std::nullopt;
   std::ranges::sort(each);
   const double middle = quantile(each, 0.5);
   return Speed{middle, steps, (quantile(each, 0.75) - quantile(each, 0.25)) / middle};
@@ -57,7 +57,7 @@ std::optional<bool> hangs(std::span<const Report> reports, double now_s, double 
   std::vector<double> gaps;
   each_gap(reports,
            [&](const Report& from, const Report& to) { gaps.push_back(to.at_s - from.at_s); });
-  if (gaps.size() < enough_gaps) return std::nullopt;
+  if (gaps.size() < enough_steady_gaps) return std::nullopt;
   std::ranges::sort(gaps);
   return now_s - reports.back().at_s > factor * quantile(gaps, 0.5);
 }

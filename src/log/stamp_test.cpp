@@ -5,10 +5,12 @@
 
 #include <cmath>
 
+#include "tests/support/log_text.hpp"
+
 namespace schedmate {
 namespace {
 
-constexpr double noon_of_2021_03_04 = 1614859200;
+using testing::noon_of_2021_03_04;
 
 }  // namespace
 

@@ -5,24 +5,12 @@
 #include <fmt/format.h>
 
 #include "log/tracker.hpp"
+#include "tests/support/log_text.hpp"
 
 namespace schedmate {
 namespace {
 
-/// `make(i)` for each i of 1..count, lines of one text separated by \n.
-template <class Make>
-Progress read_each(int count, const Make& make) {
-  ProgressTracker tracker;
-  for (int i = 1; i <= count; ++i) {
-    const std::string text = make(i);
-    for (std::size_t at = 0; at <= text.size();) {
-      const auto end = std::min(text.find('\n', at), text.size());
-      tracker.add(std::string_view(text).substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  return tracker.now();
-}
+using testing::progress_of_each;
 
 void check_time(const Progress& progress, double want) {
   REQUIRE(progress.step_time_s.has_value());
@@ -39,7 +27,7 @@ std::string clock(int seconds) {
 }  // namespace
 
 TEST_CASE("a stamp behind what was said, or as a field, is the time of the line") {
-  const auto check = [](const auto& make) { check_time(read_each(12, make), 0.5); };
+  const auto check = [](const auto& make) { check_time(progress_of_each(12, make), 0.5); };
   check([](int i) {
     return fmt::format("step {} | loss 0.5 | 2024-03-01 {}", i * 10, clock(i * 5));
   });
@@ -64,7 +52,7 @@ TEST_CASE("a time at which something ends, or in the name of a file, is no stamp
   for (const std::string_view what :
        {"eta: 2024-03-02 {}", "until 2024-03-02 {}", "runs/2024-03-01T{}/x"}) {
     CAPTURE(what);
-    CHECK(!read_each(12, [&](int i) {
+    CHECK(!progress_of_each(12, [&](int i) {
              return fmt::format("step {} loss 0.5 ", i * 10) +
                     fmt::format(fmt::runtime(what), clock(i * 5));
            }).step_time_s);
@@ -72,22 +60,23 @@ TEST_CASE("a time at which something ends, or in the name of a file, is no stamp
 }
 
 TEST_CASE("clocks of twelve hours go on after noon") {
-  check_time(read_each(12,
-                       [](int i) {
-                         const int minute = 55 + i;  // from 11:56 AM to 12:07 PM
-                         return fmt::format("03/01 {}:{:02d}:00 {} step {} loss 0.5",
-                                            minute < 60 ? 11 : 12, minute % 60,
-                                            minute < 60 ? "AM" : "PM", i * 10);
-                       }),
+  check_time(progress_of_each(12,
+                              [](int i) {
+                                const int minute = 55 + i;  // from 11:56 AM to 12:07 PM
+                                return fmt::format("03/01 {}:{:02d}:00 {} step {} loss 0.5",
+                                                   minute < 60 ? 11 : 12, minute % 60,
+                                                   minute < 60 ? "AM" : "PM", i * 10);
+                              }),
              6);
 }
 
 TEST_CASE("a column of dates is no millisecond of the next column") {
-  check_time(read_each(13,
-                       [](int i) {
-                         return i == 1 ? std::string("time,step,loss")
-                                       : fmt::format("2024-03-01 {},{},0.5", clock(i * 5), i * 10);
-                       }),
+  check_time(progress_of_each(13,
+                              [](int i) {
+                                return i == 1 ? std::string("time,step,loss")
+                                              : fmt::format("2024-03-01 {},{},0.5", clock(i * 5),
+                                                            i * 10);
+                              }),
              0.5);
 }
 
@@ -95,11 +84,11 @@ TEST_CASE("a time that names how many steps it covers is shared among them") {
   for (const std::string_view words :
        {"100 steps took {:.2f} s", "time for last 100 steps: {:.2f}s", "{:.2f} s/100 iters"}) {
     CAPTURE(words);
-    check_time(read_each(12,
-                         [&](int i) {
-                           return fmt::format("Step {}: loss 0.5, ", i * 100) +
-                                  fmt::format(fmt::runtime(words), about(3, i));
-                         }),
+    check_time(progress_of_each(12,
+                                [&](int i) {
+                                  return fmt::format("Step {}: loss 0.5, ", i * 100) +
+                                         fmt::format(fmt::runtime(words), about(3, i));
+                                }),
                0.03);
   }
 }
@@ -115,47 +104,49 @@ TEST_CASE("rates and times per step in words") {
                                      {"t/step: {:.3f}s", 0.5},
                                      {"| time(ms) {:.1f}", 500.0}}) {
     CAPTURE(words);
-    check_time(read_each(12,
-                         [&](int i) {
-                           return fmt::format("step {} | loss 3.1 ", i * 10) +
-                                  fmt::format(fmt::runtime(words), about(value, i));
-                         }),
+    check_time(progress_of_each(12,
+                                [&](int i) {
+                                  return fmt::format("step {} | loss 3.1 ", i * 10) +
+                                         fmt::format(fmt::runtime(words), about(value, i));
+                                }),
                0.5);
   }
 }
 
 TEST_CASE("the word of a counter before a time is the time of a step") {
-  check_time(read_each(12,
-                       [](int i) {
-                         return fmt::format(" [==>...]  Step: {:.0f}ms | Tot: 1s20ms | {}/391",
-                                            about(120, i), i);
-                       }),
+  check_time(progress_of_each(12,
+                              [](int i) {
+                                return fmt::format(
+                                    " [==>...]  Step: {:.0f}ms | Tot: 1s20ms | {}/391",
+                                    about(120, i), i);
+                              }),
              0.12);
-  check_time(read_each(12,
+  check_time(
+      progress_of_each(12,
                        [](int i) {
                          return fmt::format(
                              "Epoch: [1/9][{}/999] Data 0.001 (0.012) Batch {:.3f} (0.612) Loss 1",
                              i * 10, about(0.6, i));
                        }),
-             0.6);
+      0.6);
 }
 
 TEST_CASE("a bare time whose reports would be many minutes apart is of all steps between them") {
-  check_time(read_each(12,
-                       [](int i) {
-                         return fmt::format("Iteration {:06d} loss 0.5 Timer {:.3f}(28.4)", i * 20,
-                                            about(29, i));
-                       }),
+  check_time(progress_of_each(12,
+                              [](int i) {
+                                return fmt::format("Iteration {:06d} loss 0.5 Timer {:.3f}(28.4)",
+                                                   i * 20, about(29, i));
+                              }),
              1.45);
-  check_time(read_each(12,
-                       [](int i) {
-                         return fmt::format("batch {} loss 1 time {:.2f}", i * 50, about(0.4, i));
-                       }),
-             0.4);
+  check_time(
+      progress_of_each(
+          12,
+          [](int i) { return fmt::format("batch {} loss 1 time {:.2f}", i * 50, about(0.4, i)); }),
+      0.4);
 }
 
 TEST_CASE("a bar that counts epochs tells no step") {
-  const Progress read = read_each(12, [](int i) {
+  const Progress read = progress_of_each(12, [](int i) {
     return fmt::format("Epochs:  {}%|#  | {}/30 [{:02d}:00<27:54, 62.01s/it, loss=0.5]", i * 3, i,
                        i);
   });
@@ -166,56 +157,58 @@ TEST_CASE("a bar that counts epochs tells no step") {
 }
 
 TEST_CASE("bars of sampling are no training") {
-  check_time(read_each(12,
+  check_time(
+      progress_of_each(12,
                        [](int i) {
                          return fmt::format(
                              "Epoch 3:  {}%|#  | {}/400 [01:00<10:00,  2.00it/s, loss=0.5]\n"
                              "Sampling loop time step: 100%|###| 50/50 [00:02<00:00, 25.00it/s]",
                              i * 2, i * 10);
                        }),
-             0.5);
+      0.5);
 }
 
 TEST_CASE("an epoch with a fraction is the same epoch") {
-  check_time(read_each(12,
+  check_time(
+      progress_of_each(12,
                        [](int i) {
                          return fmt::format(
                              "{}/21150 (epoch {:.3f}), train_loss = 3.1, time/batch = {:.4f}s", i,
                              i / 423.0, about(0.512, i));
                        }),
-             0.512);
+      0.512);
 }
 
 TEST_CASE("two times without a word are two series") {
-  const Progress read = read_each(
+  const Progress read = progress_of_each(
       12, [](int i) { return fmt::format("step {} loss 0.5 [{}:00] [{}:30]", i * 10, i, 20 - i); });
   CHECK((!read.step_time_s || *read.step_time_s == doctest::Approx(6)));
 }
 
 TEST_CASE("a sum in a unit that is not printed is not seconds") {
-  CHECK(!read_each(12, [](int i) {
+  CHECK(!progress_of_each(12, [](int i) {
            return fmt::format("Iteration {} return 850.5 wall_time {:.6f}", i * 50, i * 0.02);
          }).step_time_s);
 }
 
 TEST_CASE("the time of day as a field needs two reports only") {
-  check_time(read_each(2,
-                       [](int i) {
-                         return fmt::format("Epoch=1 Step={} Loss=0.5 Time=22:00:{:02d}", i * 20,
-                                            i * 4);
-                       }),
+  check_time(progress_of_each(2,
+                              [](int i) {
+                                return fmt::format("Epoch=1 Step={} Loss=0.5 Time=22:00:{:02d}",
+                                                   i * 20, i * 4);
+                              }),
              0.2);
 }
 
 TEST_CASE("the digits of a counter may stand at its word") {
-  check_time(read_each(12,
-                       [](int i) {
-                         return fmt::format(
-                             "[run][03-01 {}]INFO: Train|Epoch1/300|Iter{}({}/7392)|",
-                             clock(i * 20), i * 50, i * 50);
-                       }),
+  check_time(progress_of_each(12,
+                              [](int i) {
+                                return fmt::format(
+                                    "[run][03-01 {}]INFO: Train|Epoch1/300|Iter{}({}/7392)|",
+                                    clock(i * 20), i * 50, i * 50);
+                              }),
              0.4);
-  CHECK(!read_each(3, [](int i) { return fmt::format("saved to epoch{}.pth", i); }).epoch);
+  CHECK(!progress_of_each(3, [](int i) { return fmt::format("saved to epoch{}.pth", i); }).epoch);
 }
 
 TEST_CASE("stamped lines of numbers only count by the number that goes up evenly") {
@@ -223,41 +216,42 @@ TEST_CASE("stamped lines of numbers only count by the number that goes up evenly
     return fmt::format("#> 9.1 8.9\n[Mar 01, {}] {} 5.{}\nTrue\n 0.35 3.1{}", clock(i * 5), i * 10,
                        900 - i, i);
   };
-  const Progress read = read_each(12, make);
+  const Progress read = progress_of_each(12, make);
   check_time(read, 0.5);
   CHECK(read.step == 120);
 }
 
 TEST_CASE("a stamped list of numbers counts by the one among them that goes up evenly") {
-  check_time(read_each(9,
+  check_time(
+      progress_of_each(9,
                        [](int i) {
                          return fmt::format(
                              "2024-03-01 {},804 INFO Train Epoch: {} [83%]\n"
                              "2024-03-01 {},805 model\tINFO\t[2.74{}, 1.87, 22.3, {}, 0.00019{}]",
                              clock(i * 332), 40 + 3 * i, clock(i * 332), i, 2400 + i * 200, 99 - i);
                        }),
-             1.66);
+      1.66);
 }
 
 TEST_CASE("a sum of parts of the step is not what the clock says") {
-  check_time(read_each(9,
-                       [](int i) {
-                         return fmt::format(
-                             "2024-03-01 {} update: {} env-time: {:.3f}s pth-time: {:.3f}s",
-                             clock(i * 203), i * 10, i * 121.3, i * 40.1);
-                       }),
+  check_time(progress_of_each(9,
+                              [](int i) {
+                                return fmt::format(
+                                    "2024-03-01 {} update: {} env-time: {:.3f}s pth-time: {:.3f}s",
+                                    clock(i * 203), i * 10, i * 121.3, i * 40.1);
+                              }),
              20.3);
 }
 
 TEST_CASE("the line of an epoch, with what was held out, counts no step") {
-  CHECK(!read_each(12, [](int i) {
+  CHECK(!progress_of_each(12, [](int i) {
            return fmt::format("[{}] time {:.2f} lr 0.0009 3d_train 31.7 3d_valid 46.1", i,
                               about(1.2, i));
          }).step_time_s);
 }
 
 TEST_CASE("a field of its own says that a line is held out") {
-  const Progress read = read_each(24, [](int i) {
+  const Progress read = progress_of_each(24, [](int i) {
     return i < 16 ? fmt::format("Epoch 1 | train | {}/500 | loss 0.5 | {:.3f}s/it", i * 10,
                                 about(0.2, i))
                   : fmt::format("Epoch 1 | val | {}/100 | loss 0.6 | 0.050s/it", i);
@@ -267,27 +261,27 @@ TEST_CASE("a field of its own says that a line is held out") {
 }
 
 TEST_CASE("an epoch and a step may be one pair, and a pair in front a step") {
-  CHECK(read_each(3, [](int i) {
+  CHECK(progress_of_each(3, [](int i) {
           return fmt::format("epoch/iter: 1/{}  total_loss: 0.5  time: 0.31  data_time: 0.001",
                              i * 200);
         }).step == 600);
-  check_time(read_each(4,
-                       [](int i) {
-                         return fmt::format(
-                             "({}/500) | Total: 0:00:46 | loss: 0.5 | data: 0.01 | "
-                             "backward: 0.06 | batch: 0.09\n"
-                             "(67/67) | batch: 117.6ms | Total: 0:00:11",
-                             i * 100);
-                       }),
+  check_time(progress_of_each(4,
+                              [](int i) {
+                                return fmt::format(
+                                    "({}/500) | Total: 0:00:46 | loss: 0.5 | data: 0.01 | "
+                                    "backward: 0.06 | batch: 0.09\n"
+                                    "(67/67) | batch: 117.6ms | Total: 0:00:11",
+                                    i * 100);
+                              }),
              0.09);
 }
 
 TEST_CASE("a coarse clock shows the same time more than once") {
-  check_time(read_each(99,
-                       [](int i) {
-                         return fmt::format("Step {}/10000 | Loss 0.5 | Elapsed {:.1f}m", i * 10,
-                                            i * 5 / 60.0);
-                       }),
+  check_time(progress_of_each(99,
+                              [](int i) {
+                                return fmt::format("Step {}/10000 | Loss 0.5 | Elapsed {:.1f}m",
+                                                   i * 10, i * 5 / 60.0);
+                              }),
              0.5);
 }
 
@@ -300,14 +294,14 @@ TEST_CASE("checkpoints with stamps give the time of a step where lines count non
           evaluated_s, clock(i * 1000), i * 100);
     };
   };
-  const Progress read = read_each(5, make(20));
+  const Progress read = progress_of_each(5, make(20));
   check_time(read, 10);
   CHECK(read.by == "time stamps of checkpoints");
-  CHECK(!read_each(5, make(200)).step_time_s);
+  CHECK(!progress_of_each(5, make(200)).step_time_s);
 }
 
 TEST_CASE("the summary of an experiment tracker is no progress") {
-  const Progress read = read_each(12, [](int i) {
+  const Progress read = progress_of_each(12, [](int i) {
     return fmt::format("step {}/12 loss 0.5\nwandb:  train/loss 9.5\nwandb: global_step 5{}", i, i);
   });
   CHECK(read.step == 12);
@@ -315,7 +309,7 @@ TEST_CASE("the summary of an experiment tracker is no progress") {
 }
 
 TEST_CASE("a line of an epoch with the time of its steps is a report") {
-  const Progress read = read_each(6, [](int i) {
+  const Progress read = progress_of_each(6, [](int i) {
     return fmt::format("Epoch {}/6\n100/100 - 12s - loss: 0.5 - 120ms/step", i);
   });
   check_time(read, 0.12);
@@ -323,7 +317,7 @@ TEST_CASE("a line of an epoch with the time of its steps is a report") {
 }
 
 TEST_CASE("seconds under the name of a throughput are those of a step") {
-  const Progress read = read_each(12, [](int i) {
+  const Progress read = progress_of_each(12, [](int i) {
     const int left = (1000 - i * 20) * 3;
     return fmt::format("[Epoch: 1] [{}/1000] [tps: {:.2f}s] [eta: 0:{:02d}:{:02d}] loss = 4.8",
                        i * 20, about(3, i), left / 60, left % 60);
@@ -338,23 +332,23 @@ TEST_CASE("a short time without a word every hundred steps may be of one or of a
       return fmt::format("step {} | loss 0.5 | lr 1e-05 | {:.2f}s", i * 100, about(seconds, i));
     };
   };
-  CHECK(!read_each(12, make(0.25)).step_time_s);
-  check_time(read_each(12, make(25)), 0.25);
+  CHECK(!progress_of_each(12, make(0.25)).step_time_s);
+  check_time(progress_of_each(12, make(25)), 0.25);
   check_time(
-      read_each(
+      progress_of_each(
           12, [&](int i) { return fmt::format("2024-03-01 {} ", clock(i * 25)) + make(0.25)(i); }),
       0.25);
 }
 
 TEST_CASE("what goes back and forth counts no steps that a time could be of") {
-  CHECK(!read_each(12, [](int i) {
+  CHECK(!progress_of_each(12, [](int i) {
            return fmt::format("'updates': {}, 'loss': 0.5, 'time': {:.1f}", 17 + i * 2 % 3,
                               about(20, i));
          }).step_time_s);
 }
 
 TEST_CASE("lines that two handlers print are one report, also where the counter has no name") {
-  const Progress read = read_each(6, [](int i) {
+  const Progress read = progress_of_each(6, [](int i) {
     const auto said = fmt::format("[{}] | gnorm 0.84 lr 1e-05 | loss 5.5{}", i * 5000, i);
     const auto head = fmt::format("I1212 {}.250000 1285 train.py:298] ", clock(i * 50));
     return fmt::format("INFO:tensorflow:{}\n{}{}\nEval  batches[  100]  | loss  5.9", said, head,
@@ -366,7 +360,7 @@ TEST_CASE("lines that two handlers print are one report, also where the counter 
 }
 
 TEST_CASE("a loss at a step is what follows the step") {
-  const Progress read = read_each(6, [](int i) {
+  const Progress read = progress_of_each(6, [](int i) {
     return fmt::format(
         "Training average positive_sample_loss at step {}: 0.9\n"
         "Training average loss at step {}: 0.06{}",
@@ -374,7 +368,7 @@ TEST_CASE("a loss at a step is what follows the step") {
   });
   CHECK(read.step == 600);
   CHECK(read.loss == 0.066);
-  const Progress one = read_each(6, [](int i) {
+  const Progress one = progress_of_each(6, [](int i) {
     return fmt::format("Training loss (for one batch) at step {}: 0.06{}", i * 100, i);
   });
   CHECK(one.step == 600);
@@ -382,7 +376,7 @@ TEST_CASE("a loss at a step is what follows the step") {
 }
 
 TEST_CASE("a count of examples is no step, however evenly it grows") {
-  const Progress read = read_each(12, [](int i) {
+  const Progress read = progress_of_each(12, [](int i) {
     return fmt::format("[ time:{}.0s total_exs:{} ] 'loss': 0.5{}", i * 20, i * 510, i);
   });
   CHECK(!read.step);

@@ -22,10 +22,10 @@ constexpr std::array<std::uint8_t, 256> make_kinds() {
   for (const char c : std::string_view(" \t\r")) kinds[static_cast<unsigned char>(c)] = space;
   return kinds;
 }
-constexpr auto kinds = make_kinds();
+constexpr auto byte_kinds = make_kinds();
 
 std::uint8_t kind_at(std::string_view text, std::size_t at) {
-  return kinds[static_cast<unsigned char>(text[at])];
+  return byte_kinds[static_cast<unsigned char>(text[at])];
 }
 
 /// Block elements and box drawing of bars and rules: three bytes, E2 94..96 xx.

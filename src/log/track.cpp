@@ -8,9 +8,9 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t first_bytes = std::size_t{1} << 18U;
-constexpr std::size_t most_bytes = std::size_t{1} << 24U;
-constexpr std::uint64_t enough_lines = 64;
-constexpr std::size_t least_unknown = 6;  ///< lines of a shape that somebody is asked about
+constexpr std::size_t most_tail_bytes = std::size_t{1} << 24U;
+constexpr std::uint64_t enough_progress_lines = 64;
+constexpr std::size_t least_unknown_at_end = 6;  ///< lines of a shape that somebody is asked about
 
 /// The end of a file, read back until it holds enough progress lines.
 Result<ProgressTracker> tracked(const std::string& path, const LogWords& words,
@@ -19,13 +19,15 @@ Result<ProgressTracker> tracked(const std::string& path, const LogWords& words,
     auto tail = tail_of(path, bytes);
     if (!tail) return tl::unexpected(tail.error());
     std::ranges::replace(tail->text, '\r', '\n');  // a bar is a line of any length
-    auto unknown = reader ? std::make_shared<UnknownShapes>(reader, words, least_unknown) : nullptr;
+    auto unknown =
+        reader ? std::make_shared<UnknownShapes>(reader, words, least_unknown_at_end) : nullptr;
     ProgressTracker tracker(words, std::move(unknown));
     each_line_of(tail->text, [&](const Line& line) {
       tracker.add(line.text);
       return true;
     });
-    if (tail->complete || tracker.lines() >= enough_lines || bytes >= most_bytes) return tracker;
+    if (tail->complete || tracker.lines() >= enough_progress_lines || bytes >= most_tail_bytes)
+      return tracker;
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t most_samples = 400;
 constexpr std::size_t most_counters = 32;
-constexpr std::size_t most_text = 400;
+constexpr std::size_t most_row_text = 400;
 constexpr std::size_t most_block = 4096;
-constexpr std::size_t most_row = 120;
+constexpr std::size_t longest_row = 120;
 constexpr std::size_t most_silent = 1U << 14U;
 constexpr std::size_t most_loose = 16;
 
@@ -99,7 +99,7 @@ void ProgressTracker::add_said(const Said& said) {
 
 bool ProgressTracker::add_to_block(const Said& said, const Reading& reading) {
   const bool one = reading.keys.size() == 1 && !reading.keys[0].empty() && !reading.bar &&
-                   !said.time && said.body.size() < most_row;
+                   !said.time && said.body.size() < longest_row;
   if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
     return false;
   if (reading.by_place || block_.reading.by_place) return false;
@@ -209,7 +209,7 @@ void ProgressTracker::take_loose(const Reading& reading, std::string_view body) 
     // Of several bars the one that losses stand between is the training's.
     if (Counter* last = newest_counter()) last->near_loss = true;
     loss_ = reading.loss;
-    last_text_ = std::string(body.substr(0, most_text));
+    last_text_ = std::string(body.substr(0, most_row_text));
   }
   if (reading.throughput) throughput_ = reading.throughput;
   take_epoch(reading);
@@ -291,7 +291,7 @@ void ProgressTracker::count(Reading& reading, std::string_view body) {
   const auto loss = reading.loss ? reading.loss : counter.last.loss;
   counter.has_loss = counter.has_loss || reading.loss;
   counter.newest = lines_;
-  counter.text = std::string(body.substr(0, most_text));
+  counter.text = std::string(body.substr(0, most_row_text));
   if (reading.throughput) throughput_ = reading.throughput;
   if (reading.loss) loss_ = reading.loss;
   counter.last = std::move(reading);

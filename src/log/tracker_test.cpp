@@ -7,43 +7,42 @@
 #include <cmath>
 #include <random>
 
+#include "tests/support/log_text.hpp"
+
 namespace schedmate {
 namespace {
 
-Progress read(const std::vector<std::string>& lines) {
-  ProgressTracker tracker;
-  for (const auto& line : lines) tracker.add(line);
-  return tracker.now();
-}
+using testing::progress_of;
 
 }  // namespace
 
 TEST_CASE("a report printed as a table is one report") {
   const Progress progress =
-      read({"| rollout/           |        |", "|    ep_len_mean     | 20     |",
-            "| time/              |        |", "|    fps             | 100    |",
-            "|    iterations      | 3      |", "|    time_elapsed    | 60     |",
-            "|    total_timesteps | 6144   |", "| train/ | |", "|    loss            | 0.5    |",
-            "-----------"});
+      progress_of({"| rollout/           |        |", "|    ep_len_mean     | 20     |",
+                   "| time/              |        |", "|    fps             | 100    |",
+                   "|    iterations      | 3      |", "|    time_elapsed    | 60     |",
+                   "|    total_timesteps | 6144   |", "| train/ | |",
+                   "|    loss            | 0.5    |", "-----------"});
   CHECK(progress.step == 6144);
   CHECK(progress.loss == 0.5);
 }
 
 TEST_CASE("what is left counts epochs where the counter begins anew in each") {
-  CHECK(read({"Epoch 2/10", "227/227 [====] - 86s 500ms/step - loss: 2.05"}).remaining_s ==
+  CHECK(progress_of({"Epoch 2/10", "227/227 [====] - 86s 500ms/step - loss: 2.05"}).remaining_s ==
         doctest::Approx(8 * 227 * 0.5));
-  CHECK(read({"Epoch [3][100/200] time: 0.5 loss: 2"}).remaining_s == std::nullopt);
-  CHECK(read({"step 100/200 iter_time: 0.5 loss: 2"}).remaining_s == 50);
+  CHECK(progress_of({"Epoch [3][100/200] time: 0.5 loss: 2"}).remaining_s == std::nullopt);
+  CHECK(progress_of({"step 100/200 iter_time: 0.5 loss: 2"}).remaining_s == 50);
 }
 
 TEST_CASE("a bar of steps counts over the run, whatever the epochs are") {
-  CHECK(read({"epoch 1/10", "steps:  5%|# | 100/1600 [00:50<12:30,  2.00it/s]"}).remaining_s ==
-        750);
+  CHECK(
+      progress_of({"epoch 1/10", "steps:  5%|# | 100/1600 [00:50<12:30,  2.00it/s]"}).remaining_s ==
+      750);
 }
 
 TEST_CASE("of several times without a whole none is guessed") {
-  CHECK(!read({"iter 3 | loss 0.5 | solve 0.3s | apply 0.1s",
-               "iter 4 | loss 0.5 | solve 0.3s | apply 0.1s"})
+  CHECK(!progress_of({"iter 3 | loss 0.5 | solve 0.3s | apply 0.1s",
+                      "iter 4 | loss 0.5 | solve 0.3s | apply 0.1s"})
              .step_time_s);
 }
 
@@ -51,8 +50,8 @@ TEST_CASE("what is left follows from epochs where no steps are told") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 6; ++i)
     lines.push_back(fmt::format("10:0{}:00 Epoch {}/10 train_loss 0.5", i, i));
-  CHECK(read(lines).remaining_s == doctest::Approx(240));
-  CHECK(!read(lines).step_time_s);
+  CHECK(progress_of(lines).remaining_s == doctest::Approx(240));
+  CHECK(!progress_of(lines).step_time_s);
 }
 
 TEST_CASE("a second run in the same file begins anew") {
@@ -60,12 +59,13 @@ TEST_CASE("a second run in the same file begins anew") {
   for (int run = 0; run < 2; ++run)
     for (int i = 1; i < 20; ++i)
       lines.push_back(fmt::format("step {} loss 0.5 iter_time {}", i * 10, run == 0 ? 9 : 2));
-  CHECK(read(lines).step == 190);
-  CHECK(read(lines).step_time_s == 2);
+  CHECK(progress_of(lines).step == 190);
+  CHECK(progress_of(lines).step_time_s == 2);
 }
 
 TEST_CASE("the step of a checkpoint counts where progress lines have none") {
-  CHECK(read({"{'loss': 0.5, 'epoch': 0.1}", "Saving model to out/checkpoint-1500"}).step == 1500);
+  CHECK(progress_of({"{'loss': 0.5, 'epoch': 0.1}", "Saving model to out/checkpoint-1500"}).step ==
+        1500);
 }
 
 TEST_CASE("hostile lines cost bounded time and memory, and are no progress") {
@@ -107,25 +107,28 @@ TEST_CASE("floods of shapes, counters and columns are forgotten") {
 }
 
 TEST_CASE("a step of more than a day is none") {
-  CHECK(read({"step 1 loss 2 step_time: 1634000000000", "step 2 loss 2 step_time: 1634000000000"})
+  CHECK(progress_of(
+            {"step 1 loss 2 step_time: 1634000000000", "step 2 loss 2 step_time: 1634000000000"})
             .step_time_s == std::nullopt);
-  CHECK(read({"step 1 loss 2 step_time: 3600", "step 2 loss 2 step_time: 3600"}).step_time_s ==
-        3600.0);
+  CHECK(
+      progress_of({"step 1 loss 2 step_time: 3600", "step 2 loss 2 step_time: 3600"}).step_time_s ==
+      3600.0);
 }
 
 TEST_CASE("minutes that neither stamps nor what is left bear out are no step") {
-  CHECK(read({"step 1 loss 2 time: 500", "step 2 loss 2 time: 480", "step 3 loss 2 time: 510"})
-            .step_time_s == std::nullopt);
-  CHECK(read({"10:00:00 step 1 loss 2 time: 500", "10:08:20 step 2 loss 2 time: 500",
-              "10:16:40 step 3 loss 2 time: 500"})
+  CHECK(
+      progress_of({"step 1 loss 2 time: 500", "step 2 loss 2 time: 480", "step 3 loss 2 time: 510"})
+          .step_time_s == std::nullopt);
+  CHECK(progress_of({"10:00:00 step 1 loss 2 time: 500", "10:08:20 step 2 loss 2 time: 500",
+                     "10:16:40 step 3 loss 2 time: 500"})
             .step_time_s == doctest::Approx(500));
 }
 
 TEST_CASE("noise is no training") {
   const Progress progress =
-      read({"Downloading data: 100%|# | 10/10 [00:01<00:00, 9.0it/s]", "port 29500 is free",
-            "[W socket.cpp:436] warning: 3 retries", "num_parameters: 124,439,808",
-            "Namespace(batch_size=8, epochs=3, lr=0.1)", "worker 3 of 8 started in 2.5 s"});
+      progress_of({"Downloading data: 100%|# | 10/10 [00:01<00:00, 9.0it/s]", "port 29500 is free",
+                   "[W socket.cpp:436] warning: 3 retries", "num_parameters: 124,439,808",
+                   "Namespace(batch_size=8, epochs=3, lr=0.1)", "worker 3 of 8 started in 2.5 s"});
   CHECK(!progress.step_time_s);
   CHECK(!progress.loss);
 }

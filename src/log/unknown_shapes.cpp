@@ -8,14 +8,14 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_shapes = 24;
-constexpr std::size_t most_lines = 200;
-constexpr std::size_t most_text = 400;
-constexpr std::size_t most_questions = 4;  ///< about one log
+constexpr std::size_t most_open_shapes = 24;
+constexpr std::size_t most_shape_lines = 200;
+constexpr std::size_t most_asked_text = 400;
+constexpr std::size_t most_shape_questions = 4;  ///< about one log
 constexpr std::size_t most_shown = 12;
 constexpr std::size_t least_following = 3;  ///< lines that are not shown and bear the answer out
 
-bool is_open(const Progress& progress) {
+bool has_open_times(const Progress& progress) {
   return !progress.step || !progress.step_time_s || !progress.loss;
 }
 
@@ -56,16 +56,16 @@ void UnknownShapes::add(std::uint64_t hash, const Said& said, const Reading* rea
   Shape* const held = shape(hash);
   held->newest = ++lines_;
   const bool counts = reading != nullptr && reading->kind == Reading::Kind::training;
-  held->lines.push_back({std::string(said.body.substr(0, most_text)), said.time,
+  held->lines.push_back({std::string(said.body.substr(0, most_asked_text)), said.time,
                          counts ? reading->step : std::nullopt});
-  if (held->lines.size() > most_lines) held->lines.pop_front();
+  if (held->lines.size() > most_shape_lines) held->lines.pop_front();
 }
 
 /// Where there are too many, what came least often and longest ago goes.
 UnknownShapes::Shape* UnknownShapes::shape(std::uint64_t hash) {
   const auto known = std::ranges::find(shapes_, hash, &Shape::hash);
   if (known != shapes_.end()) return &*known;
-  if (shapes_.size() < most_shapes) {
+  if (shapes_.size() < most_open_shapes) {
     shapes_.push_back({hash, {}, 0, false, {}});
     return &shapes_.back();
   }
@@ -103,8 +103,8 @@ void UnknownShapes::fill(Progress& progress) {
   std::ranges::stable_sort(order, std::greater{},
                            [](const Shape* each) { return each->lines.size(); });
   for (Shape* const shape : order) {
-    if (!is_open(progress)) return;
-    if (!shape->asked && questions_ < most_questions) ask(*shape);
+    if (!has_open_times(progress)) return;
+    if (!shape->asked && questions_ < most_shape_questions) ask(*shape);
     if (shape->meaning.empty()) continue;
     std::vector<ShapeLine> lines;
     for (const KeptLine& line : shape->lines)

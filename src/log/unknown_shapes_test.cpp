@@ -36,11 +36,11 @@ std::string lines(int from, int to) {
   return text;
 }
 
-struct Case {
+struct ShapesCase {
   testing::Scratch here;
   std::shared_ptr<Reader> reader = std::make_shared<Reader>();
 
-  Case() {
+  ShapesCase() {
     reader->answer = LineMeaning{.step = 0, .total = {}, .epoch = {}, .loss = 1, .time = {}};
   }
   void write(const std::string& text) const {
@@ -56,7 +56,7 @@ struct Case {
 }  // namespace
 
 TEST_CASE("one question about lines that no rule knows; its answer is held against the others") {
-  const Case log;
+  const ShapesCase log;
   log.write(lines(1, 31));
   const Progress made = log.read();
   CHECK(made.step == 300);
@@ -72,7 +72,7 @@ TEST_CASE("one question about lines that no rule knows; its answer is held again
 }
 
 TEST_CASE("some lines always follow those that are shown, and few lines are no shape") {
-  const Case log;
+  const ShapesCase log;
   log.write(lines(1, 6));
   CHECK(log.read().step == std::nullopt);
   CHECK(log.reader->asked.empty());
@@ -82,7 +82,7 @@ TEST_CASE("some lines always follow those that are shown, and few lines are no s
 }
 
 TEST_CASE("who does not know, and who lies, changes nothing") {
-  const Case log;
+  const ShapesCase log;
   log.write(lines(1, 31));
   for (const auto& answer :
        {std::optional<LineMeaning>(), std::optional(LineMeaning{.step = 1, .loss = 0})}) {
@@ -94,7 +94,7 @@ TEST_CASE("who does not know, and who lies, changes nothing") {
 }
 
 TEST_CASE("a reader never replaces what the rules found, and is not asked for what they know") {
-  const Case log;
+  const ShapesCase log;
   log.reader->answer = LineMeaning{.step = 1, .loss = 2};
   std::string known;
   for (int i = 1; i < 20; ++i)
@@ -108,7 +108,7 @@ TEST_CASE("a reader never replaces what the rules found, and is not asked for wh
 }
 
 TEST_CASE("a followed log is asked about once, however often it grows") {
-  const Case log;
+  const ShapesCase log;
   log.write(lines(1, 10));
   auto follower = ProgressFollower::open(log.here.path("log"), {.rules = {}, .reader = log.reader});
   REQUIRE(follower);
@@ -124,7 +124,7 @@ TEST_CASE("a followed log is asked about once, however often it grows") {
 }
 
 TEST_CASE("a flood of shapes asks few questions and keeps few lines") {
-  const Case log;
+  const ShapesCase log;
   log.reader->answer.reset();
   std::string flood;
   for (int i = 0; i < 5000; ++i)

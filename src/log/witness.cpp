@@ -9,7 +9,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::array rows{
+constexpr std::array witnesses{
 #define WITNESS(name, summary) WitnessRow{#name, summary, hear_##name},
 #include "log/witnesses.def"
 #undef WITNESS
@@ -34,11 +34,11 @@ std::string_view first_label(std::string_view host) { return host.substr(0, host
 
 }  // namespace
 
-std::span<const WitnessRow> witness_rows() { return rows; }
+std::span<const WitnessRow> witness_rows() { return witnesses; }
 
 std::vector<SeamRow> witness_names() {
   std::vector<SeamRow> names;
-  for (const WitnessRow& row : rows) names.push_back({row.name, row.summary});
+  for (const WitnessRow& row : witnesses) names.push_back({row.name, row.summary});
   return names;
 }
 

@@ -18,7 +18,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t most_kept = 400;  ///< findings of one file that wait for the boot time
-constexpr std::size_t most_text = 400;
+constexpr std::size_t most_message_text = 400;
 constexpr std::size_t most_pids = 10'000;
 
 /// The text behind a mark up to one of `ends`; "" when it is not there.
@@ -110,7 +110,7 @@ class Hearing {
     if (!finding || is_of_another_job(line->message)) return;
     finding->node = *node;
     finding->when = line->when;
-    finding->text = line->message.substr(0, most_text);
+    finding->text = line->message.substr(0, most_message_text);
     add_process(line->message, *finding);
     Waiting each{*std::move(finding), line->time, line->uptime_s};
     const bool may_be_placed_later = !line->time && line->uptime_s && !boot_ && window_.known();

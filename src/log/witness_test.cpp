@@ -21,9 +21,9 @@ const std::string xid_79 = "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has falle
 const std::string killed = "step 1 loss 2\nKilled\n";
 
 /// A job of two nodes from 12:00 to 13:00.
-class Case {
+class WitnessedLog {
  public:
-  Case() {
+  WitnessedLog() {
     JobContext job;
     job.job_id = "17";
     job.state = "FAILED";
@@ -36,12 +36,12 @@ class Case {
     std::ofstream(folder_.path(name)) << text;
     return folder_.path(name);
   }
-  Case& kernel(const std::string& text, const std::string& node = "") {
+  WitnessedLog& kernel(const std::string& text, const std::string& node = "") {
     const auto name = "kernel" + std::to_string(input.kernel_logs.size());
     input.kernel_logs.push_back({file(name, text), node});
     return *this;
   }
-  Case& gpus(const GpuState& gpu, const std::string& node = "n2") {
+  WitnessedLog& gpus(const GpuState& gpu, const std::string& node = "n2") {
     GpuReading reading;
     reading.node = node;
     reading.gpus = {gpu};
@@ -79,7 +79,7 @@ GpuState healthy() {
 }  // namespace
 
 TEST_CASE("every witness is named, those that were not asked as missing") {
-  Case one;
+  WitnessedLog one;
   one.input.job.reset();
   const auto made = one.diagnose(ecc);
   for (const char* name : {"scheduler", "kernel", "nvml"}) {
@@ -90,17 +90,18 @@ TEST_CASE("every witness is named, those that were not asked as missing") {
 }
 
 TEST_CASE("a kernel's Xid bears a GPU fault out, decides what to do and names its node") {
-  const auto made = Case().kernel(on_n2 + xid_79).diagnose(ecc);
+  const auto made = WitnessedLog().kernel(on_n2 + xid_79).diagnose(ecc);
   CHECK(witness(made, "kernel").agrees == true);
   CHECK(made.recommendation == Recommendation::restart_elsewhere);
   CHECK(made.nodes == Nodes{"n2"});
   CHECK(witness(made, "kernel").events.at(0).rule == "xid 79");
   // A contained memory error asks for a test of the same GPU.
-  const auto other = Case().kernel(on_n2 + "NVRM: Xid (PCI:0000:9b:00): 94, pid=1\n").diagnose(ecc);
+  const auto other =
+      WitnessedLog().kernel(on_n2 + "NVRM: Xid (PCI:0000:9b:00): 94, pid=1\n").diagnose(ecc);
   CHECK(other.recommendation == Recommendation::test_first);
   CHECK(other.nodes == Nodes{"n2"});
   // Of several actions the one that trusts the machine less.
-  const auto both = Case()
+  const auto both = WitnessedLog()
                         .kernel(on_n2 + "NVRM: Xid (PCI:0000:9b:00): 48, pid=1\n" + on_n2 +
                                 "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from "
                                 "0x0 (None) to 0x2 (Node Reboot Required)\n")
@@ -115,29 +116,34 @@ TEST_CASE("what was out of the job's time, on other nodes or only noise agrees w
         on_n2 + "NVRM: Xid (PCI:0000:9b:00): 45, pid=1, Ch 8\n",
         std::string("[  5.000000] ") + xid_79, std::string()}) {
     CAPTURE(text);
-    const auto made = Case().kernel(text).diagnose(ecc);
+    const auto made = WitnessedLog().kernel(text).diagnose(ecc);
     CHECK_FALSE(witness(made, "kernel").agrees.value_or(false));
     CHECK(made.recommendation == Recommendation::test_first);
     CHECK(made.nodes.empty());
   }
-  CHECK(Case().kernel("[Thu Mar  4 12:30:00 2021] " + xid_79, "n9").diagnose(ecc).nodes.empty());
+  CHECK(WitnessedLog()
+            .kernel("[Thu Mar  4 12:30:00 2021] " + xid_79, "n9")
+            .diagnose(ecc)
+            .nodes.empty());
 }
 
 TEST_CASE("the node of a file without hosts is the caller's word; seconds since boot are dated") {
   const std::string boot =
       "[    1.000000] rtc_cmos 00:01: setting system clock to 2021-03-04T12:00:00 UTC "
       "(1614859200)\n";
-  CHECK(Case().kernel(boot + "[  600.000000] " + xid_79, "n1").diagnose(ecc).nodes == Nodes{"n1"});
-  CHECK(Case().kernel("[  600.000000] " + xid_79 + boot, "n1").diagnose(ecc).nodes == Nodes{"n1"});
-  CHECK(Case().kernel(boot + "[9000.000000] " + xid_79, "n1").diagnose(ecc).nodes.empty());
-  Case untimed;
+  CHECK(WitnessedLog().kernel(boot + "[  600.000000] " + xid_79, "n1").diagnose(ecc).nodes ==
+        Nodes{"n1"});
+  CHECK(WitnessedLog().kernel("[  600.000000] " + xid_79 + boot, "n1").diagnose(ecc).nodes ==
+        Nodes{"n1"});
+  CHECK(WitnessedLog().kernel(boot + "[9000.000000] " + xid_79, "n1").diagnose(ecc).nodes.empty());
+  WitnessedLog untimed;
   untimed.input.job->start.clear();
   untimed.input.job->end.clear();
   CHECK(untimed.kernel("[  600.000000] " + xid_79, "n1").diagnose(ecc).nodes == Nodes{"n1"});
 }
 
 TEST_CASE("without the name of its node a kernel log agrees and names none of several") {
-  const auto made = Case().kernel("[Thu Mar  4 12:30:00 2021] " + xid_79).diagnose(ecc);
+  const auto made = WitnessedLog().kernel("[Thu Mar  4 12:30:00 2021] " + xid_79).diagnose(ecc);
   CHECK(witness(made, "kernel").agrees == true);
   CHECK(made.nodes.empty());
 }
@@ -150,7 +156,7 @@ TEST_CASE("a witness agrees only with a verdict of its component") {
   const std::string io = "OSError: [Errno 5] Input/output error: '/data/x'\n";
   const std::string node = "srun: error: Node failure on n2\n";
   const auto agreed = [](const std::string& kernel, const std::string& log) {
-    return witness(Case().kernel(kernel).diagnose(log), "kernel").agrees;
+    return witness(WitnessedLog().kernel(kernel).diagnose(log), "kernel").agrees;
   };
   CHECK(agreed(link, "n1: NCCL WARN " + retries) == true);
   CHECK(agreed(disk, io) == true);
@@ -163,22 +169,23 @@ TEST_CASE("a witness agrees only with a verdict of its component") {
 
 TEST_CASE("a kernel log of all nodes that shows no fault of a GPU disagrees with one") {
   const std::string quiet = "Mar 04 12:30:00 n1 kernel: x\n" + on_n2 + "usb 1-1: new device\n";
-  CHECK(witness(Case().kernel(quiet).diagnose(ecc), "kernel").agrees == false);
-  CHECK_FALSE(witness(Case().kernel(on_n2 + "usb 1-1: x\n").diagnose(ecc), "kernel").agrees);
+  CHECK(witness(WitnessedLog().kernel(quiet).diagnose(ecc), "kernel").agrees == false);
+  CHECK_FALSE(
+      witness(WitnessedLog().kernel(on_n2 + "usb 1-1: x\n").diagnose(ecc), "kernel").agrees);
 }
 
 TEST_CASE("a line that does not say why is explained by the kernel") {
   const std::string of_17 =
       "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/slurm/uid_1/job_17,"
       "task_memcg=/slurm/uid_1/job_17/step_0,task=python,pid=4711,uid=1\n";
-  const auto made = Case().kernel(on_n2 + of_17).diagnose(killed);
+  const auto made = WitnessedLog().kernel(on_n2 + of_17).diagnose(killed);
   CHECK(made.verdict == FailureClass::user_script);
   CHECK(made.recommendation == Recommendation::do_not_restart);
   CHECK(made.reason.contains("process 4711, cgroup /slurm/uid_1/job_17/step_0"));
   CHECK(witness(made, "kernel").agrees == true);
   CHECK(made.by.contains("out of memory, job"));
   CHECK(made.root_line == 2);
-  const auto lost = Case().kernel(on_n2 + xid_79).diagnose(killed);
+  const auto lost = WitnessedLog().kernel(on_n2 + xid_79).diagnose(killed);
   CHECK(lost.verdict == FailureClass::infrastructure);
   CHECK(lost.component == Component::gpu);
   CHECK(lost.nodes == Nodes{"n2"});
@@ -190,31 +197,31 @@ TEST_CASE("a process of another job that the kernel killed explains nothing") {
       "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1/job_18/step_0,task=python,"
       "pid=4712,uid=1\n" +
       on_n2 + "Memory cgroup out of memory: Killed process 4712 (python) total-vm:1kB\n";
-  CHECK(Case().kernel(on_n2 + of_18).diagnose(killed).verdict == FailureClass::other);
+  CHECK(WitnessedLog().kernel(on_n2 + of_18).diagnose(killed).verdict == FailureClass::other);
 }
 
 TEST_CASE("a verdict with its reason is not explained away") {
   const std::string oom = on_n2 + "Memory cgroup out of memory: Killed process 1 (python)\n";
-  const auto error = Case().kernel(oom).diagnose("ValueError: bad shape\n");
-  CHECK(error.reason == Case().diagnose("ValueError: bad shape\n").reason);
-  const auto cancelled =
-      Case().kernel(oom).diagnose("slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2021-03-04\n");
+  const auto error = WitnessedLog().kernel(oom).diagnose("ValueError: bad shape\n");
+  CHECK(error.reason == WitnessedLog().diagnose("ValueError: bad shape\n").reason);
+  const auto cancelled = WitnessedLog().kernel(oom).diagnose(
+      "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2021-03-04\n");
   CHECK(cancelled.verdict == FailureClass::other);
   CHECK_FALSE(cancelled.reason.contains("witness"));
 }
 
 TEST_CASE("a log without a failure stays one unless the scheduler saw a bad end") {
-  Case done;
+  WitnessedLog done;
   done.input.job->state = "COMPLETED";
   CHECK(done.kernel(on_n2 + xid_79).diagnose("step 1 loss 2\n").verdict == FailureClass::none);
-  const auto failed = Case().kernel(on_n2 + xid_79).diagnose("step 1 loss 2\n");
+  const auto failed = WitnessedLog().kernel(on_n2 + xid_79).diagnose("step 1 loss 2\n");
   CHECK(failed.verdict == FailureClass::infrastructure);
   CHECK_FALSE(failed.root_line);
   CHECK(failed.nodes == Nodes{"n2"});
 }
 
 TEST_CASE("an Xid that the job itself printed is no witness") {
-  const auto made = Case().kernel(on_n2 + "usb 1-1: new device\n").diagnose(xid_79);
+  const auto made = WitnessedLog().kernel(on_n2 + "usb 1-1: new device\n").diagnose(xid_79);
   CHECK(made.verdict == FailureClass::infrastructure);
   CHECK(made.recommendation == Recommendation::test_first);
   CHECK(made.nodes.empty());
@@ -223,27 +230,29 @@ TEST_CASE("an Xid that the job itself printed is no witness") {
 TEST_CASE("the driver's word on a GPU decides; a healthy one disagrees") {
   GpuState bad = healthy();
   bad.recovery_action = 2;
-  const auto reboot = Case().gpus(bad).diagnose(ecc);
+  const auto reboot = WitnessedLog().gpus(bad).diagnose(ecc);
   CHECK(witness(reboot, "nvml").agrees == true);
   CHECK(reboot.recommendation == Recommendation::restart_elsewhere);
   CHECK(reboot.nodes == Nodes{"n2"});
   bad = healthy();
   bad.ecc_uncorrected = 3;
-  CHECK(Case().gpus(bad).diagnose(ecc).recommendation == Recommendation::test_first);
-  CHECK(Case().gpus(bad).diagnose(ecc).nodes == Nodes{"n2"});
-  const auto well = Case().gpus(healthy(), "n1").gpus(healthy(), "n2.cluster").diagnose(xid_79);
+  CHECK(WitnessedLog().gpus(bad).diagnose(ecc).recommendation == Recommendation::test_first);
+  CHECK(WitnessedLog().gpus(bad).diagnose(ecc).nodes == Nodes{"n2"});
+  const auto well =
+      WitnessedLog().gpus(healthy(), "n1").gpus(healthy(), "n2.cluster").diagnose(xid_79);
   CHECK(witness(well, "nvml").agrees == false);
   CHECK(well.recommendation == Recommendation::test_first);
-  CHECK_FALSE(witness(Case().gpus(healthy()).diagnose(ecc), "nvml").agrees);  // n1 was not asked
+  CHECK_FALSE(
+      witness(WitnessedLog().gpus(healthy()).diagnose(ecc), "nvml").agrees);  // n1 was not asked
 }
 
 TEST_CASE("GPUs of other nodes and readings that failed are no witness") {
   GpuState bad = healthy();
   bad.lost = true;
-  const auto foreign = Case().gpus(bad, "n9").diagnose(ecc);
+  const auto foreign = WitnessedLog().gpus(bad, "n9").diagnose(ecc);
   CHECK_FALSE(witness(foreign, "nvml").asked);
   CHECK(foreign.nodes.empty());
-  Case failed;
+  WitnessedLog failed;
   GpuReading reading;
   reading.node = "n2";
   reading.error = "Driver Not Loaded";
@@ -254,7 +263,7 @@ TEST_CASE("GPUs of other nodes and readings that failed are no witness") {
 }
 
 TEST_CASE("a kernel log that cannot be read is an error") {
-  Case one;
+  WitnessedLog one;
   one.input.kernel_logs.push_back({"/nonexistent/kernel", ""});
   one.input.paths = {one.file("log", ecc)};
   CHECK_FALSE(schedmate::diagnose(one.input));

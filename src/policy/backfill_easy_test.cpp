@@ -23,15 +23,15 @@ struct Row {
   double estimate_s;
 };
 
-struct Scenario {
+struct EasyScenario {
   Trace trace;
   std::vector<double> estimates_s;
   ClusterSpec cluster;
   SimOptions options;
 };
 
-Scenario scenario(const std::vector<Row>& rows, const PartitionSpec& vc) {
-  Scenario made;
+EasyScenario scenario(const std::vector<Row>& rows, const PartitionSpec& vc) {
+  EasyScenario made;
   for (const Row& row : rows) {
     Job job;
     job.gpus = row.gpus;
@@ -50,7 +50,7 @@ PartitionSpec vc(int nodes, int gpus_per_node) {
   return {.name = "vc", .nodes = nodes, .gpus_per_node = gpus_per_node, .gpu_type = ""};
 }
 
-SimResult run(const Scenario& given, const Policy& policy) {
+SimResult run(const EasyScenario& given, const Policy& policy) {
   Scheduler scheduler;
   scheduler.decide = policy;
   SimOptions options = given.options;
@@ -60,11 +60,11 @@ SimResult run(const Scenario& given, const Policy& policy) {
   return simulate(given.trace, given.cluster, scheduler, options).value();
 }
 
-Policy backfill_easy(const Scenario& given) {
+Policy backfill_easy(const EasyScenario& given) {
   return make_scheduler("backfill_easy", {given.trace, given.cluster, {}, 1}, {})->decide;
 }
 
-std::vector<std::int64_t> starts(const Scenario& given) {
+std::vector<std::int64_t> starts(const EasyScenario& given) {
   std::vector<std::int64_t> result;
   for (const JobOutcome& outcome : run(given, backfill_easy(given)).outcomes) {
     REQUIRE(outcome.status == JobStatus::finished);
@@ -135,9 +135,9 @@ class PlainEasy {
 };
 
 /// Looks over a policy's shoulder: the head's reservation may come nearer, never go away.
-class Witness {
+class EasyWitness {
  public:
-  explicit Witness(Policy policy) : policy_(std::move(policy)) {}
+  explicit EasyWitness(Policy policy) : policy_(std::move(policy)) {}
 
   void operator()(const View& view, Plan& plan) {
     policy_(view, plan);
@@ -163,10 +163,10 @@ class Witness {
   std::map<JobId, SimTime> promised_;
 };
 
-constexpr std::array placers{Placer::consolidate, Placer::first_fit, Placer::spread};
+constexpr std::array easy_placers{Placer::consolidate, Placer::first_fit, Placer::spread};
 
 /// A crowded VC; `error` is how far estimates are off: 0 = right, 2 = up to a third or three times.
-Scenario random_scenario(std::uint64_t seed, double error) {
+EasyScenario random_scenario(std::uint64_t seed, double error) {
   Random random(mix(seed));
   const auto nodes = static_cast<int>(random.between(1, 6));
   const int per_node = std::array{1, 2, 4, 8, 3, 64}[static_cast<std::size_t>(random.below(6))];
@@ -183,8 +183,8 @@ Scenario random_scenario(std::uint64_t seed, double error) {
     rows.push_back({now_s, static_cast<int>(random.between(1, most)), duration_s,
                     random.below(2) == 0 ? duration * factor : duration / factor});
   }
-  Scenario made = scenario(rows, vc(nodes, per_node));
-  made.options.placer = placers[static_cast<std::size_t>(random.below(3))];
+  EasyScenario made = scenario(rows, vc(nodes, per_node));
+  made.options.placer = easy_placers[static_cast<std::size_t>(random.below(3))];
   if (random.below(4) == 0) made.cluster.partitions[0].round = Seconds(60);
   return made;
 }
@@ -212,7 +212,7 @@ TEST_CASE("a long job may use the GPUs that the head leaves over") {
 // reserved for node 0 at 100. j3 (1 GPU, long) would be placed best on node 0. That leaves 3 there
 // at 100, though 5 in all; when j2 has node 0, j3 may go to node 1.
 TEST_CASE("the reservation counts nodes where the placer keeps gangs together") {
-  Scenario given =
+  EasyScenario given =
       scenario({{0, 3, 100, 100}, {0, 2, 300, 300}, {1, 4, 10, 10}, {2, 1, 500, 500}}, vc(2, 4));
   CHECK(starts(given) == std::vector<std::int64_t>{0, 0, 100, 100});
   given.options.placer = Placer::first_fit;
@@ -248,7 +248,7 @@ TEST_CASE("estimates that are no numbers, negative or absurd count as a second o
 TEST_CASE("the schedule is that of one plain pass over the queue") {
   int backfilled = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    const Scenario given = random_scenario(seed, seed % 3 == 0 ? 0 : 2);
+    const EasyScenario given = random_scenario(seed, seed % 3 == 0 ? 0 : 2);
     const SimResult fast = run(given, backfill_easy(given));
     const SimResult plain = run(given, PlainEasy());
     SimTime latest;
@@ -268,16 +268,16 @@ TEST_CASE("the schedule is that of one plain pass over the queue") {
 TEST_CASE("with right predictions no head starts later than it was first promised") {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     INFO("seed ", seed);
-    Scenario given = random_scenario(seed, 0);
+    EasyScenario given = random_scenario(seed, 0);
     given.cluster.partitions[0].round = Seconds(1);
-    for (const JobOutcome& outcome : run(given, Witness(backfill_easy(given))).outcomes) {
+    for (const JobOutcome& outcome : run(given, EasyWitness(backfill_easy(given))).outcomes) {
       REQUIRE(outcome.status == JobStatus::finished);
     }
   }
 }
 
 TEST_CASE("its default estimate is the user's limit") {
-  const Scenario given = scenario({{0, 1, 1, 1}}, vc(1, 1));
+  const EasyScenario given = scenario({{0, 1, 1, 1}}, vc(1, 1));
   CHECK(make_scheduler("backfill_easy", {given.trace, given.cluster, {}, 1}, {})->estimator ==
         "limit");
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/estimators.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,13 +15,10 @@
 namespace schedmate {
 namespace {
 
+using testing::estimator;
 using testing::small_cluster;
 using testing::small_trace;
 using testing::SmallJob;
-
-Estimator estimator(std::string_view spec, const Trace& trace, std::uint64_t seed = 1) {
-  return make_estimator(spec, {trace, seed}).value();
-}
 
 Job job_of(std::uint32_t user, std::int32_t gpus, std::int64_t duration_s) {
   Job job;

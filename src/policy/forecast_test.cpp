@@ -11,10 +11,9 @@
 namespace schedmate {
 namespace {
 
+using testing::day_s;
 using testing::small_trace;
 using testing::SmallJob;
-
-constexpr std::int64_t day_s = 86'400;
 
 /// `count` jobs of two GPUs in the ten minutes from `from_s` on.
 void add_jobs(std::vector<SmallJob>& jobs, std::int64_t from_s, int count) {

@@ -24,19 +24,19 @@ namespace {
 
 constexpr std::size_t enough = 50;    // jobs, for a first fit
 constexpr std::size_t most = 20'000;  // latest jobs of a fit
-constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
 /// What is known of a job on entry (lucid.md 6.3). Times are logarithms of seconds.
 struct Features {
   std::array<float, 6> asked{};  // user, GPUs, month, day, hour, weekday of submission
-  float mean_of_user = unknown;
-  std::array<float, 3> latest_alike{unknown, unknown, unknown};  // same user and GPUs, newest first
-  std::array<float, 4> measured{unknown, unknown, unknown, unknown};
+  float mean_of_user = missing;
+  std::array<float, 3> latest_alike{missing, missing, missing};  // same user and GPUs, newest first
+  std::array<float, 4> measured{missing, missing, missing, missing};
 };
 constexpr std::size_t width = sizeof(Features) / sizeof(float);
 using FeatureRow = std::array<float, width>;
 
-float log_of(FractionalSeconds time) {
+float log_feature(FractionalSeconds time) {
   return static_cast<float>(std::log(std::max(1.0, time.count())));
 }
 
@@ -63,12 +63,12 @@ class Past {
   void describe(const Job& job, SimTime then, Features& features) const {
     if (const auto own = ended(by_user_, job.user, then); !own.empty()) {
       const auto count = static_cast<double>(own.size());
-      features.mean_of_user = log_of(FractionalSeconds(own.back().sum_s / count));
+      features.mean_of_user = log_feature(FractionalSeconds(own.back().sum_s / count));
     }
     const auto alike = ended(by_shape_, shape_of(job), then);
     auto& latest = features.latest_alike;
     for (std::size_t i = 0; i < std::min(latest.size(), alike.size()); ++i)
-      latest[i] = log_of(alike[alike.size() - 1 - i].run_time);
+      latest[i] = log_feature(alike[alike.size() - 1 - i].run_time);
   }
 
  private:
@@ -112,7 +112,7 @@ class DailyTrees {
       refit();
     }
     learn(at.history, never);
-    const float log = trees_ ? trees_->predict(row_of(at.job, at.now)).value_or(unknown) : unknown;
+    const float log = trees_ ? trees_->predict(row_of(at.job, at.now)).value_or(missing) : missing;
     if (!std::isfinite(log)) return fallback_(at);
     // Whole seconds, so that the last bit of a float does not decide the order of a queue.
     constexpr float longest = 20;  // 15 years
@@ -140,7 +140,7 @@ class DailyTrees {
       const Job& job = trace_->jobs[finished[known_].row];
       const FeatureRow row = row_of(job, job.submit);
       features_.insert(features_.end(), row.begin(), row.end());
-      targets_.push_back(log_of(job.duration));
+      targets_.push_back(log_feature(job.duration));
       past_.add(job, finished[known_].end);
     }
     if (targets_.size() >= 2 * most) forget(targets_.size() - most);

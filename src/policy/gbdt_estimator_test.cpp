@@ -9,19 +9,16 @@
 #include <memory>
 
 #include "base/random.hpp"
+#include "tests/support/estimators.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
 namespace {
 
+using testing::day_s;
+using testing::estimator;
 using testing::small_trace;
 using testing::SmallJob;
-
-constexpr std::int64_t day_s = 86'400;
-
-Estimator estimator(std::string_view spec, const Trace& trace) {
-  return make_estimator(spec, {trace, 1}).value();
-}
 
 /// Asks about jobs [from, to) of a cluster without a queue, each `times` times.
 struct Asked {

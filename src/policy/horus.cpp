@@ -200,7 +200,7 @@ class Horus {
   std::vector<double> costs_;          // of the GPUs of its candidates, node x GPU
 };
 
-Result<HorusOptions> parse(PolicyOptions& settings) {
+Result<HorusOptions> parse_horus(PolicyOptions& settings) {
   HorusOptions options;
   const auto tries = settings.take_integer("tries", options.tries);
   const auto tasks = settings.take_integer("tasks", options.tasks);
@@ -227,7 +227,7 @@ Result<HorusOptions> parse(PolicyOptions& settings) {
 }  // namespace
 
 Result<Scheduler> make_horus(const PolicyInput& input, PolicyOptions& settings) {
-  const auto options = parse(settings);
+  const auto options = parse_horus(settings);
   if (!options) return tl::unexpected(options.error());
   Scheduler scheduler;
   scheduler.decide = Horus(*options, mix(input.seed));

@@ -39,16 +39,16 @@ Job job(std::int64_t submit_s, int gpus, std::int64_t duration_s, std::uint32_t 
   return made;
 }
 
-struct Scenario {
+struct HorusScenario {
   Trace trace;
   ClusterSpec cluster;
   Settings settings;
   std::uint64_t seed = 1;
 };
 
-Scenario scenario(std::shared_ptr<const PackingTables> tables, std::vector<Job> jobs,
-                  std::pair<int, int> nodes_and_gpus) {
-  Scenario made;
+HorusScenario scenario(std::shared_ptr<const PackingTables> tables, std::vector<Job> jobs,
+                       std::pair<int, int> nodes_and_gpus) {
+  HorusScenario made;
   made.trace.packing = std::move(tables);
   made.trace.jobs = std::move(jobs);
   made.trace.vcs = {"vc"};
@@ -61,18 +61,18 @@ Scenario scenario(std::shared_ptr<const PackingTables> tables, std::vector<Job> 
   return made;
 }
 
-Policy horus(const Scenario& given) {
+Policy horus(const HorusScenario& given) {
   const PolicyInput input{given.trace, given.cluster, {}, given.seed};
   return make_scheduler("horus", input, PolicyOptions(given.settings)).value().decide;
 }
 
-std::vector<JobOutcome> run(const Scenario& given, const Policy& policy) {
+std::vector<JobOutcome> run(const HorusScenario& given, const Policy& policy) {
   Scheduler scheduler;
   scheduler.decide = policy;
   return simulate(given.trace, given.cluster, scheduler, {}).value().outcomes;
 }
 
-std::vector<std::int64_t> starts(const Scenario& given) {
+std::vector<std::int64_t> starts(const HorusScenario& given) {
   std::vector<std::int64_t> result;
   for (const JobOutcome& outcome : run(given, horus(given))) {
     REQUIRE(outcome.status == JobStatus::finished);
@@ -81,7 +81,7 @@ std::vector<std::int64_t> starts(const Scenario& given) {
   return result;
 }
 
-Scenario random_scenario(std::uint64_t seed) {
+HorusScenario random_scenario(std::uint64_t seed) {
   Random random(mix(seed));
   const auto tables = profiles({{10, 800}, {30, 6000}, {45, 11'000}, {60, 3000}, {95, 20'000}});
   const auto nodes = static_cast<int>(random.between(1, 5));
@@ -94,13 +94,13 @@ Scenario random_scenario(std::uint64_t seed) {
     const auto profile = static_cast<std::uint32_t>(random.below(6));
     jobs.push_back(job(now_s, gpus, random.below(4000), profile == 5 ? no_index : profile));
   }
-  Scenario made = scenario(tables, std::move(jobs), {nodes, per_node});
+  HorusScenario made = scenario(tables, std::move(jobs), {nodes, per_node});
   made.seed = seed;
   return made;
 }
 
 /// Checks every plan against the rules, with a queue of its own.
-struct Witness {
+struct HorusWitness {
   Policy policy;
   std::vector<JobId> waiting;
   int shared = 0;  // most jobs seen on one GPU
@@ -146,8 +146,8 @@ TEST_CASE("at most three jobs share a GPU, within its memory, and one of the fir
   int shared = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     INFO("seed ", seed);
-    const Scenario given = random_scenario(seed);
-    const auto witness = std::make_shared<Witness>(Witness{horus(given), {}});
+    const HorusScenario given = random_scenario(seed);
+    const auto witness = std::make_shared<HorusWitness>(HorusWitness{horus(given), {}});
     const auto outcomes =
         run(given, [witness](const View& view, Plan& plan) { (*witness)(view, plan); });
     for (const JobOutcome& outcome : outcomes) CHECK(outcome.status == JobStatus::finished);
@@ -159,7 +159,7 @@ TEST_CASE("at most three jobs share a GPU, within its memory, and one of the fir
 TEST_CASE("the seed decides, and nothing else") {
   int differing = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Scenario given = random_scenario(seed);
+    HorusScenario given = random_scenario(seed);
     const auto once = run(given, horus(given));
     const auto again = run(given, horus(given));
     given.seed += 1000;
@@ -187,7 +187,7 @@ TEST_CASE("the sixth in line is not looked at") {
   std::vector<Job> jobs{job(0, 4, 600, 0)};
   for (int i = 0; i < 5; ++i) jobs.push_back(job(1, 4, 60, 1));
   jobs.push_back(job(1, 1, 60, 2));
-  Scenario given = scenario(tables, jobs, {1, 4});
+  HorusScenario given = scenario(tables, jobs, {1, 4});
   CHECK(starts(given).back() > 600);
   given.settings = {{"tries", "6"}};
   CHECK(starts(given).back() == 60);
@@ -197,7 +197,7 @@ TEST_CASE("the sixth in line is not looked at") {
 TEST_CASE("a GPU keeps 500 MiB free") {
   const auto tables = profiles({{20, 10'000}, {50, 13'000}, {50, 14'100}});
   CHECK(starts(scenario(tables, {job(0, 1, 600, 0), job(1, 1, 60, 1)}, {1, 1}))[1] == 60);
-  Scenario full = scenario(tables, {job(0, 1, 600, 0), job(1, 1, 60, 2)}, {1, 1});
+  HorusScenario full = scenario(tables, {job(0, 1, 600, 0), job(1, 1, 60, 2)}, {1, 1});
   CHECK(starts(full)[1] == 600);
   full.settings = {{"memory_mib", "40960"}};
   CHECK(starts(full)[1] == 60);
@@ -215,7 +215,7 @@ TEST_CASE("a job without a profile has its GPU to itself") {
 // cheapest, but on two nodes: j3 takes both GPUs of node 0 and shares one with j2.
 TEST_CASE("a gang shares a GPU rather than spread over more nodes") {
   const auto tables = profiles({{20, 100}, {30, 100}});
-  const Scenario given = scenario(
+  const HorusScenario given = scenario(
       tables, {job(0, 2, 100, 0), job(1, 1, 6000, 0), job(61, 1, 6000, 0), job(121, 2, 60, 1)},
       {2, 2});
   const auto outcomes = run(given, horus(given));
@@ -229,7 +229,7 @@ TEST_CASE("a gang shares a GPU rather than spread over more nodes") {
 // 1.3 x 200 / 10,000 + 1.6 x 40 / 100 + 1 = 1.67, on GPU 1, beside one of 40 %, 0.03 + 0.1 + 1.
 TEST_CASE("on a node the cheapest GPU is taken, not the first that fits") {
   const auto tables = profiles({{40, 100}, {50, 100}, {90, 100}});
-  Scenario given =
+  HorusScenario given =
       scenario(tables, {job(0, 1, 6000, 2), job(60, 1, 6000, 0), job(120, 1, 60, 1)}, {1, 2});
   given.settings = {{"peak", "1"}, {"memory_mib", "10000"}};
   const auto outcomes = run(given, horus(given));
@@ -239,7 +239,7 @@ TEST_CASE("on a node the cheapest GPU is taken, not the first that fits") {
 }
 
 TEST_CASE("settings out of range are refused") {
-  const Scenario given = scenario(profiles({{20, 100}}), {job(0, 1, 1, 0)}, {1, 1});
+  const HorusScenario given = scenario(profiles({{20, 100}}), {job(0, 1, 1, 0)}, {1, 1});
   for (const Settings& wrong : {Settings{{"tries", "0"}},
                                 {{"tasks", "5"}},
                                 {{"tick_s", "0"}},

@@ -251,7 +251,7 @@ Result<std::optional<ProfilerStage>> make_profiler(
   return std::optional<ProfilerStage>(std::move(stage));
 }
 
-Result<LucidOptions> parse(PolicyOptions& settings) {
+Result<LucidOptions> parse_lucid(PolicyOptions& settings) {
   LucidOptions options;
   const std::string packing = settings.take_text("packing", "auto");
   if (packing != "auto" && packing != "on" && packing != "off") {
@@ -272,7 +272,7 @@ Result<LucidOptions> parse(PolicyOptions& settings) {
 
 Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) {
   if (input.cluster.partitions.empty()) return fail(ErrorCode::invalid, "the cluster has no VC");
-  const auto options = parse(settings);
+  const auto options = parse_lucid(settings);
   if (!options) return tl::unexpected(options.error());
   const auto forecast =
       input.trace.forecast != nullptr

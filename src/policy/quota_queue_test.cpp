@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "tests/support/small.hpp"
 
 namespace schedmate {
 namespace {
 
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
+using testing::job;
+
 using Jobs = std::vector<JobId>;
 
 TEST_CASE("a job that the quota does not cover is passed over, smaller ones behind it are not") {

@@ -24,7 +24,7 @@ namespace {
 using Nodes = testing::SlotTable::Nodes;
 using Table = testing::SlotTable;
 
-struct Settings {
+struct PlainSettings {
   std::int64_t interval_s = 30;
   std::int64_t window_min = 20;
   std::int64_t resolution_s = 60;
@@ -34,19 +34,19 @@ struct Settings {
   bool small = false;
 };
 
-struct Scenario {
+struct SlurmScenario {
   Trace trace;
   std::vector<double> estimates_s;
   ClusterSpec cluster;
   Placer placer = Placer::consolidate;
-  Settings settings;
+  PlainSettings settings;
 };
 
 constexpr std::int64_t calc_period_s = 60;
-constexpr double day_s = 86'400;
+constexpr double one_day_s = 86'400;
 
-Policy fast(const Scenario& given) {
-  const Settings& s = given.settings;
+Policy fast(const SlurmScenario& given) {
+  const PlainSettings& s = given.settings;
   const auto text = [](std::int64_t value) { return std::to_string(value); };
   PolicyOptions options({{"bf_interval", text(s.interval_s)},
                          {"bf_window", text(s.window_min)},
@@ -63,7 +63,7 @@ Policy fast(const Scenario& given) {
   return make_scheduler("slurm_backfill", {given.trace, given.cluster, {}, 1}, options)->decide;
 }
 
-SimResult run(const Scenario& given, const Policy& policy) {
+SimResult run(const SlurmScenario& given, const Policy& policy) {
   Scheduler scheduler;
   scheduler.decide = policy;
   SimOptions options;
@@ -83,7 +83,7 @@ std::int64_t down(SimTime when, std::int64_t step_s) {
 
 class PlainSlurm {
  public:
-  PlainSlurm(const Settings& settings, std::map<JobId, SimTime>& promised)
+  PlainSlurm(const PlainSettings& settings, std::map<JobId, SimTime>& promised)
       : s_(settings), promised_(&promised) {}
 
   void operator()(const View& view, Plan& plan) {
@@ -137,10 +137,10 @@ class PlainSlurm {
     double all = 0;
     for (const auto& [id, run] : runs_) {
       const auto ago = [&](SimTime t) {
-        return std::exp2(-static_cast<double>((when - t).count()) / day_s);
+        return std::exp2(-static_cast<double>((when - t).count()) / one_day_s);
       };
       const double amount =
-          run.gpus * day_s / std::numbers::ln2 *
+          run.gpus * one_day_s / std::numbers::ln2 *
           (ago(std::min(run.end.value_or(when), when)) - ago(std::min(run.start, when)));
       used[run.user] += amount;
       all += amount;
@@ -158,7 +158,7 @@ class PlainSlurm {
                           static_cast<double>(job.gpus) / view.cluster.total_gpus()) /
                          2;
     const double waited_s = static_cast<double>((when - job.submit).count());
-    const double age = std::clamp(waited_s / day_s, 0.0, 1.0);
+    const double age = std::clamp(waited_s / one_day_s, 0.0, 1.0);
     return static_cast<std::uint32_t>(
         std::max(1.0, static_cast<double>(s_.age) * age +
                           static_cast<double>(s_.size) * (s_.small ? 1 - share : share) +
@@ -266,7 +266,7 @@ class PlainSlurm {
     return table.find(view.job(id).gpus, from, to);
   }
 
-  Settings s_;
+  PlainSettings s_;
   std::map<JobId, SimTime>* promised_;
   std::vector<JobId> waiting_;
   std::map<JobId, Run> runs_;
@@ -278,8 +278,8 @@ class PlainSlurm {
   SimTime next_pass_ = SimTime::min();
 };
 
-constexpr std::array placers{Placer::consolidate, Placer::consolidate, Placer::first_fit,
-                             Placer::spread};
+constexpr std::array plain_placers{Placer::consolidate, Placer::consolidate, Placer::first_fit,
+                                   Placer::spread};
 
 template <class Value, std::size_t count>
 Value pick(Random& random, const std::array<Value, count>& values) {
@@ -287,8 +287,8 @@ Value pick(Random& random, const std::array<Value, count>& values) {
 }
 
 /// A crowded VC. All times are multiples of `step_s`; estimates are off by up to `error` times.
-Scenario random_scenario(Random& random, std::int64_t step_s, double error) {
-  Scenario made;
+SlurmScenario random_scenario(Random& random, std::int64_t step_s, double error) {
+  SlurmScenario made;
   PartitionSpec vc{.name = "vc", .gpu_type = ""};
   vc.nodes = static_cast<int>(random.between(1, 6));
   vc.gpus_per_node = pick(random, std::array{1, 2, 4, 8, 8, 3});
@@ -311,7 +311,7 @@ Scenario random_scenario(Random& random, std::int64_t step_s, double error) {
   made.trace.vcs = {vc.name};
   made.trace.users = {"a", "b", "c"};
   made.cluster.partitions = {vc};
-  made.placer = pick(random, placers);
+  made.placer = pick(random, plain_placers);
   return made;
 }
 
@@ -331,10 +331,10 @@ TEST_CASE("slurm_backfill makes the schedule of a table of nodes by slots") {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     INFO("seed ", seed);
     Random random(mix(seed));
-    Scenario given =
+    SlurmScenario given =
         random_scenario(random, pick(random, std::array{1, 13, 60}), seed % 3 == 0 ? 0 : 2);
     if (random.below(4) == 0) given.cluster.partitions[0].round = Seconds(45);
-    Settings& s = given.settings;
+    PlainSettings& s = given.settings;
     s.interval_s = pick(random, std::array{1, 30, 100});
     s.window_min = pick(random, std::array{1, 3, 20});
     s.resolution_s = pick(random, std::array{1, 7, 60, 60});
@@ -366,7 +366,7 @@ TEST_CASE("with right predictions a reservation of slurm_backfill is kept to the
     INFO("seed ", seed);
     Random random(mix(seed + 7'000'000));
     const std::int64_t step_s = seed % 2 == 0 ? 1 : 60;
-    Scenario given = random_scenario(random, step_s, 0);
+    SlurmScenario given = random_scenario(random, step_s, 0);
     given.settings = {.interval_s = step_s == 1 ? 1 : 30,
                       .window_min = 50 * step_s,
                       .resolution_s = step_s,

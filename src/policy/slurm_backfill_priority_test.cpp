@@ -9,9 +9,9 @@ namespace {
 constexpr Seconds day{86'400};
 
 /// Two nodes of 8 GPUs, and jobs of users that are told to a queue by hand.
-class World {
+class PriorityWorld {
  public:
-  explicit World(const MultifactorWeights& weights) : queue_(weights) {}
+  explicit PriorityWorld(const MultifactorWeights& weights) : queue_(weights) {}
 
   JobId submit(std::uint32_t user, int gpus, SimTime when) {
     const JobId id{static_cast<std::uint32_t>(jobs_.size())};
@@ -54,7 +54,7 @@ using Priorities = std::vector<std::uint32_t>;
 using Order = std::vector<JobId>;
 
 TEST_CASE("age counts up to max_age, and only at the next calculation") {
-  World world({.age = 1000, .job_size = 1, .fairshare = 0, .max_age = 10 * day});
+  PriorityWorld world({.age = 1000, .job_size = 1, .fairshare = 0, .max_age = 10 * day});
   const JobId old = world.submit(0, 1, at(0));
   world.calculate(at(0));
   CHECK(world.priorities() == Priorities{1});
@@ -70,7 +70,7 @@ TEST_CASE("age counts up to max_age, and only at the next calculation") {
 // Of 2 nodes and 16 GPUs, 12 GPUs are (2/2 + 12/16) / 2 = 7/8; 4 GPUs (1/2 + 4/16) / 2 = 3/8.
 TEST_CASE("job size favours the large, or the small if so set") {
   for (const bool small : {false, true}) {
-    World world({.age = 0, .job_size = 800, .fairshare = 0, .favor_small = small});
+    PriorityWorld world({.age = 0, .job_size = 800, .fairshare = 0, .favor_small = small});
     const JobId four = world.submit(0, 4, at(0));
     const JobId twelve = world.submit(0, 12, at(0));
     CHECK(world.order() == (small ? Order{four, twelve} : Order{twelve, four}));
@@ -81,7 +81,7 @@ TEST_CASE("job size favours the large, or the small if so set") {
 // The heavy user has 3/4 of all usage, of which 1/2 is due: 2^-1.5 = 0.353; the light one 2^-0.5 =
 // 0.707. Nothing is forgotten.
 TEST_CASE("a heavy user's later job goes behind a light user's") {
-  World world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = Seconds(0)});
+  PriorityWorld world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = Seconds(0)});
   world.run(world.submit(0, 3, at(0)), at(0), at(600));
   world.run(world.submit(1, 1, at(0)), at(0), at(600));
   const JobId heavy = world.submit(0, 1, at(600));
@@ -95,7 +95,7 @@ TEST_CASE("a heavy user's later job goes behind a light user's") {
 // User 0 used 8 GPU-days until day 1 (the ageing within that day left out: both the same), user 1
 // 4 GPU-days until day 3. With a half-life of two days the former counts as 4: equal shares.
 TEST_CASE("half of what a user has used is forgotten every half_life") {
-  World world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = 2 * day});
+  PriorityWorld world({.age = 0, .job_size = 0, .fairshare = 1000, .half_life = 2 * day});
   world.run(world.submit(0, 8, at(0)), at(0), at(0) + day);
   world.run(world.submit(1, 4, at(0)), at(0) + 2 * day, at(0) + 3 * day);
   world.submit(0, 1, at(0) + 3 * day);
@@ -108,9 +108,9 @@ TEST_CASE("half of what a user has used is forgotten every half_life") {
 }
 
 TEST_CASE("there is no calculation where none can change the order") {
-  const World age_only({.age = 1000, .job_size = 0, .fairshare = 0});
+  const PriorityWorld age_only({.age = 1000, .job_size = 0, .fairshare = 0});
   CHECK(age_only.queue().next_calculation(at(7)) == never);
-  const World both({.age = 1000, .job_size = 1, .fairshare = 0});
+  const PriorityWorld both({.age = 1000, .job_size = 1, .fairshare = 0});
   CHECK(both.queue().next_calculation(at(7)) == at(300));
   CHECK(both.queue().next_calculation(at(300)) == at(600));
 }

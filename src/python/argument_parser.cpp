@@ -255,15 +255,15 @@ Value ArgumentParser::add_commands(const Arguments& arguments) {
 
 namespace {
 
-using Self = std::shared_ptr<ArgumentParser>;
-using Method = Value (*)(Machine&, const Self&, const Arguments&);
+using ParserPtr = std::shared_ptr<ArgumentParser>;
+using ParserMethod = Value (*)(Machine&, const ParserPtr&, const Arguments&);
 
-Value add_argument(Machine&, const Self& self, const Arguments& arguments) {
+Value add_argument(Machine&, const ParserPtr& self, const Arguments& arguments) {
   self->declare(arguments);
   return Value::none(arguments.place);
 }
 
-Value set_defaults(Machine&, const Self& self, const Arguments& arguments) {
+Value set_defaults(Machine&, const ParserPtr& self, const Arguments& arguments) {
   if (!arguments.complete) self->open_defaults();
   for (const auto& [key, value] : arguments.named.all()) self->set_default(key, value);
   for (const Value& other : arguments.positional) {
@@ -275,39 +275,43 @@ Value set_defaults(Machine&, const Self& self, const Arguments& arguments) {
   return Value::none(arguments.place);
 }
 
-Value get_default(Machine&, const Self& self, const Arguments& arguments) {
+Value get_default(Machine&, const ParserPtr& self, const Arguments& arguments) {
   const Value* value = self->default_of(text_or(arguments.find("dest", 0)));
   return value == nullptr ? Value::none(arguments.place) : *value;
 }
 
-Value error(Machine& machine, const Self&, const Arguments& arguments) {
+Value error(Machine& machine, const ParserPtr&, const Arguments& arguments) {
   machine.refuse("the program refuses its flags: " + text_or(arguments.find("message", 0)),
                  arguments.place);
   return Value::none(arguments.place);
 }
 
-Value help(Machine&, const Self&, const Arguments& arguments) {
+Value help(Machine&, const ParserPtr&, const Arguments& arguments) {
   return {std::string(), arguments.place};
 }
 
-const std::map<std::string_view, Method>& methods() {
-  static const Method parse = [](Machine& machine, const Self& self, const Arguments& arguments) {
+const std::map<std::string_view, ParserMethod>& parser_methods() {
+  static const ParserMethod parse = [](Machine& machine, const ParserPtr& self,
+                                       const Arguments& arguments) {
     return parse_program(machine, *self, arguments, false);
   };
-  static const Method parse_known = [](Machine& machine, const Self& self,
-                                       const Arguments& arguments) {
+  static const ParserMethod parse_known = [](Machine& machine, const ParserPtr& self,
+                                             const Arguments& arguments) {
     return parse_program(machine, *self, arguments, true);
   };
-  static const Method group = [](Machine&, const Self& self, const Arguments& arguments) {
+  static const ParserMethod group = [](Machine&, const ParserPtr& self,
+                                       const Arguments& arguments) {
     return self->add_group(arguments, false);
   };
-  static const Method exclusive = [](Machine&, const Self& self, const Arguments& arguments) {
+  static const ParserMethod exclusive = [](Machine&, const ParserPtr& self,
+                                           const Arguments& arguments) {
     return self->add_group(arguments, true);
   };
-  static const Method commands = [](Machine&, const Self& self, const Arguments& arguments) {
+  static const ParserMethod commands = [](Machine&, const ParserPtr& self,
+                                          const Arguments& arguments) {
     return self->add_commands(arguments);
   };
-  static const std::map<std::string_view, Method> table{
+  static const std::map<std::string_view, ParserMethod> table{
       {"add_argument", add_argument},
       {"add_arg", add_argument},
       {"add", add_argument},
@@ -332,8 +336,8 @@ const std::map<std::string_view, Method>& methods() {
 }  // namespace
 
 std::optional<Value> ArgumentParser::attribute(Machine&, std::string_view name) {
-  const auto found = methods().find(name);
-  if (found == methods().end()) return std::nullopt;
+  const auto found = parser_methods().find(name);
+  if (found == parser_methods().end()) return std::nullopt;
   return native_function(
       type_ + "." + std::string(name),
       [self = shared_from_this(), run = found->second](

@@ -6,32 +6,34 @@
 namespace schedmate::natives {
 namespace {
 
-using Self = std::shared_ptr<AttributeDict>;
-using Method = Value (*)(Machine&, const Self&, const Arguments&);
+using DictObjectPtr = std::shared_ptr<AttributeDict>;
+using DictMethod = Value (*)(Machine&, const DictObjectPtr&, const Arguments&);
 
-List key_list(const Self& self) {
+List key_list(const DictObjectPtr& self) {
   List keys;
   for (const auto& [key, value] : self->entries().all()) keys.emplace_back(key, value.place);
   return keys;
 }
 
-Value keys(Machine&, const Self& self, const Arguments&) { return Value::list(key_list(self)); }
+Value keys(Machine&, const DictObjectPtr& self, const Arguments&) {
+  return Value::list(key_list(self));
+}
 
-Value values(Machine& machine, const Self& self, const Arguments&) {
+Value values(Machine& machine, const DictObjectPtr& self, const Arguments&) {
   List list;
   for (const Value& key : key_list(self))
     list.push_back(self->entry(machine, *key.text()).value_or(Value{}));
   return Value::list(std::move(list));
 }
 
-Value items(Machine& machine, const Self& self, const Arguments&) {
+Value items(Machine& machine, const DictObjectPtr& self, const Arguments&) {
   List list;
   for (const Value& key : key_list(self))
     list.push_back(Value::list({key, self->entry(machine, *key.text()).value_or(Value{})}));
   return Value::list(std::move(list));
 }
 
-Value get(Machine& machine, const Self& self, const Arguments& arguments) {
+Value get(Machine& machine, const DictObjectPtr& self, const Arguments& arguments) {
   const Value* key = arguments.find("key", 0);
   const Value* otherwise = arguments.find("default", 1);
   if (key == nullptr || key->is_unknown()) return unknown(arguments.place);
@@ -42,13 +44,13 @@ Value get(Machine& machine, const Self& self, const Arguments& arguments) {
   return otherwise == nullptr ? Value::none(arguments.place) : *otherwise;
 }
 
-Value pop(Machine& machine, const Self& self, const Arguments& arguments) {
+Value pop(Machine& machine, const DictObjectPtr& self, const Arguments& arguments) {
   const Value result = get(machine, self, arguments);
   if (const Value* key = arguments.find("key", 0)) self->entries().erase(key_text(*key));
   return result;
 }
 
-Value set_default(Machine& machine, const Self& self, const Arguments& arguments) {
+Value set_default(Machine& machine, const DictObjectPtr& self, const Arguments& arguments) {
   const Value* key = arguments.find("key", 0);
   const Value* otherwise = arguments.find("default", 1);
   if (key == nullptr || key->is_unknown()) return unknown(arguments.place);
@@ -58,7 +60,7 @@ Value set_default(Machine& machine, const Self& self, const Arguments& arguments
   return self->entry(machine, key_text(*key)).value_or(Value{});
 }
 
-Value update(Machine& machine, const Self& self, const Arguments& arguments) {
+Value update(Machine& machine, const DictObjectPtr& self, const Arguments& arguments) {
   const auto put = [&](std::string_view key, const Value& value) {
     if (!self->set_item(machine, Value(std::string(key)), value))
       self->entries().set(key, unwrapped(value));
@@ -74,27 +76,29 @@ Value update(Machine& machine, const Self& self, const Arguments& arguments) {
   return Value::none(arguments.place);
 }
 
-Value contains(Machine&, const Self& self, const Arguments& arguments) {
+Value contains(Machine&, const DictObjectPtr& self, const Arguments& arguments) {
   const Value* key = arguments.find("key", 0);
   if (key == nullptr || key->is_unknown()) return unknown(arguments.place);
   return {self->entries().find(key_text(*key)) != nullptr, arguments.place};
 }
 
-Value plain_copy(Machine&, const Self& self, const Arguments&) { return self->held().deep_copy(); }
+Value plain_copy(Machine&, const DictObjectPtr& self, const Arguments&) {
+  return self->held().deep_copy();
+}
 
-constexpr std::pair<std::string_view, Method> methods[] = {{"keys", keys},
-                                                           {"values", values},
-                                                           {"items", items},
-                                                           {"get", get},
-                                                           {"pop", pop},
-                                                           {"update", update},
-                                                           {"setdefault", set_default},
-                                                           {"__contains__", contains},
-                                                           {"to_dict", plain_copy},
-                                                           {"toDict", plain_copy},
-                                                           {"as_dict", plain_copy},
-                                                           {"has", contains},
-                                                           {"__getitem__", get}};
+constexpr std::pair<std::string_view, DictMethod> dict_methods[] = {{"keys", keys},
+                                                                    {"values", values},
+                                                                    {"items", items},
+                                                                    {"get", get},
+                                                                    {"pop", pop},
+                                                                    {"update", update},
+                                                                    {"setdefault", set_default},
+                                                                    {"__contains__", contains},
+                                                                    {"to_dict", plain_copy},
+                                                                    {"toDict", plain_copy},
+                                                                    {"as_dict", plain_copy},
+                                                                    {"has", contains},
+                                                                    {"__getitem__", get}};
 
 }  // namespace
 
@@ -169,8 +173,8 @@ Value AttributeDict::resolved(Machine& machine) const {
 
 std::optional<Value> AttributeDict::method(Machine&, std::string_view name) {
   const auto* const found =
-      std::ranges::find(methods, name, &std::pair<std::string_view, Method>::first);
-  if (found == std::end(methods)) return std::nullopt;
+      std::ranges::find(dict_methods, name, &std::pair<std::string_view, DictMethod>::first);
+  if (found == std::end(dict_methods)) return std::nullopt;
   return native_function(
       style_.type + "." + std::string(name),
       [self = shared_from_this(), run = found->second](

@@ -10,7 +10,7 @@
 namespace schedmate::python {
 namespace {
 
-constexpr std::size_t longest_text = 1'000'000;
+constexpr std::size_t longest_result = 1'000'000;
 
 /// The character written as \xhh, \uhhhh or \Uhhhhhhhh; how far it reaches.
 std::size_t append_numbered(std::string& out, std::string_view rest) {
@@ -133,7 +133,7 @@ Value Interpreter::eval_string(const Code& code) {
   } else {
     append_string(parts, code);
   }
-  if (parts.text.size() > longest_text) parts.known = false;
+  if (parts.text.size() > longest_result) parts.known = false;
   if (!parts.known) return derived({Unknown{}}, place(code), parts.from);
   return derived(Value(std::move(parts.text)), place(code), parts.from);
 }
@@ -225,7 +225,7 @@ Value Interpreter::format_call(const Value& self, const Arguments& arguments) {
       out += shown;
       i = end;
     }
-    if (out.size() > longest_text) return {};
+    if (out.size() > longest_result) return {};
   }
   return {std::move(out), self.place};
 }

@@ -12,11 +12,6 @@
 namespace schedmate::python {
 namespace {
 
-std::string folder_of(std::string_view file) {
-  const auto slash = file.rfind('/');
-  return slash == std::string_view::npos ? "" : std::string(file.substr(0, slash));
-}
-
 std::string with_slashes(std::string_view dotted) {
   std::string path(dotted);
   std::ranges::replace(path, '.', '/');

@@ -9,7 +9,7 @@ namespace {
 using Answer = std::optional<bool>;
 
 /// case_pattern nodes wrap what they hold.
-const Code& unwrapped(const Code& pattern) {
+const Code& inner_pattern(const Code& pattern) {
   const Code* at = &pattern;
   while (at->kind == Kind::case_pattern && at->children.size() == 1) at = at->first();
   return *at;
@@ -24,7 +24,7 @@ bool is_capture(const Code& pattern) {
 
 /// Whether the pattern fits; a name in it is bound.
 std::optional<bool> Interpreter::matches(const Code& code, const Value& subject) {
-  const Code& pattern = unwrapped(code);
+  const Code& pattern = inner_pattern(code);
   if (is_capture(pattern)) {
     if (pattern.text != "_") set_name(pattern.text, subject);
     return true;

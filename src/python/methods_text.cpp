@@ -10,8 +10,8 @@ namespace schedmate::python {
 namespace {
 
 using Text = const std::string&;
-using Answer = std::optional<Value>;
-using Method = Answer (*)(Text self, const Arguments& arguments);
+using MaybeValue = std::optional<Value>;
+using TextMethod = MaybeValue (*)(Text self, const Arguments& arguments);
 
 constexpr std::string_view blanks = " \t\n\r\f\v";
 
@@ -20,7 +20,7 @@ const std::string* text_at(const Arguments& arguments, std::size_t position) {
 }
 
 template <int (*convert)(int)>
-Answer each_letter(Text self, const Arguments&) {
+MaybeValue each_letter(Text self, const Arguments&) {
   std::string out = self;
   std::ranges::transform(out, out.begin(),
                          [](unsigned char c) { return static_cast<char>(convert(c)); });
@@ -28,28 +28,28 @@ Answer each_letter(Text self, const Arguments&) {
 }
 
 template <int (*test)(int)>
-Answer all_letters(Text self, const Arguments&) {
+MaybeValue all_letters(Text self, const Arguments&) {
   const bool all = std::ranges::all_of(self, [](unsigned char c) { return test(c) != 0; });
   return Value(!self.empty() && all);
 }
 
 /// islower and isupper: at least one letter, and none of the other case.
 template <int (*test)(int), int (*other)(int)>
-Answer cased(Text self, const Arguments&) {
+MaybeValue cased(Text self, const Arguments&) {
   const auto any = [&](int (*what)(int)) {
     return std::ranges::any_of(self, [&](unsigned char c) { return what(c) != 0; });
   };
   return Value(any(test) && !any(other));
 }
 
-Answer capitalised(Text self, const Arguments& arguments) {
-  Answer low = each_letter<std::tolower>(self, arguments);
+MaybeValue capitalised(Text self, const Arguments& arguments) {
+  MaybeValue low = each_letter<std::tolower>(self, arguments);
   std::string out = *low->text();
   if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
   return Value(std::move(out));
 }
 
-Answer titled(Text self, const Arguments&) {
+MaybeValue titled(Text self, const Arguments&) {
   std::string out = self;
   bool inside = false;
   for (char& c : out) {
@@ -61,7 +61,7 @@ Answer titled(Text self, const Arguments&) {
 }
 
 template <bool left, bool right>
-Answer stripped(Text self, const Arguments& arguments) {
+MaybeValue stripped(Text self, const Arguments& arguments) {
   const std::string* marks = text_at(arguments, 0);
   if (!arguments.positional.empty() && marks == nullptr && !arguments.positional[0].is_none())
     return std::nullopt;
@@ -73,7 +73,7 @@ Answer stripped(Text self, const Arguments& arguments) {
 }
 
 template <bool at_start>
-Answer has_end(Text self, const Arguments& arguments) {
+MaybeValue has_end(Text self, const Arguments& arguments) {
   if (arguments.positional.empty()) return std::nullopt;
   const auto fits = [&](const std::string& part) {
     return at_start ? self.starts_with(part) : self.ends_with(part);
@@ -100,7 +100,7 @@ List split_blanks(std::string_view text) {
 }
 
 template <bool from_right>
-Answer split_at(Text self, const Arguments& arguments) {
+MaybeValue split_at(Text self, const Arguments& arguments) {
   const Value* separator = arguments.find("sep", 0);
   const Value* most = arguments.find("maxsplit", 1);
   if (separator == nullptr || separator->is_none()) return Value::list(split_blanks(self));
@@ -122,7 +122,7 @@ Answer split_at(Text self, const Arguments& arguments) {
 }
 
 template <bool from_right>
-Answer partition(Text self, const Arguments& arguments) {
+MaybeValue partition(Text self, const Arguments& arguments) {
   const std::string* mark = text_at(arguments, 0);
   if (mark == nullptr || mark->empty()) return std::nullopt;
   const auto at = from_right ? self.rfind(*mark) : self.find(*mark);
@@ -135,7 +135,7 @@ Answer partition(Text self, const Arguments& arguments) {
       {Value(self.substr(0, at)), Value(*mark), Value(self.substr(at + mark->size()))});
 }
 
-Answer replaced(Text self, const Arguments& arguments) {
+MaybeValue replaced(Text self, const Arguments& arguments) {
   const std::string* old = text_at(arguments, 0);
   const std::string* fresh = text_at(arguments, 1);
   if (old == nullptr || fresh == nullptr || old->empty()) return std::nullopt;
@@ -149,7 +149,7 @@ Answer replaced(Text self, const Arguments& arguments) {
   return Value(out.append(self, from));
 }
 
-Answer joined_parts(Text self, const Arguments& arguments) {
+MaybeValue joined_parts(Text self, const Arguments& arguments) {
   const List* parts = arguments.positional.empty() ? nullptr : arguments.positional[0].items();
   if (parts == nullptr) return std::nullopt;
   std::string out;
@@ -161,7 +161,7 @@ Answer joined_parts(Text self, const Arguments& arguments) {
   return Value(std::move(out));
 }
 
-Answer lines_of(Text self, const Arguments&) {
+MaybeValue lines_of(Text self, const Arguments&) {
   List lines;
   for (auto line : split(self, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
@@ -172,14 +172,14 @@ Answer lines_of(Text self, const Arguments&) {
 }
 
 template <bool from_right>
-Answer found_at(Text self, const Arguments& arguments) {
+MaybeValue found_at(Text self, const Arguments& arguments) {
   const std::string* part = text_at(arguments, 0);
   if (part == nullptr || arguments.positional.size() > 1) return std::nullopt;
   const auto at = from_right ? self.rfind(*part) : self.find(*part);
   return Value(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
 }
 
-Answer counted(Text self, const Arguments& arguments) {
+MaybeValue counted(Text self, const Arguments& arguments) {
   const std::string* part = text_at(arguments, 0);
   if (part == nullptr || part->empty()) return std::nullopt;
   std::int64_t count = 0;
@@ -190,24 +190,24 @@ Answer counted(Text self, const Arguments& arguments) {
 }
 
 template <bool at_start>
-Answer without_end(Text self, const Arguments& arguments) {
+MaybeValue without_end(Text self, const Arguments& arguments) {
   const std::string* part = text_at(arguments, 0);
   if (part == nullptr) return std::nullopt;
   if (at_start) return Value(self.starts_with(*part) ? self.substr(part->size()) : self);
   return Value(self.ends_with(*part) ? self.substr(0, self.size() - part->size()) : self);
 }
 
-Answer filled(Text self, const Arguments& arguments) {
+MaybeValue filled(Text self, const Arguments& arguments) {
   const auto* width = arguments.positional.empty() ? nullptr : arguments.positional[0].integer();
   if (width == nullptr || *width > 1000) return std::nullopt;
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(*width, 0));
   return Value(self.size() >= wanted ? self : std::string(wanted - self.size(), '0') + self);
 }
 
-Answer itself(Text self, const Arguments&) { return Value(self); }
+MaybeValue itself(Text self, const Arguments&) { return Value(self); }
 
-const std::map<std::string_view, Method>& methods() {
-  static const std::map<std::string_view, Method> table = {
+const std::map<std::string_view, TextMethod>& text_methods() {
+  static const std::map<std::string_view, TextMethod> table = {
       {"lower", each_letter<std::tolower>},
       {"casefold", each_letter<std::tolower>},
       {"upper", each_letter<std::toupper>},
@@ -250,13 +250,13 @@ const std::map<std::string_view, Method>& methods() {
 }  // namespace
 
 bool is_text_method(std::string_view name) {
-  return name == "format" || name == "format_map" || methods().contains(name);
+  return name == "format" || name == "format_map" || text_methods().contains(name);
 }
 
 std::optional<Value> text_method(const std::string& self, std::string_view name,
                                  const Arguments& arguments) {
-  const auto found = methods().find(name);
-  return found == methods().end() ? std::nullopt : found->second(self, arguments);
+  const auto found = text_methods().find(name);
+  return found == text_methods().end() ? std::nullopt : found->second(self, arguments);
 }
 
 }  // namespace schedmate::python

@@ -27,12 +27,6 @@ Native makes(const AttributeDict::Style& style) {
   };
 }
 
-Value none(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
-
-Value first(Machine&, const Arguments& arguments) {
-  return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
-}
-
 /// ml_collections.ConfigDict: references are the values themselves.
 class MlConfig : public AttributeDict {
  public:
@@ -50,7 +44,7 @@ class MlConfig : public AttributeDict {
                              [self](Machine&, const Arguments&) { return value_of(self); });
     }
     if (name == "ignore_type" || name == "unlocked" || name == "set_read_only")
-      return native_function(std::string(name), none);
+      return native_function(std::string(name), returns_none);
     if (name == "get_ref" || name == "get_oneway_ref") return AttributeDict::method(machine, "get");
     if (name == "copy_and_resolve_references") {
       return native_function("copy", [self](Machine&, const Arguments&) {
@@ -106,7 +100,8 @@ class MmConfig : public AttributeDict {
       });
     }
     if (name == "_cfg_dict") return value_of(self);
-    if (name == "dump" || name == "pretty_text") return native_function(std::string(name), none);
+    if (name == "dump" || name == "pretty_text")
+      return native_function(std::string(name), returns_none);
     return AttributeDict::method(machine, name);
   }
 };
@@ -171,9 +166,9 @@ void add_attribute_dicts(NativeTable& table) {
                       arguments.place);
     };
   }
-  table["ml_collections.config_dict.placeholder"] = none;
-  table["ml_collections.config_dict.FieldReference"] = first;
-  table["ml_collections.FieldReference"] = first;
+  table["ml_collections.config_dict.placeholder"] = returns_none;
+  table["ml_collections.config_dict.FieldReference"] = gives_first;
+  table["ml_collections.FieldReference"] = gives_first;
 }
 
 void add_mmengine(NativeTable& table) {

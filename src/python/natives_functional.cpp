@@ -10,8 +10,8 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr std::size_t most_items = 2000;
-constexpr std::size_t longest_text = 2000;
+constexpr std::size_t most_made_items = 2000;
+constexpr std::size_t longest_source = 2000;
 
 Value copy(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
@@ -30,7 +30,7 @@ Value copy(Machine& machine, const Arguments& arguments) {
 
 Value reduce(Machine& machine, const Arguments& arguments) {
   const Value* items = arguments.find("sequence", 1);
-  if (items == nullptr || items->items() == nullptr || items->items()->size() > most_items)
+  if (items == nullptr || items->items() == nullptr || items->items()->size() > most_made_items)
     return unknown(arguments.place);
   List todo = *items->items();
   if (const Value* first = arguments.find("initial", 2)) todo.insert(todo.begin(), *first);
@@ -57,7 +57,7 @@ Value product(Machine&, const Arguments& arguments) {
     std::vector<List> longer;
     for (const List& row : rows) {
       for (const Value& item : source) {
-        if (longer.size() >= most_items) return unknown(arguments.place);
+        if (longer.size() >= most_made_items) return unknown(arguments.place);
         longer.push_back(row);
         longer.back().push_back(item);
       }
@@ -72,7 +72,7 @@ Value product(Machine&, const Arguments& arguments) {
 Value chain(Machine&, const Arguments& arguments) {
   List all;
   for (const Value& each : arguments.positional) {
-    if (each.items() == nullptr || all.size() > most_items) return unknown(arguments.place);
+    if (each.items() == nullptr || all.size() > most_made_items) return unknown(arguments.place);
     all.insert(all.end(), each.items()->begin(), each.items()->end());
   }
   return Value::list(std::move(all), arguments.place);
@@ -179,7 +179,7 @@ Value substitute(Machine&, const Arguments& arguments) {
   const Value* with = arguments.find("repl", 1);
   const Value* text = arguments.find("string", 2);
   const bool known = pattern && with != nullptr && with->text() != nullptr && text != nullptr &&
-                     text->text() != nullptr && text->text()->size() < longest_text &&
+                     text->text() != nullptr && text->text()->size() < longest_source &&
                      with->text()->find_first_of("\\$") == std::string::npos;
   if (!known) return unknown(arguments.place);
   return {std::regex_replace(*text->text(), *pattern, *with->text()), text->place};
@@ -209,7 +209,7 @@ Native matcher(bool from_start) {
     const auto pattern = simple_pattern(arguments.find("pattern", 0));
     const Value* text = arguments.find("string", 1);
     if (!pattern || text == nullptr || text->text() == nullptr ||
-        text->text()->size() >= longest_text)
+        text->text()->size() >= longest_source)
       return unknown(arguments.place);
     std::smatch found;
     const auto how =
@@ -225,8 +225,6 @@ Native matcher(bool from_start) {
 Value second(Machine&, const Arguments& arguments) {
   return arguments.positional.size() < 2 ? unknown(arguments.place) : arguments.positional[1];
 }
-
-Value none(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
 
 void add_decorators(NativeTable& table) {
   for (const auto* const name : {"functools.lru_cache",
@@ -286,7 +284,7 @@ void add_functional(NativeTable& table) {
   for (const auto* const name :
        {"logging.basicConfig", "logging.info", "logging.warning", "logging.debug", "logging.error",
         "logging.disable", "logging.captureWarnings", "pprint.pprint"})
-    table[name] = none;
+    table[name] = returns_none;
   add_decorators(table);
 }
 

@@ -11,7 +11,7 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int deepest = 8;
+constexpr int deepest_reference = 8;
 constexpr std::size_t most_bindings = 4000;
 constexpr int most_reads = 40'000;  ///< of values, with those that they refer to
 
@@ -33,7 +33,7 @@ class Gin : public Object {
     for (const auto& folder : folders_) tried.push_back(folder + "/" + std::string(path));
     for (const auto& each : tried) {
       const auto file = tree_path(machine, each);
-      if (!file || depth > deepest || !machine.tree().is_file(*file)) continue;
+      if (!file || depth > deepest_reference || !machine.tree().is_file(*file)) continue;
       const auto text = machine.tree().read(*file);
       if (!text) return;
       if (file_.empty()) file_ = *file;
@@ -115,7 +115,7 @@ class Gin : public Object {
   Value call(Machine& machine, const std::string& scope, const std::string& name,
              Arguments arguments) {
     const auto found = names_.find(name);
-    if (found == names_.end() || depth_ > deepest) return unknown(arguments.place);
+    if (found == names_.end() || depth_ > deepest_reference) return unknown(arguments.place);
     const bool outside = !symbol_name(found->second).empty();
     for (const Bound& bound : std::vector(bound_)) {
       const GinStatement& at = bound.statement;
@@ -157,7 +157,7 @@ class Gin : public Object {
 
   Value read(Machine& machine, std::string_view text, const PlacePtr& place) {
     text = trim(text);
-    if (depth_ > deepest || text.empty() || ++reads_ > most_reads) return unknown(place);
+    if (depth_ > deepest_reference || text.empty() || ++reads_ > most_reads) return unknown(place);
     if (text.front() == '%') return placed(macro(machine, text.substr(1)), place);
     if (text.front() == '@') return reference(machine, text.substr(1), place);
     const bool refers = text.contains('@') || text.contains('%');

@@ -12,7 +12,7 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int most_nesting = 16;
+constexpr int deepest_target = 16;
 
 /// What hydra.main or hydra.initialize said, the config chosen, and the nodes of ConfigStore.
 struct HydraState : Object {
@@ -25,11 +25,6 @@ HydraState& state(Machine& machine) {
   auto& held = machine.memory["hydra"];
   if (!held) held = std::make_shared<HydraState>();
   return static_cast<HydraState&>(*held);
-}
-
-std::string folder_of(std::string_view file) {
-  const auto slash = file.rfind('/');
-  return slash == std::string_view::npos ? std::string() : std::string(file.substr(0, slash));
 }
 
 /// config_path is relative to the file that says it.
@@ -278,7 +273,7 @@ Value call_target(Machine& machine, const Value& config, const Dict& more, int d
 }
 
 Value instantiate_deep(Machine& machine, const Value& config, const Dict& more, int depth) {
-  if (depth > most_nesting) return unknown(config.place);
+  if (depth > deepest_target) return unknown(config.place);
   if (const List* list = config.items()) {
     List made;
     for (const Value& item : *list)

@@ -39,7 +39,7 @@ void set_setting(Settings& settings, const std::string& key, Value value) {
   held->entries()->set("class_path", std::move(value));
 }
 
-Settings read_settings(Machine& machine, const std::vector<Word>& words, bool has_command) {
+Settings read_trainer_settings(Machine& machine, const std::vector<Word>& words, bool has_command) {
   Settings settings;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& text = words[i].text;
@@ -120,7 +120,7 @@ Value part(const Settings& settings, std::string_view name) {
 /// LightningCLI(Model, DataModule): trainer.fit(model, data) at the end.
 Value lightning_cli(Machine& machine, const Arguments& arguments) {
   const bool runs = truth_or(arguments.named.find("run"), true);
-  Settings settings = read_settings(machine, program_words(machine), runs);
+  Settings settings = read_trainer_settings(machine, program_words(machine), runs);
   const Value* defaults = arguments.named.find("trainer_defaults");
   if (defaults != nullptr && defaults->entries() != nullptr) {
     Dict below;

@@ -10,7 +10,7 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int most_nesting = 20;
+constexpr int deepest_node = 20;
 
 /// Classes that configs were made of, with the names of their fields.
 struct Structures : Object {
@@ -50,7 +50,7 @@ Value type_of_config(Machine& machine, const Arguments& arguments) {
 }
 
 Value from_dataclass(Machine& machine, const Value& value, int depth) {
-  if (depth > most_nesting) return unknown(value.place);
+  if (depth > deepest_node) return unknown(value.place);
   Dict fields;
   if (const auto* instance = object_as<Instance>(value)) {
     for (const auto& [key, field] : instance->fields.all())
@@ -71,7 +71,7 @@ Value from_dataclass(Machine& machine, const Value& value, int depth) {
 /// A copy in which nodes stand for what they hold, however deep they are.
 Value without_nodes(const Value& value, int depth = 0) {
   Value plain = unwrapped(value);
-  if (depth > most_nesting) return plain;
+  if (depth > deepest_node) return plain;
   if (const List* list = plain.items()) {
     List items;
     for (const Value& item : *list) items.push_back(without_nodes(item, depth + 1));
@@ -92,7 +92,7 @@ Value create(Machine& machine, const Arguments& arguments) {
   return make_dict_config(without_nodes(plain_config(machine, *from)), arguments.place);
 }
 
-Value load(Machine& machine, const Arguments& arguments) {
+Value load_file(Machine& machine, const Arguments& arguments) {
   const Value* path = arguments.find("file_", 0);
   if (path == nullptr) return unknown(arguments.place);
   const Value file = path_text(*path) ? open_file(machine, *path, arguments.place) : *path;
@@ -150,7 +150,7 @@ Value select(Machine& machine, const Arguments& arguments) {
   return make_dict_config(*found, found->place);
 }
 
-Value update(Machine& machine, const Arguments& arguments) {
+Value update_node(Machine& machine, const Arguments& arguments) {
   const Value* config = arguments.find("cfg", 0);
   const Value* key = arguments.find("key", 1);
   const Value* value = arguments.find("value", 2);
@@ -175,12 +175,6 @@ Value interpolated(Machine&, const Arguments& arguments) {
   const Value* path = arguments.find("interpolation", 0);
   if (path == nullptr || path->text() == nullptr) return unknown(arguments.place);
   return {"${" + *path->text() + "}", path->place};
-}
-
-Value nothing(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
-
-Value first(Machine&, const Arguments& arguments) {
-  return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
 }
 
 template <class Test>
@@ -235,7 +229,7 @@ void add_omegaconf(NativeTable& table) {
   table["omegaconf.DictConfig"] = create;
   table["omegaconf.ListConfig"] = create;
   table[conf + "structured"] = create;
-  table[conf + "load"] = load;
+  table[conf + "load"] = load_file;
   table[conf + "merge"] = merge;
   table[conf + "unsafe_merge"] = merge;
   table[conf + "from_cli"] = from_command;
@@ -243,21 +237,21 @@ void add_omegaconf(NativeTable& table) {
   table[conf + "to_container"] = to_container;
   table[conf + "to_object"] = to_container;
   table[conf + "select"] = select;
-  table[conf + "update"] = update;
+  table[conf + "update"] = update_node;
   table[conf + "resolve"] = resolve;
   for (const auto* const name :
        {"set_struct", "set_readonly", "save", "register_new_resolver", "register_resolver",
         "clear_resolvers", "legacy_register_resolver"})
-    table[conf + name] = nothing;
+    table[conf + name] = returns_none;
   table[conf + "is_config"] =
       asks([](const Value& value) { return object_as<AttributeDict>(value) != nullptr; });
   table[conf + "is_dict"] = table[conf + "is_config"];
   table[conf + "is_list"] = asks([](const Value& value) { return value.items() != nullptr; });
   table["omegaconf.II"] = interpolated;
-  table["omegaconf.SI"] = first;
-  table["omegaconf.open_dict"] = first;
-  table["omegaconf.read_write"] = first;
-  table["omegaconf.flag_override"] = first;
+  table["omegaconf.SI"] = gives_first;
+  table["omegaconf.open_dict"] = gives_first;
+  table["omegaconf.read_write"] = gives_first;
+  table["omegaconf.flag_override"] = gives_first;
 }
 
 }  // namespace schedmate::natives

@@ -11,11 +11,11 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int most_nesting = 20;
+constexpr int deepest_object = 20;
 
 /// What !new:, !name: and !apply: say, made; other values as they are.
 Value build(Machine& machine, const Value& value, int depth) {
-  if (depth > most_nesting) return unknown(value.place);
+  if (depth > deepest_object) return unknown(value.place);
   if (const List* list = value.items()) {
     List made;
     for (const Value& item : *list) made.push_back(build(machine, item, depth + 1));
@@ -72,7 +72,7 @@ Value overrides_of(Machine& machine, const Value* given) {
   return Value::dict(std::move(placed), given->place);
 }
 
-Value load(Machine& machine, const Arguments& arguments) {
+Value load_hyperpyyaml(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
   Value settings = read_settings(machine, arguments.positional[0], ConfigFormat::yaml,
                                  "hyperpyyaml.load_hyperpyyaml");
@@ -132,7 +132,7 @@ Value parse_arguments(Machine& machine, const Arguments& arguments) {
 }  // namespace
 
 void add_speechbrain(NativeTable& table) {
-  table["hyperpyyaml.load_hyperpyyaml"] = load;
+  table["hyperpyyaml.load_hyperpyyaml"] = load_hyperpyyaml;
   table["speechbrain.parse_arguments"] = parse_arguments;
   table["speechbrain.core.parse_arguments"] = parse_arguments;
 }

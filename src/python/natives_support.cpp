@@ -13,12 +13,6 @@
 namespace schedmate::natives {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 /// As Python's int() and float() read it: blanks around, a plus sign, `_` between digits.
 std::string plain_number(std::string_view text) {
   std::string out(trim(text));
@@ -30,7 +24,7 @@ std::string plain_number(std::string_view text) {
 Result<Value> read_yes_no(const Word& word) {
   static constexpr std::array yes{"yes", "true", "t", "y", "1", "on"};
   static constexpr std::array no{"no", "false", "f", "n", "0", "off"};
-  const std::string text = lower(trim(word.text));
+  const std::string text = lower_case(trim(word.text));
   if (std::ranges::find(yes, text) != yes.end()) return Value(true, word.place);
   if (std::ranges::find(no, text) != no.end()) return Value(false, word.place);
   return fail(ErrorCode::invalid, fmt::format("'{}' is neither true nor false", word.text));
@@ -129,7 +123,7 @@ Value read_literal(std::string_view text, const PlacePtr& place) {
   // YAML wants a point and a sign in an exponent; Python and people do not.
   const bool digit = !number.empty() && std::isalpha(static_cast<unsigned char>(number[0])) == 0;
   if (const auto real = parse_number<double>(number); real && digit) return {*real, place};
-  const std::string small = lower(word);
+  const std::string small = lower_case(word);
   static constexpr std::array only_yaml{"yes", "no", "on", "off", "y", "n", "null", "~"};
   if (std::ranges::find(only_yaml, small) != only_yaml.end()) return {std::string(text), place};
   return parse_scalar(text, place);
@@ -242,6 +236,19 @@ Value returns_first_argument(Machine&, const Arguments& arguments) {
   return native_function("decorator", [](Machine&, const Arguments& inner) {
     return inner.positional.empty() ? Value{} : inner.positional[0];
   });
+}
+
+std::vector<Word> given_words(Machine& machine, const Arguments& arguments) {
+  const Value* own = arguments.named.find("args");
+  if (own == nullptr) own = arguments.named.find("argv");
+  return own != nullptr && own->items() != nullptr ? as_words(machine, *own)
+                                                   : program_words(machine);
+}
+
+Value returns_none(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
+
+Value gives_first(Machine&, const Arguments& arguments) {
+  return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
 }
 
 }  // namespace schedmate::natives

@@ -46,6 +46,8 @@ enum class FlagType : std::uint8_t { text, integer, real, truthy, yes_no, litera
 
 /// The words behind sys.argv, without the program; what the program changed there is seen.
 [[nodiscard]] std::vector<Word> program_words(Machine& machine);
+/// The words given as `args` or `argv`, else those behind sys.argv.
+[[nodiscard]] std::vector<Word> given_words(Machine& machine, const Arguments& arguments);
 [[nodiscard]] std::vector<Word> as_words(Machine& machine, const Value& list);
 [[nodiscard]] Value as_list(const std::vector<Word>& words);
 
@@ -62,5 +64,7 @@ void publish_config(Machine& machine, std::string_view how, std::string_view fil
 
 /// A function or class that decorates: given as the only argument, or called with settings first.
 [[nodiscard]] Value returns_first_argument(Machine& machine, const Arguments& arguments);
+[[nodiscard]] Value returns_none(Machine& machine, const Arguments& arguments);
+[[nodiscard]] Value gives_first(Machine& machine, const Arguments& arguments);
 
 }  // namespace schedmate::natives

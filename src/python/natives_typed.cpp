@@ -13,13 +13,6 @@ namespace schedmate::natives {
 
 namespace {
 
-std::vector<Word> words_for(Machine& machine, const Arguments& arguments) {
-  const Value* own = arguments.named.find("args");
-  if (own == nullptr) own = arguments.named.find("argv");
-  return own != nullptr && own->items() != nullptr ? as_words(machine, *own)
-                                                   : program_words(machine);
-}
-
 /// pyrallis and draccus: a YAML file named by --config_path stands below the dotted flags.
 Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> words) {
   const auto view = machine.type(type);
@@ -53,7 +46,8 @@ Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> wor
 
 Value parse_draccus(Machine& machine, const Arguments& arguments) {
   const Value* type = arguments.find("config_class", 0);
-  return type == nullptr ? Value{} : parse_with_file(machine, *type, words_for(machine, arguments));
+  return type == nullptr ? Value{}
+                         : parse_with_file(machine, *type, given_words(machine, arguments));
 }
 
 /// @pyrallis.wrap(): the first parameter's annotation is the class.
@@ -217,7 +211,7 @@ Value simple_parse(Machine& machine, const Arguments& arguments) {
   const Value* type = arguments.find("config_class", 0);
   if (type == nullptr) return {};
   return run_typed(machine, *type, TypedFlags({.nested_names = false}),
-                   words_for(machine, arguments));
+                   given_words(machine, arguments));
 }
 
 }  // namespace

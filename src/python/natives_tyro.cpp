@@ -21,12 +21,6 @@ struct Choices : NativeObject {
   std::optional<Value> attribute(Machine&, std::string_view) override { return std::nullopt; }
 };
 
-std::vector<Word> words_for(Machine& machine, const Arguments& arguments) {
-  const Value* own = arguments.named.find("args");
-  return own != nullptr && own->items() != nullptr ? as_words(machine, *own)
-                                                   : program_words(machine);
-}
-
 /// An object like `model` but for what the words say. Its parts may be of other classes than the
 /// annotations of its class name.
 Value over_object(Machine& machine, const Value& model, const std::vector<Word>& words) {
@@ -67,10 +61,10 @@ Value choose(Machine& machine, const Dict& options, std::vector<Word> words) {
   return {};
 }
 
-Value run(Machine& machine, const Arguments& arguments) {
+Value run_cli(Machine& machine, const Arguments& arguments) {
   const Value* target = arguments.find("f", 0);
   if (target == nullptr) return {};
-  const auto words = words_for(machine, arguments);
+  const auto words = given_words(machine, arguments);
   if (const auto* choices = object_as<Choices>(*target))
     return choose(machine, choices->options, words);
   const Value* fallback = arguments.named.find("default");
@@ -100,13 +94,13 @@ Value choose_of(Machine& machine, const Arguments& arguments) {
     const List* pair = value.items();
     targets.set(name, pair != nullptr && pair->size() == 2 ? pair->back() : value);
   }
-  return choose(machine, targets, words_for(machine, arguments));
+  return choose(machine, targets, given_words(machine, arguments));
 }
 
 }  // namespace
 
 void add_tyro(NativeTable& table) {
-  table["tyro.cli"] = run;
+  table["tyro.cli"] = run_cli;
   table["tyro.extras.subcommand_type_from_defaults"] = choices_of;
   table["tyro.extras.overridable_config_cli"] = choose_of;
   table["tyro.extras.subcommand_cli_from_dict"] = choose_of;

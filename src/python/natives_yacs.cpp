@@ -117,7 +117,7 @@ class CfgNode : public AttributeDict {
   }
 };
 
-Native makes(const AttributeDict::Style& style) {
+Native makes_node(const AttributeDict::Style& style) {
   return [style](Machine&, const Arguments& arguments) {
     Value held = Value::dict({}, arguments.place);
     Value holder;
@@ -132,14 +132,14 @@ Native makes(const AttributeDict::Style& style) {
 
 void add_yacs(NativeTable& table) {
   const AttributeDict::Style plain{.type = "yacs.config.CfgNode"};
-  table["yacs.config.CfgNode"] = makes(plain);
+  table["yacs.config.CfgNode"] = makes_node(plain);
   for (const auto* const name : {"fvcore.common.config.CfgNode", "detectron2.config.CfgNode",
                                  "iopath.common.config.CfgNode", "d2go.config.CfgNode"})
-    table[name] = makes({.type = name});
+    table[name] = makes_node({.type = name});
   // Their defaults are outside the tree: nodes that are not set yet appear when asked for.
   for (const auto* const name : {"detectron2.config.get_cfg", "fastreid.config.get_cfg",
                                  "adet.config.get_cfg", "maskrcnn_benchmark.config.cfg.clone"})
-    table[name] = makes({.type = "detectron2.config.CfgNode", .absent_is_dict = true});
+    table[name] = makes_node({.type = "detectron2.config.CfgNode", .absent_is_dict = true});
   table["yacs.config.CfgNode.load_cfg"] = [plain](Machine& machine, const Arguments& arguments) {
     if (arguments.positional.empty()) return unknown(arguments.place);
     const Value settings = read_settings(machine, arguments.positional.back(), ConfigFormat::yaml,

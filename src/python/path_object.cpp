@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_matches = 2000;
 
 /// `*` and `?` within one part; `**` over parts.
-bool matches(std::string_view pattern, std::string_view text) {
+bool fits_pattern(std::string_view pattern, std::string_view text) {
   // Iterative with one point of return per star, so that hostile patterns stay linear enough.
   std::size_t p = 0;
   std::size_t t = 0;
@@ -128,7 +128,7 @@ Value matching_paths(Machine& machine, std::string_view pattern, const PlacePtr&
     const auto rest = below ? std::string_view(entry.path).substr(folder->size() + 1)
                             : std::string_view(entry.path);
     const std::string path = joined_path(head, rest);
-    if (matches(pattern, path) && found.size() < most_matches) found.emplace_back(path, place);
+    if (fits_pattern(pattern, path) && found.size() < most_matches) found.emplace_back(path, place);
   }
   return found.empty() ? unknown(place) : Value::list(std::move(found), place);
 }
@@ -161,9 +161,9 @@ std::optional<Value> PathObject::part(std::string_view name) const {
 
 namespace {
 
-using Run = Value (*)(Machine&, const Arguments&, const std::string&);
+using PathMethod = Value (*)(Machine&, const Arguments&, const std::string&);
 
-Value join(Machine&, const Arguments& arguments, const std::string& text) {
+Value joined(Machine&, const Arguments& arguments, const std::string& text) {
   std::string out = text == "." ? "" : text;
   for (const Value& each : arguments.positional) {
     const auto more = path_text(each);
@@ -217,36 +217,37 @@ Value glob(Machine& machine, const Arguments& arguments, const std::string& text
   return matching_paths(machine, pattern, arguments.place);
 }
 
-Value nothing(Machine&, const Arguments& arguments, const std::string&) {
+Value no_value(Machine&, const Arguments& arguments, const std::string&) {
   return Value::none(arguments.place);
 }
 
-constexpr std::pair<std::string_view, Run> methods[] = {{"__truediv__", join},
-                                                        {"joinpath", join},
-                                                        {"__rtruediv__", join_to_left},
-                                                        {"resolve", normalise},
-                                                        {"absolute", normalise},
-                                                        {"expanduser", normalise},
-                                                        {"exists", exists<PathKind::any>},
-                                                        {"is_file", exists<PathKind::file>},
-                                                        {"is_dir", exists<PathKind::folder>},
-                                                        {"__str__", as_text},
-                                                        {"__fspath__", as_text},
-                                                        {"as_posix", as_text},
-                                                        {"with_suffix", with_suffix},
-                                                        {"with_name", with_name},
-                                                        {"open", open_it},
-                                                        {"read_text", read_text},
-                                                        {"glob", glob},
-                                                        {"mkdir", nothing}};
+constexpr std::pair<std::string_view, PathMethod> path_methods[] = {
+    {"__truediv__", joined},
+    {"joinpath", joined},
+    {"__rtruediv__", join_to_left},
+    {"resolve", normalise},
+    {"absolute", normalise},
+    {"expanduser", normalise},
+    {"exists", exists<PathKind::any>},
+    {"is_file", exists<PathKind::file>},
+    {"is_dir", exists<PathKind::folder>},
+    {"__str__", as_text},
+    {"__fspath__", as_text},
+    {"as_posix", as_text},
+    {"with_suffix", with_suffix},
+    {"with_name", with_name},
+    {"open", open_it},
+    {"read_text", read_text},
+    {"glob", glob},
+    {"mkdir", no_value}};
 
 }  // namespace
 
 std::optional<Value> PathObject::attribute(Machine&, std::string_view name) {
   if (auto found = part(name)) return found;
   const auto* const method =
-      std::ranges::find(methods, name, &std::pair<std::string_view, Run>::first);
-  if (method == std::end(methods)) return std::nullopt;
+      std::ranges::find(path_methods, name, &std::pair<std::string_view, PathMethod>::first);
+  if (method == std::end(path_methods)) return std::nullopt;
   return native_function(
       "pathlib.Path." + std::string(name),
       [run = method->second, text = text_](Machine& machine, const Arguments& arguments) {

@@ -11,11 +11,6 @@ namespace {
 
 constexpr int longest_chain = 20;
 
-std::string folder_of(std::string_view file) {
-  const auto slash = file.rfind('/');
-  return slash == std::string_view::npos ? "" : std::string(file.substr(0, slash));
-}
-
 /// mmengine's merge: dicts are joined unless the upper one says _delete_; all else is replaced.
 Value merged_config(const Value& below, const Value& above) {
   const Dict* over = above.entries();

@@ -10,9 +10,9 @@ namespace schedmate::python {
 namespace {
 
 /// Deeper nesting is left out: it is never written by hand, and evaluation recurses.
-constexpr int deepest = 200;
+constexpr int deepest_syntax = 200;
 /// Longer lines are cut in evidence.
-constexpr std::size_t longest_text = 400;
+constexpr std::size_t longest_place_text = 400;
 
 struct Numbers {
   std::vector<Kind> kinds;    ///< by tree-sitter symbol
@@ -82,7 +82,7 @@ struct Source::Builder {
   }
   /// The children of the node that the cursor is at.
   void fill(Code& code, int depth) {
-    if (depth > deepest || !ts_tree_cursor_goto_first_child(&cursor)) return;
+    if (depth > deepest_syntax || !ts_tree_cursor_goto_first_child(&cursor)) return;
     std::vector<Code> children;
     do {
       Code child = here();
@@ -134,7 +134,7 @@ PlacePtr Source::place(int line) const {
     auto place = std::make_shared<Place>();
     place->file = path_;
     place->line = line;
-    place->text = trim(text_.substr(start, end - start)).substr(0, longest_text);
+    place->text = trim(text_.substr(start, end - start)).substr(0, longest_place_text);
     place->source = source;
     places_[index] = std::move(place);
   }

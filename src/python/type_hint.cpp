@@ -9,7 +9,7 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int most_nesting = 20;
+constexpr int deepest_annotation = 20;
 
 /// Parts between separators that stand outside brackets and quotes.
 std::vector<std::string_view> outer_parts(std::string_view text, char separator) {
@@ -123,7 +123,7 @@ TypeHint read_subscript(std::string_view head, std::string_view inside, int dept
 
 TypeHint read(std::string_view annotation, int depth) {
   const std::string_view text = unquoted(annotation);
-  if (text.empty() || depth > most_nesting) return {};
+  if (text.empty() || depth > deepest_annotation) return {};
   const auto alternatives = outer_parts(text, '|');
   if (alternatives.size() > 1) return read_union(alternatives, depth + 1);
   const auto bracket = text.find('[');

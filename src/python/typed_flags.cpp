@@ -10,7 +10,7 @@
 namespace schedmate::natives {
 namespace {
 
-constexpr int most_nesting = 8;
+constexpr int deepest_class = 8;
 
 /// "src/conf/model.py" -> "src.conf.model".
 std::string module_of(std::string_view file) {
@@ -97,7 +97,7 @@ std::optional<ClassView> TypedFlags::nested_class(Machine& machine, const ClassV
   const std::string written = read_type_hint(field.annotation).class_name;
   const std::string name = instance != nullptr ? instance->type : written;
   const std::string file = instance != nullptr ? instance->file : owner.file;
-  if (name.empty() || file.empty() || depth_ >= most_nesting) return std::nullopt;
+  if (name.empty() || file.empty() || depth_ >= deepest_class) return std::nullopt;
   type = machine.resolve(module_of(file) + "." + name);
   auto view = machine.type(type);
   if (!view || view->fields.empty()) return std::nullopt;

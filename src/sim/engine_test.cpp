@@ -10,11 +10,10 @@
 namespace schedmate {
 namespace {
 
+using testing::job;
 using testing::small_cluster;
 using testing::small_trace;
 using testing::SmallJob;
-
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
 
 SimResult replay(const Trace& trace, const ClusterSpec& cluster, Policy policy,
                  const SimOptions& options = {}) {

@@ -5,10 +5,12 @@
 
 #include <vector>
 
+#include "tests/support/small.hpp"
+
 namespace schedmate {
 namespace {
 
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
+using testing::job;
 
 Cluster three_nodes() {
   PartitionSpec spec;

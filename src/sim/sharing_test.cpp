@@ -8,10 +8,9 @@
 namespace schedmate {
 namespace {
 
+using testing::job;
 using testing::small_cluster;
 using testing::small_trace;
-
-constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
 
 /// Profiles 0 and 1: 60 % and 30 % busy. Speeds of the newcomer and of the resident are multiples
 /// of 1/8, so that seconds of work are exact.

@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20U;
 
-tl::unexpected<Error> system_error(const std::string& path) {
-  return fail(ErrorCode::unavailable, fmt::format("index {}: {}", path, std::strerror(errno)));
-}
-
 int open_private(const std::string& path) {
   return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
@@ -32,7 +28,7 @@ Result<void> write_all(int file, std::string_view bytes, std::uint64_t offset,
   while (!bytes.empty()) {
     const auto done = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return system_error(path);
+    if (done <= 0) return index_error(path);
     bytes.remove_prefix(static_cast<std::size_t>(done));
     offset += static_cast<std::uint64_t>(done);
   }
@@ -47,7 +43,7 @@ Result<Column> Column::open(const std::string& path) {
   if (path.empty()) return column;
   column.file_ = open_private(path);
   column.sums_ = open_private(path + ".sums");
-  if (column.file_ < 0 || column.sums_ < 0) return system_error(path);
+  if (column.file_ < 0 || column.sums_ < 0) return index_error(path);
   return column;
 }
 
@@ -85,7 +81,7 @@ Result<void> Column::map(std::uint64_t capacity) {
                      : file_ >= 0     ? ::mmap(nullptr, wanted, PROT_READ, MAP_SHARED, file_, 0)
                                       : ::mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) return system_error(path_);
+  if (data == MAP_FAILED) return index_error(path_);
   data_ = static_cast<char*>(data);
   capacity_ = wanted;
   return {};
@@ -99,7 +95,7 @@ std::string_view Column::block(std::uint64_t number) const {
 Result<void> Column::resize(std::uint64_t bytes, std::uint64_t tail_sum) {
   if (file_ >= 0) {
     struct stat status{};
-    if (::fstat(file_, &status) != 0) return system_error(path_);
+    if (::fstat(file_, &status) != 0) return index_error(path_);
     if (static_cast<std::uint64_t>(status.st_size) < bytes) {
       return fail(ErrorCode::invalid, fmt::format("index {}: shorter than it should be", path_));
     }
@@ -188,6 +184,10 @@ Result<void> Column::check(std::uint64_t offset, std::uint64_t size) {
 Result<void> Column::check_all() {
   distrust();
   return check(0, bytes_);
+}
+
+tl::unexpected<Error> index_error(const std::string& what) {
+  return fail(ErrorCode::unavailable, fmt::format("index {}: {}", what, std::strerror(errno)));
 }
 
 }  // namespace schedmate

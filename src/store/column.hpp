@@ -77,4 +77,7 @@ template <class T>
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
+/// "index WHAT: ", then what the system says (errno).
+[[nodiscard]] tl::unexpected<Error> index_error(const std::string& what);
+
 }  // namespace schedmate

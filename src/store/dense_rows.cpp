@@ -17,7 +17,7 @@
 namespace schedmate {
 namespace {
 
-enum : std::size_t { ids, row_codes, row_scales, row_floats };
+enum : std::size_t { dense_ids, row_codes, row_scales, row_floats };
 
 struct Scale {
   float scale = 0;
@@ -104,7 +104,7 @@ class DenseRows final : public Rows {
   Result<std::vector<SimilarText>> search(const QueryText& query, std::size_t count) override {
     if (files_.counts.rows == 0 || count == 0) return std::vector<SimilarText>();
     if (auto fits = check_vector(query.vector); !fits) return tl::unexpected(fits.error());
-    for (const auto number : {ids, row_codes, row_scales}) {
+    for (const auto number : {dense_ids, row_codes, row_scales}) {
       auto& column = files_.column(number);
       if (auto good = column.check(0, column.bytes()); !good) return tl::unexpected(good.error());
     }
@@ -162,7 +162,7 @@ class DenseRows final : public Rows {
                                           const std::vector<Candidate>& rows, std::size_t count) {
     TopRows best(count);
     auto& column = files_.column(row_floats);
-    const auto texts = files_.column(ids).as<RowId>();
+    const auto texts = files_.column(dense_ids).as<RowId>();
     const auto row_bytes = dimensions() * sizeof(float);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto& candidate = rows[i];

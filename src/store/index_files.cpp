@@ -34,16 +34,12 @@ std::uint64_t sum_of(const Manifest& manifest) {
   return hash_bytes({reinterpret_cast<const char*>(&manifest), offsetof(Manifest, sum)});
 }
 
-tl::unexpected<Error> system_error(const std::string& what) {
-  return fail(ErrorCode::unavailable, fmt::format("index {}: {}", what, std::strerror(errno)));
-}
-
 Result<int> open_manifest(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const auto path = folder + "/manifest";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return system_error(path);
+  if (file < 0) return index_error(path);
   return file;
 }
 
@@ -82,7 +78,7 @@ IndexFiles::Lock::~Lock() {
 Result<IndexFiles::Lock> IndexFiles::lock(int how) {
   if (*manifest_ < 0) return Lock(-1);
   while (::flock(*manifest_, how) != 0) {
-    if (errno != EINTR) return system_error("manifest");
+    if (errno != EINTR) return index_error("manifest");
   }
   return Lock(*manifest_);
 }
@@ -123,7 +119,7 @@ Result<void> IndexFiles::begin_in_place() {
   if (*manifest_ < 0) return {};
   const Manifest nothing;
   if (::pwrite(*manifest_, &nothing, sizeof nothing, 0) != sizeof nothing) {
-    return system_error("manifest");
+    return index_error("manifest");
   }
   return {};
 }
@@ -137,7 +133,7 @@ Result<void> IndexFiles::commit() {
   }
   manifest.sum = sum_of(manifest);
   if (::pwrite(*manifest_, &manifest, sizeof manifest, 0) != sizeof manifest) {
-    return system_error("manifest");
+    return index_error("manifest");
   }
   return {};
 }

@@ -22,7 +22,7 @@ namespace {
 using Command = RedisConnection::Command;
 using Replies = std::vector<RedisReply>;
 
-constexpr int newest_schema = 1;
+constexpr int newest_redis_schema = 1;
 constexpr std::size_t page = 256;
 constexpr int most_tries = 20;
 
@@ -299,18 +299,19 @@ Result<std::string> prepare(RedisConnection& connection, const std::string& wher
   const auto fresh =
       fmt::format("redis-{}-{}{}", run_id.substr(0, std::min<std::size_t>(run_id.find('\r'), 48)),
                   clock->list.at(0).text, clock->list.at(1).text);
-  const std::vector<Command> commands{{"SETNX", key("schema"), fmt::format("{}", newest_schema)},
-                                      {"SETNX", key("identity"), fresh},
-                                      {"GET", key("schema")},
-                                      {"GET", key("identity")}};
+  const std::vector<Command> commands{
+      {"SETNX", key("schema"), fmt::format("{}", newest_redis_schema)},
+      {"SETNX", key("identity"), fresh},
+      {"GET", key("schema")},
+      {"GET", key("identity")}};
   const auto replies = connection.run(commands);
   if (!replies) return tl::unexpected(replies.error());
   const auto schema = parse_number<int>((*replies)[2].text);
-  if (schema == newest_schema) return (*replies)[3].text;
+  if (schema == newest_redis_schema) return (*replies)[3].text;
   return fail(ErrorCode::invalid,
               fmt::format("store redis:{}: schema '{}', this program knows {}: left as it is; use "
                           "the newer program",
-                          where, clean_text((*replies)[2].text, 20), newest_schema));
+                          where, clean_text((*replies)[2].text, 20), newest_redis_schema));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ end
 )";
 
 // Counting the version comes first: a server without memory refuses it before anything was changed.
-constexpr const char* put = R"(
+constexpr const char* put_body = R"(
 redis.call('INCR', p .. 'version')
 local job, text, number = p .. 'job:' .. ARGV[1], ARGV[3], '0'
 local old = unlist(job, ARGV[1])
@@ -128,7 +128,7 @@ return 1
 
 std::vector<std::string> redis_scripts() {
   std::vector<std::string> scripts;
-  for (const char* const body : {put, finish, forget, vector, cache}) {
+  for (const char* const body : {put_body, finish, forget, vector, cache}) {
     scripts.push_back(std::string(common) + body);
   }
   return scripts;

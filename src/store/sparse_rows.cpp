@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t buckets = std::size_t{1} << 16U;
 
 enum : std::size_t {
-  ids,
+  sparse_ids,
   row_ends,
   row_words,
   row_norms,
@@ -120,7 +120,7 @@ class SparseRows final : public Rows {
 
  private:
   Result<void> check_columns() {
-    for (std::size_t i = ids; i <= weights; ++i) {
+    for (std::size_t i = sparse_ids; i <= weights; ++i) {
       auto& column = files_.column(i);
       if (auto good = column.check(0, column.bytes()); !good) return good;
     }
@@ -289,7 +289,7 @@ class SparseRows final : public Rows {
       std::ranges::sort(rows, {}, &ScoredRow::row);
       for (const auto& found : rows) best.offer(found.score, found.row);
     }
-    const auto texts = files_.column(ids).as<RowId>();
+    const auto texts = files_.column(sparse_ids).as<RowId>();
     std::vector<SimilarText> similar;
     for (const auto& found : std::move(best).best_first()) {
       similar.push_back({texts[found.row].id(), std::min(found.score, 1.0)});

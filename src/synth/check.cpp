@@ -25,8 +25,6 @@ void add_point(std::vector<CheckRow>& rows, CheckRow point, double jobs) {
   rows.push_back(std::move(point));
 }
 
-double sum(const std::array<double, 3>& values) { return values[0] + values[1] + values[2]; }
-
 struct Curve {
   std::string of;
   const Cdf& cdf;
@@ -55,10 +53,11 @@ std::vector<CheckRow> moment_rows(const ClusterFigures& cluster, const Tally& ta
       row("mean GPU s", "", cluster.mean_gpu_s(), tally.gpu_s / tally.jobs)};
   for (std::size_t i = 0; i < state_names.size(); ++i) {
     const std::string name(state_names[i]);
-    rows.push_back(row("jobs %", name, 100 * cluster.state_percent[i] / sum(cluster.state_percent),
+    rows.push_back(row("jobs %", name,
+                       100 * cluster.state_percent[i] / sum_of(cluster.state_percent),
                        100 * tally.state_jobs[i] / tally.jobs));
     rows.push_back(row("GPU time %", name,
-                       100 * cluster.state_gpu_time_s[i] / sum(cluster.state_gpu_time_s),
+                       100 * cluster.state_gpu_time_s[i] / sum_of(cluster.state_gpu_time_s),
                        100 * tally.state_gpu_s[i] / tally.gpu_s));
   }
   for (std::size_t i = 0; i < cluster.types.size(); ++i) {

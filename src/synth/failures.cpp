@@ -46,14 +46,14 @@ double likelihood(const FailureCause& cause, std::string_view type, const SynthJ
   return std::exp(std::max(exponent, -500.0));
 }
 
-double sum(const std::vector<double>& values) {
+double total_of(const std::vector<double>& values) {
   double total = 0;
   for (const double each : values) total += each;
   return total;
 }
 
 void scale_to_one(std::vector<double>& chances) {
-  const double total = sum(chances);
+  const double total = total_of(chances);
   for (double& each : chances) each = total > 0 ? each / total : 0;
 }
 

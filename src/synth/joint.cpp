@@ -22,8 +22,6 @@ constexpr double of_mean = 1e-3;  // relative
 constexpr double of_quartile = 1e-4;
 constexpr double quartile_gap = 0.01;
 
-double sum(const StateShares& shares) { return shares[0] + shares[1] + shares[2]; }
-
 /// Builds the cells and their moments.
 class Fit {
  public:
@@ -75,9 +73,9 @@ class Fit {
     by_gpu_time_ = steps(cluster_.gpu_time_cdf, 1, of_gpu_time_cdf);
     for (std::size_t i = 0; i < 3; ++i) {
       states_[i] =
-          tilt_.moment({cluster_.state_percent[i] / sum(cluster_.state_percent), of_share});
-      state_times_[i] =
-          tilt_.moment({cluster_.state_gpu_time_s[i] / sum(cluster_.state_gpu_time_s), of_share});
+          tilt_.moment({cluster_.state_percent[i] / sum_of(cluster_.state_percent), of_share});
+      state_times_[i] = tilt_.moment(
+          {cluster_.state_gpu_time_s[i] / sum_of(cluster_.state_gpu_time_s), of_share});
     }
     mean_run_ = tilt_.moment({1, of_mean});
     mean_gpus_ = tilt_.moment({1, of_mean});

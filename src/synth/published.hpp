@@ -25,6 +25,9 @@ using Cdf = std::vector<CdfPoint>;
 constexpr std::array<EndState, 3> synth_states = {EndState::completed, EndState::cancelled,
                                                   EndState::failed};
 using StateShares = std::array<double, 3>;
+[[nodiscard]] constexpr double sum_of(const StateShares& shares) {
+  return shares[0] + shares[1] + shares[2];
+}
 
 struct WorkType {
   std::string name;             ///< "" when the cluster's jobs have no types

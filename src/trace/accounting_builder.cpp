@@ -16,7 +16,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_messages = 20;
+constexpr std::size_t most_report_messages = 20;
 constexpr std::size_t longest_word = 1024;
 /// Nodes of all jobs together: a small file can name very many.
 constexpr std::uint64_t most_node_uses = 10'000'000;
@@ -127,7 +127,7 @@ void AccountingBuilder::reject(std::string_view reason, std::uint64_t line, std:
   skip("bad row");
   ++bad_;
   ++jobs_;
-  if (dump_.report.messages.size() < most_messages) {
+  if (dump_.report.messages.size() < most_report_messages) {
     dump_.report.messages.push_back(column == 0
                                         ? fmt::format("{}:{}: {}", name_, line, reason)
                                         : fmt::format("{}:{}:{}: {}", name_, line, column, reason));

@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "tests/support/broken_dumps.hpp"
+#include "tests/support/places.hpp"
 #include "trace/accounting_readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/";
+using testing::fixtures;
+
 using Counts = std::map<std::string, std::uint64_t>;
 
 Result<AccountingDump> parse(std::string_view text, bool strict = false) {
@@ -27,7 +29,7 @@ const AccountedJob& job(const AccountingDump& dump, std::string_view id) {
 
 TEST_CASE("accounting text: every kind of row") {
   const AccountingDump dump =
-      read_accounting(fixtures + "accounting_small.txt", {.strict = true}).value();
+      read_accounting(fixtures + "sacct/accounting_small.txt", {.strict = true}).value();
   CHECK(dump.report.dropped == Counts{{"component of a het job, counted with its first one", 1},
                                       {"ended before it started", 1},
                                       {"job step", 2},
@@ -57,7 +59,7 @@ TEST_CASE("accounting text: every kind of row") {
 
 TEST_CASE("accounting JSON: plain numbers and {set, infinite, number} alike") {
   const AccountingDump dump =
-      read_accounting(fixtures + "accounting_small.json", {.strict = true}).value();
+      read_accounting(fixtures + "sacct/accounting_small.json", {.strict = true}).value();
   REQUIRE(dump.jobs.size() == 3);
   CHECK(job(dump, "10").gpus == 4);
   CHECK(job(dump, "10").gpu_type == "a100");
@@ -73,9 +75,9 @@ TEST_CASE("accounting JSON: plain numbers and {set, infinite, number} alike") {
 
 TEST_CASE("accounting: both forms of a real Slurm's dump are the same jobs") {
   const AccountingDump text =
-      read_accounting(fixtures + "testbed.txt.gz", {.strict = true}).value();
+      read_accounting(fixtures + "sacct/testbed.txt.gz", {.strict = true}).value();
   const AccountingDump json =
-      read_accounting(fixtures + "testbed.json.gz", {.strict = true}).value();
+      read_accounting(fixtures + "sacct/testbed.json.gz", {.strict = true}).value();
   REQUIRE(text.jobs.size() == 322);
   REQUIRE(json.jobs.size() == text.jobs.size());
   for (const AccountedJob& a : text.jobs) {

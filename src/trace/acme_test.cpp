@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
+using testing::fixtures;
 }  // namespace
 
 TEST_CASE("acme: Seren's dates have a zone and jobs without GPUs are left out") {
-  const Trace trace = read_trace("acme:" + fixtures + "acme_seren.csv", {}).value();
+  const Trace trace = read_trace("acme:" + fixtures + "traces/acme_seren.csv", {}).value();
   REQUIRE(trace.jobs.size() == 3);
   CHECK(seconds_of(trace.jobs[0].submit) == 1'677'601'102);  // 2023-02-28 16:18:22 UTC
   CHECK(trace.jobs[0].duration == Seconds(117));
@@ -21,14 +22,14 @@ TEST_CASE("acme: Seren's dates have a zone and jobs without GPUs are left out") 
 }
 
 TEST_CASE("acme: the waiting that Kalos counts as duration is taken out") {
-  const Trace trace = read_trace("acme:" + fixtures + "acme_kalos.csv", {}).value();
+  const Trace trace = read_trace("acme:" + fixtures + "traces/acme_kalos.csv", {}).value();
   REQUIRE(trace.jobs.size() == 2);
   CHECK(trace.jobs[0].duration == Seconds(8));   // column duration: 18, of it 10 waiting
   CHECK(trace.jobs[1].duration == Seconds(70));  // 82, of it 12
 }
 
 TEST_CASE("acme: broken rows are counted and named") {
-  const std::string path = fixtures + "acme_broken.csv";
+  const std::string path = fixtures + "traces/acme_broken.csv";
   const Trace trace = read_trace("acme:" + path, {}).value();
   CHECK(trace.jobs.size() == 1);
   CHECK(trace.report.messages ==

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/clusters/";
+using testing::fixtures;
 
 std::string complaint(std::string_view toml) {
   const auto cluster = parse_cluster(toml, "c.toml");
@@ -16,7 +17,7 @@ std::string complaint(std::string_view toml) {
 }  // namespace
 
 TEST_CASE("a VC takes the settings at the top unless it has its own") {
-  const ClusterSpec cluster = read_cluster(fixtures + "mixed.toml").value();
+  const ClusterSpec cluster = read_cluster(fixtures + "clusters/mixed.toml").value();
   REQUIRE(cluster.partitions.size() == 2);
   const PartitionSpec& small = cluster.partitions[0];
   CHECK(small.name == "small");
@@ -39,7 +40,7 @@ TEST_CASE("without VCs the cluster is one partition") {
 }
 
 TEST_CASE("the Philly cluster has seven VCs with rounds of a minute") {
-  const ClusterSpec cluster = read_cluster(fixtures + "philly.toml").value();
+  const ClusterSpec cluster = read_cluster(fixtures + "clusters/philly.toml").value();
   CHECK(cluster.partitions.size() == 11);
   int minutes = 0;
   for (const PartitionSpec& each : cluster.partitions) minutes += each.round == Seconds(60) ? 1 : 0;
@@ -47,9 +48,9 @@ TEST_CASE("the Philly cluster has seven VCs with rounds of a minute") {
 }
 
 TEST_CASE("unknown keys are errors with place and nearest name") {
-  CHECK(read_cluster(fixtures + "broken.toml").error().message ==
+  CHECK(read_cluster(fixtures + "clusters/broken.toml").error().message ==
         fixtures +
-            "broken.toml:5:1: unknown key 'gpu_per_node' (nearest: gpus_per_node; all: "
+            "clusters/broken.toml:5:1: unknown key 'gpu_per_node' (nearest: gpus_per_node; all: "
             "nodes, gpus_per_node, gpu_type, gpu_memory_mib, round_s, name)");
   CHECK(complaint("node = 1").find("nearest: nodes") != std::string::npos);
 }

@@ -25,14 +25,6 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 }  // namespace
 
 CsvRows::CsvRows(std::string_view text, std::string name, char delimiter)
@@ -48,12 +40,12 @@ Result<CsvRows> CsvRows::open(std::string_view text, std::string name, char deli
     return fail(ErrorCode::invalid,
                 fmt::format("{}:{}: header line: {}", rows.name_, rows.row_line_, rows.fault_));
   }
-  for (const Field& field : rows.fields_) rows.header_.push_back(lower(field.text));
+  for (const Field& field : rows.fields_) rows.header_.push_back(lower_case(field.text));
   return rows;
 }
 
 Column CsvRows::find(std::string_view header) const {
-  const auto found = std::ranges::find(header_, lower(header));
+  const auto found = std::ranges::find(header_, lower_case(header));
   return found == header_.end() ? absent : static_cast<Column>(found - header_.begin());
 }
 

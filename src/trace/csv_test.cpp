@@ -11,7 +11,7 @@ std::vector<std::string> row_of(const CsvRows& rows) {
   for (Column c = 0; c < rows.header().size(); ++c) fields.emplace_back(rows.field(c));
   return fields;
 }
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 }  // namespace
 
@@ -22,17 +22,17 @@ TEST_CASE("fields are found by header whatever their order and letter case") {
   CHECK(rows.field(rows.find("jobid")) == "1");
   CHECK(rows.field(rows.find("nobody")).empty());
   REQUIRE(rows.next());
-  CHECK(row_of(rows) == Row{"2", "bob"});
+  CHECK(row_of(rows) == Cells{"2", "bob"});
   CHECK(!rows.next());
 }
 
 TEST_CASE("quoted fields may hold delimiters, doubled quotes and line ends") {
   auto rows = CsvRows::open("a,b\r\n\"x,\"\"y\"\"\",\"1\n2\"\r\nz,w", "t").value();
   REQUIRE(rows.next());
-  CHECK(row_of(rows) == Row{"x,\"y\"", "1\n2"});
+  CHECK(row_of(rows) == Cells{"x,\"y\"", "1\n2"});
   CHECK(rows.line() == 2);
   REQUIRE(rows.next());
-  CHECK(row_of(rows) == Row{"z", "w"});
+  CHECK(row_of(rows) == Cells{"z", "w"});
   CHECK(rows.line() == 4);
   CHECK(!rows.next());
 }
@@ -66,7 +66,7 @@ TEST_CASE("a broken row has a fault and the next line is read") {
   }
   REQUIRE(rows.next());
   CHECK(rows.fault().empty());
-  CHECK(row_of(rows) == Row{"last", "2"});
+  CHECK(row_of(rows) == Cells{"last", "2"});
 }
 
 TEST_CASE("many stray quotes do not make the reading slow") {

@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "base/random.hpp"
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
-const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/traces/";
+using testing::fixtures;
+using testing::shared_data;
 
 struct Row {
   std::string id, user, vc;
@@ -51,7 +52,7 @@ std::string write_helios(const std::vector<Row>& rows) {
 }  // namespace
 
 TEST_CASE("helios: dates, quoted names, CPU jobs and a clock that goes back") {
-  const Trace trace = read_trace("helios:" + fixtures + "helios.csv", {}).value();
+  const Trace trace = read_trace("helios:" + fixtures + "traces/helios.csv", {}).value();
   REQUIRE(trace.jobs.size() == 4);
   const Job& first = trace.jobs[0];
   CHECK(first.id == "1425511");
@@ -70,7 +71,7 @@ TEST_CASE("helios: dates, quoted names, CPU jobs and a clock that goes back") {
 }
 
 TEST_CASE("helios: each broken row is counted with its reason and place") {
-  const std::string path = fixtures + "helios_broken.csv";
+  const std::string path = fixtures + "traces/helios_broken.csv";
   const Trace trace = read_trace("helios:" + path, {}).value();
   CHECK(trace.jobs.size() == 2);
   CHECK(trace.report.rows == 13);
@@ -126,13 +127,13 @@ TEST_CASE("helios: extra numeric columns come along, others are ignored") {
 }
 
 TEST_CASE("helios: the real Venus days with the cluster beside them") {
-  if (!std::filesystem::exists(shared)) {
+  if (!std::filesystem::exists(shared_data + "traces/")) {
     MESSAGE("skipped: ../shared is absent");
     return;
   }
-  const Trace trace =
-      read_trace("helios:" + shared + "venus_sept2020_jobs.csv.gz", {.strict = true, .columns = {}})
-          .value();
+  const Trace trace = read_trace("helios:" + shared_data + "traces/venus_sept2020_jobs.csv.gz",
+                                 {.strict = true, .columns = {}})
+                          .value();
   CHECK(trace.jobs.size() == 11'534);
   CHECK(trace.report.out_of_order == 0);
   CHECK(trace.users.size() > 90);

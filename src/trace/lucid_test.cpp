@@ -3,20 +3,22 @@
 
 #include <filesystem>
 
+#include "tests/support/places.hpp"
 #include "trace/lucid_forecast.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
-const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/lucid/input";
+using testing::fixtures;
+using testing::shared_data;
 
 }  // namespace
 
 TEST_CASE("lucid: a folder gives jobs, profiles, pairs, forecast and cluster") {
   const Trace trace =
-      read_trace("lucid:" + fixtures + "lucid", {.strict = true, .columns = {"est_a"}}).value();
+      read_trace("lucid:" + fixtures + "traces/lucid", {.strict = true, .columns = {"est_a"}})
+          .value();
   REQUIRE(trace.jobs.size() == 3);
   CHECK(trace.jobs[0].id == "11");  // 9 has the same second and comes later in the file
   CHECK(trace.jobs[1].id == "9");
@@ -33,7 +35,7 @@ TEST_CASE("lucid: a folder gives jobs, profiles, pairs, forecast and cluster") {
 }
 
 TEST_CASE("lucid: jobs find their profile and one that the table lacks gets its own") {
-  const Trace trace = read_trace("lucid:" + fixtures + "lucid", {}).value();
+  const Trace trace = read_trace("lucid:" + fixtures + "traces/lucid", {}).value();
   REQUIRE(trace.packing);
   const PackingTables& tables = *trace.packing;
   REQUIRE(tables.profiles.size() == 3);
@@ -60,12 +62,13 @@ TEST_CASE("lucid: tables may be absent") {
 }
 
 TEST_CASE("lucid: a damaged table is an error with its place") {
-  const auto trace = read_trace("lucid:" + fixtures + "lucid_broken", {});
+  const auto trace = read_trace("lucid:" + fixtures + "traces/lucid_broken", {});
   REQUIRE(!trace);
   CHECK(trace.error().message ==
-        fixtures + "lucid_broken/single_data.csv:2:30: gpu_util is not a number from 0 to 100");
-  CHECK(!read_trace("lucid:" + fixtures + "absent", {}));
-  CHECK(read_trace("lucid:" + fixtures, {}).error().message.find("no jobs.csv") !=
+        fixtures +
+            "traces/lucid_broken/single_data.csv:2:30: gpu_util is not a number from 0 to 100");
+  CHECK(!read_trace("lucid:" + fixtures + "traces/absent", {}));
+  CHECK(read_trace("lucid:" + fixtures + "traces", {}).error().message.find("no jobs.csv") !=
         std::string::npos);
 }
 
@@ -81,12 +84,13 @@ TEST_CASE("lucid: forecasts must go forward in even steps") {
 }
 
 TEST_CASE("lucid: the real folder reads as its description says") {
-  if (!std::filesystem::exists(shared)) {
+  if (!std::filesystem::exists(shared_data + "lucid/input")) {
     MESSAGE("skipped: ../shared is absent");
     return;
   }
-  const Trace trace =
-      read_trace("lucid:" + shared, {.strict = true, .columns = {"ord", "est_lgb"}}).value();
+  const Trace trace = read_trace("lucid:" + shared_data + "lucid/input",
+                                 {.strict = true, .columns = {"ord", "est_lgb"}})
+                          .value();
   REQUIRE(trace.jobs.size() == 11'534);
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     REQUIRE(trace.columns.at("ord")[i] == static_cast<double>(i));

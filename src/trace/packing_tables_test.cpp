@@ -5,23 +5,28 @@
 
 #include <filesystem>
 
+#include "tests/support/places.hpp"
+
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/lucid/";
-const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/lucid/input/";
-constexpr std::string_view header = "model,dataset,batchsize,amp,gpu_util,gmem_util,gmem,label";
+using testing::fixtures;
+using testing::shared_data;
 
-std::string complaint(const std::string& row) {
-  const auto profiles = parse_profiles(std::string(header) + "\n" + row + "\n", "p");
+constexpr std::string_view table_header =
+    "model,dataset,batchsize,amp,gpu_util,gmem_util,gmem,label";
+
+std::string profile_complaint(const std::string& row) {
+  const auto profiles = parse_profiles(std::string(table_header) + "\n" + row + "\n", "p");
   return profiles ? "" : profiles.error().message;
 }
 
 }  // namespace
 
 TEST_CASE("pair speeds are found in both orders and only those of one GPU count") {
-  const PackingTables tables =
-      read_packing_tables(fixtures + "single_data.csv", fixtures + "colocate_info.csv").value();
+  const PackingTables tables = read_packing_tables(fixtures + "traces/lucid/single_data.csv",
+                                                   fixtures + "traces/lucid/colocate_info.csv")
+                                   .value();
   REQUIRE(tables.profiles.size() == 2);
   CHECK(tables.pairs[0 * 2 + 1].newcomer == 0.9);
   CHECK(tables.pairs[0 * 2 + 1].resident == 0.8);
@@ -35,22 +40,23 @@ TEST_CASE("pair speeds are found in both orders and only those of one GPU count"
 
 TEST_CASE("a column can say which workloads are free of interference") {
   const auto profiles =
-      parse_profiles(
-          std::string(header) + ",interference_free\nBERT,d,1,0,1,1,1,0,0\nx,d,1,0,1,1,1,0,1\n",
-          "p")
+      parse_profiles(std::string(table_header) +
+                         ",interference_free\nBERT,d,1,0,1,1,1,0,0\nx,d,1,0,1,1,1,0,1\n",
+                     "p")
           .value();
   CHECK(!profiles[0].interference_free);
   CHECK(profiles[1].interference_free);
 }
 
 TEST_CASE("impossible profiles are errors with their place") {
-  CHECK(complaint("m,d,32,0,50,20,2000,1").empty());
-  CHECK(complaint("m,d,32,0,101,20,2000,1") == "p:2:10: gpu_util is not a number from 0 to 100");
-  CHECK(complaint("m,d,32,2,50,20,2000,1").starts_with("p:2:8: amp"));
-  CHECK(complaint("m,d,32,0,50,20,nan,1").starts_with("p:2:16: gmem"));
-  CHECK(complaint("m,d,32,0,50,20,2000,3").starts_with("p:2:21: label"));
-  CHECK(complaint("m,d,32,0,50,20,2000,1\nm,d,32,0,50,20,2000,1").starts_with("p:3: this"));
-  CHECK(complaint("m,d").starts_with("p:2: fewer fields"));
+  CHECK(profile_complaint("m,d,32,0,50,20,2000,1").empty());
+  CHECK(profile_complaint("m,d,32,0,101,20,2000,1") ==
+        "p:2:10: gpu_util is not a number from 0 to 100");
+  CHECK(profile_complaint("m,d,32,2,50,20,2000,1").starts_with("p:2:8: amp"));
+  CHECK(profile_complaint("m,d,32,0,50,20,nan,1").starts_with("p:2:16: gmem"));
+  CHECK(profile_complaint("m,d,32,0,50,20,2000,3").starts_with("p:2:21: label"));
+  CHECK(profile_complaint("m,d,32,0,50,20,2000,1\nm,d,32,0,50,20,2000,1").starts_with("p:3: this"));
+  CHECK(profile_complaint("m,d").starts_with("p:2: fewer fields"));
   CHECK(parse_profiles("model,dataset\n", "p").error().message.find("batchsize") !=
         std::string::npos);
 }
@@ -68,12 +74,13 @@ TEST_CASE("impossible pair speeds are errors with their place") {
 }
 
 TEST_CASE("the released tables have 66 profiles and 1,388 pairs") {
-  if (!std::filesystem::exists(shared)) {
+  if (!std::filesystem::exists(shared_data + "lucid/input/")) {
     MESSAGE("skipped: ../shared is absent");
     return;
   }
-  const PackingTables tables =
-      read_packing_tables(shared + "single_data.csv", shared + "colocate_info.csv").value();
+  const PackingTables tables = read_packing_tables(shared_data + "lucid/input/single_data.csv",
+                                                   shared_data + "lucid/input/colocate_info.csv")
+                                   .value();
   CHECK(tables.profiles.size() == 66);
   std::size_t measured = 0;
   for (const PairRate& pair : tables.pairs) {

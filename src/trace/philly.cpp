@@ -25,20 +25,20 @@ Result<Trace> parse_philly_csv(std::string_view text, const std::string& name,
   });
 }
 
-constexpr JsonOrText parsers{parse_philly_csv, parse_philly_json};
+constexpr JsonOrText philly_parsers{parse_philly_csv, parse_philly_json};
 
 }  // namespace
 
 Result<Trace> parse_philly(std::string_view text, const std::string& display_name,
                            const ReadOptions& options) {
-  return parse_json_or_text(bytes_of(text), display_name, options, parsers);
+  return parse_json_or_text(bytes_of(text), display_name, options, philly_parsers);
 }
 
 Result<Trace> read_philly(const std::string& path, const ReadOptions& options) {
   auto file = InputFile::open(path);
   if (!file) return tl::unexpected(file.error());
   const auto read = [&](std::span<char> out) { return file->read(out); };
-  return with_vc_file(parse_json_or_text(read, path, options, parsers), path);
+  return with_vc_file(parse_json_or_text(read, path, options, philly_parsers), path);
 }
 
 }  // namespace schedmate

@@ -3,18 +3,19 @@
 
 #include <filesystem>
 
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
-const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/traces/";
+using testing::fixtures;
+using testing::shared_data;
 
 }  // namespace
 
 TEST_CASE("philly: attempts add up and their largest width counts") {
-  const Trace trace = read_trace("philly:" + fixtures + "philly.json", {}).value();
+  const Trace trace = read_trace("philly:" + fixtures + "traces/philly.json", {}).value();
   REQUIRE(trace.jobs.size() == 2);
   const Job& first = trace.jobs[0];  // submitted first, third in the file
   CHECK(first.id == "application_3");
@@ -33,7 +34,7 @@ TEST_CASE("philly: attempts add up and their largest width counts") {
 }
 
 TEST_CASE("philly: broken jobs are reported with the line where they begin") {
-  const std::string path = fixtures + "philly_broken.json";
+  const std::string path = fixtures + "traces/philly_broken.json";
   const Trace trace = read_trace("philly:" + path, {}).value();
   CHECK(trace.jobs.size() == 1);
   CHECK(trace.report.messages ==
@@ -45,7 +46,7 @@ TEST_CASE("philly: broken jobs are reported with the line where they begin") {
 }
 
 TEST_CASE("philly: the CSV form may lack users and states") {
-  const Trace trace = read_trace("philly:" + fixtures + "philly.csv", {}).value();
+  const Trace trace = read_trace("philly:" + fixtures + "traces/philly.csv", {}).value();
   REQUIRE(trace.jobs.size() == 2);
   CHECK(trace.users == std::vector<std::string>{""});
   CHECK(trace.jobs[1].gpus == 8);
@@ -57,18 +58,18 @@ TEST_CASE("philly: an empty text is an error, not a crash") {
 }
 
 TEST_CASE("philly: the real CSVs with the cluster beside them") {
-  if (!std::filesystem::exists(shared)) {
+  if (!std::filesystem::exists(shared_data + "traces/")) {
     MESSAGE("skipped: ../shared is absent");
     return;
   }
-  const Trace ten =
-      read_trace("philly:" + shared + "philly_jobs_10vc.csv.gz", {.strict = true, .columns = {}})
-          .value();
+  const Trace ten = read_trace("philly:" + shared_data + "traces/philly_jobs_10vc.csv.gz",
+                               {.strict = true, .columns = {}})
+                        .value();
   CHECK(ten.jobs.size() == 32'861);
   CHECK(ten.vcs.size() == 10);
   REQUIRE(ten.cluster);
   CHECK(ten.cluster->partitions.size() == 11);
-  const Trace one = read_trace("philly:" + shared + "philly_jobs_6214e9_nouser.csv.gz",
+  const Trace one = read_trace("philly:" + shared_data + "traces/philly_jobs_6214e9_nouser.csv.gz",
                                {.strict = true, .columns = {}})
                         .value();
   CHECK(one.jobs.size() == 23'239);

@@ -78,20 +78,20 @@ Result<Trace> parse_sacct_text(std::string_view text, const std::string& name,
                    });
 }
 
-constexpr JsonOrText parsers{parse_sacct_text, parse_sacct_json};
+constexpr JsonOrText sacct_parsers{parse_sacct_text, parse_sacct_json};
 
 }  // namespace
 
 Result<Trace> parse_sacct(std::string_view text, const std::string& display_name,
                           const ReadOptions& options) {
-  return parse_json_or_text(bytes_of(text), display_name, options, parsers);
+  return parse_json_or_text(bytes_of(text), display_name, options, sacct_parsers);
 }
 
 Result<Trace> read_sacct(const std::string& path, const ReadOptions& options) {
   auto file = InputFile::open(path);
   if (!file) return tl::unexpected(file.error());
   const auto read = [&](std::span<char> out) { return file->read(out); };
-  return with_vc_file(parse_json_or_text(read, path, options, parsers), path);
+  return with_vc_file(parse_json_or_text(read, path, options, sacct_parsers), path);
 }
 
 }  // namespace schedmate

@@ -35,7 +35,7 @@ std::optional<std::int64_t> gpus_in(JsonElement job, std::string_view which) {
   return total ? total : typed;
 }
 
-void add_job(JsonElement element, std::uint64_t line, TraceBuilder& builder) {
+void add_sacct_job(JsonElement element, std::uint64_t line, TraceBuilder& builder) {
   std::array<char, 64> id{};
   Draft job;
   job.id = print_id(element, id);
@@ -73,7 +73,7 @@ Result<Trace> parse_sacct_json(std::string start, const ReadBytes& rest, const s
   if (!options.columns.empty()) {
     return fail(ErrorCode::invalid, name + ": extra columns can only be read from sacct text");
   }
-  return read_jobs(JsonArray(std::move(start), rest, name, "jobs"), name, options, add_job);
+  return read_jobs(JsonArray(std::move(start), rest, name, "jobs"), name, options, add_sacct_job);
 }
 
 }  // namespace schedmate

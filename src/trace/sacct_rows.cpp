@@ -14,12 +14,6 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
 constexpr std::size_t most_joined_lines = 200;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 /// What a first line without '|' is.
 std::string_view what_else(std::string_view line, std::string_view rest) {
   if (line.find('\t') != std::string_view::npos) return "its fields are separated by tabs";
@@ -61,7 +55,7 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   if (line.find('|') == std::string_view::npos)
     return wrong(what_else(line, text.substr(rows.at_, 200)));
   rows.split_row(line);
-  for (const std::string_view field : rows.fields_) rows.header_.push_back(lower(trim(field)));
+  for (const std::string_view field : rows.fields_) rows.header_.push_back(lower_case(trim(field)));
   if (!line.empty() && std::isdigit(static_cast<unsigned char>(line.front())) != 0)
     return wrong("the first line is a job, not the header (leave out --noheader)");
   return rows;
@@ -69,7 +63,7 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
 
 SacctRows::Column SacctRows::find(std::span<const std::string_view> headers) const {
   for (const std::string_view header : headers) {
-    const auto found = std::ranges::find(header_, lower(header));
+    const auto found = std::ranges::find(header_, lower_case(header));
     if (found != header_.end()) return static_cast<Column>(found - header_.begin());
   }
   return none;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
+using testing::fixtures;
+
 using Counts = std::map<std::string, std::uint64_t>;
 
 }  // namespace
 
 TEST_CASE("sacct text: steps, CPU jobs and unfinished jobs are skipped and counted") {
   const Trace trace =
-      read_trace("sacct:" + fixtures + "sacct.txt", {.strict = true, .columns = {}}).value();
+      read_trace("sacct:" + fixtures + "traces/sacct.txt", {.strict = true, .columns = {}}).value();
   REQUIRE(trace.jobs.size() == 3);
   CHECK(trace.jobs[0].gpus == 2);
   CHECK(trace.jobs[0].duration == Seconds(3600));
@@ -31,7 +33,7 @@ TEST_CASE("sacct text: steps, CPU jobs and unfinished jobs are skipped and count
 }
 
 TEST_CASE("sacct text: any field order, raw seconds, and broken rows") {
-  const std::string path = fixtures + "sacct_broken.txt";
+  const std::string path = fixtures + "traces/sacct_broken.txt";
   const Trace trace = read_trace("sacct:" + path, {}).value();
   REQUIRE(trace.jobs.size() == 1);
   CHECK(trace.jobs[0].duration == Seconds(60));
@@ -56,9 +58,11 @@ TEST_CASE("sacct text: without Elapsed the run time is End - Start") {
 
 TEST_CASE("sacct JSON: old and new releases give the same jobs") {
   const Trace old =
-      read_trace("sacct:" + fixtures + "sacct_21.json", {.strict = true, .columns = {}}).value();
+      read_trace("sacct:" + fixtures + "traces/sacct_21.json", {.strict = true, .columns = {}})
+          .value();
   const Trace now =
-      read_trace("sacct:" + fixtures + "sacct_25.json", {.strict = true, .columns = {}}).value();
+      read_trace("sacct:" + fixtures + "traces/sacct_25.json", {.strict = true, .columns = {}})
+          .value();
   for (const Trace* trace : {&old, &now}) {
     REQUIRE(trace->jobs.size() == 2);
     CHECK(trace->jobs[0].id == "101");
@@ -76,7 +80,7 @@ TEST_CASE("sacct JSON: old and new releases give the same jobs") {
 }
 
 TEST_CASE("sacct JSON: broken jobs are counted with their lines") {
-  const std::string path = fixtures + "sacct_broken.json";
+  const std::string path = fixtures + "traces/sacct_broken.json";
   const Trace trace = read_trace("sacct:" + path, {}).value();
   CHECK(trace.jobs.size() == 1);
   CHECK(trace.report.messages ==
@@ -88,7 +92,7 @@ TEST_CASE("sacct JSON: broken jobs are counted with their lines") {
 }
 
 TEST_CASE("sacct JSON: a text that ends early is an error") {
-  const std::string text = read_file(fixtures + "sacct_25.json").value();
+  const std::string text = read_file(fixtures + "traces/sacct_25.json").value();
   const std::size_t end = text.find("\"meta\"") - 6;  // before the bracket that ends the jobs
   for (std::size_t length = 0; length < end; length += 7) {
     CHECK_MESSAGE(!parse_sacct(text.substr(0, length), "t", {}), length);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
 namespace {
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
+using testing::fixtures;
 }  // namespace
 
 TEST_CASE("swf: processors are GPUs, partitions VCs, and the header gives the cluster") {
   const Trace trace =
-      read_trace("swf:" + fixtures + "swf.swf", {.strict = true, .columns = {}}).value();
+      read_trace("swf:" + fixtures + "traces/swf.swf", {.strict = true, .columns = {}}).value();
   REQUIRE(trace.jobs.size() == 3);
   CHECK(trace.jobs[0].gpus == 4);
   CHECK(trace.jobs[0].duration == Seconds(100));
@@ -38,7 +39,7 @@ TEST_CASE("swf: the cluster is left open when the header cannot tell it") {
 }
 
 TEST_CASE("swf: broken rows are counted and named") {
-  const std::string path = fixtures + "swf_broken.swf";
+  const std::string path = fixtures + "traces/swf_broken.swf";
   const Trace trace = read_trace("swf:" + path, {}).value();
   CHECK(trace.jobs.size() == 1);
   CHECK(trace.report.messages == std::vector<std::string>{path + ":2:1: a row needs 18 fields",
@@ -50,7 +51,7 @@ TEST_CASE("swf: broken rows are counted and named") {
 
 TEST_CASE("swf: a field can be kept as a column by its name") {
   const Trace trace =
-      read_trace("swf:" + fixtures + "swf.swf", {.columns = {"wanted_time_s"}}).value();
+      read_trace("swf:" + fixtures + "traces/swf.swf", {.columns = {"wanted_time_s"}}).value();
   CHECK(trace.columns.at("wanted_time_s") == std::vector<double>{200, 200, 90});
   CHECK(parse_swf("1", "t", {.columns = {"wanted_times"}}).error().message.find("nearest") !=
         std::string::npos);

@@ -48,10 +48,10 @@ Element element(std::string_view pattern, char letter) {
 }
 
 using Parts = std::span<const std::string>;
-using Names = std::span<const std::string_view>;
+using NameSpan = std::span<const std::string_view>;
 
 /// Row by row over the pattern's parts: fits[i] says whether the first i names are taken so far.
-bool parts_match(Parts parts, Names names) {
+bool parts_match(Parts parts, NameSpan names) {
   std::vector<char> fits(names.size() + 1, 0);
   fits[0] = 1;
   for (const std::string& part : parts) {

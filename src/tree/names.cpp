@@ -10,23 +10,15 @@
 namespace schedmate {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
+using NameList = std::initializer_list<std::string_view>;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
-bool is_one_of(std::string_view name, Names names) {
+bool is_one_of(std::string_view name, NameList names) {
   return std::ranges::find(names, name) != names.end();
 }
-bool starts_with_one_of(std::string_view name, Names starts) {
+bool starts_with_one_of(std::string_view name, NameList starts) {
   return std::ranges::any_of(starts, [&](auto start) { return name.starts_with(start); });
 }
-bool ends_with_one_of(std::string_view name, Names ends) {
+bool ends_with_one_of(std::string_view name, NameList ends) {
   return std::ranges::any_of(ends, [&](auto end) { return name.ends_with(end); });
 }
 
@@ -57,14 +49,14 @@ bool is_secret_file(std::string_view name) {
 }  // namespace
 
 bool is_secret_path(std::string_view path) {
-  const std::string all = lower(path);
+  const std::string all = lower_case(path);
   const auto parts = split(all, '/');
   return std::ranges::any_of(parts, is_secret_folder) ||
          std::ranges::any_of(parts, is_secret_file) || all.ends_with("huggingface/token");
 }
 
 bool is_agent_text(std::string_view path) {
-  const std::string all = lower(path);
+  const std::string all = lower_case(path);
   const auto parts = split(all, '/');
   return is_one_of(parts.back(), {"agents.md", "claude.md", "gemini.md", "copilot-instructions.md",
                                   ".cursorrules", ".windsurfrules", ".clinerules", "skill.md"}) ||

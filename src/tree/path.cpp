@@ -31,4 +31,9 @@ Result<std::string> join_path(std::string_view base, std::string_view path) {
   return parts.empty() ? std::string(".") : fmt::format("{}", fmt::join(parts, "/"));
 }
 
+std::string folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
+}
+
 }  // namespace schedmate

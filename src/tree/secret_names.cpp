@@ -99,9 +99,9 @@ bool is_secret(Trust trust, const Written& written, std::string_view value) {
   return false;
 }
 
-class Names {
+class NameFinder {
  public:
-  Names(std::string_view text, Spans& found) : text_(text), found_(found) {}
+  NameFinder(std::string_view text, Spans& found) : text_(text), found_(found) {}
 
   void run() {
     for (std::size_t at = 0; at < text_.size();) {
@@ -225,6 +225,6 @@ class Names {
 
 }  // namespace
 
-void find_assigned_secrets(std::string_view text, Spans& found) { Names(text, found).run(); }
+void find_assigned_secrets(std::string_view text, Spans& found) { NameFinder(text, found).run(); }
 
 }  // namespace schedmate

@@ -114,5 +114,7 @@ class Tree {
 /// "a/./b/../c" -> "a/c"; "." for the root. `base` is the folder that `path` is relative to.
 /// Errors: refused (absolute, or leaves the root), invalid (holds a zero byte).
 [[nodiscard]] Result<std::string> join_path(std::string_view base, std::string_view path);
+/// "a/b/c.py" -> "a/b"; "" for a path without a folder.
+[[nodiscard]] std::string folder_of(std::string_view path);
 
 }  // namespace schedmate

@@ -14,7 +14,9 @@ constexpr std::size_t most_draws = 1000;
 constexpr std::size_t least_draws = 200;
 constexpr std::size_t draw_budget = 20'000'000;  // jobs drawn for one group
 
-double seconds(Seconds duration) { return std::max(1.0, static_cast<double>(duration.count())); }
+double at_least_a_second(Seconds duration) {
+  return std::max(1.0, static_cast<double>(duration.count()));
+}
 
 /// The jobs of one group, until its figures are made.
 struct Members {
@@ -104,10 +106,11 @@ std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grou
     if (past.pinned || past.censored || replay.status != JobStatus::finished ||
         policy.status != JobStatus::finished)
       continue;
-    const double replay_jct = seconds(replay.end - past.eligible);
+    const double replay_jct = at_least_a_second(replay.end - past.eligible);
     Members& group = members[groups.of_row[row]];
-    group.log_ratios.push_back(std::log(seconds(policy.end - past.eligible) / replay_jct));
-    group.replay_log_ratio += std::log(replay_jct / seconds(past.end - past.eligible));
+    group.log_ratios.push_back(
+        std::log(at_least_a_second(policy.end - past.eligible) / replay_jct));
+    group.replay_log_ratio += std::log(replay_jct / at_least_a_second(past.end - past.eligible));
     const Job& job = world.trace.jobs[row];
     group.wait_s += wait_s(job, past, policy);
     group.replay_wait_s += wait_s(job, past, replay);

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/support/places.hpp"
+
 namespace schedmate {
 namespace {
 
-const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
+using testing::data;
 
 Recipe recipe_of(const std::string& name) {
   return read_recipe(data + "recipes/" + name + ".toml").value();

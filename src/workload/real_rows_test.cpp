@@ -12,11 +12,13 @@
 #include <schedmate/workload.hpp>
 
 #include "base/random.hpp"
+#include "tests/support/places.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
+using testing::data;
+
 const std::string philly = SCHEDMATE_SOURCE_DIR "/../shared/data/traces/philly_jobs_10vc.csv.gz";
 
 /// Share of the variance of log durations that (model, GPUs) explains.

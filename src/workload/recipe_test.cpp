@@ -7,12 +7,13 @@
 #include <set>
 
 #include "base/input.hpp"
+#include "tests/support/places.hpp"
 #include "workload/readers.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
+using testing::data;
 
 /// A file of data/ with one change.
 std::string changed(const std::string& file, std::string_view from, std::string_view to) {

@@ -11,11 +11,12 @@
 #include "base/random.hpp"
 #include "base/sha256.hpp"
 #include "core/facts_json.hpp"
+#include "tests/support/places.hpp"
 
 namespace schedmate {
 namespace {
 
-const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
+using testing::data;
 
 struct Files {
   Recipe recipe;

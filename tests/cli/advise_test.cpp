@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* script =
+constexpr const char* resnet_script =
     "import argparse\n"
     "import torch\n"
     "import torchvision\n"
@@ -33,7 +33,7 @@ struct Cluster {
   Scratch here;
   Cluster() {
     std::filesystem::create_directory(here.path("tree"));
-    here.write("tree/train.py", script);
+    here.write("tree/train.py", resnet_script);
   }
 
   Ran advise(const std::string& id, const std::string& user, const std::string& command,

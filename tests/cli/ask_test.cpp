@@ -39,10 +39,6 @@ struct Log {
   }
 };
 
-Words with_model(const std::string& url) {
-  return {"--llm", "lab", "--set", "llm.lab.url=" + url, "--set", "llm.lab.model=m"};
-}
-
 }  // namespace
 
 TEST_CASE("speed, checkpoint and failure of a log are told with their lines") {

@@ -22,16 +22,16 @@ constexpr const char* secret = "sk-abcdefghij0123456789klmnopqrst";
 
 /// What no rule knows looks like the text "error" of the category table, the other lines of the log
 /// like nothing in it.
-std::vector<double> vector_of(const std::string& text) {
+std::vector<double> line_vector(const std::string& text) {
   if (text.contains("frobnicate") || text == "error") return {1, 0, 0};
   const bool ours = text.contains("step 1") || text.contains("login") || text == "bye";
   return ours ? std::vector<double>{0, 0, 1} : std::vector<double>{0, 1, 0};
 }
 
-FakeReply embed(const FakeCall& call) {
+FakeReply embed_lines(const FakeCall& call) {
   Json data = Json::array();
   for (const auto& text : Json::parse(call.body).at("input").get<std::vector<std::string>>())
-    data.push_back({{"index", data.size()}, {"embedding", vector_of(text)}});
+    data.push_back({{"index", data.size()}, {"embedding", line_vector(text)}});
   return {.body = Json{{"data", data}}.dump()};
 }
 
@@ -57,7 +57,7 @@ Words served_by(const FakeLlm& server) {
 
 TEST_CASE("a classifier of vectors finds a line that no rule knows, and sends no secret") {
   const Run run;
-  const FakeLlm server(embed);
+  const FakeLlm server(embed_lines);
   const Ran rules = run.diagnose({});
   CAPTURE(rules.err);
   CHECK(Json::parse(rules.out)["class"] == "none");
@@ -84,7 +84,7 @@ TEST_CASE("a server that is gone or talks nonsense is told, not taken for a heal
   const Run run;
   std::string url;
   {
-    const FakeLlm gone(embed);
+    const FakeLlm gone(embed_lines);
     url = gone.url();
   }
   const Ran dead = run.diagnose(

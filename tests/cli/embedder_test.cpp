@@ -21,7 +21,7 @@ using testing::FakeLlm;
 using testing::FakeReply;
 
 /// Texts with SGD look one way, all others another.
-std::vector<double> vector_of(const std::string& text) {
+std::vector<double> optimizer_vector(const std::string& text) {
   return text.find("sgd") != std::string::npos ? std::vector<double>{1, 0.1, 0}
                                                : std::vector<double>{0, 0.1, 1};
 }
@@ -30,16 +30,16 @@ std::vector<std::string> texts_of(const FakeCall& call) {
   return Json::parse(call.body).at("input").get<std::vector<std::string>>();
 }
 
-FakeReply embed(const FakeCall& call) {
+FakeReply embed_optimizers(const FakeCall& call) {
   Json data = Json::array();
   for (const std::string& text : texts_of(call))
-    data.push_back({{"index", data.size()}, {"embedding", vector_of(text)}});
+    data.push_back({{"index", data.size()}, {"embedding", optimizer_vector(text)}});
   return {.body = Json{{"data", data}}.dump()};
 }
 
-struct History {
+struct OptimizerHistory {
   Scratch here;
-  History() {
+  OptimizerHistory() {
     for (const char* name : {"SGD", "Adam"}) {
       here.write(std::string("tree/") + name + ".py",
                  std::string("import torch\nopt = torch.optim.") + name +
@@ -76,8 +76,8 @@ struct History {
 }  // namespace
 
 TEST_CASE("vectors of a server, or of its recording, find the jobs alike") {
-  const History history;
-  const FakeLlm server(embed);
+  const OptimizerHistory history;
+  const FakeLlm server(embed_optimizers);
   const Words served{"--embedder",   "openai", "--set", "embedder.url=" + server.url(),
                      "--similarity", "paper"};
   CHECK(history.advise("1", "ann", "SGD", served).status == 0);
@@ -90,7 +90,7 @@ TEST_CASE("vectors of a server, or of its recording, find the jobs alike") {
   for (const FakeCall& call : server.calls()) {
     CHECK(call.path == "/v1/embeddings");
     for (const std::string& text : texts_of(call))
-      recording += Json{{"text", text}, {"vector", vector_of(text)}}.dump() + "\n";
+      recording += Json{{"text", text}, {"vector", optimizer_vector(text)}}.dump() + "\n";
   }
   history.here.write("vectors.jsonl", recording);
   const std::size_t calls = server.calls().size();
@@ -101,7 +101,7 @@ TEST_CASE("vectors of a server, or of its recording, find the jobs alike") {
 }
 
 TEST_CASE("an embedding server that is down costs the similar jobs and nothing else") {
-  const History history;
+  const OptimizerHistory history;
   const Ran ran = history.advise("1", "ann", "SGD",
                                  {"--embedder", "openai", "--set",
                                   "embedder.url=http://127.0.0.1:1/v1", "--similarity", "paper"});
@@ -110,7 +110,7 @@ TEST_CASE("an embedding server that is down costs the similar jobs and nothing e
 }
 
 TEST_CASE("what cannot be an embedder is said") {
-  const History history;
+  const OptimizerHistory history;
   const auto complaint = [&](const Words& words) {
     const Ran ran = history.advise("1", "ann", "SGD", words);
     CHECK(ran.status != 0);

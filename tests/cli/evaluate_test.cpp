@@ -11,8 +11,8 @@
 namespace schedmate {
 namespace {
 
-/// 300 jobs of four users that crowd 2 nodes of 8 GPUs.
-std::string crowd() {
+/// 300 jobs of four users that two_node_crowd 2 nodes of 8 GPUs.
+std::string two_node_crowd() {
   std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(11);
   std::int64_t now = 0;
@@ -24,9 +24,9 @@ std::string crowd() {
   return text;
 }
 
-constexpr std::string_view cluster = "[[vc]]\nname = \"p\"\nnodes = 2\ngpus_per_node = 8\n";
+constexpr std::string_view two_nodes = "[[vc]]\nname = \"p\"\nnodes = 2\ngpus_per_node = 8\n";
 
-constexpr std::string_view experiment = R"toml(title = "Small | <b>crowd</b>"
+constexpr std::string_view experiment = R"toml(title = "Small | <b>two_node_crowd</b>"
 claim = "none"
 published = ["1.23x (paper)"]
 perturbations = 3
@@ -37,7 +37,7 @@ workload = "heavy"
 [[trace]]
 name = "crowd"
 trace = "helios:jobs.csv"
-cluster = "cluster.toml"
+two_nodes = "cluster.toml"
 [[arm]]
 label = "sm"
 policy = "qssf+sm"
@@ -48,8 +48,8 @@ policy = "fifo"
 
 struct World : Scratch {
   World() {
-    write("jobs.csv", crowd());
-    write("cluster.toml", cluster);
+    write("jobs.csv", two_node_crowd());
+    write("cluster.toml", two_nodes);
     write("small.toml", experiment);
   }
   [[nodiscard]] Ran evaluate(const std::string& out, const std::string& threads = "1") const {
@@ -100,7 +100,7 @@ TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
   here.write("out/small.csv", csv + "x");
   CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
   CHECK(here.read("out/small.csv") == csv);
-  here.write("jobs.csv", crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
+  here.write("jobs.csv", two_node_crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
   CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
 }
 

@@ -68,12 +68,6 @@ struct Logs {
   }
 };
 
-Words with_model(const std::string& url, const Words& more = {}) {
-  Words words{"--llm", "lab", "--set", "llm.lab.url=" + url, "--set", "llm.lab.model=m"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 /// The document without what a model costs.
 Json rules_part(Json json) {
   json.erase("cost");

@@ -92,6 +92,13 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::vector<std::string> with_model(const std::string& url, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"--llm",          "lab", "--set", "llm.lab.url=" + url, "--set",
+                                 "llm.lab.model=m"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 std::string venus() {
   return "helios:" SCHEDMATE_SOURCE_DIR "/data/venus/venus_sept2020_days0-12.csv.gz";
 }

@@ -45,6 +45,10 @@ class Scratch {
 /// Whole text of a file; "" when it is absent.
 [[nodiscard]] std::string contents(const std::string& path);
 
+/// The flags that name the model at this address, and `more`.
+[[nodiscard]] std::vector<std::string> with_model(const std::string& url,
+                                                  const std::vector<std::string>& more = {});
+
 /// "helios:PATH" of the bundled Venus days.
 [[nodiscard]] std::string venus();
 

@@ -21,11 +21,11 @@ constexpr std::string_view jobs =
     "2,bob,a,2,FAILED,10,50\n"
     "3,bob,a,9,COMPLETED,20,50\n"
     "4,bob,a,none,COMPLETED,30,50\n";
-constexpr std::string_view cluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus_per_node = 4\n";
+constexpr std::string_view one_node = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus_per_node = 4\n";
 
 Ran simulate(const Scratch& here, Names more) {
   here.write("jobs.csv", jobs);
-  here.write("cluster.toml", cluster);
+  here.write("cluster.toml", one_node);
   Names words{"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml"};
   words.insert(words.end(), more.begin(), more.end());
   return here.run(words);

@@ -37,8 +37,8 @@ std::string idle_but_waiting(int wait_s) {
   return text;
 }
 
-/// 200 jobs of three users that crowd 3 nodes of 4 GPUs.
-std::string crowd() {
+/// 200 jobs of three users that three_node_crowd 3 nodes of 4 GPUs.
+std::string three_node_crowd() {
   std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(7);
   std::int64_t now = 1'700'000'000;
@@ -67,7 +67,7 @@ std::string as_dump(const std::string& jobs_csv) {
 
 TEST_CASE("whatif: a dump that the site's model made itself is replayed to the second") {
   const Scratch here;
-  here.write("jobs.csv", crowd());
+  here.write("jobs.csv", three_node_crowd());
   here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
   const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
                              "--policy", "fifo", "--report", "none", "--out", "sim"});

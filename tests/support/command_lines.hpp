@@ -4,6 +4,11 @@
 /// What a command would start, on one line each: words with blanks between them, '?' before those
 /// that are not known, "(maybe)" in undecided branches, "xN" where it runs N times.
 
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+
 #include "command/command.hpp"
 #include "tests/support/small_tree.hpp"
 
@@ -40,6 +45,18 @@ inline std::string started(Tree& tree, const std::string& command, int gpus = 1,
 inline std::string started_by(const std::string& script, const std::string& command = "sh run.sh") {
   SmallTree tree({{"run.sh", script}, {"train.py", ""}, {"configs/a.yaml", "lr: 1\n"}});
   return started(*tree, command, 4);
+}
+
+struct StartedRow {
+  const char* script;
+  const char* started;
+};
+
+inline void check_started(std::span<const StartedRow> rows, const char* command = "sh run.sh") {
+  for (const auto& row : rows) {
+    CAPTURE(row.script);
+    CHECK(started_by(row.script, command) == row.started);
+  }
 }
 
 }  // namespace schedmate::testing

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <schedmate/cluster.hpp>
 #include <schedmate/job.hpp>
 #include <string>
 #include <string_view>
@@ -12,6 +13,11 @@
 #include <vector>
 
 namespace schedmate::testing {
+
+constexpr std::int64_t day_s = 86'400;
+
+/// The i-th job of a trace.
+constexpr JobId job(std::uint32_t i) { return static_cast<JobId>(i); }
 
 /// One job; named members say what a test is about.
 struct SmallJob {
