@@ -1,31 +1,68 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The work of clang_tidy.sh: which files, which have passed before, and running the others."""
+"""The work of clang_tidy.sh: which units, which have passed before, and running the others."""
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
+import typing
 
 ROOT = pathlib.Path.cwd()
 TOOL = "clang-tidy-19"
 INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
-def entries_of(build, wanted):
-    """The compile commands of files of the tree, generated and third-party ones left out."""
+class Unit(typing.NamedTuple):
+    path: pathlib.Path  # what is compiled: a source, or a file that includes several (unity build)
+    sources: list       # sources of the tree in it
+    options: list       # of the compiler
+
+
+def options_of(command):
+    """Those of a compile command, without launcher, compiler, output and source."""
+    words = shlex.split(command)[:-1]
+    words = words[next(i for i, word in enumerate(words) if word.startswith("-")):]
+    out = words.index("-o")
+    return [word for word in words[:out] + words[out + 2:] if word != "-c"]
+
+
+def units_of(build):
+    """What is compiled of the tree, generated and third-party files left out."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
-        if not path.is_relative_to(ROOT) or path.is_relative_to(build):
-            continue
-        relative = path.relative_to(ROOT)
-        is_test = relative.parts[0] == "tests" or path.stem.endswith("_test")
-        chosen = not is_test if wanted == ["--product"] else not wanted or str(relative) in wanted
-        if relative.parts[0] != "third_party" and chosen:
-            yield relative, entry["command"]
+        if path.parent.name == "Unity":
+            sources = [pathlib.Path(name.decode()) for name in INCLUDE.findall(read(path))]
+        else:
+            sources = [path]
+        sources = [source.relative_to(ROOT) for source in sources
+                   if source.is_relative_to(ROOT) and not source.is_relative_to(build)]
+        sources = [source for source in sources if source.parts[0] != "third_party"]
+        if sources:
+            yield Unit(path, sources, options_of(entry["command"]))
+
+
+def is_test(source):
+    return source.parts[0] == "tests" or source.stem.endswith("_test")
+
+
+def chosen(units, wanted):
+    """All units, those of the product, or each named source on its own."""
+    if not wanted or wanted == ["--product"]:
+        return {unit.path: unit for unit in units
+                if not wanted or not any(map(is_test, unit.sources))}
+    return {source: Unit(ROOT / source, [source], unit.options)
+            for unit in units for source in unit.sources if str(source) in wanted}
+
+
+@functools.cache
+def read(path):
+    return path.read_bytes()
 
 
 def with_headers(path, seen):
@@ -33,24 +70,25 @@ def with_headers(path, seen):
     if path in seen or not path.is_file():
         return seen
     seen.add(path)
-    for name in INCLUDE.findall(path.read_bytes()):
+    for name in INCLUDE.findall(read(path)):
         for folder in (path.parent, ROOT, ROOT / "src", ROOT / "include"):
             with_headers(folder / name.decode(), seen)
     return seen
 
 
-def key_of(path, command, version):
-    digest = hashlib.sha256(version + command.encode())
-    for file in [ROOT / ".clang-tidy", *sorted(with_headers(ROOT / path, set()))]:
-        digest.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
+def key_of(unit, version):
+    digest = hashlib.sha256(version + shlex.join(unit.options).encode())
+    for file in [ROOT / ".clang-tidy", *sorted(with_headers(unit.path, set()))]:
+        digest.update(str(file).encode() + b"\0" + read(file) + b"\0")
     return digest.hexdigest()
 
 
-def check(build, path):
+def check(unit):
     # clang does not know g++'s own warning options, and libstdc++ 12 uses what C++23 deprecates.
     quiet = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations"]
+    checks = [] if unit.path == ROOT / unit.sources[0] else ["--checks=-bugprone-suspicious-include"]
     result = subprocess.run(
-        [TOOL, "--quiet", "-p", build, *(f"--extra-arg={option}" for option in quiet), path],
+        [TOOL, "--quiet", *checks, unit.path, "--", *unit.options, *quiet],
         capture_output=True, text=True)
     return result.returncode, result.stdout + ("" if result.returncode == 0 else result.stderr)
 
@@ -60,21 +98,22 @@ def main():
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
     passed = build / "clang-tidy-passed"
     passed.mkdir(exist_ok=True)
-    keys = {path: key_of(path, command, version)
-            for path, command in entries_of(build, sys.argv[2:])}
+    units = list(chosen(units_of(build), sys.argv[2:]).values())
+    keys = [passed / key_of(unit, version) for unit in units]
     # The largest first: no core is left alone with a long one at the end.
-    todo = sorted((path for path, key in keys.items() if not (passed / key).exists()),
-                  key=lambda path: -os.path.getsize(path))
-    failed = []
+    todo = sorted(((unit, key) for unit, key in zip(units, keys) if not key.exists()),
+                  key=lambda each: -sum(os.path.getsize(source) for source in each[0].sources))
+    failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, (code, output) in zip(todo, pool.map(lambda p: check(build, p), todo)):
+        for (_, key), (code, output) in zip(todo, pool.map(lambda each: check(each[0]), todo)):
             if code == 0:
-                (passed / keys[path]).touch()
+                key.touch()
             else:
-                failed.append(path)
+                failed += 1
                 print(output.strip(), flush=True)
-    print(f"clang-tidy: {len(keys)} files, {len(keys) - len(todo)} unchanged since they passed, "
-          f"{len(failed)} with findings")
+    files = len({source for unit in units for source in unit.sources})
+    print(f"clang-tidy: {files} files in {len(units)} units, {len(units) - len(todo)} unchanged since "
+          f"they passed, {failed} with findings")
     return 1 if failed else 0
 
 

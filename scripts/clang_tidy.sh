@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang_tidy.sh [BUILD] [--product | FILE...]: clang-tidy over the compiled files of the tree (all
-# but tests with --product, or those given), one process a core. A file that passed is not looked at
-# again until it, a header it includes, the checks or its compile command change. Exit code 77
-# (ctest: skipped) when a tool is absent.
+# clang_tidy.sh [BUILD] [--product | FILE...]: clang-tidy over what BUILD compiles of the tree (all
+# but tests with --product, or the sources given), one process a core. In a unity build several
+# sources are looked at together. What passed is not looked at again until a source, a header that it
+# includes, the checks or the compiler's options change. Exit code 77 (ctest: skipped) when a tool is
+# absent.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in clang-tidy-19 python3; do
