@@ -4,7 +4,8 @@ add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Werror
   # In a unity build a name of one file seems to shadow, or to lend its linkage to, that of another.
-  $<IF:$<BOOL:${CMAKE_UNITY_BUILD}>,-Wshadow=local;-Wno-subobject-linkage,-Wshadow>
+  $<IF:$<BOOL:${CMAKE_UNITY_BUILD}>,-Wshadow=local,-Wshadow>
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
   # False alarms of g++ 12: string + string (its bug 105651), std::variant (its bug 105562).
   -Wno-restrict -Wno-maybe-uninitialized)

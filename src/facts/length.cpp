@@ -182,7 +182,7 @@ bool counts_steps(std::string_view leaf) {
   return std::ranges::find(names, leaf) != names.end();
 }
 
-/// A length_field of a class such as EvalArgs. Other owners are files and calls.
+/// A field of a class such as EvalArgs. Other owners are files and calls.
 bool of_other_class(const Setting& setting) {
   const bool by_class = setting.owner.find_first_of("./") == std::string::npos;
   return by_class && of_something_else(normal_key(setting.owner));

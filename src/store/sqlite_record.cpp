@@ -13,7 +13,7 @@ std::optional<std::int64_t> seconds(const std::optional<SimTime>& time) {
 }
 
 // Column numbers of select_jobs.
-enum Column : int {
+enum JobColumn : int {
   id,
   user,
   vc,

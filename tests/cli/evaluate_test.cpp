@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-/// 300 jobs of four users that two_node_crowd 2 nodes of 8 GPUs.
+/// 300 jobs of four users that crowd 2 nodes of 8 GPUs.
 std::string two_node_crowd() {
   std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(11);

@@ -37,7 +37,7 @@ std::string idle_but_waiting(int wait_s) {
   return text;
 }
 
-/// 200 jobs of three users that three_node_crowd 3 nodes of 4 GPUs.
+/// 200 jobs of three users that crowd 3 nodes of 4 GPUs.
 std::string three_node_crowd() {
   std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(7);
