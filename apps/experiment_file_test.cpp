@@ -40,8 +40,8 @@ TEST_CASE("standard arms change the advice or what the Advisor sees, nothing els
     return *std::ranges::find(experiment.arms, label, &ExperimentArm::label);
   };
   CHECK(experiment.arms.front().label == "qssf");
-  CHECK(arm("sm.last_k").policy == "qssf+sm:advice=last_k");
-  CHECK(arm("sm.oracle").policy == "qssf+sm:advice=oracle:use,shrink=false");
+  CHECK(arm("sm.last_k").policy == "qssf+sm:estimate=gbdt,advice=last_k");
+  CHECK(arm("sm.oracle").policy == "qssf+sm:estimate=gbdt,advice=oracle:use,shrink=false");
   CHECK(arm("sm.metadata").policy == arm("sm").policy);
   CHECK(arm("sm.metadata").settings.at("workload_shuffle") == "metadata");
   CHECK(arm("sm.all").settings.at("workload_shuffle") == "all");

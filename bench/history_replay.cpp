@@ -60,16 +60,18 @@ class Replay {
       : trace_(trace), workload_(workload), estimate_(estimate) {}
 
   void run(std::string_view variant) {
-    const auto last_k = make_estimator("last_k", trace_, seed);
-    const auto user_mean = make_estimator("user_mean", trace_, seed);
+    const auto last_k = make_estimator("last_k", {trace_, seed});
+    const auto user_mean = make_estimator("user_mean", {trace_, seed});
     if (!last_k || !user_mean) std::abort();
     std::vector<History> histories(trace_.vcs.size());
     std::map<std::string, Tally> tallies;
     for (std::size_t i = 0; i < trace_.jobs.size(); ++i) {
       const Job& job = trace_.jobs[i];
       for (; !running_.empty() && running_.top().first <= job.submit; running_.pop()) {
-        finish(running_.top().second);
-        histories[trace_.jobs[running_.top().second].vc].add(trace_.jobs[running_.top().second]);
+        const std::size_t row = running_.top().second;
+        finish(row);
+        histories[trace_.jobs[row].vc].add(trace_.jobs[row],
+                                           {static_cast<std::uint32_t>(row), running_.top().first});
       }
       const Estimate advice = advise_job(i);
       running_.emplace(job.submit + job.duration, i);
@@ -82,8 +84,9 @@ class Replay {
         tally.add(advice.p50.count(), actual);
         tally.inside += advice.p10.count() <= std::max(1.0, actual) && actual <= advice.p90.count();
       }
-      tallies["last_k"].add((*last_k)(job, i, history).count(), actual);
-      tallies["user_mean"].add((*user_mean)(job, i, history).count(), actual);
+      const Entering entering{job, i, job.submit, history};
+      tallies["last_k"].add((*last_k)(entering).run_time.count(), actual);
+      tallies["user_mean"].add((*user_mean)(entering).run_time.count(), actual);
     }
     for (const auto& [name, tally] : tallies)
       tally.print(variant, name, name != "last_k" && name != "user_mean");

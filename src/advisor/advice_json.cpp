@@ -68,8 +68,8 @@ std::string advice_json(const Advice& advice) {
       {"schema", "schedmate.advice.v1"},
       {"source", name_of(estimate.source)},
       {"duration_s", duration_of(estimate)},
-      {"gpu_util_pct", or_null(estimate.gpu_util_pct)},
-      {"gpu_memory_mib", or_null(estimate.gpu_memory_mib)},
+      {"gpu_util_pct", or_null<nlohmann::ordered_json>(estimate.gpu_util_pct)},
+      {"gpu_memory_mib", or_null<nlohmann::ordered_json>(estimate.gpu_memory_mib)},
       {"early_end", estimate.source == AdviceSource::none ? ordered_json(nullptr)
                                                           : ordered_json(estimate.early_end)},
       {"estimate", advice.estimator},

@@ -40,8 +40,8 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   document["component"] =
       diagnosis.component == Component::none ? Json(nullptr) : Json(name_of(diagnosis.component));
   document["root_file"] = optional_text(diagnosis.root_file);
-  document["root_line"] = or_null(diagnosis.root_line);
-  document["first_error_line"] = or_null(diagnosis.first_error_line);
+  document["root_line"] = or_null<Json>(diagnosis.root_line);
+  document["first_error_line"] = or_null<Json>(diagnosis.first_error_line);
   document["reason"] = diagnosis.reason;
   document["evidence"] = Json::array();
   for (const LogEvidence& each : diagnosis.evidence)
@@ -57,7 +57,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
   for (const Witness& each : diagnosis.witnesses)
     document["witness"].push_back({{"name", each.name},
                                    {"asked", each.asked},
-                                   {"agrees", or_null(each.agrees)},
+                                   {"agrees", or_null<Json>(each.agrees)},
                                    {"says", each.says},
                                    {"events", events_of(each)}});
   document["nvml"] = Json::array();

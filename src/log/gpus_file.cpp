@@ -23,10 +23,10 @@ Json write(const GpuState& gpu) {
                {"name", gpu.name},
                {"lost", gpu.lost},
                {"error", gpu.error.empty() ? Json(nullptr) : Json(gpu.error)},
-               {"recovery_action", or_null(gpu.recovery_action)},
-               {"ecc_uncorrected_volatile", or_null(gpu.ecc_uncorrected)},
+               {"recovery_action", or_null<Json>(gpu.recovery_action)},
+               {"ecc_uncorrected_volatile", or_null<Json>(gpu.ecc_uncorrected)},
                {"remapped_rows", nullptr},
-               {"retirement_pending", or_null(gpu.retirement_pending)},
+               {"retirement_pending", or_null<Json>(gpu.retirement_pending)},
                {"nvlinks", Json::array()}};
   if (gpu.remapped)
     json["remapped_rows"] = {{"corrected", gpu.remapped->corrected},
@@ -35,11 +35,11 @@ Json write(const GpuState& gpu) {
                              {"failure", gpu.remapped->failure}};
   for (const NvlinkState& link : gpu.nvlinks)
     json["nvlinks"].push_back({{"link", link.link},
-                               {"active", or_null(link.active)},
-                               {"replay", or_null(link.replay)},
-                               {"recovery", or_null(link.recovery)},
-                               {"crc_flit", or_null(link.crc_flit)},
-                               {"crc_data", or_null(link.crc_data)}});
+                               {"active", or_null<Json>(link.active)},
+                               {"replay", or_null<Json>(link.replay)},
+                               {"recovery", or_null<Json>(link.recovery)},
+                               {"crc_flit", or_null<Json>(link.crc_flit)},
+                               {"crc_data", or_null<Json>(link.crc_data)}});
   return json;
 }
 

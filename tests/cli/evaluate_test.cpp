@@ -26,7 +26,7 @@ std::string two_node_crowd() {
 
 constexpr std::string_view two_nodes = "[[vc]]\nname = \"p\"\nnodes = 2\ngpus_per_node = 8\n";
 
-constexpr std::string_view experiment = R"toml(title = "Small | <b>two_node_crowd</b>"
+constexpr std::string_view experiment = R"toml(title = "Small | <b>crowd</b>"
 claim = "none"
 published = ["1.23x (paper)"]
 perturbations = 3
@@ -37,7 +37,7 @@ workload = "heavy"
 [[trace]]
 name = "crowd"
 trace = "helios:jobs.csv"
-two_nodes = "cluster.toml"
+cluster = "cluster.toml"
 [[arm]]
 label = "sm"
 policy = "qssf+sm"

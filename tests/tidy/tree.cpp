@@ -75,6 +75,20 @@ Tree read_files(const fs::path& root, const std::vector<std::string>& paths) {
   return tree;
 }
 
+/// The compile commands, and what the files that compile many sources together include.
+std::string read_build(const fs::path& build) {
+  std::string commands = read_whole(build / "compile_commands.json");
+  constexpr std::string_view file_key = "\"file\": \"";
+  std::string units;
+  for (auto at = commands.find(file_key); at != std::string::npos;
+       at = commands.find(file_key, at + 1)) {
+    const auto begin = at + file_key.size();
+    const std::string path = commands.substr(begin, commands.find('"', begin) - begin);
+    if (path.ends_with(".cxx") && fs::is_regular_file(path)) units += read_whole(path);
+  }
+  return commands + units;
+}
+
 }  // namespace
 
 const File* Tree::find(std::string_view path) const {
@@ -92,9 +106,7 @@ Result<Tree> read_tree(const std::string& root, const std::string& build_folder)
     auto paths = paths_from_git(root);
     if (paths.empty()) paths = paths_from_walk(root);
     auto tree = read_files(root, paths);
-    if (!build_folder.empty()) {
-      tree.compile_commands = read_whole(fs::path(build_folder) / "compile_commands.json");
-    }
+    if (!build_folder.empty()) tree.compile_commands = read_build(build_folder);
     return tree;
   } catch (const fs::filesystem_error& error) {
     return fail(ErrorCode::unavailable,
