@@ -15,7 +15,7 @@ say "fast tests with sanitizers"
 say "build with the thread sanitizer"
 TARGETS="sim_test conformance_test" scripts/build.sh tsan
 say "tests that start threads"
-"${ctest[@]}" --test-dir build/tsan -R '^(unit_sim|conformance)$'
+"${ctest[@]}" --test-dir build/tsan -R '^(unit_sim|conformance_threads)$'
 say "release build"
 scripts/build.sh release
 say "all tests"
