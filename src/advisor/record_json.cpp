@@ -27,8 +27,8 @@ ordered_json write(const GivenAdvice& advice) {
             {"p10", advice.p10.count()},
             {"p50", advice.p50.count()},
             {"p90", advice.p90.count()}}},
-          {"gpu_util_pct", or_null<nlohmann::ordered_json>(advice.gpu_util_pct)},
-          {"gpu_memory_mib", or_null<nlohmann::ordered_json>(advice.gpu_memory_mib)},
+          {"gpu_util_pct", or_null<ordered_json>(advice.gpu_util_pct)},
+          {"gpu_memory_mib", or_null<ordered_json>(advice.gpu_memory_mib)},
           {"similar", std::move(neighbours)}};
 }
 
@@ -37,8 +37,8 @@ ordered_json write(const Outcome& outcome) {
           {"duration_s", outcome.duration.count()},
           {"start_s", seconds_or_null(outcome.start)},
           {"end_s", seconds_or_null(outcome.end)},
-          {"gpu_util_pct", or_null<nlohmann::ordered_json>(outcome.gpu_util_pct)},
-          {"gpu_memory_mib", or_null<nlohmann::ordered_json>(outcome.gpu_memory_mib)}};
+          {"gpu_util_pct", or_null<ordered_json>(outcome.gpu_util_pct)},
+          {"gpu_memory_mib", or_null<ordered_json>(outcome.gpu_memory_mib)}};
 }
 
 }  // namespace
