@@ -23,7 +23,8 @@ demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissi
 	scripts/demo.sh
 
 evaluation: build ## host against host + SchedMate on Venus and Philly: docs/evaluation.md
-	build/release/schedmate evaluate experiments/*.toml --out evaluation --book docs/evaluation.md --threads "$$(nproc)"
+	build/release/schedmate evaluate experiments/*.toml --cite experiments/full/*.toml --out evaluation \
+	  --book docs/evaluation.md --threads "$$(nproc)"
 
 evaluation-full: build ## that, synthetic traces and ablations (hours; goes on where it was stopped)
 	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \

@@ -161,7 +161,9 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   points.push_back(fmt::format("{} perturbations; the first {:g} days are left out",
                                experiment.perturbations, experiment.warm_up_days));
   book.list(points);
-  if (!chapter.rows.empty()) book.code(chapter.rows.front().row.command);
+  if (!chapter.origin.empty()) book.paragraph(chapter.origin);
+  if (chapter.rows.empty()) return;
+  book.code(chapter.rows.front().row.command);
   for (const ExperimentTrace& trace : experiment.traces) {
     book.heading(3, fmt::format("{}: {}", experiment.name, trace.name));
     if (!trace.like.empty())

@@ -26,6 +26,7 @@ struct Chapter {
   const ExperimentFile& experiment;
   std::vector<BookRow> rows;
   std::string target;  ///< path of the CSV from the document's folder
+  std::string origin;  ///< a sentence when this program has not made the rows as they stand
 };
 /// What is evidence and what is construction, each experiment, and what this does not show.
 [[nodiscard]] Document evaluation_book(const std::vector<Chapter>& chapters);

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <ranges>
+#include <sstream>
 
 #include "apps/book.hpp"
 #include "apps/cluster_text.hpp"
 #include "apps/evaluate_runs.hpp"
 #include "apps/evaluate_trace.hpp"
+#include "apps/version.hpp"
 #include "apps/words.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"
@@ -45,17 +48,39 @@ Places places_of(const EvaluateRequest& request, const ExperimentFile& experimen
           (folder / (experiment.name + ".manifest")).string()};
 }
 
-/// Of the experiment's inputs and of the CSV, so that neither may change unnoticed.
-std::string manifest_of(const std::string& inputs, std::string_view csv) {
-  return fmt::format("inputs {}\ncsv {}\n", inputs, sha256(csv));
+/// What a CSV was made of, so that nothing of it changes unnoticed.
+struct Manifest {
+  std::string inputs, code, csv;
+  bool operator==(const Manifest&) const = default;
+};
+
+std::string text_of(const Manifest& manifest) {
+  return fmt::format("inputs {}\ncode {}\ncsv {}\n", manifest.inputs, manifest.code, manifest.csv);
 }
 
-bool is_there(const Places& places, const std::string& inputs) {
+/// Words that are missing are empty.
+Manifest read_manifest(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return {};
+  std::istringstream words(*text);
+  std::string key;
+  Manifest manifest;
+  words >> key >> manifest.inputs >> key >> manifest.code >> key >> manifest.csv;
+  return manifest;
+}
+
+/// How a CSV stands to what would be made now.
+enum class Standing : std::uint8_t { current, earlier_code, absent };
+
+Result<Standing> standing_of(const Places& places, const std::string& inputs) {
   std::error_code error;
-  if (!fs::exists(places.csv, error) || !fs::exists(places.manifest, error)) return false;
+  if (!fs::exists(places.csv, error) || !fs::exists(places.manifest, error))
+    return Standing::absent;
   const auto csv = read_file(places.csv);
-  const auto manifest = read_file(places.manifest);
-  return csv && manifest && *manifest == manifest_of(inputs, *csv);
+  if (!csv) return tl::unexpected(csv.error());
+  const Manifest kept = read_manifest(places.manifest);
+  if (kept.inputs != inputs || kept.csv != sha256(*csv)) return Standing::absent;
+  return kept.code == version().replay_code ? Standing::current : Standing::earlier_code;
 }
 
 Result<void> run_one(const Session& session, const EvaluateRequest& request,
@@ -64,7 +89,9 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   const std::string command = command_of(session, request, experiment);
   const auto inputs = fingerprint_of(experiment, command);
   if (!inputs) return tl::unexpected(inputs.error());
-  if (is_there(places, *inputs)) {
+  const auto standing = standing_of(places, *inputs);
+  if (!standing) return tl::unexpected(standing.error());
+  if (*standing == Standing::current) {
     fmt::print("{}: is there already\n", printable(places.csv));
     return {};
   }
@@ -73,8 +100,9 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   if (!rows) return tl::unexpected(rows.error());
   std::string csv = csv_header();
   for (const FigureRow& row : *rows) csv += csv_line(row);
+  const Manifest manifest{*inputs, std::string(version().replay_code), sha256(csv)};
   if (auto done = write_file(places.csv, csv); !done) return done;
-  if (auto done = write_file(places.manifest, manifest_of(*inputs, csv)); !done) return done;
+  if (auto done = write_file(places.manifest, text_of(manifest)); !done) return done;
   fmt::print("{}: {} rows\n", printable(places.csv), rows->size());
   return {};
 }
@@ -93,17 +121,39 @@ Result<std::vector<ExperimentFile>> read_all(const std::vector<std::string>& pat
   return experiments;
 }
 
+/// An experiment in the books that stand in `folder`.
+Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& request,
+                           const ExperimentFile& experiment, const fs::path& folder) {
+  const Places places = places_of(request, experiment);
+  const auto inputs = fingerprint_of(experiment, command_of(session, request, experiment));
+  if (!inputs) return tl::unexpected(inputs.error());
+  const auto standing = standing_of(places, *inputs);
+  if (!standing) return tl::unexpected(standing.error());
+  Chapter chapter{experiment, {}, {}, {}};
+  if (*standing == Standing::absent) {
+    chapter.origin = "Not run since its inputs changed: no figures here.";
+    return chapter;
+  }
+  if (*standing == Standing::earlier_code)
+    chapter.origin = fmt::format("Made by an earlier state of the program (code {:.12}).",
+                                 read_manifest(places.manifest).code);
+  auto rows = read_rows_of(places.csv);
+  if (!rows) return tl::unexpected(rows.error());
+  chapter.rows = std::move(*rows);
+  chapter.target =
+      fs::absolute(places.csv).lexically_relative(fs::absolute(folder)).generic_string();
+  return chapter;
+}
+
 /// The documents that cite these CSVs: one in their folder, one where it was asked for.
-Result<void> write_books(const EvaluateRequest& request,
+Result<void> write_books(const Session& session, const EvaluateRequest& request,
                          const std::vector<ExperimentFile>& experiments) {
   const auto book_in = [&](const fs::path& folder) -> Result<Document> {
     std::vector<Chapter> chapters;
     for (const ExperimentFile& experiment : experiments) {
-      const std::string csv = places_of(request, experiment).csv;
-      auto rows = read_rows_of(csv);
-      if (!rows) return tl::unexpected(rows.error());
-      const fs::path target = fs::absolute(csv).lexically_relative(fs::absolute(folder));
-      chapters.push_back({experiment, std::move(*rows), target.generic_string()});
+      auto chapter = chapter_of(session, request, experiment, folder);
+      if (!chapter) return tl::unexpected(chapter.error());
+      chapters.push_back(std::move(*chapter));
     }
     return evaluation_book(chapters);
   };
@@ -127,12 +177,14 @@ Result<void> write_books(const EvaluateRequest& request,
 }  // namespace
 
 Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
-  const auto experiments = read_all(request.files);
+  std::vector<std::string> paths = request.files;
+  paths.insert(paths.end(), request.cited.begin(), request.cited.end());
+  const auto experiments = read_all(paths);
   if (!experiments) return tl::unexpected(experiments.error());
   if (auto made = make_folder(request.out); !made) return made;
-  for (const ExperimentFile& experiment : *experiments)
+  for (const ExperimentFile& experiment : *experiments | std::views::take(request.files.size()))
     if (auto done = run_one(session, request, experiment); !done) return done;
-  return write_books(request, *experiments);
+  return write_books(session, request, *experiments);
 }
 
 }  // namespace schedmate

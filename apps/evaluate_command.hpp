@@ -13,6 +13,7 @@ namespace schedmate {
 
 struct EvaluateRequest {
   std::vector<std::string> files;  ///< experiments, TOML
+  std::vector<std::string> cited;  ///< experiments that the books show as they were run before
   std::string out;                 ///< folder of the CSVs
   std::string book;                ///< Markdown file; "" = none
 };

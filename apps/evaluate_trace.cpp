@@ -8,7 +8,6 @@
 
 #include "apps/data_files.hpp"
 #include "apps/like_trace.hpp"
-#include "apps/version.hpp"
 #include "base/input.hpp"
 #include "base/sha256.hpp"
 
@@ -93,8 +92,8 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   return loaded;
 }
 
-Result<std::string> fingerprint_of(const ExperimentFile& experiment, const std::string& commands) {
-  std::string all = fmt::format("{}\n{}\n{}\n", version().commit, commands, experiment.text);
+Result<std::string> fingerprint_of(const ExperimentFile& experiment, const std::string& command) {
+  std::string all = fmt::format("{}\n{}\n", command, experiment.text);
   std::vector<std::string> paths;
   for (const char* name : {"recipes/light.toml", "recipes/heavy.toml", "interference.toml",
                            "extraction_errors.toml"}) {

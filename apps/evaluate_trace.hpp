@@ -17,9 +17,9 @@ struct LoadedTrace {
 /// Reads or draws it. Errors: of reading the files; unsupported when the cluster is not known.
 [[nodiscard]] Result<LoadedTrace> load_trace(const ExperimentTrace& which);
 
-/// What the experiment's results depend on beside its settings: SHA-256 (hex) of the experiment's
-/// text, the program's commit and every data file. Errors: of reading them.
+/// What the experiment's results depend on beside the program: SHA-256 (hex) of the command, the
+/// experiment's text and every data file. Errors: of reading them.
 [[nodiscard]] Result<std::string> fingerprint_of(const ExperimentFile& experiment,
-                                                 const std::string& commands);
+                                                 const std::string& command);
 
 }  // namespace schedmate

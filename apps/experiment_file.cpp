@@ -12,7 +12,7 @@
 #include "apps/standard_arms.hpp"
 #include "base/input.hpp"
 #include "base/text.hpp"
-#include "workload/toml_value.hpp"
+#include "base/toml_value.hpp"
 
 namespace schedmate {
 namespace {

@@ -109,6 +109,8 @@ void add_evaluate(CLI::App& program, CommandLine& line) {
                                   "experiments of the evaluation book, arm against host");
   EvaluateRequest& request = line.evaluate;
   command.add_option("files", request.files, "experiments (TOML)")->type_name("FILE");
+  command.add_option("--cite", request.cited, "experiments whose CSVs are shown without a run")
+      ->type_name("FILE");
   command.add_option("--out", request.out, "folder for the CSVs")->type_name("DIR");
   command.add_option("--book", request.book, "Markdown file that is made of the CSVs")
       ->type_name("FILE");

@@ -7,13 +7,18 @@
 
 namespace schedmate {
 
+namespace embedded {
+extern const std::string_view replay_code;
+}  // namespace embedded
+
 Version version() {
 #ifdef __clang__
   constexpr std::string_view compiler = "clang " __clang_version__;
 #else
   constexpr std::string_view compiler = "g++ " __VERSION__;
 #endif
-  return {SCHEDMATE_VERSION, SCHEDMATE_COMMIT, compiler, SCHEDMATE_BUILD_TYPE};
+  return {SCHEDMATE_VERSION, SCHEDMATE_COMMIT, compiler, SCHEDMATE_BUILD_TYPE,
+          embedded::replay_code};
 }
 
 void print_version(bool json) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <schedmate/facts.hpp>
 #include <schedmate/job.hpp>
+#include <schedmate/paper.hpp>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@ struct EstimateInput {
   std::span<const Residual> residuals;       ///< newest first
   std::optional<Seconds> limit;              ///< no estimate is above it
   SimTime now;
+  std::size_t averaged = paper::similar_jobs;  ///< of the matches, by the estimate `paper`
 };
 
 struct Estimate {

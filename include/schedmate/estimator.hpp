@@ -106,8 +106,12 @@ struct EstimatorInput {
   std::shared_ptr<ComparedJobs> compared = nullptr;
 };
 
-/// The Advisor on the metadata of a workload (src/advisor); `paper`: as published, without ours.
-[[nodiscard]] Estimator advisor_on(const EstimatorInput& input, bool paper);
+/// The Advisor on the metadata of a workload (src/advisor).
+struct AdvisorChoice {
+  bool paper = false;                             ///< as published, without ours
+  std::optional<std::size_t> top = std::nullopt;  ///< stands on so many matches, the best
+};
+[[nodiscard]] Estimator advisor_on(const EstimatorInput& input, const AdvisorChoice& choice);
 
 /// Makes an estimator from "NAME" or "NAME:ARGUMENT". Errors: not_found with the nearest name;
 /// invalid when the trace lacks what it needs; unsupported for an argument of another form.

@@ -13,7 +13,7 @@ namespace schedmate {
 Estimate estimate_paper(const EstimateInput& input) {
   std::vector<PastRun> runs;
   for (const PastRun& run : input.matches)
-    if (!ended_early(run) && runs.size() < paper::similar_jobs) runs.push_back(run);
+    if (!ended_early(run) && runs.size() < input.averaged) runs.push_back(run);
   Estimate estimate;
   if (runs.empty()) return estimate;
   const auto [least, most] = std::ranges::minmax(runs, {}, &PastRun::duration);

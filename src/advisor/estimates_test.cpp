@@ -36,6 +36,8 @@ TEST_CASE("paper: the plain mean of up to three completed matches") {
   CHECK(estimate.gpu_util_pct == 60.0);
   CHECK(!estimate.gpu_memory_mib);
   CHECK(estimate.runs == 3);
+  const EstimateInput of_one{AdviceSource::similar, matches, {}, {}, std::nullopt, at(0), 1};
+  CHECK(estimate_paper(of_one).mean.count() == doctest::Approx(100));
 }
 
 TEST_CASE("paper: no match, no figure") {

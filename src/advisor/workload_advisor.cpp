@@ -60,7 +60,7 @@ class WorkloadAdvisor::Memory {
   }
 
   Estimate advise(const Entering& at);
-  /// Mean GPU use of the matches of the latest advice, the best three (paper 4.1).
+  /// Mean GPU use of the best matches of the latest advice (paper 4.1).
   [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
 
  private:
@@ -90,6 +90,9 @@ class WorkloadAdvisor::Memory {
   void find_repeated(const Described& ours, std::uint32_t user);
   void find_similar(const Described& ours);
   void add_similar(const Described& ours, const SimilarText& text);
+  [[nodiscard]] std::size_t used_matches() const {
+    return options_.top.value_or(paper::similar_jobs);
+  }
   [[nodiscard]] double trust_in(std::uint32_t user) const;
   [[nodiscard]] std::vector<PastRun> latest_runs_of(std::uint32_t user, std::int32_t gpus) const;
   [[nodiscard]] std::vector<Residual> residuals_for(std::uint32_t user) const;
@@ -121,6 +124,8 @@ Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
     find_similar(ours);
     if (!found_.empty()) source = AdviceSource::similar;
   }
+  if (options_.top && !options_.similarity.paper)
+    found_.resize(std::min(found_.size(), *options_.top));
   std::vector<PastRun> matches;
   for (Found& each : found_) {
     each.run.trust = trust_in(trace_.jobs[each.ended.row].user);
@@ -128,8 +133,8 @@ Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
   }
   const std::vector<PastRun> own = latest_runs_of(at.job.user, at.job.gpus);
   const std::vector<Residual> residuals = residuals_for(at.job.user);
-  Estimate made =
-      options_.estimate->make({source, matches, own, residuals, std::nullopt, at.job.submit});
+  Estimate made = options_.estimate->make(
+      {source, matches, own, residuals, std::nullopt, at.job.submit, used_matches()});
   const auto row = static_cast<std::uint32_t>(at.row);
   open_[row] = {row, &ours, made.source, made.p50, made.p90};
   return made;
@@ -283,7 +288,7 @@ std::optional<GpuUse> WorkloadAdvisor::Memory::use_of_matches() const {
   double count = 0;
   for (const Found& each : found_) {
     const std::uint32_t profile = trace_.jobs[each.ended.row].profile;
-    if (profile == no_index || count == paper::similar_jobs) continue;
+    if (profile == no_index || count == static_cast<double>(used_matches())) continue;
     const Profile& measured = trace_.packing->profiles[profile];
     sum.gpu_util_pct += measured.gpu_util_pct;
     sum.memory_util_pct += measured.memory_util_pct;
@@ -319,14 +324,15 @@ Prediction WorkloadAdvisor::operator()(const Entering& entering) {
           .use = memory_->use_of_matches()};
 }
 
-Estimator advisor_on(const EstimatorInput& input, bool paper) {
+Estimator advisor_on(const EstimatorInput& input, const AdvisorChoice& choice) {
   SCHEDMATE_CHECK(input.workload != nullptr, "the Advisor works on metadata");
   WorkloadAdvisor::Options options;
   options.compared = input.compared == nullptr ? compared_jobs() : input.compared;
-  options.similarity.paper = paper;
-  options.admission = !paper;
+  options.similarity.paper = choice.paper;
+  options.admission = !choice.paper;
+  options.top = choice.top;
   for (const EstimateRow& row : estimate_rows())
-    if (row.name == (paper ? "paper" : "calibrated")) options.estimate = &row;
+    if (row.name == (choice.paper ? "paper" : "calibrated")) options.estimate = &row;
   SCHEDMATE_CHECK(options.estimate != nullptr, "both estimates are in the table");
   return WorkloadAdvisor(input.trace, *input.workload, options);
 }

@@ -25,6 +25,8 @@ class WorkloadAdvisor {
     SimilarityOptions similarity;
     const EstimateRow* estimate = nullptr;
     bool admission = true;  ///< earlier submissions of the same job go before similar ones
+    /// So many matches alone, the best; else all that were found, and of GPU use three.
+    std::optional<std::size_t> top = std::nullopt;
     std::shared_ptr<ComparedJobs> compared = compared_jobs();
   };
   WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options);

@@ -163,10 +163,32 @@ TEST_CASE("the same with the paper's similarity and estimate") {
   CHECK(sources[AdviceSource::resubmission] + sources[AdviceSource::similar] > 50);
 }
 
+TEST_CASE("with `top` the advice stands on so many matches") {
+  const Trace trace = made_trace(400);
+  const Workload workload = workload_of(trace);
+  for (const bool paper : {false, true}) {
+    WorkloadAdvisor::Options options;
+    options.estimate = &estimate_of(paper ? "paper" : "calibrated");
+    options.similarity.paper = paper;
+    options.top = 2;
+    WorkloadAdvisor advisor(trace, workload, options);
+    std::size_t most = 0;
+    History all;
+    for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
+      const Job& job = trace.jobs[row];
+      const Estimate made = advisor.advise_row({job, row, job.submit, all});
+      if (made.source != AdviceSource::user_history) most = std::max(most, made.runs);
+      all.add(job, {row, job.submit + job.duration});
+    }
+    CAPTURE(paper);
+    CHECK(most == 2);
+  }
+}
+
 TEST_CASE("a copy begins with an empty history and says the same from there on") {
   const Trace trace = made_trace(60);
   const Workload workload = workload_of(trace);
-  Estimator first = advisor_on({trace, 1, &workload}, false);
+  Estimator first = advisor_on({trace, 1, &workload}, {});
   const History nobody;
   History all;
   for (std::uint32_t row = 0; row < 50; ++row)

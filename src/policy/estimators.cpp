@@ -77,7 +77,16 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
                 "(--set workload=light or heavy), which a trace with tables of its own has "
                 "not; there advice=last_k is to be had");
   }
-  return advisor_on(spec.input, paper);
+  AdvisorChoice choice{paper};
+  if (!spec.argument.empty()) {
+    choice.top = parse_number<std::size_t>(spec.argument);
+    if (choice.top.value_or(0) == 0) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("{}:{}: a count of similar jobs, 1 or more, is needed",
+                              paper ? "advisor_paper" : "advisor", spec.argument));
+    }
+  }
+  return advisor_on(spec.input, choice);
 }
 
 Result<Estimator> make_advisor(const EstimatorSpec& spec) { return advisor_of(spec, false); }

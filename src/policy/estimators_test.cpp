@@ -91,6 +91,17 @@ TEST_CASE("the Advisor needs to know what the jobs are") {
   }
 }
 
+TEST_CASE("how many similar jobs count is one or more") {
+  const Trace trace;
+  const Workload workload;
+  for (const std::string_view spec : {"advisor:0", "advisor:x", "advisor_paper:-1"}) {
+    const auto made = make_estimator(spec, {trace, 1, &workload});
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error().code == ErrorCode::unsupported);
+  }
+  CHECK(make_estimator("advisor_paper:10", {trace, 1, &workload}).has_value());
+}
+
 TEST_CASE("oracle is the true duration, column what the trace's column says") {
   Trace trace = small_trace({{0, 1, 10}, {0, 1, 20}});
   trace.columns["guess"] = {7, -8.5};

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/input.hpp"
+#include "base/table_reader.hpp"
 #include "base/text.hpp"
 #include "schedmate/workload.hpp"
 #include "workload/readers.hpp"
-#include "workload/table_reader.hpp"
 
 namespace schedmate {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/input.hpp"
+#include "base/table_reader.hpp"
 #include "workload/readers.hpp"
-#include "workload/table_reader.hpp"
 
 namespace schedmate {
 namespace {

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "base/input.hpp"
+#include "base/table_reader.hpp"
 #include "workload/readers.hpp"
-#include "workload/table_reader.hpp"
 
 namespace schedmate {
 namespace {

@@ -105,7 +105,7 @@ TEST_CASE("broken recipes say where and what is needed") {
       {"gpus = [1, 3]", "gpus = [3, 1]", "gpus must be [fewest, most]"},
       {"weight = 1.0", "weight = 0", "weight must be a number from 1e-06"},
       {"batch = [32, 64, 128]", "batch = [32, 64, 64]", "batch must ascend"},
-      {"batch = [32, 64, 128]", "batch = []", "batch must be a list of 1 to 64 values"},
+      {"batch = [32, 64, 128]", "batch = []", "batch must be a list of 1 to 256 values"},
       {"batch = [32, 64, 128]", "batch = [32.5]", "batch must be a whole number"},
       {"precision_weight = [0.3, 0.7]", "precision_weight = [1]", "precision_weight must have 2"},
       {"gpu_util_pct = 62.0", "gpu_util_pct = 162.0",

@@ -104,6 +104,28 @@ TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
   CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
 }
 
+TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
+  const World here;
+  here.write("other.toml", std::string(experiment) + "label = \"f\"\n");
+  const auto book = [&] {
+    const Ran ran = here.run({"evaluate", "small.toml", "--cite", "other.toml", "--out", "out",
+                              "--book", "book/evaluation.md"});
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return here.read("book/evaluation.md");
+  };
+  CHECK(book().contains("Not run since its inputs changed"));
+  CHECK(here.read("out/other.csv").empty());
+  REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
+  CHECK(book().contains("out/other.csv#L"));
+  CHECK_FALSE(book().contains("earlier state"));
+  std::string manifest = here.read("out/other.manifest");
+  const std::size_t code = manifest.find("code ") + 5;
+  manifest.replace(code, 4, "zzzz");
+  here.write("out/other.manifest", manifest);
+  CHECK(book().contains("earlier state of the program (code zzzz"));
+  CHECK(book().contains("out/other.csv#L"));
+}
+
 TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
   const World here;
   const Ran ran = here.evaluate("out");

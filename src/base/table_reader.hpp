@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/toml_value.hpp"
+#include "base/toml_value.hpp"
 
 namespace schedmate {
 
@@ -28,18 +28,26 @@ class TableReader {
   // A key that is absent is an error; of those called maybe_, `out` stays as it is.
   void text(std::string_view key, std::string& out);
   void number(std::string_view key, double& out, Bounds bounds);
-  /// Lists have 1 to 64 entries.
+  void whole(std::string_view key, int& out, Bounds bounds);
+  /// Lists have 1 to 256 entries.
   void texts(std::string_view key, std::vector<std::string>& out);
   void numbers(std::string_view key, std::vector<double>& out, Bounds bounds);
+  /// Lists of numbers, each as long as `width`.
+  void rows(std::string_view key, std::vector<std::vector<double>>& out, std::size_t width,
+            Bounds bounds);
   void wholes(std::string_view key, std::vector<int>& out, Bounds bounds);
   /// Tables headed [[key]], one at least; and one table within.
   void tables(std::string_view key, const Read& read);
   void table(std::string_view key, const Read& read);
 
   void maybe_text(std::string_view key, std::string& out);
+  void maybe_number(std::string_view key, double& out, Bounds bounds);
   void maybe_flag(std::string_view key, bool& out);
   void maybe_whole(std::string_view key, int& out, Bounds bounds);
   void maybe_numbers(std::string_view key, std::vector<double>& out, Bounds bounds);
+  void maybe_tables(std::string_view key, const Read& read);
+  void maybe_rows(std::string_view key, std::vector<std::vector<double>>& out, std::size_t width,
+                  Bounds bounds);
 
   /// Something is wrong with the value of a key; with the whole table when it has no such key.
   void refuse(std::string_view key, std::string_view why);
@@ -56,6 +64,9 @@ class TableReader {
   void take_text(const TomlValue& value, std::string_view key, std::string& out);
   void take_numbers(const TomlValue& list, std::string_view key, std::vector<double>& out,
                     Bounds bounds);
+  void take_rows(const TomlValue& list, std::string_view key, std::vector<std::vector<double>>& out,
+                 std::size_t width, Bounds bounds);
+  void take_tables(const TomlValue& list, std::string_view key, const Read& read);
   bool is_list(const TomlValue& value, std::string_view key);
   bool is_number(const TomlValue& value, std::string_view key, Bounds bounds);
   bool is_whole(const TomlValue& value, std::string_view key, Bounds bounds);

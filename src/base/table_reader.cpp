@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/table_reader.hpp"
+#include "base/table_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace schedmate {
 
 namespace {
 
-constexpr std::size_t longest_list = 64;
+constexpr std::size_t longest_list = 256;
 constexpr std::size_t longest_text = 200;
 
 using Kind = TomlValue::Kind;
@@ -136,6 +136,16 @@ void TableReader::number(std::string_view key, double& out, Bounds bounds) {
   if (value != nullptr && is_number(*value, key, bounds)) out = value->number;
 }
 
+void TableReader::whole(std::string_view key, int& out, Bounds bounds) {
+  const TomlValue* value = need(key);
+  if (value != nullptr && is_whole(*value, key, bounds)) out = static_cast<int>(value->number);
+}
+
+void TableReader::maybe_number(std::string_view key, double& out, Bounds bounds) {
+  const TomlValue* value = maybe(key);
+  if (value != nullptr && is_number(*value, key, bounds)) out = value->number;
+}
+
 void TableReader::maybe_whole(std::string_view key, int& out, Bounds bounds) {
   const TomlValue* value = maybe(key);
   if (value != nullptr && is_whole(*value, key, bounds)) out = static_cast<int>(value->number);
@@ -155,6 +165,28 @@ void TableReader::numbers(std::string_view key, std::vector<double>& out, Bounds
 
 void TableReader::maybe_numbers(std::string_view key, std::vector<double>& out, Bounds bounds) {
   if (const TomlValue* list = maybe(key)) take_numbers(*list, key, out, bounds);
+}
+
+void TableReader::take_rows(const TomlValue& list, std::string_view key,
+                            std::vector<std::vector<double>>& out, std::size_t width,
+                            Bounds bounds) {
+  if (!is_list(list, key)) return;
+  out.clear();
+  for (const TomlValue& each : list.items) {
+    take_numbers(each, key, out.emplace_back(), bounds);
+    if (out.back().size() != width)
+      fail_at(each.place, fmt::format("{} must be a list of lists of {} numbers", key, width));
+  }
+}
+
+void TableReader::rows(std::string_view key, std::vector<std::vector<double>>& out,
+                       std::size_t width, Bounds bounds) {
+  if (const TomlValue* list = need(key)) take_rows(*list, key, out, width, bounds);
+}
+
+void TableReader::maybe_rows(std::string_view key, std::vector<std::vector<double>>& out,
+                             std::size_t width, Bounds bounds) {
+  if (const TomlValue* list = maybe(key)) take_rows(*list, key, out, width, bounds);
 }
 
 void TableReader::wholes(std::string_view key, std::vector<int>& out, Bounds bounds) {
@@ -182,15 +214,20 @@ void TableReader::table(std::string_view key, const Read& read) {
 }
 
 void TableReader::tables(std::string_view key, const Read& read) {
-  const TomlValue* value = need(key);
-  if (value == nullptr) return;
+  if (const TomlValue* list = need(key)) take_tables(*list, key, read);
+}
+
+void TableReader::maybe_tables(std::string_view key, const Read& read) {
+  if (const TomlValue* list = maybe(key)) take_tables(*list, key, read);
+}
+
+void TableReader::take_tables(const TomlValue& list, std::string_view key, const Read& read) {
   const auto is_table = [](const TomlValue& each) { return each.kind == Kind::table; };
-  if (value->kind != Kind::list || value->items.empty() ||
-      !std::ranges::all_of(value->items, is_table)) {
-    fail_at(value->place, fmt::format("{0} must be a list of tables, each headed [[{0}]]", key));
+  if (list.kind != Kind::list || list.items.empty() || !std::ranges::all_of(list.items, is_table)) {
+    fail_at(list.place, fmt::format("{0} must be a list of tables, each headed [[{0}]]", key));
     return;
   }
-  for (const TomlValue& each : value->items) within(each, read);
+  for (const TomlValue& each : list.items) within(each, read);
 }
 
 }  // namespace schedmate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/toml_value.hpp"
+#include "base/toml_value.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
