@@ -5,6 +5,7 @@
 #include <map>
 #include <ranges>
 #include <schedmate/paper.hpp>
+#include <span>
 
 #include "advisor/advisor.hpp"
 #include "advisor/estimates.hpp"
@@ -73,6 +74,12 @@ class WorkloadAdvisor::Memory {
     PastRun run;
   };
 
+  struct Candidate {
+    double score = 0;
+    std::uint32_t row = 0;
+    const Ended* ended = nullptr;
+  };
+
   static Embedder lexical() {
     auto embedder = make_embedder("lexical");
     SCHEDMATE_CHECK(embedder.has_value(), "lexical is built in");
@@ -90,6 +97,7 @@ class WorkloadAdvisor::Memory {
   void find_repeated(const Described& ours, std::uint32_t user);
   void find_similar(const Described& ours);
   void add_similar(const Described& ours, const SimilarText& text);
+  void keep_best();
   [[nodiscard]] std::size_t used_matches() const {
     return options_.top.value_or(paper::similar_jobs);
   }
@@ -111,6 +119,7 @@ class WorkloadAdvisor::Memory {
   std::unordered_map<std::uint32_t, Ended> open_;  // by row: advised, not ended
   EndedJobs all_;
   std::vector<Found> found_;  // of the advice at hand, best first
+  std::vector<Candidate> candidates_;
 };
 
 Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
@@ -209,11 +218,9 @@ void WorkloadAdvisor::Memory::find_similar(const Described& ours) {
   const auto fresh = index_->refresh();
   const auto texts = index_->nearest(ours.record.text, nearest_texts);
   SCHEDMATE_CHECK(fresh.has_value() && texts.has_value(), "an index in memory does not fail");
+  candidates_.clear();
   for (const SimilarText& each : *texts) add_similar(ours, each);
-  std::ranges::stable_sort(found_, std::ranges::greater(), [](const Found& each) {
-    return std::pair(each.run.score, each.ended.row);
-  });
-  if (found_.size() > options_.similarity.most) found_.resize(options_.similarity.most);
+  keep_best();
   if (options_.similarity.paper) return;
   for (Found& each : found_)
     each.run.scale = scale_between(ours.record.fields, each.ended.job->record.fields).factor;
@@ -232,9 +239,20 @@ void WorkloadAdvisor::Memory::add_similar(const Described& ours, const SimilarTe
     const double score =
         options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
     if (!(options.paper || alike.same_kind) || score < threshold_of(options)) continue;
-    PastRun run = run_of(each);
-    run.score = score;
-    found_.push_back({each, std::move(run)});
+    candidates_.push_back({score, each.row, &each});
+  }
+}
+
+/// Best first, equal ones newest first.
+void WorkloadAdvisor::Memory::keep_best() {
+  const std::size_t count = std::min(candidates_.size(), options_.similarity.most);
+  const auto kept = candidates_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::ranges::partial_sort(candidates_, kept, std::ranges::greater(),
+                            [](const Candidate& each) { return std::pair(each.score, each.row); });
+  for (const Candidate& each : std::span(candidates_).first(count)) {
+    PastRun run = run_of(*each.ended);
+    run.score = each.score;
+    found_.push_back({*each.ended, std::move(run)});
   }
 }
 

@@ -9,10 +9,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -74,6 +78,60 @@ Result<std::shared_ptr<void>> booster_on(void* matrix, double mean_target) {
   return booster;
 }
 
+/// The number behind `key`, as in "yes=1,no=2".
+template <class Number>
+std::optional<Number> number_after(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + key.size());
+  return parse_number<Number>(text.substr(0, text.find_first_of(",]\n<")));
+}
+
+/// "0:[f3<1.5] yes=1,no=2,missing=1" or "4:leaf=0.25".
+std::optional<std::pair<std::size_t, Gbdt::Node>> node_of(std::string_view line) {
+  const std::size_t first = line.find_first_not_of('\t');
+  if (first == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(first);
+  const auto id = parse_number<std::size_t>(line.substr(0, line.find(':')));
+  if (!id) return std::nullopt;
+  Gbdt::Node node;
+  if (const auto leaf = number_after<float>(line, "leaf=")) {
+    node.value = *leaf;
+    return std::pair(*id, node);
+  }
+  const auto feature = number_after<std::uint32_t>(line, "[f");
+  const auto limit = number_after<float>(line, "<");
+  const auto yes = number_after<std::uint32_t>(line, "yes=");
+  const auto no = number_after<std::uint32_t>(line, "no=");
+  const auto missing = number_after<std::uint32_t>(line, "missing=");
+  if (!feature || !limit || !yes || !no || !missing) return std::nullopt;
+  return std::pair(*id, Gbdt::Node{*limit, *feature, *yes, *no, *missing});
+}
+
+/// Appends the nodes of one tree, as XGBoost prints it. False when it is printed in another way.
+bool add_tree(std::string_view text, std::size_t width, std::vector<Gbdt::Node>& nodes) {
+  const std::size_t root = nodes.size();
+  const auto most = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const auto node = node_of(text.substr(0, end));
+    if (!node || node->first >= most) return false;
+    nodes.resize(std::max(nodes.size(), root + node->first + 1));
+    nodes[root + node->first] = node->second;
+    text.remove_prefix(end + 1);
+  }
+  for (std::size_t i = root; i < nodes.size(); ++i) {
+    Gbdt::Node& node = nodes[i];
+    if (node.is_leaf()) continue;
+    for (std::uint32_t* const next : {&node.below, &node.above, &node.unknown}) {
+      *next += static_cast<std::uint32_t>(root);
+      if (*next <= i || *next >= nodes.size()) return false;  // so that a walk ends
+    }
+    if (node.feature >= width) return false;
+  }
+  return nodes.size() > root;
+}
+
 }  // namespace
 
 Result<Gbdt> Gbdt::fit(const Examples& examples) {
@@ -88,9 +146,24 @@ Result<Gbdt> Gbdt::fit(const Examples& examples) {
   const auto matrix = matrix_of(examples, width);
   if (!matrix) return tl::unexpected(matrix.error());
   const double sum = std::accumulate(examples.targets.begin(), examples.targets.end(), 0.0);
-  auto booster = booster_on(matrix->get(), sum / static_cast<double>(rows));
+  const double mean = sum / static_cast<double>(rows);
+  const auto booster = booster_on(matrix->get(), mean);
   if (!booster) return tl::unexpected(booster.error());
-  return Gbdt(std::move(*booster), width);
+  return printed(booster->get(), width, static_cast<float>(mean));
+}
+
+Result<Gbdt> Gbdt::printed(void* booster, std::size_t width, float mean) {
+  bst_ulong count = 0;
+  const char** texts = nullptr;
+  if (XGBoosterDumpModelEx(booster, "", 0, "text", &count, &texts) != 0)
+    return failed("printing the trees");
+  Gbdt trees(width, mean);
+  for (const char* const text : std::span(texts, count)) {
+    trees.roots_.push_back(static_cast<std::uint32_t>(trees.nodes_.size()));
+    if (!add_tree(text, width, trees.nodes_))
+      return fail(ErrorCode::unavailable, "XGBoost prints its trees in another way than 1.6 does");
+  }
+  return trees;
 }
 
 Result<float> Gbdt::predict(std::span<const float> row) const {
@@ -98,16 +171,16 @@ Result<float> Gbdt::predict(std::span<const float> row) const {
     return fail(ErrorCode::invalid,
                 fmt::format("gbdt: {} features, fitted on {}", row.size(), width_));
   }
-  constexpr const char* config =
-      R"({"type":0,"training":false,"iteration_begin":0,"iteration_end":0,)"
-      R"("strict_shape":false,"missing":NaN,"cache_id":0})";
-  const bst_ulong* shape = nullptr;
-  bst_ulong dimensions = 0;
-  const float* values = nullptr;
-  if (XGBoosterPredictFromDense(booster_.get(), array_of(row, width_).c_str(), config, nullptr,
-                                &shape, &dimensions, &values) != 0)
-    return failed("predicting");
-  return values[0];
+  float sum = mean_;
+  for (std::size_t at : roots_) {
+    while (!nodes_[at].is_leaf()) {
+      const Node& node = nodes_[at];
+      const float value = row[node.feature];
+      at = std::isnan(value) ? node.unknown : value < node.value ? node.below : node.above;
+    }
+    sum += nodes_[at].value;
+  }
+  return sum;
 }
 
 }  // namespace schedmate

@@ -3,16 +3,18 @@
 
 /// Gradient boosted regression trees (Chen and Guestrin, KDD'16): XGBoost's C interface, as far as
 /// the estimator `gbdt` needs it. One thread and no drawing, so equal examples give equal trees.
+/// XGBoost fits them; they are walked through here, since a question of one row takes it a hundred
+/// times as long.
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <schedmate/result.hpp>
 #include <span>
-#include <utility>
+#include <vector>
 
 namespace schedmate {
 
-/// Fitted trees. They never change, so copies share them and threads may ask them at once.
+/// Fitted trees. Threads may ask them at once.
 class Gbdt {
  public:
   /// `features` row by row, as many rows as `targets`; NaN: unknown.
@@ -26,12 +28,22 @@ class Gbdt {
   /// The mean target of rows like this one. Errors: as above, for a row of another length.
   [[nodiscard]] Result<float> predict(std::span<const float> row) const;
 
- private:
-  Gbdt(std::shared_ptr<void> booster, std::size_t width)
-      : booster_(std::move(booster)), width_(width) {}
+  /// A split, or a leaf with its value.
+  struct Node {
+    float value = 0;  ///< of a leaf; of a split what its feature is compared with
+    std::uint32_t feature = 0;
+    std::uint32_t below = 0, above = 0, unknown = 0;  ///< where to go on; 0 = a leaf
+    [[nodiscard]] bool is_leaf() const { return below == 0; }
+  };
 
-  std::shared_ptr<void> booster_;
+ private:
+  Gbdt(std::size_t width, float mean) : width_(width), mean_(mean) {}
+  static Result<Gbdt> printed(void* booster, std::size_t width, float mean);
+
   std::size_t width_;
+  float mean_;
+  std::vector<Node> nodes_;  // of all trees, each after its parent
+  std::vector<std::uint32_t> roots_;
 };
 
 }  // namespace schedmate
