@@ -23,9 +23,13 @@ bool is_file_name(std::string_view label) {
          std::ranges::all_of(label, allowed);
 }
 
-Result<void> check_name(std::string_view name) {
+std::vector<std::string_view> rigid_policies() {
   std::vector<std::string_view> names;
   for (const PolicyRow& row : policy_rows()) names.push_back(row.name);
+  return names;
+}
+
+Result<void> check_name(std::string_view name, std::span<const std::string_view> names) {
   if (std::ranges::find(names, name) != names.end()) return {};
   return fail(ErrorCode::not_found, unknown_name("policy", name, names));
 }
@@ -55,6 +59,10 @@ Result<void> take_options(std::string_view list, PolicySpec& spec) {
 }  // namespace
 
 Result<PolicySpec> parse_policy(std::string_view text) {
+  return parse_policy(text, rigid_policies());
+}
+
+Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::string_view> names) {
   PolicySpec spec;
   spec.text = text;
   const std::size_t at_sign = text.rfind('@');
@@ -62,7 +70,7 @@ Result<PolicySpec> parse_policy(std::string_view text) {
   const std::size_t colon = front.find(':');
   spec.name = front.substr(0, colon);
   spec.label = at_sign == std::string_view::npos ? spec.name : text.substr(at_sign + 1);
-  if (auto ok = check_name(spec.name); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_name(spec.name, names); !ok) return tl::unexpected(ok.error());
   if (!is_file_name(spec.label)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("--policy {}: the label '{}' names files, so it may hold letters, "
@@ -75,9 +83,14 @@ Result<PolicySpec> parse_policy(std::string_view text) {
 }
 
 Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts) {
+  return parse_policies(texts, rigid_policies());
+}
+
+Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts,
+                                               std::span<const std::string_view> names) {
   std::vector<PolicySpec> specs;
   for (const std::string& text : texts) {
-    auto spec = parse_policy(text);
+    auto spec = parse_policy(text, names);
     if (!spec) return tl::unexpected(spec.error());
     const auto same = std::ranges::find(specs, spec->label, &PolicySpec::label);
     if (same != specs.end()) {

@@ -22,9 +22,14 @@ struct PolicySpec {
 
 /// Errors: not_found for an unknown policy; unsupported for a text of another form.
 [[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text);
+/// The same where other policies are to be had.
+[[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text,
+                                              std::span<const std::string_view> names);
 
 /// All of a command line. Errors: as above; unsupported when two have the same label.
 [[nodiscard]] Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts);
+[[nodiscard]] Result<std::vector<PolicySpec>> parse_policies(
+    std::span<const std::string> texts, std::span<const std::string_view> names);
 
 /// Columns of the trace that their estimators read.
 [[nodiscard]] std::vector<std::string> estimate_columns(std::span<const PolicySpec> policies);

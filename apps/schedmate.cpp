@@ -36,6 +36,8 @@ void add_simulate(CLI::App& program, CommandLine& line) {
   command.add_option("--out", request.out, "folder for the files")->type_name("DIR");
   command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
       ->type_name("FILE");
+  command.add_option("--tables", request.tables, "step times of elastic jobs, with sia:FILE")
+      ->type_name("DIR");
   command.add_option("--mode", line.mode, "repaired or reference")->type_name("MODE");
   command.add_option("--report", line.report, "html or none")->type_name("REPORT");
   command.add_option("--seed", line.seed, "of everything drawn by lot")->type_name("N");

@@ -9,6 +9,7 @@
 #include <schedmate/trace.hpp>
 #include <system_error>
 
+#include "apps/elastic_command.hpp"
 #include "apps/replay.hpp"
 #include "apps/simulate_text.hpp"
 #include "apps/version.hpp"
@@ -67,6 +68,7 @@ Result<void> write_documents(const Settings& settings, const std::string& summar
 }  // namespace
 
 Result<void> simulate_command(const Session& session, const SimulateRequest& request) {
+  if (is_elastic(request.trace)) return elastic_command(session, request);
   const auto policies = parse_policies(request.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),

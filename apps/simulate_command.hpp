@@ -15,6 +15,7 @@ struct SimulateRequest {
   std::string trace;                  ///< "FORMAT:PATH"
   std::vector<std::string> policies;  ///< "NAME[:key=value,...][@LABEL]"
   std::string cluster;                ///< TOML file, "" = the trace's own
+  std::string tables;                 ///< folder of step times, of elastic traces
   std::string explain;                ///< job id, "" = none
   std::string out;                    ///< folder
 };

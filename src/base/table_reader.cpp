@@ -167,26 +167,21 @@ void TableReader::maybe_numbers(std::string_view key, std::vector<double>& out, 
   if (const TomlValue* list = maybe(key)) take_numbers(*list, key, out, bounds);
 }
 
-void TableReader::take_rows(const TomlValue& list, std::string_view key,
-                            std::vector<std::vector<double>>& out, std::size_t width,
-                            Bounds bounds) {
-  if (!is_list(list, key)) return;
+void TableReader::rows(std::string_view key, std::vector<std::vector<double>>& out,
+                       std::size_t width, Bounds bounds) {
+  const TomlValue* list = need(key);
+  if (list == nullptr || !is_list(*list, key)) return;
   out.clear();
-  for (const TomlValue& each : list.items) {
+  for (const TomlValue& each : list->items) {
     take_numbers(each, key, out.emplace_back(), bounds);
     if (out.back().size() != width)
       fail_at(each.place, fmt::format("{} must be a list of lists of {} numbers", key, width));
   }
 }
 
-void TableReader::rows(std::string_view key, std::vector<std::vector<double>>& out,
-                       std::size_t width, Bounds bounds) {
-  if (const TomlValue* list = need(key)) take_rows(*list, key, out, width, bounds);
-}
-
 void TableReader::maybe_rows(std::string_view key, std::vector<std::vector<double>>& out,
                              std::size_t width, Bounds bounds) {
-  if (const TomlValue* list = maybe(key)) take_rows(*list, key, out, width, bounds);
+  if (maybe(key) != nullptr) rows(key, out, width, bounds);
 }
 
 void TableReader::wholes(std::string_view key, std::vector<int>& out, Bounds bounds) {

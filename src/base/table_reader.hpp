@@ -64,8 +64,6 @@ class TableReader {
   void take_text(const TomlValue& value, std::string_view key, std::string& out);
   void take_numbers(const TomlValue& list, std::string_view key, std::vector<double>& out,
                     Bounds bounds);
-  void take_rows(const TomlValue& list, std::string_view key, std::vector<std::vector<double>>& out,
-                 std::size_t width, Bounds bounds);
   void take_tables(const TomlValue& list, std::string_view key, const Read& read);
   bool is_list(const TomlValue& value, std::string_view key);
   bool is_number(const TomlValue& value, std::string_view key, Bounds bounds);

@@ -40,6 +40,7 @@ std::vector<std::string_view> may_include(std::string_view module) {
     below.insert(below.end(), std::begin(readers), std::end(readers));
     return below;
   }
+  if (module == "elastic") return {"base", "core", "trace"};  // its CSV reader
   return {"base", "core"};
 }
 

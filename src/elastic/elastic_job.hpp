@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A job that may be resized and moved: what it asked for, how far it is, what was learned of it
+/// (sia.md 6.1). Times are seconds since the trace's zero; the simulation advances them in rounds.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elastic/application.hpp"
+#include "elastic/goodput.hpp"
+
+namespace schedmate {
+
+/// What a scheduler may change of a job.
+enum class ElasticKind : std::uint8_t {
+  adaptive,    ///< GPUs, type and batch
+  scale_gpus,  ///< GPUs and type
+  rigid        ///< type
+};
+
+struct ElasticJob {
+  std::string name;
+  double submit_s = 0;
+  std::size_t application = 0;
+  std::int32_t replicas = 1;  ///< asked for
+  std::int32_t batch = 1;     ///< total, asked for
+  ElasticKind kind = ElasticKind::adaptive;
+  double length = 1;  ///< share of the training after which it ends early
+};
+
+/// GPUs of one type; no placement = none.
+struct Assignment {
+  std::uint16_t type = 0;
+  GpusByNode placement;
+  bool operator==(const Assignment&) const = default;
+};
+
+/// What is known of a job on one GPU type.
+struct TypeProfile {
+  std::vector<ObservedStep> steps;  ///< each shape once; those of other jobs first
+  std::size_t inherited = 0;        ///< how many of `steps` are of other jobs
+  std::optional<ThroughputModel> model;
+  [[nodiscard]] std::int32_t most_replicas() const;
+  /// False when the shape was known.
+  bool add(const ObservedStep& step);
+  /// Whether the job's own step is far from what other jobs' would let expect.
+  [[nodiscard]] bool contradicted_by(const ObservedStep& step) const;
+  void forget_inherited();
+  void refit();
+};
+
+/// A GPU type that a job is measured on before it trains (sia.md 8.1; ours).
+struct ProfileSlot {
+  std::uint16_t type = 0;
+  bool runs = false;
+  double left_s = 0;
+};
+
+/// One job while it is simulated.
+class ElasticRun {
+ public:
+  ElasticRun(const ElasticJob& job, const Application& application);
+
+  /// Runs for so many seconds from `now_s` on. Errors: unsupported when its step time was not
+  /// measured there.
+  [[nodiscard]] Result<void> advance(double now_s, double seconds);
+  /// Takes other GPUs, or none; a start or move costs the restart. Not while it is profiled.
+  void assign(const Assignment& to);
+
+  /// From now on it does not train until one GPU of each of these types has measured it for so
+  /// long. Without types it is an ordinary job.
+  void profile_first(std::span<const std::uint16_t> types, double seconds);
+  /// Starts the measuring on one GPU of this type, one of profile_slots().
+  void profile_on(std::uint16_t type);
+  [[nodiscard]] std::span<const ProfileSlot> profile_slots() const { return slots_; }
+
+  [[nodiscard]] const ElasticJob& job() const { return *job_; }
+  [[nodiscard]] const Application& application() const { return *application_; }
+  [[nodiscard]] const Assignment& held() const { return held_; }
+  [[nodiscard]] bool runs() const { return !held_.placement.empty(); }
+  /// Still restarting: it keeps its GPUs.
+  [[nodiscard]] bool pinned() const { return runs() && restart_left_s_ > 0; }
+  [[nodiscard]] std::int32_t restarts() const { return restarts_; }
+  [[nodiscard]] double attained_gpu_s() const { return attained_gpu_s_; }
+  [[nodiscard]] std::optional<double> start_s() const { return start_s_; }
+  [[nodiscard]] std::optional<double> completion_s() const { return completion_s_; }
+  [[nodiscard]] const std::vector<TypeProfile>& profiles() const { return profiles_; }
+  [[nodiscard]] const std::optional<GradientNoise>& noise() const { return noise_; }
+  /// Changes whenever profiles or noise do.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  /// Steps of the smallest batch that are behind it.
+  [[nodiscard]] double progress() const { return progress_; }
+  [[nodiscard]] double whole_progress() const { return end_; }
+
+  /// What similar jobs measured: steps by GPU type, and gradient statistics of a young training.
+  /// All of it is forgotten once a step of its own contradicts it. Only before it has run.
+  void inherit(std::size_t type, std::span<const ObservedStep> steps);
+  void inherit(const GradientNoise& noise);
+  [[nodiscard]] bool has_forgotten() const { return forgot_; }
+
+ private:
+  void measure(double now_s, double seconds);
+  void finish_profile(std::uint16_t type);
+  [[nodiscard]] Result<MeasuredTime> true_step() const;
+  void observe(const MeasuredTime& sample, const GradientNoise& noise);
+  void forget_inherited();
+  double go_on(double seconds, const MeasuredTime& sample, double gained);
+  void choose_batch();
+  [[nodiscard]] double next_end() const;
+
+  const ElasticJob* job_;
+  const Application* application_;
+  Assignment held_;
+  std::vector<TypeProfile> profiles_;
+  std::vector<ProfileSlot> slots_;
+  std::optional<GradientNoise> noise_;
+  BatchChoice batch_;
+  std::uint64_t version_ = 0;
+  std::size_t epoch_ = 0;
+  double progress_ = 0;
+  double end_ = 0;  // progress at which it is done
+  double now_s_ = 0;
+  double restart_left_s_ = 0;
+  double attained_gpu_s_ = 0;
+  std::int32_t restarts_ = 0;
+  bool trained_ = false;
+  bool forgot_ = false;
+  std::optional<double> start_s_, completion_s_;
+};
+
+}  // namespace schedmate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Elastic scheduling in rounds (sia.md 6.1): all jobs advance for an interval, then the policy
+/// hands out the GPUs anew. A policy is a function; rows: src/elastic/elastic_policies.def.
+
+#include <functional>
+#include <memory>
+#include <schedmate/result.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "elastic/elastic_job.hpp"
+
+namespace schedmate {
+
+/// What a policy sees in a round.
+struct ElasticView {
+  double now_s = 0;
+  const ElasticCluster& cluster;
+  std::span<const Configuration> configurations;
+  std::span<ElasticRun* const> active;  ///< submitted and not done, by submission
+};
+
+/// What it decides, entry by entry of `active`.
+struct ElasticPlan {
+  std::vector<Assignment> held;                      ///< nothing for those that are profiled
+  std::vector<std::vector<std::uint16_t>> measured;  ///< types whose profile starts or goes on
+};
+using ElasticPolicy = std::function<ElasticPlan(const ElasticView& view)>;
+
+struct ElasticOptions {
+  double interval_s = 60;
+  double longest_s = 1e8;  ///< a simulation that goes on for longer is given up
+  /// Called when a job comes: what is to be measured first, and what others have shown.
+  std::function<void(ElasticRun& run, std::span<ElasticRun* const> known)> admit;
+};
+
+struct ElasticOutcome {
+  double submit_s = 0, start_s = 0, completion_s = 0;
+  std::int32_t restarts = 0;
+  double gpu_s = 0;  ///< held, restarts and profiling too
+};
+
+struct ElasticResult {
+  std::vector<ElasticOutcome> jobs;  ///< as they were given
+  std::int64_t rounds = 0;
+  double mean_active = 0;  ///< jobs in the rounds that had one
+};
+
+/// A workload: jobs by submission, each of one of the applications.
+struct ElasticWorkload {
+  std::vector<ElasticJob> jobs;
+  std::vector<Application> applications;
+};
+
+/// Errors: unsupported when a step time is not measured or the simulation does not end.
+[[nodiscard]] Result<ElasticResult> run_rounds(const ElasticWorkload& workload,
+                                               const ElasticCluster& cluster,
+                                               const ElasticPolicy& policy,
+                                               const ElasticOptions& options);
+
+}  // namespace schedmate

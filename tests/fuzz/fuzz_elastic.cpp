@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.hpp"
+#include "elastic/application.hpp"
+#include "tests/fuzz/targets.hpp"
+
+namespace schedmate::fuzz {
+namespace {
+
+template <class Value>
+void check_refusal(const Result<Value>& result) {
+  if (result) return;
+  SCHEDMATE_CHECK(result.error().code == ErrorCode::invalid, "what is wrong is the file");
+  SCHEDMATE_CHECK(result.error().message.starts_with("input"), "an error says where");
+}
+
+/// Seconds above zero, of which communication is a part.
+void check_sample(const MeasuredTime& sample) {
+  SCHEDMATE_CHECK(sample.step_s > 0 && sample.step_s <= 1e6, "a step takes time");
+  SCHEDMATE_CHECK(sample.sync_s >= 0 && sample.sync_s < sample.step_s, "not all of it is talk");
+}
+
+void check_cluster(std::string_view input) {
+  const auto cluster = parse_elastic_cluster(input, "input");
+  check_refusal(cluster);
+  if (!cluster) return;
+  SCHEDMATE_CHECK(!cluster->types.empty() && cluster->gpus() >= 1, "a cluster has GPUs");
+  for (const GpuType& type : cluster->types) {
+    SCHEDMATE_CHECK(is_folder_name(type.name), "its tables lie in their folder");
+    if (type.nodes > 1000) return;  // a list of all configurations would be long
+  }
+  for (const Configuration& each : configurations_of(*cluster)) {
+    const GpuType& type = cluster->types.at(each.type);
+    SCHEDMATE_CHECK(each.gpus >= 1 && each.gpus <= type.gpus(), "a configuration has room");
+    SCHEDMATE_CHECK(each.gpus <= each.nodes * type.gpus_per_node, "also on its nodes");
+  }
+}
+
+void check_applications(std::string_view input) {
+  const auto all = parse_applications(input, "input");
+  check_refusal(all);
+  if (!all) return;
+  for (const ApplicationTraits& traits : *all) {
+    SCHEDMATE_CHECK(is_folder_name(traits.name), "an application is a folder among the tables");
+    SCHEDMATE_CHECK(traits.restart_s >= 0 && traits.slowdown > 0, "time goes forward");
+    for (const auto& [type, batch] : traits.most_batch)
+      SCHEDMATE_CHECK(batch >= 1, "a cap leaves a sample");
+  }
+}
+
+void check_placement(std::string_view input) {
+  const auto placement = parse_placement(input);
+  if (!placement) return;
+  SCHEDMATE_CHECK(parse_placement(text_of(*placement)) == placement, "written as it was read");
+  if (placement->size() > 100) return;
+  const GpusByNode small = normalised(*placement);
+  SCHEDMATE_CHECK(small <= *placement && normalised(small) == small, "the smallest rotation");
+}
+
+/// Whatever a table says it has, it has an answer for.
+void check_table(const std::vector<MeasuredStep>& steps) {
+  const StepTable table(steps);
+  SCHEDMATE_CHECK(table.single_gpu_throughput() > 0, "one GPU gets on");
+  SCHEDMATE_CHECK(table.least_batch() <= table.most_batch(), "batches have a range");
+  for (const MeasuredStep& step : steps) {
+    if (step.placement.empty() || step.placement.size() > 20) continue;
+    const auto sample = table.at(step.placement, step.batch);
+    SCHEDMATE_CHECK(sample.has_value(), "what was measured is known");
+    check_sample(*sample);
+    GpusByNode wider = step.placement;
+    wider.push_back(wider.back());
+    const double most = table.most_batch(wider);
+    if (const auto there = table.at(wider, most)) check_sample(*there);
+  }
+}
+
+void check_csv(std::string_view input) {
+  const auto placements = parse_placements(input, "input");
+  const auto scalability = parse_scalability(input, "input");
+  const auto training = parse_training(input, "input", 16);
+  check_refusal(placements);
+  check_refusal(scalability);
+  check_refusal(training);
+  if (placements) check_table(*placements);
+  if (!training) return;
+  const TrainingTable table({*training});
+  for (std::size_t epoch = 1; epoch < table.epochs(); ++epoch)
+    SCHEDMATE_CHECK(table.end_of(epoch) > table.end_of(epoch - 1), "progress rises");
+}
+
+}  // namespace
+
+void fuzz_elastic(std::string_view input) {
+  check_cluster(input);
+  check_applications(input);
+  check_placement(input);
+  check_csv(input);
+}
+
+}  // namespace schedmate::fuzz
