@@ -46,7 +46,7 @@ Result<std::optional<StepTable>> read_steps(const fs::path& folder, const std::s
     if (!wider) return tl::unexpected(wider.error());
     steps->insert(steps->end(), wider->begin(), wider->end());
   }
-  return StepTable(std::move(*steps));
+  return StepTable(*steps);
 }
 
 /// The batches of the files validation-BATCH.csv, ascending.

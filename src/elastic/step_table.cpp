@@ -94,7 +94,7 @@ std::optional<MeasuredTime> StepCurve::at(double atomic_batch) const {
   return mix_samples(samples[i - 1], samples[i], share);
 }
 
-StepTable::StepTable(std::vector<MeasuredStep> rows) {
+StepTable::StepTable(const std::vector<MeasuredStep>& rows) {
   SCHEDMATE_CHECK(!rows.empty(), "a table has rows");
   std::map<GpusByNode, BatchSums> by_placement;
   std::map<Spread, BatchSums> by_spread;

@@ -47,7 +47,7 @@ struct MeasuredStep {
 class StepTable {
  public:
   /// At least one row of which the placement is known.
-  explicit StepTable(std::vector<MeasuredStep> rows);
+  explicit StepTable(const std::vector<MeasuredStep>& rows);
 
   /// Of this placement; where it was not measured, of as many nodes and GPUs, or linear between
   /// fewer and more full nodes (the released code triangulates; within 8 % of that at 5 x 4 GPUs).

@@ -32,7 +32,7 @@ inline StepTable made_steps(const ThroughputModel& model, const GpuType& type, d
            {slow * parts.optimisation_s, slow * (parts.optimisation_s - parts.accumulation_s)}});
     }
   }
-  return StepTable(std::move(rows));
+  return StepTable(rows);
 }
 
 /// Ten epochs of `steps` steps at 64 samples; larger batches learn nearly as well.
