@@ -65,10 +65,28 @@ Result<ElasticWorkload> read_workload(const SimulateRequest& request,
                 fmt::format("{} needs --tables DIR: step times and training of its applications "
                             "(docs/formats/elastic.md)",
                             request.trace));
+  std::error_code error;
+  if (!fs::is_directory(request.tables, error))
+    return fail(ErrorCode::invalid, fmt::format("--tables {}: no such folder", request.tables));
   const auto traits = traits_file(request.tables);
   if (!traits) return tl::unexpected(traits.error());
   const std::string jobs = request.trace.substr(elastic_prefix.size());
   return read_elastic_workload({jobs, request.tables, *traits}, cluster);
+}
+
+/// What rigid jobs have and these have not is refused, not passed over.
+Result<void> check_asked(const SimulateRequest& request, std::span<const PolicySpec> policies) {
+  if (!request.explain.empty())
+    return fail(ErrorCode::unsupported,
+                fmt::format("--explain {}: not for elastic jobs", request.explain));
+  for (const PolicySpec& spec : policies) {
+    if (!spec.estimator.empty())
+      return fail(ErrorCode::unsupported,
+                  fmt::format("--policy {}: elastic policies fit their own models, so estimate= "
+                              "has no meaning here",
+                              spec.text));
+  }
+  return {};
 }
 
 std::vector<std::string_view> policy_names() {
@@ -149,6 +167,7 @@ bool is_elastic(std::string_view trace) { return trace.starts_with(elastic_prefi
 Result<void> elastic_command(const Session& session, const SimulateRequest& request) {
   const auto policies = parse_policies(request.policies, policy_names());
   if (!policies) return tl::unexpected(policies.error());
+  if (auto sound = check_asked(request, *policies); !sound) return sound;
   const auto cluster = choose_elastic_cluster(request.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   const auto workload = read_workload(request, *cluster);

@@ -113,8 +113,8 @@ std::string ElasticSummary::text() const {
   }
   const std::uint64_t count = rows_.empty() ? 0 : rows_[0].intervals[0].n;
   return fmt::format(
-      "{} jobs on {} GPUs ({}); means over {} ways to break ties, 95 % intervals\n{}", jobs_, gpus_,
-      cluster_, count, aligned(table));
+      "{} jobs on {} GPUs ({}); means over ways to break ties: {}, 95 % intervals\n{}", jobs_,
+      gpus_, cluster_, count, aligned(table));
 }
 
 std::string elastic_jobs_csv(const ElasticWorkload& workload, const ElasticResult& result) {

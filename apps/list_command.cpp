@@ -17,6 +17,7 @@
 #include "apps/settings.hpp"
 #include "apps/words.hpp"
 #include "base/text.hpp"
+#include "elastic/elastic_policies.hpp"
 
 namespace schedmate {
 namespace {
@@ -72,6 +73,9 @@ std::vector<ListTable> list_tables() {
     tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"witnesses", {}});
   for (const SeamRow& row : witness_names()) tables.back().rows.push_back({row.name, row.summary});
+  tables.push_back({"elastic_policies", {}});
+  for (const ElasticPolicyRow& row : elastic_policy_rows())
+    tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"settings", {}});
   for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
   return tables;

@@ -29,7 +29,8 @@ void add_simulate(CLI::App& program, CommandLine& line) {
   CLI::App& command =
       add_command(program, line, "simulate", "replay a trace under one or more policies");
   SimulateRequest& request = line.simulate;
-  command.add_option("--trace", request.trace, "what to replay")->type_name("FORMAT:PATH");
+  command.add_option("--trace", request.trace, "what to replay; sia:FILE for elastic jobs")
+      ->type_name("FORMAT:PATH");
   command.add_option("--policy", request.policies, "NAME[:key=value,...][@LABEL], repeatable")
       ->type_name("POLICY")
       ->allow_extra_args(false);
