@@ -87,7 +87,7 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
                      const ExperimentFile& experiment) {
   const Places places = places_of(request, experiment);
   const std::string command = command_of(session, request, experiment);
-  const auto inputs = fingerprint_of(experiment, command);
+  const auto inputs = fingerprint_of(session.settings, experiment, command);
   if (!inputs) return tl::unexpected(inputs.error());
   const auto standing = standing_of(places, *inputs);
   if (!standing) return tl::unexpected(standing.error());
@@ -125,7 +125,8 @@ Result<std::vector<ExperimentFile>> read_all(const std::vector<std::string>& pat
 Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& request,
                            const ExperimentFile& experiment, const fs::path& folder) {
   const Places places = places_of(request, experiment);
-  const auto inputs = fingerprint_of(experiment, command_of(session, request, experiment));
+  const auto inputs =
+      fingerprint_of(session.settings, experiment, command_of(session, request, experiment));
   if (!inputs) return tl::unexpected(inputs.error());
   const auto standing = standing_of(places, *inputs);
   if (!standing) return tl::unexpected(standing.error());

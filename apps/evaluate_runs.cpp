@@ -32,12 +32,31 @@ struct Arm {
   SharedWorkload workload;
 };
 
+/// Replays of arms that are the same at every point of a sweep, by arm and perturbation.
+class Repeated {
+ public:
+  std::optional<Replayed> find(std::size_t arm, std::uint64_t seed) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = kept_.find({arm, seed});
+    return found == kept_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void keep(std::size_t arm, std::uint64_t seed, const Replayed& replayed) {
+    const std::scoped_lock lock(mutex_);
+    kept_.emplace(std::pair(arm, seed), replayed);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::size_t, std::uint64_t>, Replayed> kept_;
+};
+
 /// One trace at one point of the sweep.
 struct Case {
   const EvaluationInput& input;
   const ExperimentTrace& which;
   std::string point;
   LoadedTrace loaded;
+  Repeated& repeated;  // of the same trace
   std::vector<Arm> arms;
 };
 
@@ -160,18 +179,37 @@ class World {
   std::map<const TraceWorkload*, SharedWorkload> workloads_;
 };
 
+/// Whether the arm is the same at every point of a sweep.
+bool repeats(const ExperimentFile& experiment, std::size_t arm) {
+  const ExperimentArm& spec = experiment.arms[arm];
+  return experiment.points.size() > 1 && experiment.sweep.empty() &&
+         policy_at(spec, "x") == policy_at(spec, "y");
+}
+
+Result<Replayed> replay_arm(const Case& each, World& world, std::size_t index, std::uint64_t seed) {
+  const bool again = repeats(each.input.experiment, index);
+  if (again)
+    if (auto kept = each.repeated.find(index, seed)) return std::move(*kept);
+  const Arm& arm = each.arms[index];
+  WorkloadOnDemand ready(world.along(arm));
+  const ReplayInput input{arm.session, world.perturbed.trace, each.loaded.cluster, ready, {}};
+  const auto done = replay(input, arm.policy);
+  if (!done) return tl::unexpected(done.error());
+  Replayed replayed = measure(each, world.perturbed, done->record.result);
+  if (again) each.repeated.keep(index, seed, replayed);
+  return replayed;
+}
+
 /// All arms of a case under one perturbation.
 Result<std::vector<Figures>> compare_arms(const Case& each, std::uint64_t seed) {
   World world(each, seed);
   std::vector<Replayed> replayed;
   std::vector<Figures> figures;
-  for (const Arm& arm : each.arms) {
-    WorkloadOnDemand ready(world.along(arm));
-    const ReplayInput input{arm.session, world.perturbed.trace, each.loaded.cluster, ready, {}};
-    const auto done = replay(input, arm.policy);
+  for (std::size_t index = 0; index < each.arms.size(); ++index) {
+    auto done = replay_arm(each, world, index, seed);
     if (!done) return tl::unexpected(done.error());
-    replayed.push_back(measure(each, world.perturbed, done->record.result));
-    figures.push_back(compare(replayed[arm.host], replayed.back()));
+    replayed.push_back(std::move(*done));
+    figures.push_back(compare(replayed[each.arms[index].host], replayed.back()));
   }
   return figures;
 }
@@ -315,10 +353,11 @@ Result<void> add_estimates(const Case& each, std::vector<FigureRow>& rows) {
 Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input) {
   std::vector<FigureRow> rows;
   for (const ExperimentTrace& which : input.experiment.traces) {
+    Repeated repeated;
     for (const std::string& point : input.experiment.points) {
       auto loaded = load_trace(which);
       if (!loaded) return tl::unexpected(loaded.error());
-      Case each{input, which, point, std::move(*loaded), {}};
+      Case each{input, which, point, std::move(*loaded), repeated, {}};
       const auto settings =
           settings_of(input.session.settings, input.experiment, input.experiment.arms[0], point);
       if (!settings) return tl::unexpected(settings.error());

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <schedmate/trace.hpp>
+#include <string_view>
 
 #include "apps/data_files.hpp"
 #include "apps/like_trace.hpp"
@@ -69,6 +72,14 @@ Result<std::vector<std::string>> files_of(const ExperimentTrace& which) {
   return paths;
 }
 
+/// Whether a replay reads the setting: another default makes other rows.
+bool decides_rows(std::string_view key) {
+  constexpr auto plain = std::to_array<std::string_view>(
+      {"mode", "placement", "overhead_small_s", "overhead_large_s", "seed", "interference_pct"});
+  return std::ranges::find(plain, key) != plain.end() || key.starts_with("workload") ||
+         key.starts_with("cost.") || key.starts_with("defects.");
+}
+
 }  // namespace
 
 Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
@@ -92,8 +103,11 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   return loaded;
 }
 
-Result<std::string> fingerprint_of(const ExperimentFile& experiment, const std::string& command) {
+Result<std::string> fingerprint_of(const Settings& settings, const ExperimentFile& experiment,
+                                   const std::string& command) {
   std::string all = fmt::format("{}\n{}\n", command, experiment.text);
+  for (const SettingRow& row : setting_rows())
+    if (decides_rows(row.key)) all += fmt::format("{}={}\n", row.key, settings.text(row.key));
   std::vector<std::string> paths;
   for (const char* name : {"recipes/light.toml", "recipes/heavy.toml", "interference.toml",
                            "extraction_errors.toml"}) {

@@ -18,8 +18,9 @@ struct LoadedTrace {
 [[nodiscard]] Result<LoadedTrace> load_trace(const ExperimentTrace& which);
 
 /// What the experiment's results depend on beside the program: SHA-256 (hex) of the command, the
-/// experiment's text and every data file. Errors: of reading them.
-[[nodiscard]] Result<std::string> fingerprint_of(const ExperimentFile& experiment,
+/// experiment's text, the settings that replays read and every data file. Errors: of reading them.
+[[nodiscard]] Result<std::string> fingerprint_of(const Settings& settings,
+                                                 const ExperimentFile& experiment,
                                                  const std::string& command);
 
 }  // namespace schedmate

@@ -192,6 +192,23 @@ TEST_CASE("foretold GPU use is passed on once it was right for long enough, whil
   CHECK(std::ranges::count(passed.begin() + 120, passed.end(), true) == 0);
 }
 
+TEST_CASE("advisor_oracle is right where the Advisor has an answer, and says nothing elsewhere") {
+  const Resubmissions made(std::vector<std::uint32_t>(20, 0));
+  const EstimatorInput input{made.trace, 1, &made.workload};
+  const auto advisor = predictions(made.trace, make_estimator("advisor", input).value());
+  const auto right = predictions(made.trace, make_estimator("advisor_oracle:use", input).value());
+  const auto silent = predictions(made.trace, make_estimator("advisor_oracle", input).value());
+  CHECK(right[0].blind);
+  for (std::size_t row = 1; row < right.size(); ++row) {
+    CAPTURE(row);
+    CHECK_FALSE(advisor[row].blind);
+    CHECK(right[row].run_time == FractionalSeconds(made.trace.jobs[row].duration));
+    CHECK(right[row].source == advisor[row].source);
+    CHECK(right[row].use.has_value() == advisor[row].use.has_value());
+    CHECK_FALSE(silent[row].use.has_value());
+  }
+}
+
 TEST_CASE("foretold GPU use that is wrong one time in five is never passed on") {
   std::vector<std::uint32_t> profiles;
   for (std::uint32_t row = 0; row < 200; ++row) profiles.push_back(row % 5 == 0 ? 1 : 0);

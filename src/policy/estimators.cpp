@@ -25,8 +25,9 @@ struct EstimatorSpec {
 Result<Estimator> make_oracle(const EstimatorSpec& spec) {
   const bool tells_use = spec.argument == "use";
   if (!spec.argument.empty() && !tells_use)
-    return fail(ErrorCode::unsupported,
-                fmt::format("oracle:{}: only oracle and oracle:use are there", spec.argument));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("\"{}\" behind an oracle's name: only use can stand there", spec.argument));
   return [&trace = spec.input.trace, tells_use](const Entering& at) {
     const FractionalSeconds duration = at.job.duration;
     Prediction truth{.run_time = duration, .low = duration};
@@ -91,6 +92,23 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
 
 Result<Estimator> make_advisor(const EstimatorSpec& spec) { return advisor_of(spec, false); }
 Result<Estimator> make_advisor_paper(const EstimatorSpec& spec) { return advisor_of(spec, true); }
+
+/// What the Advisor would be worth if it were never wrong: what separates it from the oracle is
+/// then the jobs on which it has no answer.
+Result<Estimator> make_advisor_oracle(const EstimatorSpec& spec) {
+  auto truth = make_oracle(spec);
+  if (!truth) return truth;
+  auto advisor = advisor_of({"", spec.input}, false);
+  if (!advisor) return advisor;
+  return [advisor = std::move(*advisor), truth = std::move(*truth)](const Entering& at) mutable {
+    Prediction said = advisor(at);
+    if (said.blind) return said;
+    Prediction right = truth(at);
+    right.source = said.source;
+    if (!said.use) right.use.reset();
+    return right;
+  };
+}
 
 Result<Estimator> make_last_k(const EstimatorSpec& spec) {
   const auto k = spec.argument.empty() ? 3 : parse_number<std::size_t>(spec.argument).value_or(0);

@@ -83,7 +83,7 @@ TEST_CASE("typical is the geometric mean of the VC, an hour without any, whoever
 
 TEST_CASE("the Advisor needs to know what the jobs are") {
   const Trace trace;
-  for (const std::string_view spec : {"advisor", "advisor_paper"}) {
+  for (const std::string_view spec : {"advisor", "advisor_paper", "advisor_oracle"}) {
     const auto made = make_estimator(spec, {trace, 1});
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().code == ErrorCode::invalid);
