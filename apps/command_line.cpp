@@ -63,7 +63,7 @@ Result<void> check_complete(const CommandLine& line) {
       return need(!line.generate.out.empty(), "--out DIR");
     });
   }
-  if (line.command == "generate") {
+  if (line.command == "generate" && line.generate.elastic.empty()) {
     return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH or --like CLUSTER")
         .and_then([&] { return need(std::isnan(line.generate.days), "--like CLUSTER for --days"); })
         .and_then([&] { return need(line.generate.jobs != 0, "--jobs N"); })

@@ -13,66 +13,15 @@
 #include <vector>
 
 #include "apps/cluster_text.hpp"
-#include "apps/data_files.hpp"
+#include "apps/elastic_study.hpp"
 #include "apps/elastic_summary.hpp"
-#include "apps/policy_spec.hpp"
 #include "apps/progress.hpp"
-#include "base/input.hpp"
 #include "base/output.hpp"
-#include "base/random.hpp"
-#include "elastic/bootstrap.hpp"
-#include "elastic/elastic_policies.hpp"
-#include "elastic/elastic_workload.hpp"
 
 namespace schedmate {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view elastic_prefix = "sia:";
-
-/// A path, or the name of a bundled cluster.
-Result<ElasticCluster> choose_elastic_cluster(const std::string& given) {
-  if (given.empty())
-    return fail(ErrorCode::unsupported,
-                "--cluster is missing: a file of GPU types (docs/formats/elastic.md), or sia64");
-  std::error_code error;
-  std::string path = given;
-  if (!fs::exists(path, error)) {
-    auto bundled = data_file(fmt::format("elastic/{}.toml", given));
-    if (!bundled)
-      return fail(ErrorCode::not_found,
-                  fmt::format("--cluster {}: neither a file nor the bundled sia64", given));
-    path = std::move(*bundled);
-  }
-  const auto text = read_file(path);
-  if (!text) return tl::unexpected(text.error());
-  return parse_elastic_cluster(*text, path);
-}
-
-/// The tables' own applications.toml, else what is known of Sia's.
-Result<std::string> traits_file(const std::string& tables) {
-  std::string own = (fs::path(tables) / "applications.toml").string();
-  std::error_code error;
-  if (fs::exists(own, error)) return own;
-  return data_file("elastic/sia_applications.toml");
-}
-
-Result<ElasticWorkload> read_workload(const SimulateRequest& request,
-                                      const ElasticCluster& cluster) {
-  if (request.tables.empty())
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} needs --tables DIR: step times and training of its applications "
-                            "(docs/formats/elastic.md)",
-                            request.trace));
-  std::error_code error;
-  if (!fs::is_directory(request.tables, error))
-    return fail(ErrorCode::invalid, fmt::format("--tables {}: no such folder", request.tables));
-  const auto traits = traits_file(request.tables);
-  if (!traits) return tl::unexpected(traits.error());
-  const std::string jobs = request.trace.substr(elastic_prefix.size());
-  return read_elastic_workload({jobs, request.tables, *traits}, cluster);
-}
 
 /// What rigid jobs have and these have not is refused, not passed over.
 Result<void> check_asked(const SimulateRequest& request, std::span<const PolicySpec> policies) {
@@ -89,43 +38,10 @@ Result<void> check_asked(const SimulateRequest& request, std::span<const PolicyS
   return {};
 }
 
-std::vector<std::string_view> policy_names() {
-  std::vector<std::string_view> names;
-  for (const ElasticPolicyRow& row : elastic_policy_rows()) names.push_back(row.name);
-  return names;
-}
-
 struct ElasticStudy {
   const Session& session;
-  const ElasticWorkload& workload;
-  const ElasticCluster& cluster;
+  const ElasticInputs& inputs;
 };
-
-MatchRule match_rule(std::string_view name) {
-  if (name == "perfect") return MatchRule::perfect;
-  if (name == "wrong") return MatchRule::wrong;
-  return name == "shuffled" ? MatchRule::shuffled : MatchRule::none;
-}
-
-ElasticOptions options_of(const ElasticStudy& study, std::uint64_t ties) {
-  const Settings& settings = study.session.settings;
-  ElasticOptions options;
-  options.interval_s = static_cast<double>(settings.whole("elastic.interval_s"));
-  options.admit =
-      bootstrap({.profile_s = static_cast<double>(settings.whole("elastic.profile_s")),
-                 .match = match_rule(settings.text("elastic.match")),
-                 .hit_rate = static_cast<double>(settings.whole("elastic.hit_pct")) / 100,
-                 .finished_only = settings.flag("elastic.match_finished_only"),
-                 .seed = mix(static_cast<std::uint64_t>(settings.whole("seed"))) ^ ties});
-  return options;
-}
-
-Result<ElasticResult> run_once(const ElasticStudy& study, const PolicySpec& spec,
-                               std::uint64_t ties) {
-  const auto policy = make_elastic_policy(spec.name, PolicyOptions(spec.options), ties);
-  if (!policy) return tl::unexpected(policy.error());
-  return run_rounds(study.workload, study.cluster, *policy, options_of(study, ties));
-}
 
 /// One policy, ties broken by order and by seeds 1, 2, ...
 Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const PolicySpec& spec) {
@@ -139,7 +55,7 @@ Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const Poli
   std::optional<Error> error;
   const auto work = [&] {
     for (std::size_t k = next++; k < count; k = next++) {
-      auto result = run_once(study, spec, k);
+      auto result = run_elastic(study.inputs, study.session.settings, spec, k);
       if (!result) {
         const std::scoped_lock lock(mutex);
         error = result.error();
@@ -165,21 +81,21 @@ Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const Poli
 bool is_elastic(std::string_view trace) { return trace.starts_with(elastic_prefix); }
 
 Result<void> elastic_command(const Session& session, const SimulateRequest& request) {
-  const auto policies = parse_policies(request.policies, policy_names());
+  const auto policies = parse_policies(request.policies, elastic_policy_names());
   if (!policies) return tl::unexpected(policies.error());
   if (auto sound = check_asked(request, *policies); !sound) return sound;
-  const auto cluster = choose_elastic_cluster(request.cluster);
-  if (!cluster) return tl::unexpected(cluster.error());
-  const auto workload = read_workload(request, *cluster);
-  if (!workload) return tl::unexpected(workload.error());
+  ElasticPlaces places = places_of(session.settings, request.trace, request.cluster);
+  if (!request.tables.empty()) places.tables = request.tables;
+  const auto inputs = read_elastic(places);
+  if (!inputs) return tl::unexpected(inputs.error());
   if (auto made = make_folder(request.out); !made) return made;
-  const ElasticStudy study{session, *workload, *cluster};
-  ElasticSummary summary(request.trace, *cluster, workload->jobs.size());
+  const ElasticStudy study{session, *inputs};
+  ElasticSummary summary(request.trace, inputs->cluster, inputs->workload.jobs.size());
   for (const PolicySpec& spec : *policies) {
     const auto results = run_all(study, spec);
     if (!results) return tl::unexpected(results.error());
     const fs::path csv = fs::path(request.out) / (spec.label + ".jobs.csv");
-    const std::string rows = elastic_jobs_csv(*workload, results->front());
+    const std::string rows = elastic_jobs_csv(inputs->workload, results->front());
     if (auto done = write_file(csv.string(), rows); !done) return done;
     summary.add(spec, *results);
   }

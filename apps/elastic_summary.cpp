@@ -44,7 +44,7 @@ std::array<double, elastic_figures.size()> figures_of(const ElasticResult& resul
     first_s = std::min(first_s, job.submit_s);
     last_s = std::max(last_s, job.completion_s);
     restarts += job.restarts;
-    gpu_s += job.gpu_s;
+    gpu_s += job.spent.held();
   }
   std::ranges::sort(jct_s);
   const auto count = static_cast<double>(jct_s.size());
@@ -122,10 +122,10 @@ std::string elastic_jobs_csv(const ElasticWorkload& workload, const ElasticResul
   for (std::size_t i = 0; i < result.jobs.size(); ++i) {
     const ElasticJob& job = workload.jobs[i];
     const ElasticOutcome& outcome = result.jobs[i];
-    csv += fmt::format("{},{},{},{},{},{},{},{}\n", job.name,
-                       workload.applications[job.application].traits.name, outcome.submit_s,
-                       outcome.start_s, outcome.completion_s,
-                       outcome.completion_s - outcome.submit_s, outcome.restarts, outcome.gpu_s);
+    csv += fmt::format(
+        "{},{},{},{},{},{},{},{}\n", job.name, workload.applications[job.application].traits.name,
+        outcome.submit_s, outcome.start_s, outcome.completion_s,
+        outcome.completion_s - outcome.submit_s, outcome.restarts, outcome.spent.held());
   }
   return csv;
 }

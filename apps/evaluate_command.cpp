@@ -11,6 +11,7 @@
 
 #include "apps/book.hpp"
 #include "apps/cluster_text.hpp"
+#include "apps/elastic_experiment.hpp"
 #include "apps/evaluate_runs.hpp"
 #include "apps/evaluate_trace.hpp"
 #include "apps/version.hpp"
@@ -69,38 +70,62 @@ Manifest read_manifest(const std::string& path) {
   return manifest;
 }
 
+/// What decides the rows of an experiment.
+struct Origin {
+  bool elastic = false;
+  std::string inputs;     ///< fingerprint
+  std::string_view code;  ///< hash of the sources
+};
+Result<Origin> origin_of(const Session& session, const EvaluateRequest& request,
+                         const ExperimentFile& experiment) {
+  const auto elastic = is_elastic_experiment(experiment);
+  if (!elastic) return tl::unexpected(elastic.error());
+  const std::string command = command_of(session, request, experiment);
+  auto inputs = *elastic ? elastic_fingerprint(session.settings, experiment, command)
+                         : fingerprint_of(session.settings, experiment, command);
+  if (!inputs) return tl::unexpected(inputs.error());
+  return Origin{*elastic, std::move(*inputs),
+                *elastic ? version().elastic_code : version().replay_code};
+}
+
 /// How a CSV stands to what would be made now.
 enum class Standing : std::uint8_t { current, earlier_code, absent };
 
-Result<Standing> standing_of(const Places& places, const std::string& inputs) {
+Result<Standing> standing_of(const Places& places, const Origin& origin) {
   std::error_code error;
   if (!fs::exists(places.csv, error) || !fs::exists(places.manifest, error))
     return Standing::absent;
   const auto csv = read_file(places.csv);
   if (!csv) return tl::unexpected(csv.error());
   const Manifest kept = read_manifest(places.manifest);
-  if (kept.inputs != inputs || kept.csv != sha256(*csv)) return Standing::absent;
-  return kept.code == version().replay_code ? Standing::current : Standing::earlier_code;
+  if (kept.inputs != origin.inputs || kept.csv != sha256(*csv)) return Standing::absent;
+  return kept.code == origin.code ? Standing::current : Standing::earlier_code;
+}
+
+/// Of an experiment whose inputs are not on this machine.
+Result<Standing> standing_without_inputs(const Places& places) {
+  const Manifest kept = read_manifest(places.manifest);
+  return standing_of(places, {false, kept.inputs, kept.code});
 }
 
 Result<void> run_one(const Session& session, const EvaluateRequest& request,
                      const ExperimentFile& experiment) {
   const Places places = places_of(request, experiment);
-  const std::string command = command_of(session, request, experiment);
-  const auto inputs = fingerprint_of(session.settings, experiment, command);
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto standing = standing_of(places, *inputs);
+  const auto origin = origin_of(session, request, experiment);
+  if (!origin) return tl::unexpected(origin.error());
+  const auto standing = standing_of(places, *origin);
   if (!standing) return tl::unexpected(standing.error());
   if (*standing == Standing::current) {
     fmt::print("{}: is there already\n", printable(places.csv));
     return {};
   }
-  const auto rows = run_experiment(
-      {session, experiment, command, static_cast<int>(session.settings.whole("threads"))});
+  const EvaluationInput input{session, experiment, command_of(session, request, experiment),
+                              static_cast<int>(session.settings.whole("threads"))};
+  const auto rows = origin->elastic ? run_elastic_experiment(input) : run_experiment(input);
   if (!rows) return tl::unexpected(rows.error());
   std::string csv = csv_header();
   for (const FigureRow& row : *rows) csv += csv_line(row);
-  const Manifest manifest{*inputs, std::string(version().replay_code), sha256(csv)};
+  const Manifest manifest{origin->inputs, std::string(origin->code), sha256(csv)};
   if (auto done = write_file(places.csv, csv); !done) return done;
   if (auto done = write_file(places.manifest, text_of(manifest)); !done) return done;
   fmt::print("{}: {} rows\n", printable(places.csv), rows->size());
@@ -125,16 +150,17 @@ Result<std::vector<ExperimentFile>> read_all(const std::vector<std::string>& pat
 Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& request,
                            const ExperimentFile& experiment, const fs::path& folder) {
   const Places places = places_of(request, experiment);
-  const auto inputs =
-      fingerprint_of(session.settings, experiment, command_of(session, request, experiment));
-  if (!inputs) return tl::unexpected(inputs.error());
-  const auto standing = standing_of(places, *inputs);
+  const auto origin = origin_of(session, request, experiment);
+  const auto standing = origin ? standing_of(places, *origin) : standing_without_inputs(places);
   if (!standing) return tl::unexpected(standing.error());
   Chapter chapter{experiment, {}, {}, {}};
   if (*standing == Standing::absent) {
     chapter.origin = "Not run since its inputs changed: no figures here.";
     return chapter;
   }
+  if (!origin)
+    chapter.origin =
+        fmt::format("As it was run where its inputs are ({}).", origin.error().message);
   if (*standing == Standing::earlier_code)
     chapter.origin = fmt::format("Made by an earlier state of the program (code {:.12}).",
                                  read_manifest(places.manifest).code);

@@ -16,7 +16,9 @@
 #include "apps/progress.hpp"
 #include "apps/resample.hpp"
 #include "apps/words.hpp"
+#include "base/input.hpp"
 #include "base/output.hpp"
+#include "elastic/made_tables.hpp"
 
 namespace schedmate {
 namespace {
@@ -143,9 +145,39 @@ Result<void> resample_source(const Session& session, const GenerateRequest& requ
   return {};
 }
 
+/// An elastic workload: tables, jobs and cluster.
+Result<void> make_elastic(const Session& session, const GenerateRequest& request) {
+  const bool more = !request.from.empty() || !request.like.empty() || request.jobs != 0;
+  if (more || request.out.empty())
+    return fail(ErrorCode::unsupported,
+                "--elastic FILE goes with --out DIR alone: the file says everything else");
+  const auto text = read_file(request.elastic);
+  if (!text) return tl::unexpected(text.error());
+  const auto parameters = parse_made_parameters(*text, request.elastic);
+  if (!parameters) return tl::unexpected(parameters.error());
+  const auto files = make_elastic_tables(*parameters);
+  for (const MadeFile& file : files) {
+    const std::filesystem::path path = std::filesystem::path(request.out) / file.path;
+    if (auto made = make_folder(path.parent_path().string()); !made) return made;
+    if (auto done = write_file(path.string(), file.text); !done) return done;
+  }
+  if (session.json) {
+    const nlohmann::ordered_json document = {{"schema", "schedmate.generate.v1"},
+                                             {"from", request.elastic},
+                                             {"files", files.size()},
+                                             {"out", request.out}};
+    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("{} files of an invented elastic workload, written to {}\n", files.size(),
+               printable(request.out));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<bool> generate_command(const Session& session, const GenerateRequest& request) {
+  if (!request.elastic.empty()) return make_elastic(session, request).map([] { return true; });
   if (!request.like.empty()) return generate_like(session, request);
   return resample_source(session, request).map([] { return true; });
 }

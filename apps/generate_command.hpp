@@ -19,7 +19,8 @@ struct GenerateRequest {
   double load = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   std::string cluster;  ///< of the source: TOML file, "" = the trace's own
   std::string out;
-  std::string like;  ///< "acme-seren", ... or a TOML file; "": resample `from`
+  std::string elastic;  ///< parameters of elastic tables (TOML); "": a trace is made
+  std::string like;     ///< "acme-seren", ... or a TOML file; "": resample `from`
   double days = std::numeric_limits<double>::quiet_NaN();  ///< with `like`; NaN: not given
 };
 

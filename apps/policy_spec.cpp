@@ -7,6 +7,7 @@
 #include <schedmate/scheduler.hpp>
 
 #include "base/text.hpp"
+#include "elastic/elastic_policies.hpp"
 
 namespace schedmate {
 namespace {
@@ -23,9 +24,11 @@ bool is_file_name(std::string_view label) {
          std::ranges::all_of(label, allowed);
 }
 
-std::vector<std::string_view> rigid_policies() {
+std::vector<std::string_view> all_policies() {
   std::vector<std::string_view> names;
   for (const PolicyRow& row : policy_rows()) names.push_back(row.name);
+  for (const ElasticPolicyRow& row : elastic_policy_rows())
+    if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   return names;
 }
 
@@ -59,7 +62,7 @@ Result<void> take_options(std::string_view list, PolicySpec& spec) {
 }  // namespace
 
 Result<PolicySpec> parse_policy(std::string_view text) {
-  return parse_policy(text, rigid_policies());
+  return parse_policy(text, all_policies());
 }
 
 Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::string_view> names) {
@@ -83,7 +86,7 @@ Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::stri
 }
 
 Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts) {
-  return parse_policies(texts, rigid_policies());
+  return parse_policies(texts, all_policies());
 }
 
 Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> texts,

@@ -20,9 +20,10 @@ struct PolicySpec {
   std::map<std::string, std::string, std::less<>> options;
 };
 
-/// Errors: not_found for an unknown policy; unsupported for a text of another form.
+/// Of any policy, elastic ones too. Errors: not_found for an unknown one; unsupported for a text of
+/// another form.
 [[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text);
-/// The same where other policies are to be had.
+/// The same where only these are to be had.
 [[nodiscard]] Result<PolicySpec> parse_policy(std::string_view text,
                                               std::span<const std::string_view> names);
 

@@ -62,6 +62,8 @@ void add_generate(CLI::App& program, CommandLine& line) {
   command.add_option("--from", request.from, "venus (bundled) or FORMAT:PATH")->type_name("SOURCE");
   command.add_option("--like", request.like, "synthetic: acme-seren, acme-kalos, saturn or a file")
       ->type_name("CLUSTER");
+  command.add_option("--elastic", request.elastic, "tables, jobs and cluster of elastic jobs")
+      ->type_name("FILE");
   command.add_option("--jobs", request.jobs, "how many jobs")->type_name("N");
   command.add_option("--days", request.days, "how long, with --like; default: 30")->type_name("D");
   command.add_option("--gpus", request.gpus, "size of the cluster; with --like as published")
@@ -76,9 +78,9 @@ void add_generate(CLI::App& program, CommandLine& line) {
       ->type_name("DIR");
   command.footer(
       "Example:\n"
-      "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --seed 1 --out "
-      "big\n"
-      "  schedmate generate --like acme-seren --days 30 --seed 1 --out seren");
+      "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"
+      "  schedmate generate --like acme-seren --days 30 --seed 1 --out seren\n"
+      "  schedmate generate --elastic data/elastic/syn_tables.toml --out elastic");
 }
 
 void add_whatif(CLI::App& program, CommandLine& line) {

@@ -9,6 +9,7 @@ namespace schedmate {
 
 namespace embedded {
 extern const std::string_view replay_code;
+extern const std::string_view elastic_code;
 }  // namespace embedded
 
 Version version() {
@@ -17,8 +18,8 @@ Version version() {
 #else
   constexpr std::string_view compiler = "g++ " __VERSION__;
 #endif
-  return {SCHEDMATE_VERSION, SCHEDMATE_COMMIT, compiler, SCHEDMATE_BUILD_TYPE,
-          embedded::replay_code};
+  return {SCHEDMATE_VERSION,    SCHEDMATE_COMMIT,      compiler,
+          SCHEDMATE_BUILD_TYPE, embedded::replay_code, embedded::elastic_code};
 }
 
 void print_version(bool json) {

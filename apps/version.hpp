@@ -13,6 +13,7 @@ struct Version {
   std::string_view build_type;
   /// SHA-256 (hex) of the sources that decide what a replay gives, comments and all.
   std::string_view replay_code;
+  std::string_view elastic_code;  ///< the same of simulations of elastic jobs
 };
 [[nodiscard]] Version version();
 

@@ -96,6 +96,24 @@ void read_cap(TableReader& reader, ApplicationTraits& traits) {
     reader.refuse("type", fmt::format("the cap of {} has come before; one is needed", type));
 }
 
+void read_model(TableReader& reader, ApplicationTraits& traits) {
+  if (traits.model) reader.refuse("name", "one model is what an application has");
+  ApplicationModel model;
+  reader.text("name", model.name);
+  reader.text("family", model.family);
+  reader.text("type", model.type);
+  reader.text("task", model.task);
+  reader.text("task_type", model.task_type);
+  reader.text("dataset", model.dataset);
+  reader.text("framework", model.framework);
+  reader.text("optimizer", model.optimizer);
+  reader.text("precision", model.precision);
+  reader.number("params_m", model.params_m, {0, 1e9});
+  reader.number("learning_rate", model.learning_rate, {0, 1e6});
+  reader.number("epochs", model.epochs, {0, 1e9});
+  traits.model = std::move(model);
+}
+
 void read_traits(TableReader& row, std::vector<ApplicationTraits>& all) {
   ApplicationTraits traits;
   row.text("name", traits.name);
@@ -103,6 +121,7 @@ void read_traits(TableReader& row, std::vector<ApplicationTraits>& all) {
   row.number("believed_restart_s", traits.believed_restart_s, {0, 1e6});
   row.number("slowdown", traits.slowdown, {0.01, 1000});
   row.maybe_tables("cap", [&](TableReader& cap) { read_cap(cap, traits); });
+  row.maybe_tables("model", [&](TableReader& model) { read_model(model, traits); });
   if (!is_folder_name(traits.name))
     row.refuse("name", "name is a folder among the tables and must have no '/' and not be '..'");
   if (std::ranges::find(all, traits.name, &ApplicationTraits::name) != all.end())

@@ -17,6 +17,12 @@
 
 namespace schedmate {
 
+/// What the source code of an application would tell, as facts.md has it; "" and 0: it does not.
+struct ApplicationModel {
+  std::string name, family, type, task, task_type, dataset, framework, optimizer, precision;
+  double params_m = 0, learning_rate = 0, epochs = 0;
+};
+
 /// What tables cannot say of an application.
 struct ApplicationTraits {
   std::string name;
@@ -24,6 +30,7 @@ struct ApplicationTraits {
   double believed_restart_s = 0;                          ///< what a policy reckons with
   double slowdown = 1;                                    ///< divides all progress
   std::map<std::string, double, std::less<>> most_batch;  ///< atomic, by GPU type
+  std::optional<ApplicationModel> model;
 };
 /// [[application]]. Errors: invalid, "FILE:LINE:COLUMN: what, and what is needed".
 [[nodiscard]] Result<std::vector<ApplicationTraits>> parse_applications(std::string_view toml,

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <vector>
+#include <ranges>
 
 #include "base/random.hpp"
 
@@ -19,12 +19,21 @@ bool has_shown(const ElasticRun& run, bool finished_only) {
   return run.noise() && std::ranges::any_of(run.profiles(), measured);
 }
 
+/// Steps of the same shape tell whether two jobs can be the same program (sia.md 8.1: steps have
+/// no noise).
+bool agree(const TypeProfile& taken, std::span<const ObservedStep> steps) {
+  return std::ranges::none_of(steps, [&](const ObservedStep& step) {
+    const auto known = std::ranges::find(taken.steps, step.shape, &ObservedStep::shape);
+    return known != taken.steps.end() && differ(known->step_s, step.step_s);
+  });
+}
+
 class Bootstrap {
  public:
   explicit Bootstrap(const BootstrapOptions& options) : options_(options), random_(options.seed) {}
 
   void operator()(ElasticRun& run, std::span<ElasticRun* const> known) {
-    const bool looked_for = random_.uniform() < options_.hit_rate;
+    const bool looked_for = random_.uniform() < options_.match.hit_rate;
     const auto similar = looked_for ? similar_to(run, known) : Runs{};
     if (!similar.empty())
       inherit(run, similar);
@@ -36,36 +45,66 @@ class Bootstrap {
   using Runs = std::vector<const ElasticRun*>;
 
   Runs similar_to(const ElasticRun& run, std::span<ElasticRun* const> known) {
-    Runs shown;
+    switch (options_.match.rule) {
+      case MatchRule::none:
+        return {};
+      case MatchRule::advisor:
+        return found_for(known);
+      case MatchRule::perfect:
+        return shown(known, [&](const ElasticRun& each) { return same(run, each); });
+      case MatchRule::wrong:
+        return drawn(shown(known, [&](const ElasticRun& each) { return !same(run, each); }));
+      case MatchRule::shuffled:
+        return drawn(shown(known, [](const ElasticRun&) { return true; }));
+    }
+    return {};
+  }
+
+  static bool same(const ElasticRun& one, const ElasticRun& two) {
+    return &one.application() == &two.application();
+  }
+
+  template <class Wanted>
+  Runs shown(std::span<ElasticRun* const> known, const Wanted& wanted) const {
+    Runs runs;
     for (const ElasticRun* const each : known)
-      if (has_shown(*each, options_.finished_only)) shown.push_back(each);
-    const auto same = [&](const ElasticRun* each) {
-      return &each->application() == &run.application();
-    };
-    if (options_.match == MatchRule::perfect) std::erase_if(shown, std::not_fn(same));
-    if (options_.match == MatchRule::wrong) std::erase_if(shown, same);
-    if (options_.match == MatchRule::none) shown.clear();
-    if (options_.match == MatchRule::perfect || shown.empty()) return shown;
-    // One job was found, and with it all that are of its application.
-    const auto drawn =
-        static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(shown.size())));
-    const Application* const taken = &shown[drawn]->application();
-    std::erase_if(shown, [&](const ElasticRun* each) { return &each->application() != taken; });
-    return shown;
+      if (has_shown(*each, options_.match.finished_only) && wanted(*each)) runs.push_back(each);
+    return runs;
+  }
+
+  /// The new job is the one after those that are known.
+  [[nodiscard]] Runs found_for(std::span<ElasticRun* const> known) const {
+    Runs runs;
+    for (const std::uint32_t each : (*options_.similar)[known.size()])
+      if (has_shown(*known[each], options_.match.finished_only)) runs.push_back(known[each]);
+    return runs;
+  }
+
+  /// One job was found, and with it all that are of its application.
+  Runs drawn(Runs runs) {
+    if (runs.empty()) return runs;
+    const auto one =
+        static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(runs.size())));
+    const ElasticRun& taken = *runs[one];
+    std::erase_if(runs, [&](const ElasticRun* each) { return !same(taken, *each); });
+    return runs;
   }
 
   /// What each of them measured itself: what it inherited stands there already.
   static void inherit(ElasticRun& run, const Runs& similar) {
-    for (std::size_t type = 0; type < run.profiles().size(); ++type) {
-      if (!run.application().tables[type]) continue;
-      std::vector<ObservedStep> steps;
-      for (const ElasticRun* const each : similar) {
-        const TypeProfile& profile = each->profiles()[type];
-        const auto own = std::span(profile.steps).subspan(profile.inherited);
-        steps.insert(steps.end(), own.begin(), own.end());
-      }
-      run.inherit(type, steps);
+    const auto own = [](const ElasticRun& each, std::size_t type) {
+      const TypeProfile& profile = each.profiles()[type];
+      return std::span(profile.steps).subspan(profile.inherited);
+    };
+    std::vector<TypeProfile> taken(run.profiles().size());
+    for (const ElasticRun* const each : similar) {
+      const auto agrees = [&](std::size_t type) { return agree(taken[type], own(*each, type)); };
+      if (!std::ranges::all_of(std::views::iota(std::size_t{0}, taken.size()), agrees)) continue;
+      for (std::size_t type = 0; type < taken.size(); ++type)
+        for (const ObservedStep& step : own(*each, type)) taken[type].add(step);
     }
+    for (std::size_t type = 0; type < taken.size(); ++type)
+      if (run.application().tables[type]) run.inherit(type, taken[type].steps);
     const TrainingTable& training = similar.front()->application().training;
     run.inherit(training.noise_at(training.initial_batch(), 0));
   }

@@ -15,6 +15,13 @@ StepShape shape_of(const GpusByNode& placement, std::int32_t atomic_batch) {
 
 }  // namespace
 
+/// Steps are measured without noise and fitted within a few percent; another model's are off by
+/// more than this.
+bool differ(double one_s, double two_s) {
+  constexpr double far = 1.25;
+  return std::max(one_s / two_s, two_s / one_s) > far;
+}
+
 std::int32_t TypeProfile::most_replicas() const {
   std::int32_t most = 0;
   for (const ObservedStep& step : steps) most = std::max(most, step.shape.replicas);
@@ -27,13 +34,9 @@ bool TypeProfile::add(const ObservedStep& step) {
   return true;
 }
 
-/// Steps are measured without noise and fitted within a few percent; another model's or another
-/// batch's are off by more than this.
 bool TypeProfile::contradicted_by(const ObservedStep& step) const {
-  constexpr double far = 1.25;
   if (inherited == 0 || !model) return false;
-  const double expected = step_time(*model, step.shape).optimisation_s;
-  return std::max(expected / step.step_s, step.step_s / expected) > far;
+  return differ(step_time(*model, step.shape).optimisation_s, step.step_s);
 }
 
 void TypeProfile::forget_inherited() {
@@ -54,11 +57,18 @@ ElasticRun::ElasticRun(const ElasticJob& job, const Application& application)
 void ElasticRun::assign(const Assignment& to) {
   if (to == held_) return;
   held_ = to;
+  save();
   if (!runs()) return;
   restart_left_s_ = application_->traits.restart_s;
   if (trained_) ++restarts_;
   trained_ = true;
   choose_batch();
+}
+
+void ElasticRun::move() {
+  save();
+  restart_left_s_ = application_->traits.restart_s;
+  ++restarts_;
 }
 
 double ElasticRun::next_end() const {
@@ -107,16 +117,52 @@ double ElasticRun::go_on(double seconds, const MeasuredTime& sample, double gain
   return used;
 }
 
+void ElasticRun::save() { saved_ = {progress_, 0, 0}; }
+
+void ElasticRun::train_for(double seconds, std::int32_t replicas) {
+  now_s_ += seconds;
+  spent_.training += seconds * replicas;
+  saved_.since_s += seconds;
+  saved_.since_gpu_s += seconds * replicas;
+  if (saved_.since_s >= checkpoint_s_) save();
+}
+
+void ElasticRun::crash(const ElasticRecovery& recovery) {
+  failed_ = recovery;
+  ++failures_;
+  progress_ = saved_.progress;
+  while (epoch_ > 0 && progress_ < application_->training.end_of(epoch_ - 1)) --epoch_;
+  spent_.training -= saved_.since_gpu_s;
+  spent_.lost += saved_.since_gpu_s;
+  save();
+}
+
+/// It holds its GPUs until somebody notices, then goes.
+void ElasticRun::hang(double now_s, double seconds) {
+  const double used = std::min(failed_->detection_s, seconds);
+  failed_->detection_s -= used;
+  spent_.hanging += used * replicas_of(held_.placement);
+  if (failed_->detection_s > 0) return;
+  back_s_ = now_s + used + failed_->restart_s;
+  failed_.reset();
+  held_ = {};
+  restart_left_s_ = 0;
+}
+
 Result<void> ElasticRun::advance(double now_s, double seconds) {
   measure(now_s, seconds);
   if (!runs() || completion_s_) return {};
+  if (failed_) {
+    hang(now_s, seconds);
+    return {};
+  }
   if (!start_s_) start_s_ = now_s;
-  now_s_ = now_s;
+  const std::int32_t replicas = replicas_of(held_.placement);
   const double delay = std::min(restart_left_s_, seconds);
   restart_left_s_ -= delay;
+  spent_.restarting += delay * replicas;
   double left = seconds - delay;
-  now_s_ += delay;
-  const std::int32_t replicas = replicas_of(held_.placement);
+  now_s_ = now_s + delay;
   while (left > 0 && !completion_s_) {
     const auto sample = true_step();
     if (!sample) return tl::unexpected(sample.error());
@@ -126,11 +172,10 @@ Result<void> ElasticRun::advance(double now_s, double seconds) {
     observe(*sample, noise);
     const double used =
         go_on(left, *sample, gain(noise, batch, application_->training.initial_batch()));
-    now_s_ += used;
+    train_for(used, replicas);
     left -= used;
     choose_batch();
   }
-  attained_gpu_s_ += (seconds - left) * replicas;
   return {};
 }
 
@@ -149,7 +194,7 @@ void ElasticRun::measure(double now_s, double seconds) {
     if (!start_s_) start_s_ = now_s;
     const double used = std::min(slot.left_s, seconds);
     slot.left_s -= used;
-    attained_gpu_s_ += used;
+    spent_.measuring += used;
     if (slot.left_s <= 0) finish_profile(slot.type);
   }
   std::erase_if(slots_, [](const ProfileSlot& slot) { return slot.runs && slot.left_s <= 0; });
@@ -201,6 +246,7 @@ void ElasticRun::inherit(std::size_t type, std::span<const ObservedStep> steps) 
   for (const ObservedStep& step : steps) profile.add(step);
   profile.inherited = profile.steps.size();
   if (profile.inherited > 0) profile.refit();
+  inherited_ = inherited_ || profile.inherited > 0;
   ++version_;
 }
 

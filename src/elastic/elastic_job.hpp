@@ -4,6 +4,7 @@
 /// A job that may be resized and moved: what it asked for, how far it is, what was learned of it
 /// (sia.md 6.1). Times are seconds since the trace's zero; the simulation advances them in rounds.
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
+/// Whether two times of the same step are farther apart than the fit and another batch make them.
+[[nodiscard]] bool differ(double one_s, double two_s);
+
 /// What is known of a job on one GPU type.
 struct TypeProfile {
   std::vector<ObservedStep> steps;  ///< each shape once; those of other jobs first
@@ -58,6 +62,19 @@ struct ProfileSlot {
   double left_s = 0;
 };
 
+/// GPU seconds of a job by what they went to; `lost` is the training that a failure undid.
+struct GpuSecondsSpent {
+  double training = 0, restarting = 0, measuring = 0, hanging = 0, lost = 0;
+  /// All that were held.
+  [[nodiscard]] double held() const { return training + restarting + measuring + hanging + lost; }
+};
+
+/// What a failure costs beside the work since the latest checkpoint.
+struct ElasticRecovery {
+  double detection_s = 600;  ///< for which the GPUs are still held
+  double restart_s = 3600;   ///< from there until the job asks for GPUs again
+};
+
 /// One job while it is simulated.
 class ElasticRun {
  public:
@@ -68,6 +85,14 @@ class ElasticRun {
   [[nodiscard]] Result<void> advance(double now_s, double seconds);
   /// Takes other GPUs, or none; a start or move costs the restart. Not while it is profiled.
   void assign(const Assignment& to);
+
+  /// It keeps what it has, on other machines: a restart.
+  void move();
+
+  /// Progress is saved after so much training, and whenever it moves. Never by default.
+  void checkpoint_every(double seconds) { checkpoint_s_ = seconds; }
+  /// Falls back to its latest checkpoint. Only while it trains.
+  void crash(const ElasticRecovery& recovery);
 
   /// From now on it does not train until one GPU of each of these types has measured it for so
   /// long. Without types it is an ordinary job.
@@ -80,10 +105,14 @@ class ElasticRun {
   [[nodiscard]] const Application& application() const { return *application_; }
   [[nodiscard]] const Assignment& held() const { return held_; }
   [[nodiscard]] bool runs() const { return !held_.placement.empty(); }
-  /// Still restarting: it keeps its GPUs.
-  [[nodiscard]] bool pinned() const { return runs() && restart_left_s_ > 0; }
+  /// Still restarting, or failed and nobody has noticed: it keeps its GPUs.
+  [[nodiscard]] bool pinned() const { return runs() && (restart_left_s_ > 0 || failed_); }
+  /// Failed, and not back yet: it asks for no GPUs.
+  [[nodiscard]] bool away(double now_s) const { return now_s < back_s_; }
   [[nodiscard]] std::int32_t restarts() const { return restarts_; }
-  [[nodiscard]] double attained_gpu_s() const { return attained_gpu_s_; }
+  [[nodiscard]] std::int32_t failures() const { return failures_; }
+  [[nodiscard]] const GpuSecondsSpent& spent() const { return spent_; }
+  [[nodiscard]] double attained_gpu_s() const { return spent_.held(); }
   [[nodiscard]] std::optional<double> start_s() const { return start_s_; }
   [[nodiscard]] std::optional<double> completion_s() const { return completion_s_; }
   [[nodiscard]] const std::vector<TypeProfile>& profiles() const { return profiles_; }
@@ -98,6 +127,7 @@ class ElasticRun {
   /// All of it is forgotten once a step of its own contradicts it. Only before it has run.
   void inherit(std::size_t type, std::span<const ObservedStep> steps);
   void inherit(const GradientNoise& noise);
+  [[nodiscard]] bool has_inherited() const { return inherited_; }
   [[nodiscard]] bool has_forgotten() const { return forgot_; }
 
  private:
@@ -107,6 +137,9 @@ class ElasticRun {
   void observe(const MeasuredTime& sample, const GradientNoise& noise);
   void forget_inherited();
   double go_on(double seconds, const MeasuredTime& sample, double gained);
+  void train_for(double seconds, std::int32_t replicas);
+  void hang(double now_s, double seconds);
+  void save();
   void choose_batch();
   [[nodiscard]] double next_end() const;
 
@@ -123,10 +156,17 @@ class ElasticRun {
   double end_ = 0;  // progress at which it is done
   double now_s_ = 0;
   double restart_left_s_ = 0;
-  double attained_gpu_s_ = 0;
-  std::int32_t restarts_ = 0;
+  GpuSecondsSpent spent_;
+  struct Saved {
+    double progress = 0;
+    double since_s = 0, since_gpu_s = 0;  // trained since then
+  } saved_;
+  double checkpoint_s_ = std::numeric_limits<double>::infinity();
+  std::optional<ElasticRecovery> failed_;  // what is left of it
+  double back_s_ = 0;
+  std::int32_t restarts_ = 0, failures_ = 0;
   bool trained_ = false;
-  bool forgot_ = false;
+  bool inherited_ = false, forgot_ = false;
   std::optional<double> start_s_, completion_s_;
 };
 

@@ -18,9 +18,8 @@ constexpr double latest_s = 1e9;
 /// Jobs as they are read; applications are loaded when the first job names them.
 class WorkloadReader {
  public:
-  WorkloadReader(const ElasticFiles& files, const ElasticCluster& cluster,
-                 std::vector<ApplicationTraits> traits)
-      : files_(files), cluster_(cluster), traits_(std::move(traits)) {}
+  WorkloadReader(const std::vector<ApplicationTraits>& traits, const LoadApplication& load)
+      : traits_(traits), load_(load) {}
 
   void add(TableRow& row) {
     ElasticJob job;
@@ -70,7 +69,7 @@ class WorkloadReader {
       row.refuse(unknown_name("application", name, names));
       return std::nullopt;
     }
-    auto application = read_application(files_.tables, *traits, cluster_);
+    auto application = load_(*traits);
     if (!application) {
       row.refuse(application.error().message);
       return std::nullopt;
@@ -79,29 +78,37 @@ class WorkloadReader {
     return workload_.applications.size() - 1;
   }
 
-  const ElasticFiles& files_;
-  const ElasticCluster& cluster_;
-  std::vector<ApplicationTraits> traits_;
+  const std::vector<ApplicationTraits>& traits_;
+  const LoadApplication& load_;
   std::set<std::string> names_;
   ElasticWorkload workload_;
 };
 
 }  // namespace
 
+Result<ElasticWorkload> parse_elastic_jobs(std::string_view csv, const std::string& file,
+                                           const std::vector<ApplicationTraits>& traits,
+                                           const LoadApplication& load) {
+  WorkloadReader reader(traits, load);
+  const auto read = parse_table(csv, file, [&](TableRow& row) { reader.add(row); });
+  if (!read) return tl::unexpected(read.error());
+  ElasticWorkload workload = reader.done();
+  if (workload.jobs.empty())
+    return fail(ErrorCode::invalid, fmt::format("{}: no job: at least one row is needed", file));
+  return workload;
+}
+
 Result<ElasticWorkload> read_elastic_workload(const ElasticFiles& files,
                                               const ElasticCluster& cluster) {
   const auto toml = read_file(files.traits);
   if (!toml) return tl::unexpected(toml.error());
-  auto traits = parse_applications(*toml, files.traits);
+  const auto traits = parse_applications(*toml, files.traits);
   if (!traits) return tl::unexpected(traits.error());
-  WorkloadReader reader(files, cluster, std::move(*traits));
-  const auto read = read_table(files.jobs, [&](TableRow& row) { reader.add(row); });
-  if (!read) return tl::unexpected(read.error());
-  ElasticWorkload workload = reader.done();
-  if (workload.jobs.empty())
-    return fail(ErrorCode::invalid,
-                fmt::format("{}: no job: at least one row is needed", files.jobs));
-  return workload;
+  const auto csv = read_file(files.jobs);
+  if (!csv) return tl::unexpected(csv.error());
+  return parse_elastic_jobs(*csv, files.jobs, *traits, [&](const ApplicationTraits& each) {
+    return read_application(files.tables, each, cluster);
+  });
 }
 
 }  // namespace schedmate

@@ -4,8 +4,11 @@
 /// Elastic workloads: a CSV of jobs, and a folder of tables for their applications
 /// (docs/formats/elastic.md).
 
+#include <functional>
 #include <schedmate/result.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "elastic/rounds.hpp"
 
@@ -22,5 +25,12 @@ struct ElasticFiles {
 /// files.
 [[nodiscard]] Result<ElasticWorkload> read_elastic_workload(const ElasticFiles& files,
                                                             const ElasticCluster& cluster);
+
+/// Where the tables of an application come from; called once for each that a job names.
+using LoadApplication = std::function<Result<Application>(const ApplicationTraits& traits)>;
+/// The jobs alone, of a text. Errors: invalid with file, line and what is needed.
+[[nodiscard]] Result<ElasticWorkload> parse_elastic_jobs(
+    std::string_view csv, const std::string& file, const std::vector<ApplicationTraits>& traits,
+    const LoadApplication& load);
 
 }  // namespace schedmate

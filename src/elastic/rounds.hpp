@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "elastic/elastic_job.hpp"
+#include "elastic/node_placer.hpp"
 
 namespace schedmate {
 
@@ -20,7 +22,7 @@ struct ElasticView {
   double now_s = 0;
   const ElasticCluster& cluster;
   std::span<const Configuration> configurations;
-  std::span<ElasticRun* const> active;  ///< submitted and not done, by submission
+  std::span<ElasticRun* const> active;  ///< submitted, not done and not away, by submission
 };
 
 /// What it decides, entry by entry of `active`.
@@ -30,17 +32,31 @@ struct ElasticPlan {
 };
 using ElasticPolicy = std::function<ElasticPlan(const ElasticView& view)>;
 
+/// Infrastructure failures: exponential in the GPU time that a job holds, drawn by job, so that all
+/// policies see the same ones. A job fails at the end of a round.
+struct ElasticFailures {
+  double gpu_hours = 0;  ///< mean between two; 0 = none
+  double checkpoint_s = 1800;
+  ElasticRecovery recovery;
+  std::uint64_t seed = 1;
+};
+
 struct ElasticOptions {
   double interval_s = 60;
   double longest_s = 1e8;  ///< a simulation that goes on for longer is given up
   /// Called when a job comes: what is to be measured first, and what others have shown.
   std::function<void(ElasticRun& run, std::span<ElasticRun* const> known)> admit;
+  ElasticFailures failures;
+  /// On which machines jobs lie, and that a job which has to change them restarts. Nothing: not
+  /// modelled, as in the released simulator.
+  std::optional<PlacementRule> placement;
 };
 
 struct ElasticOutcome {
   double submit_s = 0, start_s = 0, completion_s = 0;
-  std::int32_t restarts = 0;
-  double gpu_s = 0;  ///< held, restarts and profiling too
+  std::int32_t restarts = 0, failures = 0;
+  GpuSecondsSpent spent;
+  bool inherited = false;  ///< what similar jobs showed stood in for its profiling
 };
 
 struct ElasticResult {

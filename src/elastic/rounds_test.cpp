@@ -43,7 +43,7 @@ TEST_CASE("a job alone takes a round to be seen, its restart and its training") 
   // 60 s until the first decision, 30 s restart, then an hour at 64 samples a step or better.
   CHECK(job.completion_s > 60 + 30 + 600);
   CHECK(job.completion_s < 60 + 30 + 3700);
-  CHECK(job.gpu_s == doctest::Approx(job.completion_s - job.start_s));
+  CHECK(job.spent.held() == doctest::Approx(job.completion_s - job.start_s));
 }
 
 TEST_CASE("what is slower by a factor takes longer by it") {

@@ -95,7 +95,7 @@ TEST_CASE("sia: profiling costs time, what jobs of the same kind showed saves it
   ElasticOptions measured;
   measured.admit = bootstrap({.profile_s = 120});
   ElasticOptions matched;
-  matched.admit = bootstrap({.profile_s = 120, .match = MatchRule::perfect});
+  matched.admit = bootstrap({.profile_s = 120, .match = {MatchRule::perfect}});
   const double free_s = mean_jct_s(run_sia(workload));
   const double measured_s = mean_jct_s(run_sia(workload, measured));
   const double matched_s = mean_jct_s(run_sia(workload, matched));
@@ -111,7 +111,7 @@ TEST_CASE("a job heals from a wrong match: what it inherited is forgotten at its
         testing::made_steps({0.2, 0.02, 0.5, 0.1, 0.2, 0.05, 1}, cluster.types[type], 1);
   const ElasticWorkload workload = made_workload({made_application("a", 40), other}, 12, 240);
   ElasticOptions options;
-  options.admit = bootstrap({.profile_s = 60, .match = MatchRule::wrong});
+  options.admit = bootstrap({.profile_s = 60, .match = {MatchRule::wrong}});
   ElasticPolicy policy = sia_policy({});
   int forgot = 0;
   int believed = 0;  // jobs that have run for minutes and still hold what they inherited
@@ -134,13 +134,13 @@ PolicyOptions given(const std::string& key, const std::string& value) {
 }
 
 TEST_CASE("sia: settings out of range and unknown ones are told") {
-  const auto wrong = make_elastic_policy("sia", given("power", "0"), 0);
+  const auto wrong = make_elastic_scheduler("sia", given("power", "0"), 0);
   REQUIRE_FALSE(wrong.has_value());
   CHECK(wrong.error().message.contains("power=0"));
-  const auto unknown = make_elastic_policy("sia", given("projct", "true"), 0);
+  const auto unknown = make_elastic_scheduler("sia", given("projct", "true"), 0);
   REQUIRE_FALSE(unknown.has_value());
   CHECK(unknown.error().message.contains("project"));
-  CHECK(make_elastic_policy("sja", {}, 0).error().code == ErrorCode::not_found);
+  CHECK(make_elastic_scheduler("sja", {}, 0).error().code == ErrorCode::not_found);
 }
 
 }  // namespace

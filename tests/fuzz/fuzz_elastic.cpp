@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
 #include "base/check.hpp"
-#include "elastic/application.hpp"
+#include "elastic/elastic_workload.hpp"
+#include "elastic/made_tables.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {
@@ -87,6 +91,43 @@ void check_csv(std::string_view input) {
     SCHEDMATE_CHECK(table.end_of(epoch) > table.end_of(epoch - 1), "progress rises");
 }
 
+/// Jobs of applications whose tables are always there.
+void check_jobs(std::string_view input) {
+  std::vector<ApplicationTraits> known(2);
+  known[0].name = "syn_images";
+  known[1].name = "syn_speech";
+  const auto load = [](const ApplicationTraits& traits) -> Result<Application> {
+    return Application{traits, TrainingTable({{16, {1}, {{1, 1}}}}), {}, {}};
+  };
+  const auto workload = parse_elastic_jobs(input, "input", known, load);
+  check_refusal(workload);
+  if (!workload) return;
+  SCHEDMATE_CHECK(!workload->jobs.empty(), "a workload has jobs");
+  SCHEDMATE_CHECK(workload->applications.size() <= known.size(), "each application once");
+  SCHEDMATE_CHECK(std::ranges::is_sorted(workload->jobs, {}, &ElasticJob::submit_s), "by time");
+  std::set<std::string_view> names;
+  for (const ElasticJob& job : workload->jobs) {
+    SCHEDMATE_CHECK(names.insert(job.name).second && !job.name.empty(), "each has a name");
+    SCHEDMATE_CHECK(job.application < workload->applications.size(), "and an application");
+    SCHEDMATE_CHECK(job.submit_s >= 0 && job.replicas >= 1 && job.batch >= 1, "and asks for some");
+  }
+}
+
+/// What is made is of the shape that is read. Large ones are left out: they take long to write.
+void check_made(std::string_view input) {
+  const auto made = parse_made_parameters(input, "input");
+  check_refusal(made);
+  if (!made || made->jobs.count > 1000) return;
+  for (const MadeApplication& each : made->applications)
+    if (each.epochs > 1000 || each.batches.size() > 20) return;
+  for (const MadeFile& file : make_elastic_tables(*made)) {
+    if (file.path.find("/placements-") != std::string::npos)
+      SCHEDMATE_CHECK(parse_placements(file.text, file.path).has_value(), "made steps are read");
+    if (file.path.find("/validation-") != std::string::npos)
+      SCHEDMATE_CHECK(parse_training(file.text, file.path, 16).has_value(), "so are trainings");
+  }
+}
+
 }  // namespace
 
 void fuzz_elastic(std::string_view input) {
@@ -94,6 +135,8 @@ void fuzz_elastic(std::string_view input) {
   check_applications(input);
   check_placement(input);
   check_csv(input);
+  check_jobs(input);
+  check_made(input);
 }
 
 }  // namespace schedmate::fuzz

@@ -50,6 +50,8 @@ std::vector<std::string> seeds_of(const std::string& target) {
       seeds.push_back(read_file(std::string(SCHEDMATE_SOURCE_DIR "/data/") + file).value());
     return seeds;
   }
+  if (target == "elastic")
+    seeds.push_back(read_file(SCHEDMATE_SOURCE_DIR "/data/elastic/syn_tables.toml").value());
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fixtures)) {
     const std::string path = fs::relative(entry.path(), fixtures).string();
     if (!entry.is_regular_file() || path.find(target) == std::string::npos) continue;

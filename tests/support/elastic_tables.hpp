@@ -56,7 +56,8 @@ inline ElasticCluster small_cluster() { return {"small", {{"slow", 4, 4, 4}, {"f
 inline Application made_application(const std::string& name, double minutes) {
   const ElasticCluster cluster = small_cluster();
   const ThroughputModel model{0.02, 0.001, 0.03, 0.001, 0.01, 0.0005, 2};
-  Application application{{name, 30, 30, 1, {}}, made_training(minutes * 60 / 0.084 / 10), {}, {}};
+  Application application{
+      {name, 30, 30, 1, {}, {}}, made_training(minutes * 60 / 0.084 / 10), {}, {}};
   for (std::size_t type = 0; type < cluster.types.size(); ++type) {
     application.tables.emplace_back(made_steps(model, cluster.types[type], type == 0 ? 2 : 1));
     application.most_batch_of_type.push_back(application.tables.back()->most_batch());

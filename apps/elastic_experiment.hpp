@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Experiments on elastic jobs: those whose traces are sia:FILE (docs/formats/experiment.md).
+
+#include <vector>
+
+#include "apps/evaluate_runs.hpp"
+
+namespace schedmate {
+
+/// Errors: invalid when it has elastic traces and others.
+[[nodiscard]] Result<bool> is_elastic_experiment(const ExperimentFile& experiment);
+
+/// What its rows depend on beside the program: SHA-256 (hex) of the command, the experiment's text,
+/// the settings that elastic runs read, and every file. Errors: of reading them.
+[[nodiscard]] Result<std::string> elastic_fingerprint(const Settings& settings,
+                                                      const ExperimentFile& experiment,
+                                                      const std::string& command);
+
+/// Every arm under each perturbation (run_elastic) on each trace, and, where there are several, of
+/// all their jobs together as trace "all". Errors: of reading the files and of the runs.
+[[nodiscard]] Result<std::vector<FigureRow>> run_elastic_experiment(const EvaluationInput& input);
+
+}  // namespace schedmate
