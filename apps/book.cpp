@@ -9,6 +9,7 @@
 #include <set>
 
 #include "apps/book_pages.hpp"
+#include "apps/elastic_study.hpp"
 #include "base/input.hpp"
 #include "base/text.hpp"
 #include "trace/csv.hpp"
@@ -153,6 +154,10 @@ void add_pairs(Document& book, const Chapter& chapter, std::set<std::string>& sh
   book.table(std::move(rows));
 }
 
+bool is_elastic_chapter(const ExperimentFile& experiment) {
+  return experiment.traces.front().spec.starts_with(elastic_prefix);
+}
+
 void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& workloads) {
   const ExperimentFile& experiment = chapter.experiment;
   book.heading(2, experiment.title);
@@ -161,8 +166,10 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   for (const std::string& each : experiment.published) points.push_back("Published: " + each);
   for (const auto& [key, value] : experiment.settings)
     points.push_back(fmt::format("Setting: {} = {}", key, value));
-  points.push_back(fmt::format("{} perturbations; the first {:g} days are left out",
-                               experiment.perturbations, experiment.warm_up_days));
+  const bool elastic = is_elastic_chapter(experiment);
+  points.push_back(elastic ? fmt::format("{} perturbations", experiment.perturbations)
+                           : fmt::format("{} perturbations; the first {:g} days are left out",
+                                         experiment.perturbations, experiment.warm_up_days));
   book.list(points);
   if (!chapter.origin.empty()) book.paragraph(chapter.origin);
   if (chapter.rows.empty()) return;
@@ -173,8 +180,13 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
       book.paragraph(
           fmt::format("Synthetic rows, drawn like {} from published tables.", trace.like));
     add_arms(book, chapter, trace.name);
-    book.paragraph(construction_note());
+    if (!elastic) book.paragraph(construction_note());
   }
+  if (elastic && experiment.traces.size() > 1) {
+    book.heading(3, experiment.name + ": all jobs together");
+    add_arms(book, chapter, "all");
+  }
+  if (elastic) book.paragraph(elastic_note());
   add_pairs(book, chapter, workloads);
 }
 

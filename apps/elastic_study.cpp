@@ -44,7 +44,7 @@ Result<std::string> tables_folder(const ElasticPlaces& places) {
                             places.jobs));
   std::error_code error;
   if (fs::is_directory(places.tables, error)) return places.tables;
-  const auto bundled = data_file("elastic/" + places.tables);
+  auto bundled = data_file("elastic/" + places.tables);
   if (bundled && fs::is_directory(*bundled, error)) return bundled;
   return fail(ErrorCode::invalid,
               fmt::format("--tables {}: no such folder (bundled is syn)", places.tables));
@@ -172,6 +172,7 @@ Result<ElasticResult> run_elastic(const ElasticInputs& inputs, const Settings& s
   ElasticOptions options;
   options.interval_s = seconds(settings, "elastic.interval_s");
   options.failures = failures_of(settings, scheduler->recovers, seed);
+  if (settings.text("elastic.fit") == "best") options.fit = FitSearch::best;
   if (const std::string rule = settings.text("elastic.placement"); rule != "none")
     options.placement = rule == "smart" ? PlacementRule::smart : PlacementRule::packed;
   const double profile_s = seconds(settings, "elastic.profile_s");

@@ -78,6 +78,9 @@ constexpr std::array rows{
                "ways to break ties, over which elastic figures are averaged"},
     SettingRow{"elastic.profile_s", SettingKind::seconds, "0", "",
                "for which an elastic job is measured on one GPU of each type before it trains"},
+    SettingRow{"elastic.fit", SettingKind::choice, "released", "released|best",
+               "search for throughput models: as Sia's simulator, which ends early, or to the "
+               "least loss"},
     SettingRow{"elastic.placement", SettingKind::choice, "none", "none|packed|smart",
                "whether elastic jobs lie on machines and restart when they change them: not at "
                "all; packed anew in each round; kept where they are"},

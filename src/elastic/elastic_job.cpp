@@ -46,7 +46,7 @@ void TypeProfile::forget_inherited() {
   if (!steps.empty()) refit();
 }
 
-void TypeProfile::refit() { model = fit(steps, model ? &*model : nullptr); }
+void TypeProfile::refit() { model = fit(steps, model ? &*model : nullptr, search); }
 
 ElasticRun::ElasticRun(const ElasticJob& job, const Application& application)
     : job_(&job),
@@ -62,7 +62,7 @@ void ElasticRun::assign(const Assignment& to) {
   restart_left_s_ = application_->traits.restart_s;
   if (trained_) ++restarts_;
   trained_ = true;
-  choose_batch();
+  batch_ = batch_at(held_);
 }
 
 void ElasticRun::move() {
@@ -174,7 +174,7 @@ Result<void> ElasticRun::advance(double now_s, double seconds) {
         go_on(left, *sample, gain(noise, batch, application_->training.initial_batch()));
     train_for(used, replicas);
     left -= used;
-    choose_batch();
+    batch_ = batch_at(held_);
   }
   return {};
 }
@@ -215,30 +215,35 @@ void ElasticRun::finish_profile(std::uint16_t type) {
   ++version_;
 }
 
-/// The batch of the job where it is now (sia.md 5, the executor's limits).
-void ElasticRun::choose_batch() {
-  const StepTable& table = *application_->tables[held_.type];
-  const auto& model = profiles_[held_.type].model;
-  const StepShape spread = shape_of(held_.placement, 1);
+BatchChoice ElasticRun::batch_at(const Assignment& at) const {
+  const StepTable& table = *application_->tables[at.type];
+  const auto& model = profiles_[at.type].model;
+  const StepShape spread = shape_of(at.placement, 1);
   const std::int32_t replicas = spread.replicas;
   BatchLimits limits;
   limits.least = static_cast<std::int32_t>(table.least_batch());
   limits.most = static_cast<std::int32_t>(
-      std::min(table.most_batch(held_.placement), application_->most_batch(held_.type)));
+      std::min(table.most_batch(at.placement), application_->most_batch(at.type)));
   limits.initial_batch = static_cast<std::int32_t>(application_->training.initial_batch());
   limits.most_batch = static_cast<std::int32_t>(application_->training.most_batch());
+  BatchChoice batch;
   if (job_->kind != ElasticKind::adaptive) {
-    batch_ = fixed_batch(limits, job_->batch, replicas);
+    batch = fixed_batch(limits, job_->batch, replicas);
   } else if (noise_ && model) {
-    batch_ = best_batch(*model, *noise_, limits, spread);
+    batch = best_batch(*model, *noise_, limits, spread);
   } else {
     const double first = std::max(limits.initial_batch, limits.least * replicas);
-    batch_ = fixed_batch(limits, first, replicas);
+    batch = fixed_batch(limits, first, replicas);
   }
   if (const auto most = table.most_batch_of(replicas))
-    batch_.atomic_batch = std::min(batch_.atomic_batch, static_cast<std::int32_t>(*most));
-  const std::int32_t fits = limits.most_batch / (replicas * (batch_.accumulation + 1));
-  batch_.atomic_batch = std::max(1, std::min(batch_.atomic_batch, fits));
+    batch.atomic_batch = std::min(batch.atomic_batch, static_cast<std::int32_t>(*most));
+  const std::int32_t fits = limits.most_batch / (replicas * (batch.accumulation + 1));
+  batch.atomic_batch = std::max(1, std::min(batch.atomic_batch, fits));
+  return batch;
+}
+
+void ElasticRun::fit_by(FitSearch search) {
+  for (TypeProfile& profile : profiles_) profile.search = search;
 }
 
 void ElasticRun::inherit(std::size_t type, std::span<const ObservedStep> steps) {

@@ -46,6 +46,7 @@ struct TypeProfile {
   std::vector<ObservedStep> steps;  ///< each shape once; those of other jobs first
   std::size_t inherited = 0;        ///< how many of `steps` are of other jobs
   std::optional<ThroughputModel> model;
+  FitSearch search = FitSearch::released;  ///< of the model
   [[nodiscard]] std::int32_t most_replicas() const;
   /// False when the shape was known.
   bool add(const ObservedStep& step);
@@ -89,6 +90,7 @@ class ElasticRun {
   /// It keeps what it has, on other machines: a restart.
   void move();
 
+  void fit_by(FitSearch search);
   /// Progress is saved after so much training, and whenever it moves. Never by default.
   void checkpoint_every(double seconds) { checkpoint_s_ = seconds; }
   /// Falls back to its latest checkpoint. Only while it trains.
@@ -100,6 +102,9 @@ class ElasticRun {
   /// Starts the measuring on one GPU of this type, one of profile_slots().
   void profile_on(std::uint16_t type);
   [[nodiscard]] std::span<const ProfileSlot> profile_slots() const { return slots_; }
+
+  /// What it would run with there, were it to start now (sia.md 5, the executor's limits).
+  [[nodiscard]] BatchChoice batch_at(const Assignment& at) const;
 
   [[nodiscard]] const ElasticJob& job() const { return *job_; }
   [[nodiscard]] const Application& application() const { return *application_; }
@@ -140,7 +145,6 @@ class ElasticRun {
   void train_for(double seconds, std::int32_t replicas);
   void hang(double now_s, double seconds);
   void save();
-  void choose_batch();
   [[nodiscard]] double next_end() const;
 
   const ElasticJob* job_;

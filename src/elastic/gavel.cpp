@@ -174,7 +174,8 @@ std::vector<double> gavel_shares(std::span<const GavelKind> kinds,
   std::vector<double> shares = maximise(program)->values;  // bounded: every column has a limit
   for (std::size_t column = 0; column < columns; ++column) {
     double& share = shares[column];
-    share /= kinds[column / types].jobs;
+    const std::size_t kind = column / types;
+    share /= kinds[kind].jobs;
     if (share < least_share) share = 0;
   }
   return shares;

@@ -33,8 +33,9 @@ struct VirtualCluster {
     const std::int32_t size =
         std::ranges::min(cluster.types, {}, &GpuType::gpus_per_node).gpus_per_node;
     SCHEDMATE_CHECK(size > 0 && size <= 80, "three times a node's GPUs are counted in a byte");
-    for (std::uint16_t t = 0; t < cluster.types.size(); ++t) {
-      const GpuType& type = cluster.types[t];
+    for (std::size_t place = 0; place < cluster.types.size(); ++place) {
+      const GpuType& type = cluster.types[place];
+      const auto t = static_cast<std::uint16_t>(place);
       most_of_a_job =
           std::min(most_of_a_job, std::min(type.nodes, type.measured_nodes) * type.gpus_per_node);
       for (std::int32_t machine = 0; machine < type.nodes; ++machine)

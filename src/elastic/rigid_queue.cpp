@@ -18,25 +18,6 @@ GpusByNode packed_placement(const GpuType& type, std::int32_t gpus) {
   return placement;
 }
 
-/// The batch that a rigid job has there once it runs (ElasticRun::choose_batch; sia.md 5).
-BatchChoice rigid_batch(const ElasticRun& run, const Assignment& at) {
-  const Application& application = run.application();
-  const StepTable& table = *application.tables[at.type];
-  const std::int32_t replicas = replicas_of(at.placement);
-  BatchLimits limits;
-  limits.least = static_cast<std::int32_t>(table.least_batch());
-  limits.most = static_cast<std::int32_t>(
-      std::min(table.most_batch(at.placement), application.most_batch(at.type)));
-  limits.initial_batch = static_cast<std::int32_t>(application.training.initial_batch());
-  BatchChoice batch = fixed_batch(limits, run.job().batch, replicas);
-  if (const auto most = table.most_batch_of(replicas))
-    batch.atomic_batch = std::min(batch.atomic_batch, static_cast<std::int32_t>(*most));
-  const auto most_batch = static_cast<std::int32_t>(application.training.most_batch());
-  const std::int32_t fits = most_batch / (replicas * (batch.accumulation + 1));
-  batch.atomic_batch = std::max(1, std::min(batch.atomic_batch, fits));
-  return batch;
-}
-
 /// Fills what is known of the training at this batch, from its last epoch backwards.
 void add_training(RigidPlace& place, const ElasticRun& run, double batch) {
   const TrainingTable& training = run.application().training;
@@ -55,7 +36,7 @@ void add_training(RigidPlace& place, const ElasticRun& run, double batch) {
 }
 
 std::optional<RigidPlace> rigid_place(const ElasticRun& run, const Assignment& at) {
-  const BatchChoice batch = rigid_batch(run, at);
+  const BatchChoice batch = run.batch_at(at);
   const auto sample = run.application().tables[at.type]->at(at.placement, batch.atomic_batch);
   if (!sample) return std::nullopt;
   const double step_s = sample->step_s + batch.accumulation * (sample->step_s - sample->sync_s);

@@ -21,7 +21,7 @@ class Rounds {
     runs_.reserve(workload.jobs.size());
     if (options.placement) placer_.emplace(cluster, *options.placement);
     for (const ElasticJob& job : workload.jobs)
-      runs_.emplace_back(job, workload.applications[job.application]);
+      runs_.emplace_back(job, workload.applications[job.application]).fit_by(options.fit);
   }
 
   Result<ElasticResult> run(const ElasticPolicy& policy) {
@@ -99,7 +99,8 @@ class Rounds {
   void place(const ElasticPlan& plan) {
     std::vector<PlacedJob> jobs;
     std::vector<Assignment> measuring(cluster_.types.size());
-    for (std::uint16_t type = 0; type < measuring.size(); ++type) measuring[type] = {type, {1}};
+    for (std::size_t type = 0; type < measuring.size(); ++type)
+      measuring[type] = {static_cast<std::uint16_t>(type), {1}};
     for (std::size_t i = 0; i < present_.size(); ++i) {
       const auto number = static_cast<std::uint32_t>(present_[i] - runs_.data());
       jobs.push_back({number, &plan.held[i]});

@@ -43,7 +43,8 @@ struct ElasticFailures {
 
 struct ElasticOptions {
   double interval_s = 60;
-  double longest_s = 1e8;  ///< a simulation that goes on for longer is given up
+  FitSearch fit = FitSearch::released;  ///< of throughput models
+  double longest_s = 1e8;               ///< a simulation that goes on for longer is given up
   /// Called when a job comes: what is to be measured first, and what others have shown.
   std::function<void(ElasticRun& run, std::span<ElasticRun* const> known)> admit;
   ElasticFailures failures;
