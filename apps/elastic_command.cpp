@@ -16,6 +16,7 @@
 #include "apps/elastic_study.hpp"
 #include "apps/elastic_summary.hpp"
 #include "apps/progress.hpp"
+#include "apps/words.hpp"
 #include "base/output.hpp"
 
 namespace schedmate {
@@ -90,7 +91,7 @@ Result<void> elastic_command(const Session& session, const SimulateRequest& requ
   if (!inputs) return tl::unexpected(inputs.error());
   if (auto made = make_folder(request.out); !made) return made;
   const ElasticStudy study{session, *inputs};
-  ElasticSummary summary(request.trace, inputs->cluster, inputs->workload.jobs.size());
+  ElasticSummary summary(request.trace, inputs->cluster, inputs->workload);
   for (const PolicySpec& spec : *policies) {
     const auto results = run_all(study, spec);
     if (!results) return tl::unexpected(results.error());
@@ -102,7 +103,12 @@ Result<void> elastic_command(const Session& session, const SimulateRequest& requ
   const std::string json = summary.json();
   const std::string path = (fs::path(request.out) / "summary.json").string();
   if (auto done = write_file(path, json); !done) return done;
+  const std::string page = (fs::path(request.out) / "report.html").string();
+  const bool reports = session.settings.text("report") != "none";
+  if (reports)
+    if (auto done = write_file(page, summary.html()); !done) return done;
   fmt::print("{}", session.json ? json : summary.text());
+  if (reports && !session.json) fmt::print("{}\n", printable(page));
   return {};
 }
 

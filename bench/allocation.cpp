@@ -164,7 +164,8 @@ std::string cbc_column(const AllocationProblem& problem, const Allocation& answe
   return fmt::format("{:.0f} ms, {:+.2f}", watch.wall_ms(), *best - answer.objective);
 }
 
-void measure_case(const Case& of, int rounds) {
+/// Median milliseconds.
+double measure_case(const Case& of, int rounds) {
   std::vector<double> took;
   std::vector<std::int64_t> nodes;
   double first_ms = 0;
@@ -192,6 +193,7 @@ void measure_case(const Case& of, int rounds) {
              fmt::format("{}/{}", proven, rounds), nodes[middle], nodes.back(),
              cbc_column(made.next(), answer));
   std::fflush(stdout);
+  return took[middle];
 }
 
 }  // namespace
@@ -201,5 +203,13 @@ int main(int count, char** words) {
   fmt::print("{} rounds each; milliseconds; cbc: last round, its objective less ours\n", rounds);
   fmt::print("{:>5} {:>5} {:>9} {:>9} {:>9} {:>8} {:>7} {:>8} {:>8}  {}\n", "GPUs", "jobs",
              "median", "max", "first", "gap %", "proven", "nodes", "max", "cbc");
-  for (const Case& of : cases) measure_case(of, rounds);
+  double few_ms = 0;
+  double many_ms = 0;
+  for (const Case& of : cases) {
+    const double median_ms = measure_case(of, rounds);
+    if (of.gpus == 2048 && of.jobs == 100) few_ms = median_ms;
+    if (of.gpus == 2048 && of.jobs == 4000) many_ms = median_ms;
+  }
+  fmt::print("4,000 jobs on 2,048 GPUs take {:.1f} times as long as 100; n log n would be {:.1f}\n",
+             many_ms / few_ms, 40 * std::log(4000) / std::log(100));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year readers store dense advice logs.
+# Parts: reference scale year readers store dense advice logs elastic.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest allocation elastic_models > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -142,7 +142,27 @@ with open(sys.argv[1], 'a', buffering=1) as out:
   awk -v c="$cpu" -v w="$wall" 'BEGIN { printf "--follow at 1,000 lines/s: %.2f %% of a core (asked: 1)\n", 100 * c / w }'
 }
 
+# Elastic jobs: whole runs beside the released simulator (Python), models, allocations beside cbc.
+elastic() {
+  "$build/bench/allocation" "${ROUNDS:-100}"
+  echo
+  "$build/bench/elastic_models"
+  echo
+  local sia=$shared/data/sia
+  echo "== Sia's released workloads on 64 GPUs, one run, the whole process (asked: philly 1 s, newtrace 5 s of CPU, 100 MB)"
+  if ! [ -d "$sia/traces" ]; then echo "skipped: $sia/traces is not here"; return; fi
+  printf '%-12s %-10s %10s %10s %10s %12s %12s\n' workload fit 'CPU s' 'wall s' 'peak MB' 'released s' 'released MB'
+  grep '^sia64,' bench/published.csv | while IFS=, read -r _ workload _ theirs their_mb _; do
+    for fit in released best; do
+      read -r _ cpu wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" simulate --trace "sia:$sia/workloads/$workload/workload-1.csv" \
+        --tables "$sia/traces" --cluster sia64 --policy sia --set elastic.perturbations=1 --set "elastic.fit=$fit" --out "$out/elastic")
+      awk -v n="$workload" -v f="$fit" -v c="$cpu" -v w="$wall" -v m="$peak" -v t="$theirs" -v k="$their_mb" \
+        'BEGIN { printf "%-12s %-10s %10.2f %10.2f %10.1f %12d %12d\n", n "-1", f, c, w, m, t, k }'
+    done
+  done
+}
+
 prepare
-for part in "${@:-reference scale year readers store dense advice logs}"; do
+for part in "${@:-reference scale year readers store dense advice logs elastic}"; do
   for each in $part; do "$each"; echo; done
 done

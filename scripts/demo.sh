@@ -4,8 +4,8 @@
 # simulator replays the bundled Venus days (docs/formats/helios.md) under every policy; policies that
 # need a duration get one from the past (`last_k`), never the true one. Then the advisor reads
 # examples/classifier and answers for three submissions. Last, examples/trainer really trains: its log is
-# tracked while it grows, and four ways to fail are diagnosed; at the end hosts stand beside the same
-# hosts with SchedMate. SCHEDMATE names another program.
+# tracked while it grows, and four ways to fail are diagnosed; jobs are resized on mixed GPU types; at the end
+# hosts stand beside the same hosts with SchedMate. SCHEDMATE names another program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -99,6 +99,15 @@ train() {
     --out "$logs/out" "${@:2}" >"$log" 2>&1 || true
 }
 
+elastic() {
+  heading "Elastic jobs on three GPU types (invented tables), 120 s of profiling on each or what similar jobs showed"
+  "$schedmate" simulate \
+    --trace sia:data/elastic/syn/jobs.csv --tables syn --cluster syn40 \
+    --policy sia --policy sia+sm --policy gavel --policy fifo \
+    --set elastic.profile_s=120 --set elastic.perturbations=5 \
+    --out demo-out/elastic
+}
+
 with_schedmate() {
   heading "Host against host + SchedMate: real rows, invented workloads, the Advisor in the loop"
   echo "(what a made-up workload shows and what it does not: docs/decisions/0012-schedmate-in-hosts.md)"
@@ -142,4 +151,5 @@ logs() {
 simulator
 advisor
 logs
+elastic
 with_schedmate

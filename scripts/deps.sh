@@ -28,6 +28,7 @@ test_set=(
   chromium fonts-dejavu-core            # opens report.html
   time                                  # measuring scripts
   redis-server                          # the store's conformance suite
+  coinor-cbc                            # a second opinion on allocations
 )
 
 say() { printf 'deps: %s\n' "$*" >&2; }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.hpp"
 #include "elastic/bootstrap.hpp"
+#include "tests/support/effort.hpp"
 #include "tests/support/elastic_tables.hpp"
 
 namespace schedmate {
@@ -142,6 +144,27 @@ TEST_CASE("a job that is measured first trains later, and is known on every type
   CHECK(result->jobs[0].restarts == 0);
   CHECK(result->jobs[0].completion_s >= plain_s + 2 * 120 - 120);
   CHECK(result->jobs[0].completion_s <= plain_s + 2 * 120 + 60);
+}
+
+TEST_CASE("progress is conserved over restarts: a training takes the same seconds in pieces") {
+  const ElasticWorkload workload = made_workload({made_application("a", 120)}, 1, 0);
+  const ElasticOutcome whole = run_always(workload, {1, {1}}).jobs[0];
+  for (std::uint64_t seed = 1; seed <= testing::cases(20); ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const auto now_and_then = [&](const ElasticView& view) {
+      const bool runs = view.active[0]->pinned() || random.below(3) > 0;
+      return ElasticPlan{{runs ? Assignment{1, {1}} : Assignment{}}, {{}}};
+    };
+    const auto pieces = run_rounds(workload, small_cluster(), now_and_then, {});
+    REQUIRE(pieces.has_value());
+    const ElasticOutcome& job = pieces->jobs[0];
+    CHECK(job.restarts > 5);
+    // Ends of epochs are rounded to seconds; there are ten.
+    CHECK(std::abs(job.spent.training - whole.spent.training) <= 10);
+    const double restart_s = workload.applications[0].traits.restart_s;
+    CHECK(job.spent.restarting == doctest::Approx((job.restarts + 1) * restart_s));
+  }
 }
 
 }  // namespace

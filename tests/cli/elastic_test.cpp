@@ -87,6 +87,9 @@ TEST_CASE("elastic jobs: matches of the Advisor, failures and machines on bundle
   // Without any match it is the host.
   CHECK(mean_s(plain[3]) == mean_s(plain[0]));
   CHECK(here.read("out/blind.jobs.csv") == here.read("out/sia.jobs.csv"));
+  const std::string page = here.read("out/report.html");
+  for (const char* const part : {"syn_images", "Where GPU time went", "sia+sm", "perfect"})
+    CHECK(page.contains(part));
   const auto failing =
       simulate({"--policy", "sia+sm", "--policy", "sia+sm:recover=true@handled", "--set",
                 "cost.failure_gpu_hours=10", "--set", "cost.checkpoint_s=600"});
