@@ -53,10 +53,11 @@ std::string elastic_note() {
   return "Elastic jobs: perturbations are ways to break ties between equal allocations; each draws "
          "what the Advisor misreads anew. matched: jobs that began with what similar jobs showed "
          "instead of being profiled; sm: found by the Advisor on made-up metadata; finished: among "
-         "jobs that are done alone; wrong, shuffled: of another application, of any. A wrong match "
-         "is found out at the first step and has saved the profiling all the same, so what a gain "
-         "over the host shows is mostly the profiling that was not done: what reading code adds is "
-         "what sm has over wrong at as many matches. average JCT longer by, 95 %: upper one-sided "
+         "jobs that are done alone; wrong, shuffled: of another application, of any. Matches are "
+         "taken over only while the latest ones were mostly right (unguarded: always): where all "
+         "are wrong that is soon no more, and what sm gains over wrong and shuffled is what "
+         "reading "
+         "code adds, on made-up metadata. average JCT longer by, 95 %: upper one-sided "
          "bound, safe up to 2 %. Tables and trainings are measured ones of Sia's artifact, or, "
          "under the name syn, made up.";
 }

@@ -32,7 +32,7 @@ ElasticFigures figures_of_run(const ElasticResult& result) {
     figures.replayed.jct_s.push_back(std::max(1.0, job.completion_s - job.submit_s));
     figures.replayed.held_gpu_s += job.spent.held();
     figures.restarts += job.restarts;
-    figures.matched += job.inherited ? 1 : 0;
+    figures.matched += job.matches.empty() ? 0 : 1;
     first_s = std::min(first_s, job.submit_s);
     last_s = std::max(last_s, job.completion_s);
   }

@@ -208,14 +208,18 @@ std::string ElasticSummary::html() const {
 }
 
 std::string elastic_jobs_csv(const ElasticWorkload& workload, const ElasticResult& result) {
-  std::string csv = "job_id,application,submit_s,start_s,end_s,jct_s,restarts,gpu_s\n";
+  std::string csv = "job_id,application,submit_s,start_s,end_s,jct_s,restarts,gpu_s,matches\n";
   for (std::size_t i = 0; i < result.jobs.size(); ++i) {
     const ElasticJob& job = workload.jobs[i];
     const ElasticOutcome& outcome = result.jobs[i];
-    csv += fmt::format(
-        "{},{},{},{},{},{},{},{}\n", job.name, workload.applications[job.application].traits.name,
-        outcome.submit_s, outcome.start_s, outcome.completion_s,
-        outcome.completion_s - outcome.submit_s, outcome.restarts, outcome.spent.held());
+    std::string matches;
+    for (const std::uint32_t match : outcome.matches)
+      matches += (matches.empty() ? "" : " ") + workload.jobs[match].name;
+    csv +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", job.name,
+                    workload.applications[job.application].traits.name, outcome.submit_s,
+                    outcome.start_s, outcome.completion_s, outcome.completion_s - outcome.submit_s,
+                    outcome.restarts, outcome.spent.held(), matches);
   }
   return csv;
 }

@@ -27,6 +27,7 @@ struct MatchOptions {
   MatchRule rule = MatchRule::none;
   double hit_rate = 1;         ///< share of the jobs for which similar ones are looked for
   bool finished_only = false;  ///< jobs that still run have shown nothing yet
+  bool guarded = true;         ///< nothing is taken over while most matches turn out wrong
 };
 
 struct BootstrapOptions {

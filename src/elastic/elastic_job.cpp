@@ -15,8 +15,7 @@ StepShape shape_of(const GpusByNode& placement, std::int32_t atomic_batch) {
 
 }  // namespace
 
-/// Steps are measured without noise and fitted within a few percent; another model's are off by
-/// more than this.
+/// The same step of the same program: steps are measured nearly without noise.
 bool differ(double one_s, double two_s) {
   constexpr double far = 1.25;
   return std::max(one_s / two_s, two_s / one_s) > far;
@@ -34,14 +33,22 @@ bool TypeProfile::add(const ObservedStep& step) {
   return true;
 }
 
+/// A step that nobody has measured is foretold by the model, which may be far off where it was
+/// fitted on few; other programs mostly are farther.
 bool TypeProfile::contradicted_by(const ObservedStep& step) const {
   if (inherited == 0 || !model) return false;
-  return differ(step_time(*model, step.shape).optimisation_s, step.step_s);
+  const auto theirs = std::span(steps).first(inherited);
+  const auto same = std::ranges::find(theirs, step.shape, &ObservedStep::shape);
+  if (same != theirs.end()) return differ(same->step_s, step.step_s);
+  constexpr double far = 2;
+  const double foretold_s = step_time(*model, step.shape).optimisation_s;
+  return std::max(foretold_s / step.step_s, step.step_s / foretold_s) > far;
 }
 
 void TypeProfile::forget_inherited() {
   steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(inherited));
   inherited = 0;
+  from.clear();
   model.reset();
   if (!steps.empty()) refit();
 }
@@ -92,6 +99,7 @@ void ElasticRun::observe(const MeasuredTime& sample, const GradientNoise& noise)
   const ObservedStep step{shape_of(held_.placement, batch_.atomic_batch), sample.step_s,
                           sample.step_s - sample.sync_s};
   if (profile.contradicted_by(step)) forget_inherited();
+  checked_ = checked_ || profile.inherited > 0 || forgot_;
   if (profile.add(step)) {
     profile.refit();
     ++version_;
@@ -246,12 +254,15 @@ void ElasticRun::fit_by(FitSearch search) {
   for (TypeProfile& profile : profiles_) profile.search = search;
 }
 
-void ElasticRun::inherit(std::size_t type, std::span<const ObservedStep> steps) {
+void ElasticRun::inherit(std::size_t type, const TypeProfile& steps) {
   TypeProfile& profile = profiles_[type];
-  for (const ObservedStep& step : steps) profile.add(step);
-  profile.inherited = profile.steps.size();
+  profile.steps = steps.steps;
+  profile.from = steps.from;
+  profile.inherited = steps.steps.size();
   if (profile.inherited > 0) profile.refit();
-  inherited_ = inherited_ || profile.inherited > 0;
+  matches_.insert(matches_.end(), steps.from.begin(), steps.from.end());
+  std::ranges::sort(matches_);
+  matches_.erase(std::ranges::unique(matches_).begin(), matches_.end());
   ++version_;
 }
 

@@ -38,13 +38,14 @@ struct Assignment {
   bool operator==(const Assignment&) const = default;
 };
 
-/// Whether two times of the same step are farther apart than the fit and another batch make them.
+/// Whether two times are not those of the same step of the same program.
 [[nodiscard]] bool differ(double one_s, double two_s);
 
 /// What is known of a job on one GPU type.
 struct TypeProfile {
   std::vector<ObservedStep> steps;  ///< each shape once; those of other jobs first
   std::size_t inherited = 0;        ///< how many of `steps` are of other jobs
+  std::vector<std::uint32_t> from;  ///< whose each of these is, by place in the workload
   std::optional<ThroughputModel> model;
   FitSearch search = FitSearch::released;  ///< of the model
   [[nodiscard]] std::int32_t most_replicas() const;
@@ -128,11 +129,15 @@ class ElasticRun {
   [[nodiscard]] double progress() const { return progress_; }
   [[nodiscard]] double whole_progress() const { return end_; }
 
-  /// What similar jobs measured: steps by GPU type, and gradient statistics of a young training.
-  /// All of it is forgotten once a step of its own contradicts it. Only before it has run.
-  void inherit(std::size_t type, std::span<const ObservedStep> steps);
+  /// What similar jobs measured: the steps of each GPU type, with whose they are, and gradient
+  /// statistics of a young training. All of it is forgotten once a step of its own contradicts it.
+  /// Only before it has run.
+  void inherit(std::size_t type, const TypeProfile& steps);
   void inherit(const GradientNoise& noise);
-  [[nodiscard]] bool has_inherited() const { return inherited_; }
+  /// Jobs that it inherited from, ascending; they stay when all is forgotten.
+  [[nodiscard]] const std::vector<std::uint32_t>& matches() const { return matches_; }
+  /// A step of its own has shown whether what it inherited was right.
+  [[nodiscard]] bool has_been_checked() const { return checked_; }
   [[nodiscard]] bool has_forgotten() const { return forgot_; }
 
  private:
@@ -170,7 +175,8 @@ class ElasticRun {
   double back_s_ = 0;
   std::int32_t restarts_ = 0, failures_ = 0;
   bool trained_ = false;
-  bool inherited_ = false, forgot_ = false;
+  bool checked_ = false, forgot_ = false;
+  std::vector<std::uint32_t> matches_;
   std::optional<double> start_s_, completion_s_;
 };
 

@@ -41,8 +41,10 @@ Result<MatchOptions> take_match(PolicyOptions& options) {
                 fmt::format("hit_pct={}: a number from 0 to 100 is needed", *hits));
   const auto finished = options.take_flag("finished_only", false);
   if (!finished) return tl::unexpected(finished.error());
+  const auto guarded = options.take_flag("guarded", true);
+  if (!guarded) return tl::unexpected(guarded.error());
   constexpr double percent = 0.01;
-  return MatchOptions{row->rule, percent * *hits, *finished};
+  return MatchOptions{row->rule, percent * *hits, *finished, *guarded};
 }
 
 }  // namespace

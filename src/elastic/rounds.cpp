@@ -143,7 +143,7 @@ class Rounds {
     ElasticResult result = result_;
     for (const ElasticRun& run : runs_) {
       result.jobs.push_back({run.job().submit_s, *run.start_s(), *run.completion_s(),
-                             run.restarts(), run.failures(), run.spent(), run.has_inherited()});
+                             run.restarts(), run.failures(), run.spent(), run.matches()});
     }
     if (result.rounds > 0) result.mean_active = active_sum_ / static_cast<double>(result.rounds);
     return result;

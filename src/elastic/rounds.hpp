@@ -57,7 +57,7 @@ struct ElasticOutcome {
   double submit_s = 0, start_s = 0, completion_s = 0;
   std::int32_t restarts = 0, failures = 0;
   GpuSecondsSpent spent;
-  bool inherited = false;  ///< what similar jobs showed stood in for its profiling
+  std::vector<std::uint32_t> matches;  ///< jobs whose steps stood in for its profiling
 };
 
 struct ElasticResult {
