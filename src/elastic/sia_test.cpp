@@ -129,6 +129,31 @@ TEST_CASE("a job heals from a wrong match: what it inherited is forgotten at its
   CHECK(believed == 0);
 }
 
+TEST_CASE("matches that turn out wrong are soon taken over no more, unless nobody looks") {
+  Application other = made_application("other", 20);
+  const ElasticCluster cluster = small_cluster();
+  for (std::size_t type = 0; type < cluster.types.size(); ++type)
+    other.tables[type] =
+        testing::made_steps({0.2, 0.02, 0.5, 0.1, 0.2, 0.05, 1}, cluster.types[type], 1);
+  const ElasticWorkload workload = made_workload({made_application("a", 20), other}, 60, 300);
+  const auto matched = [&](const MatchOptions& match) {
+    ElasticOptions options;
+    options.admit = bootstrap({.match = match});
+    const ElasticResult result = run_sia(workload, options);
+    for (std::uint32_t i = 0; i < result.jobs.size(); ++i)
+      for (const std::uint32_t from : result.jobs[i].matches) CHECK(from < i);
+    return std::ranges::count_if(result.jobs,
+                                 [](const ElasticOutcome& job) { return !job.matches.empty(); });
+  };
+  const auto right = matched({MatchRule::perfect});
+  const auto wrong = matched({MatchRule::wrong});
+  const auto unguarded = matched({.rule = MatchRule::wrong, .guarded = false});
+  CHECK(right > 50);
+  CHECK(unguarded > 50);
+  CHECK(wrong < 15);
+  CHECK(wrong >= 4);
+}
+
 PolicyOptions given(const std::string& key, const std::string& value) {
   return PolicyOptions(std::map<std::string, std::string, std::less<>>{{key, value}});
 }
