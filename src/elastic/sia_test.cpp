@@ -103,13 +103,18 @@ TEST_CASE("sia: profiling costs time, what jobs of the same kind showed saves it
   CHECK(matched_s < measured_s);
 }
 
-TEST_CASE("a job heals from a wrong match: what it inherited is forgotten at its first step") {
-  Application other = made_application("other", 40);
+/// Its steps take far longer than those of made_application.
+Application unlike(double minutes) {
   const ElasticCluster cluster = small_cluster();
+  Application other = made_application("other", minutes);
   for (std::size_t type = 0; type < cluster.types.size(); ++type)
     other.tables[type] =
         testing::made_steps({0.2, 0.02, 0.5, 0.1, 0.2, 0.05, 1}, cluster.types[type], 1);
-  const ElasticWorkload workload = made_workload({made_application("a", 40), other}, 12, 240);
+  return other;
+}
+
+TEST_CASE("a job heals from a wrong match: what it inherited is forgotten at its first step") {
+  const ElasticWorkload workload = made_workload({made_application("a", 40), unlike(40)}, 12, 240);
   ElasticOptions options;
   options.admit = bootstrap({.profile_s = 60, .match = {MatchRule::wrong}});
   ElasticPolicy policy = sia_policy({});
@@ -130,12 +135,7 @@ TEST_CASE("a job heals from a wrong match: what it inherited is forgotten at its
 }
 
 TEST_CASE("matches that turn out wrong are soon taken over no more, unless nobody looks") {
-  Application other = made_application("other", 20);
-  const ElasticCluster cluster = small_cluster();
-  for (std::size_t type = 0; type < cluster.types.size(); ++type)
-    other.tables[type] =
-        testing::made_steps({0.2, 0.02, 0.5, 0.1, 0.2, 0.05, 1}, cluster.types[type], 1);
-  const ElasticWorkload workload = made_workload({made_application("a", 20), other}, 60, 300);
+  const ElasticWorkload workload = made_workload({made_application("a", 20), unlike(20)}, 60, 300);
   const auto matched = [&](const MatchOptions& match) {
     ElasticOptions options;
     options.admit = bootstrap({.match = match});
