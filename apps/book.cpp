@@ -174,7 +174,9 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   if (!chapter.origin.empty()) book.paragraph(chapter.origin);
   if (chapter.rows.empty()) return;
   book.code(chapter.rows.front().row.command);
+  const bool together = elastic && experiment.traces.size() > 1;
   for (const ExperimentTrace& trace : experiment.traces) {
+    if (together) break;  // each by itself stands in the CSV
     book.heading(3, fmt::format("{}: {}", experiment.name, trace.name));
     if (!trace.like.empty())
       book.paragraph(
@@ -182,7 +184,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
     add_arms(book, chapter, trace.name);
     if (!elastic) book.paragraph(construction_note());
   }
-  if (elastic && experiment.traces.size() > 1) {
+  if (together) {
     book.heading(3, experiment.name + ": all jobs together");
     add_arms(book, chapter, "all");
   }
