@@ -4,18 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <numeric>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include "apps/cluster_text.hpp"
 #include "apps/elastic_study.hpp"
 #include "apps/elastic_summary.hpp"
-#include "apps/progress.hpp"
+#include "apps/in_parallel.hpp"
 #include "apps/words.hpp"
 #include "base/output.hpp"
 
@@ -50,30 +46,14 @@ Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const Poli
       static_cast<std::size_t>(study.session.settings.whole("elastic.perturbations"));
   std::vector<ElasticResult> results(count);
   ProgressBar bar(spec.label, study.session.environment.progress);
-  std::atomic<std::size_t> next = 0;
-  std::atomic<std::size_t> finished = 0;
-  std::mutex mutex;
-  std::optional<Error> error;
-  const auto work = [&] {
-    for (std::size_t k = next++; k < count; k = next++) {
-      auto result = run_elastic(study.inputs, study.session.settings, spec, k);
-      if (!result) {
-        const std::scoped_lock lock(mutex);
-        error = result.error();
-        next = count;
-        return;
-      }
-      results[k] = std::move(*result);
-      bar.show(static_cast<double>(++finished) / static_cast<double>(count));
-    }
+  const auto run = [&](std::size_t k) -> Result<void> {
+    auto result = run_elastic(study.inputs, study.session.settings, spec, k);
+    if (!result) return tl::unexpected(result.error());
+    results[k] = std::move(*result);
+    return {};
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::int64_t i = 1; i < study.session.settings.whole("threads"); ++i)
-      threads.emplace_back(work);
-    work();
-  }
-  if (error) return tl::unexpected(*error);
+  const auto ran = in_parallel(count, study.session.settings.whole("threads"), bar, run);
+  if (!ran) return tl::unexpected(ran.error());
   return results;
 }
 

@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <mutex>
-#include <optional>
-#include <thread>
 
 #include "apps/elastic_study.hpp"
-#include "apps/progress.hpp"
+#include "apps/in_parallel.hpp"
 #include "base/input.hpp"
 #include "base/sha256.hpp"
 
@@ -139,27 +135,9 @@ class ElasticExperiment {
     AllFigures all(arms_.size(), AllFigures::value_type(perturbations()));
     ProgressBar bar(fmt::format("{} {}", input_.experiment.name, point),
                     input_.session.environment.progress);
-    std::atomic<std::size_t> next = 0;
-    std::atomic<std::size_t> finished = 0;
-    std::mutex mutex;
-    std::optional<Error> error;
-    const auto work = [&] {
-      for (std::size_t k = next++; k < perturbations(); k = next++) {
-        if (const auto done = run_perturbation(k, all); !done) {
-          const std::scoped_lock lock(mutex);
-          error = done.error();
-          next = perturbations();
-          return;
-        }
-        bar.show(static_cast<double>(++finished) / static_cast<double>(perturbations()));
-      }
-    };
-    {
-      std::vector<std::jthread> threads;
-      for (int i = 1; i < input_.threads; ++i) threads.emplace_back(work);
-      work();
-    }
-    if (error) return tl::unexpected(*error);
+    const auto ran = in_parallel(perturbations(), input_.threads, bar,
+                                 [&](std::size_t k) { return run_perturbation(k, all); });
+    if (!ran) return tl::unexpected(ran.error());
     return all;
   }
 

@@ -166,8 +166,9 @@ std::optional<NodePlacer::Room> NodePlacer::smart_room(std::uint32_t job, std::i
     std::optional<Room> best;
     for (std::size_t step = 0; step < nodes.size(); ++step) {
       const std::size_t node = from_last ? nodes.size() - 1 - step : step;
+      if (has_part_on(job, node)) continue;
       const std::optional<std::int32_t> away = away_from(nodes[node]);
-      if (!away || has_part_on(job, node)) continue;
+      if (!away) continue;
       const auto worth = [&](const Room& room) {
         return std::pair(room.away, nodes[room.node].free);
       };
