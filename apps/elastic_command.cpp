@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <schedmate/scheduler.hpp>
 #include <vector>
 
 #include "apps/cluster_text.hpp"
@@ -60,6 +61,16 @@ Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const Poli
 }  // namespace
 
 bool is_elastic(std::string_view trace) { return trace.starts_with(elastic_prefix); }
+
+Result<void> check_not_elastic(std::span<const PolicySpec> policies) {
+  for (const PolicySpec& spec : policies)
+    if (std::ranges::find(policy_rows(), spec.name, &PolicyRow::name) == policy_rows().end())
+      return fail(ErrorCode::unsupported,
+                  fmt::format("--policy {} is for elastic jobs: it needs simulate --trace sia:FILE "
+                              "(docs/formats/elastic.md)",
+                              spec.name));
+  return {};
+}
 
 Result<void> elastic_command(const Session& session, const SimulateRequest& request) {
   const auto policies = parse_policies(request.policies, elastic_policy_names());

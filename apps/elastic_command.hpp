@@ -5,8 +5,10 @@
 /// (docs/formats/elastic.md).
 
 #include <schedmate/result.hpp>
+#include <span>
 #include <string_view>
 
+#include "apps/policy_spec.hpp"
 #include "apps/session.hpp"
 #include "apps/simulate_command.hpp"
 
@@ -14,6 +16,9 @@ namespace schedmate {
 
 /// Whether the trace is one of jobs that may be resized.
 [[nodiscard]] bool is_elastic(std::string_view trace);
+
+/// Refuses policies that only resize jobs, for traces of plain ones.
+[[nodiscard]] Result<void> check_not_elastic(std::span<const PolicySpec> policies);
 
 /// Runs every policy over `elastic.perturbations` ways to break ties, writes LABEL.jobs.csv of the
 /// first and summary.json, and prints means with their 95 % intervals. Errors: as simulate_command.

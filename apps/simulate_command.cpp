@@ -71,13 +71,7 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   if (is_elastic(request.trace)) return elastic_command(session, request);
   const auto policies = parse_policies(request.policies);
   if (!policies) return tl::unexpected(policies.error());
-  for (const PolicySpec& spec : *policies)
-    if (std::ranges::none_of(policy_rows(),
-                             [&](const PolicyRow& row) { return row.name == spec.name; }))
-      return fail(ErrorCode::unsupported,
-                  fmt::format("--policy {} is for elastic jobs: it needs --trace sia:FILE "
-                              "(docs/formats/elastic.md)",
-                              spec.name));
+  if (auto plain = check_not_elastic(*policies); !plain) return plain;
   auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),
                                           .columns = estimate_columns(*policies)});
   if (!trace) return tl::unexpected(trace.error());

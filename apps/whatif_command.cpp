@@ -8,6 +8,7 @@
 #include <optional>
 #include <schedmate/trace.hpp>
 
+#include "apps/elastic_command.hpp"
 #include "apps/progress.hpp"
 #include "apps/pseudonyms.hpp"
 #include "apps/replay.hpp"
@@ -236,6 +237,8 @@ std::vector<std::string> default_policies() {
 Result<int> whatif_command(const Session& session, const WhatifRequest& request) {
   const auto policies = parse_all(request);
   if (!policies) return tl::unexpected(policies.error());
+  for (const auto* list : {&policies->sites, &policies->others})
+    if (auto plain = check_not_elastic(*list); !plain) return tl::unexpected(plain.error());
   const auto names = open_names(session, request.names);
   if (!names) return tl::unexpected(names.error());
   const auto dump = read_dump(session, request.sacct);

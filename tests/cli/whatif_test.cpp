@@ -289,6 +289,8 @@ TEST_CASE("whatif: usage errors come before any reading") {
   CHECK(whatif(here, dump, {"--policy", "fifo@replay"}).err.contains("stands for what was"));
   CHECK(whatif(here, dump, {"--policy", "fifa"}).status == 2);
   CHECK(whatif(here, dump, {"--site", "fifa"}).err.contains("nearest: fifo"));
+  CHECK(whatif(here, dump, {"--policy", "sia"}).err.contains("for elastic jobs"));
+  CHECK(whatif(here, dump, {"--site", "gavel"}).err.contains("for elastic jobs"));
   CHECK(whatif(here, "absent.txt").status == 3);
   CHECK(whatif(here, dump, {"--policy", "sjf:estimate=column:x"}).status == 3);
 }
