@@ -6,9 +6,8 @@ namespace schedmate {
 void add_front_page(Document& book) {
   book.heading(1, "Evaluation");
   book.paragraph(
-      "Written by schedmate evaluate from the CSV files alone. The number in brackets behind a "
-      "figure is its line in the experiment's CSV; that line has the command which makes it "
-      "again.");
+      "Written by schedmate evaluate from the CSV files alone. The number behind a figure, as in "
+      ":22, is its line in the experiment's CSV; that line has the command which makes it again.");
   book.heading(2, "What is evidence and what is construction");
   book.list(
       {"Evidence: submissions, GPU counts, users, virtual clusters and run times of Venus and "

@@ -72,9 +72,8 @@ Result<void> check_complete(const CommandLine& line) {
         .and_then([&] { return need(!line.generate.out.empty(), "--out DIR"); });
   }
   if (line.command == "evaluate") {
-    return need(!line.evaluate.files.empty(), "FILE.toml").and_then([&] {
-      return need(!line.evaluate.out.empty(), "--out DIR");
-    });
+    return need(!line.evaluate.files.empty() || !line.evaluate.cited.empty(), "FILE.toml")
+        .and_then([&] { return need(!line.evaluate.out.empty(), "--out DIR"); });
   }
   if (line.command == "whatif") return need(!line.whatif.sacct.empty(), "--sacct FILE");
   const auto need_job = [&](const JobRequest& job) {

@@ -42,27 +42,33 @@ std::string escaped_markdown(std::string_view text) {
   return out;
 }
 
-std::string markdown_cell(const Cell& cell) {
-  if (cell.reference.empty()) return escaped_markdown(cell.text);
-  return fmt::format("{} ([{}]({}))", escaped_markdown(cell.text), escaped_markdown(cell.reference),
-                     cell.target);
+std::string link_of(const Cell& cell) { return fmt::format("{}#L{}", cell.file, cell.line); }
+
+/// `file`: the one that the reader knows already.
+std::string markdown_cell(const Cell& cell, std::string_view file = "") {
+  const std::string text = escaped_markdown(cell.text);
+  if (cell.file.empty()) return text;
+  if (cell.file == file) return fmt::format("{} :{}", text, cell.line);
+  return fmt::format("{} [:{}]({})", text, cell.line, link_of(cell));
 }
 
 std::string html_cell(const Cell& cell) {
-  if (cell.reference.empty()) return escaped_html(cell.text);
-  return fmt::format("{} <a href=\"{}\">{}</a>", escaped_html(cell.text), escaped_html(cell.target),
-                     escaped_html(cell.reference));
+  if (cell.file.empty()) return escaped_html(cell.text);
+  return fmt::format("{} <a href=\"{}\">{}</a>", escaped_html(cell.text),
+                     escaped_html(link_of(cell)), cell.line);
 }
 
-std::string markdown_table(const std::vector<std::vector<Cell>>& rows) {
+std::string markdown_table(const Block& table) {
   std::string out;
+  const auto& rows = table.rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const Cell& cell : rows[i]) out += "| " + markdown_cell(cell) + " ";
+    for (const Cell& cell : rows[i]) out += "| " + markdown_cell(cell, table.file) + " ";
     out += "|\n";
     if (i != 0) continue;
     for (std::size_t column = 0; column < rows[i].size(); ++column) out += "| --- ";
     out += "|\n";
   }
+  if (!table.file.empty()) out += fmt::format("\nLines of [{0}]({0}).\n", table.file);
   return out;
 }
 
@@ -92,7 +98,7 @@ std::string markdown_of(const Block& block) {
       return out;
     }
     case Kind::table:
-      return markdown_table(block.rows);
+      return markdown_table(block);
   }
   return "";
 }
@@ -127,19 +133,21 @@ constexpr std::string_view style =
 }  // namespace
 
 void Document::heading(int level, std::string text) {
-  blocks_.push_back({Kind::heading, level, {{{std::move(text)}}}});
+  blocks_.push_back({Kind::heading, level, "", {{{std::move(text)}}}});
 }
 void Document::paragraph(std::string text) {
-  blocks_.push_back({Kind::paragraph, 1, {{{std::move(text)}}}});
+  blocks_.push_back({Kind::paragraph, 1, "", {{{std::move(text)}}}});
 }
-void Document::code(std::string text) { blocks_.push_back({Kind::code, 1, {{{std::move(text)}}}}); }
+void Document::code(std::string text) {
+  blocks_.push_back({Kind::code, 1, "", {{{std::move(text)}}}});
+}
 void Document::list(const std::vector<std::string>& points) {
-  Block block{Kind::list, 1, {}};
+  Block block{Kind::list, 1, "", {}};
   for (const std::string& point : points) block.rows.push_back({{point}});
   blocks_.push_back(std::move(block));
 }
-void Document::table(std::vector<std::vector<Cell>> rows) {
-  blocks_.push_back({Kind::table, 1, std::move(rows)});
+void Document::table(std::vector<std::vector<Cell>> rows, std::string file) {
+  blocks_.push_back({Kind::table, 1, std::move(file), std::move(rows)});
 }
 
 std::string Document::markdown() const {

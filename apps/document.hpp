@@ -3,21 +3,24 @@
 
 /// A document as blocks, written as Markdown and as one HTML page.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace schedmate {
 
-/// Text with a reference behind it: what it is called and where it leads; none when it is empty.
+/// Text, and the line of a file on which it stands; no file: none.
 struct Cell {
   std::string text;
-  std::string reference{}, target{};
+  std::string file{};
+  std::size_t line = 0;
 };
 
 struct Block {
   enum class Kind : std::uint8_t { heading, paragraph, list, table, code } kind;
-  int level = 1;  ///< of a heading
+  int level = 1;       ///< of a heading
+  std::string file{};  ///< of a table: where the lines of its cells are, said once in Markdown
   /// A table's rows, the first its head; a list's points, a paragraph or heading as one cell.
   std::vector<std::vector<Cell>> rows;
 };
@@ -28,7 +31,8 @@ class Document {
   void paragraph(std::string text);
   void code(std::string text);
   void list(const std::vector<std::string>& points);
-  void table(std::vector<std::vector<Cell>> rows);
+  /// Cells of `file` have their line alone in Markdown, those of other files a link.
+  void table(std::vector<std::vector<Cell>> rows, std::string file = "");
 
   [[nodiscard]] std::string markdown() const;
   [[nodiscard]] std::string html(const std::string& title) const;

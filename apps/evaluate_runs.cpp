@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 #include "apps/evaluate_estimates.hpp"
 #include "apps/evaluate_trace.hpp"
+#include "apps/in_parallel.hpp"
 #include "apps/perturb.hpp"
-#include "apps/progress.hpp"
 #include "apps/replay.hpp"
 #include "apps/standard_arms.hpp"
 
@@ -192,7 +190,7 @@ Result<Replayed> replay_arm(const Case& each, World& world, std::size_t index, s
     if (auto kept = each.repeated.find(index, seed)) return std::move(*kept);
   const Arm& arm = each.arms[index];
   WorkloadOnDemand ready(world.along(arm));
-  const ReplayInput input{arm.session, world.perturbed.trace, each.loaded.cluster, ready, {}};
+  const ReplayInput input{arm.session, world.perturbed.trace, each.loaded.cluster, ready, {}, seed};
   const auto done = replay(input, arm.policy);
   if (!done) return tl::unexpected(done.error());
   Replayed replayed = measure(each, world.perturbed, done->record.result);
@@ -241,29 +239,14 @@ Result<ByArm<Value>> run_case(const Case& each,
   ByArm<Value> all(each.arms.size(), std::vector<Value>(count));
   ProgressBar bar(fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point),
                   each.input.session.environment.progress);
-  std::atomic<std::size_t> next = 0;
-  std::atomic<std::size_t> finished = 0;
-  std::mutex mutex;
-  std::optional<Error> error;
-  const auto work = [&] {
-    for (std::size_t k = next++; k < count; k = next++) {
-      auto values = run(each, k + 1);
-      if (!values) {
-        const std::scoped_lock lock(mutex);
-        error = values.error();
-        next = count;
-        return;
-      }
-      for (std::size_t arm = 0; arm < all.size(); ++arm) all[arm][k] = std::move((*values)[arm]);
-      bar.show(static_cast<double>(++finished) / static_cast<double>(count));
-    }
+  const auto run_all = [&](std::size_t k) -> Result<void> {
+    auto values = run(each, k + 1);
+    if (!values) return tl::unexpected(values.error());
+    for (std::size_t arm = 0; arm < all.size(); ++arm) all[arm][k] = std::move((*values)[arm]);
+    return {};
   };
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 1; i < each.input.threads; ++i) threads.emplace_back(work);
-    work();
-  }
-  if (error) return tl::unexpected(*error);
+  const auto ran = in_parallel(count, each.input.threads, bar, run_all);
+  if (!ran) return tl::unexpected(ran.error());
   return all;
 }
 

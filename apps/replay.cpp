@@ -77,7 +77,6 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
   options.preemption = {run.overhead_small, run.overhead_large};
   options.estimator = std::move(estimator);
   options.threads = static_cast<int>(settings.whole("threads"));
-  options.seed = run.seed;
   options.costs = costs_of(settings);
   return options;
 }
@@ -148,6 +147,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   describe_costs(settings, label);
 
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
+  options.seed = label.seed + input.draw;
   label.attempt_columns = parts->scheduler.packs || options.costs.failures.gpu_hours > 0;
   if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr) {
     options.costs.seen_profiles =

@@ -19,6 +19,9 @@ struct ReplayInput {
   const ClusterSpec& cluster;
   WorkloadOnDemand& workloads;
   std::optional<std::uint32_t> explained_row;  ///< of --explain, index into Trace::jobs
+  /// Of what costs draw: which jobs fail when, whose log tells their speed. Equal draws in all
+  /// arms.
+  std::uint64_t draw = 0;
 };
 
 struct Replay {

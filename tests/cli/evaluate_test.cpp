@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "base/text.hpp"
 #include "tests/cli/program.hpp"
 #include "trace/csv.hpp"
 
@@ -116,14 +117,15 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   CHECK(book().contains("Not run since its inputs changed"));
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
-  CHECK(book().contains("out/other.csv#L"));
+  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
   CHECK_FALSE(book().contains("earlier state"));
+  CHECK(here.run({"evaluate", "--cite", "other.toml", "--out", "out"}).status == 0);
   std::string manifest = here.read("out/other.manifest");
   const std::size_t code = manifest.find("code ") + 5;
   manifest.replace(code, 4, "zzzz");
   here.write("out/other.manifest", manifest);
   CHECK(book().contains("earlier state of the program (code zzzz"));
-  CHECK(book().contains("out/other.csv#L"));
+  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
 }
 
 TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
@@ -142,7 +144,10 @@ TEST_CASE("evaluate: every standard arm has its rows, and the book cites their l
   const auto found = std::ranges::find_if(
       rows, [](const Row& row) { return row.arm == "sm" && row.figure == "jct_s"; });
   const auto line = found - rows.begin() + 2;
-  CHECK(book.contains(fmt::format("([{0}](../out/small.csv#L{0}))", line)));
+  CHECK(book.contains(fmt::format(" :{} |", line)));
+  CHECK(here.read("out/evaluation.html").contains(fmt::format("small.csv#L{0}\">{0}</a>", line)));
+  CHECK(book.contains("## In short"));
+  CHECK(book.contains("| small, crowd | sm against"));
   CHECK(book.contains("What this does not show"));
   CHECK(book.contains("is construction"));
   CHECK_FALSE(book.contains("<b>"));
@@ -183,6 +188,38 @@ TEST_CASE("evaluate: a sweep has each arm at each point, and a policy may hold t
   const std::string csv = here.read("out/small.csv");
   CHECK(csv.contains("small,crowd,1,k,qssf,sjf:estimate=last_k:1,ln_ratio,"));
   CHECK(csv.contains("small,crowd,5,k,qssf,sjf:estimate=last_k:5,ln_ratio,"));
+}
+
+TEST_CASE("evaluate: each perturbation draws its own failures, the same in every arm") {
+  const World here;
+  std::string jobs = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
+  for (int i = 1; i <= 10; ++i)  // none waits
+    jobs += fmt::format("{},ann,p,1,COMPLETED,{},50000\n", i, 10 * i);
+  here.write("jobs.csv", jobs);
+  here.write("small.toml", R"(title = "Failures"
+perturbations = 4
+warm_up_days = 0
+host = "fifo"
+[settings]
+cost.failure_gpu_hours = 20
+[[trace]]
+name = "idle"
+trace = "helios:jobs.csv"
+cluster = "cluster.toml"
+[[arm]]
+policy = "sjf:estimate=last_k"
+)");
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const std::string csv = here.read("out/small.csv");
+  CHECK(value_of(rows_of(csv), "sjf", "ln_ratio") == "0");
+  auto rows = CsvRows::open(csv, "csv").value();
+  const auto number = [&](std::string_view name) {
+    return parse_number<double>(rows.field(rows.need(name).value())).value();
+  };
+  while (rows.next())
+    if (rows.field(rows.need("figure").value()) == "jct_s")
+      CHECK(number("high") - number("low") > 100);
 }
 
 TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {

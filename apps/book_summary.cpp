@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/book_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace schedmate {
+namespace {
+
+/// The verdict of an arm with advice; nothing for others.
+const BookRow* verdict_of(const ArmRows& arm) {
+  for (const std::string_view figure : {"longer95", "upper95"})
+    if (const BookRow* row = arm.find(figure); row != nullptr && !row->row.note.empty()) return row;
+  return nullptr;
+}
+
+std::string place_of(const Chapter& chapter, const FigureRow& row) {
+  return fmt::format("{}{}{}", chapter.experiment.name, row.trace == "all" ? "" : ", " + row.trace,
+                     row.at.empty() ? "" : ", at " + row.at);
+}
+
+/// "lucid" of "lucid+sm:bypass=all".
+std::string_view scheduler_of(std::string_view policy) {
+  return policy.substr(0, policy.find_first_of("+: "));
+}
+
+/// Of an arm that is not its host with SchedMate in it there is no promise.
+bool is_another(const std::vector<ArmRows>& arms, const FigureRow& arm) {
+  const auto host = std::ranges::find_if(arms, [&](const ArmRows& other) {
+    return other.first->arm == arm.host && other.first->at == arm.at;
+  });
+  return host != arms.end() && scheduler_of(host->first->policy) != scheduler_of(arm.policy);
+}
+
+class Summary {
+ public:
+  void add(const Chapter& chapter) {
+    for (const std::string& trace : shown_traces(chapter.experiment)) add(chapter, trace);
+  }
+
+  void write(Document& book) && {
+    book.heading(2, "In short");
+    book.paragraph(
+        "Of each experiment the arm with the Advisor against its host. What it gains over the "
+        "control that reads other jobs' code (over all) is the evidence for reading; the rest is "
+        "construction where metadata is made up.");
+    book.table(std::move(rows_), "");
+    book.paragraph(fmt::format("Of {} arms with advice, controls included, {} are safe.{}",
+                               verdicts_, verdicts_ - exceeding_.size(),
+                               exceeding_.empty() ? "" : " Not safe:"));
+    if (!exceeding_.empty()) book.list(exceeding_);
+  }
+
+ private:
+  void add(const Chapter& chapter, const std::string& trace) {
+    const auto arms = arms_of(chapter, trace);
+    const bool has_sm =
+        std::ranges::any_of(arms, [](const ArmRows& arm) { return arm.first->arm == "sm"; });
+    const FigureRow* shown = nullptr;  // one arm a point
+    for (const ArmRows& arm : arms) {
+      const BookRow* verdict = verdict_of(arm);
+      if (verdict == nullptr) continue;
+      ++verdicts_;
+      if (verdict->row.note == "exceeds")
+        exceeding_.push_back(fmt::format(
+            "{}: {} against {}{}", place_of(chapter, *arm.first), arm.first->arm, arm.first->host,
+            is_another(arms, *arm.first) ? ", another scheduler" : ""));
+      const bool another = shown == nullptr || shown->at != arm.first->at;
+      if (has_sm ? arm.first->arm != "sm" : !another) continue;
+      shown = arm.first;
+      add_row(chapter, arm, verdict);
+    }
+  }
+
+  void add_row(const Chapter& chapter, const ArmRows& arm, const BookRow* verdict) {
+    const auto cell = [&](std::string_view figure) {
+      return cell_of(chapter, arm.find(figure), column_of(figure).look);
+    };
+    rows_.push_back(
+        {{place_of(chapter, *arm.first) + (chapter.origin.empty() ? "" : " (an earlier state)")},
+         {fmt::format("{} against {}", arm.first->arm, arm.first->host)},
+         cell("ln_ratio"),
+         {verdict->row.note == "exceeds" ? "EXCEEDS" : "safe"},
+         cell("jct_ratio"),
+         cell("oracle_share"),
+         cell("over_all")});
+  }
+
+  std::vector<std::vector<Cell>> rows_{{{"experiment"},
+                                        {"arm"},
+                                        {"ln ratio"},
+                                        {"slower by 2 %?"},
+                                        {"average JCT x"},
+                                        {"share of oracle"},
+                                        {"over all"}}};
+  std::vector<std::string> exceeding_;
+  std::size_t verdicts_ = 0;
+};
+
+}  // namespace
+
+void add_summary(Document& book, const std::vector<Chapter>& chapters) {
+  Summary summary;
+  for (const Chapter& chapter : chapters) summary.add(chapter);
+  std::move(summary).write(book);
+}
+
+}  // namespace schedmate
