@@ -8,6 +8,7 @@
 
 #include "apps/book_pages.hpp"
 #include "apps/book_summary.hpp"
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -42,6 +43,35 @@ void add_arms(Document& book, const Chapter& chapter, const std::string& trace) 
     rows.push_back(std::move(cells));
   }
   book.table(std::move(rows), chapter.target);
+}
+
+/// Where between two points of a swept setting an arm turns from slower to faster or back, taken to
+/// be straight between them.
+void add_break_even(Document& book, const Chapter& chapter, const std::string& trace) {
+  if (chapter.experiment.sweep.empty()) return;
+  const auto arms = arms_of(chapter, trace);
+  std::vector<std::string> found;
+  for (const ArmRows& arm : arms) {
+    const auto before = std::ranges::find_if(arms, [&](const ArmRows& other) {
+      const auto& points = chapter.experiment.points;
+      const auto here = std::ranges::find(points, arm.first->at);
+      return here != points.begin() && other.first->at == *(here - 1) &&
+             other.first->arm == arm.first->arm;
+    });
+    if (before == arms.end()) continue;
+    const BookRow* left = before->find("ln_ratio");
+    const BookRow* right = arm.find("ln_ratio");
+    if (left == nullptr || right == nullptr) continue;
+    const double from = left->row.interval.value;
+    const double to = right->row.interval.value;
+    const auto low = parse_number<double>(before->first->at);
+    const auto high = parse_number<double>(arm.first->at);
+    if (!low || !high || !(from * to < 0)) continue;
+    found.push_back(fmt::format("{} against {} breaks even at {} = {:.0f}", arm.first->arm,
+                                arm.first->host, chapter.experiment.sweep,
+                                *low + (*high - *low) * from / (from - to)));
+  }
+  if (!found.empty()) book.list(found);
 }
 
 /// Once for each workload of the book.
@@ -92,6 +122,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
       book.paragraph(
           fmt::format("Synthetic rows, drawn like {} from published tables.", found->like));
     add_arms(book, chapter, trace);
+    add_break_even(book, chapter, trace);
   }
   book.paragraph(elastic ? elastic_note() : construction_note());
   add_pairs(book, chapter, workloads);

@@ -46,7 +46,7 @@ std::string link_of(const Cell& cell) { return fmt::format("{}#L{}", cell.file, 
 
 /// `file`: the one that the reader knows already.
 std::string markdown_cell(const Cell& cell, std::string_view file = "") {
-  const std::string text = escaped_markdown(cell.text);
+  std::string text = escaped_markdown(cell.text);
   if (cell.file.empty()) return text;
   if (cell.file == file) return fmt::format("{} :{}", text, cell.line);
   return fmt::format("{} [:{}]({})", text, cell.line, link_of(cell));
