@@ -74,6 +74,7 @@ readers() {
 # The advisor: exact search and import at full size, estimates on made and on real histories.
 store() {
   echo "== history of 1,000,000 jobs with texts, sparse rows, SQLite"
+  rm -rf "$out/store"
   mkdir -p "$out/store"
   "$build/bench/store_bench" 1000000 "$out/store"
   "$build/bench/resubmit_bench" "$out/store" examples/classifier
@@ -81,6 +82,7 @@ store() {
 dense() {
   for rows in 100000 1000000; do
     echo "== exact search over $rows vectors of 1,024 numbers"
+    rm -rf "$out/dense"
     "$build/bench/dense_bench" "$rows" "$out/dense"
   done
 }
