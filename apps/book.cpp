@@ -45,8 +45,8 @@ void add_arms(Document& book, const Chapter& chapter, const std::string& trace) 
   book.table(std::move(rows), chapter.target);
 }
 
-/// Where between two points of a swept setting an arm turns from slower to faster or back, taken to
-/// be straight between them.
+/// Where between two points of a swept setting an arm turns from slower to faster or back in
+/// average JCT, taken to be straight between them.
 void add_break_even(Document& book, const Chapter& chapter, const std::string& trace) {
   if (chapter.experiment.sweep.empty()) return;
   const auto arms = arms_of(chapter, trace);
@@ -59,16 +59,16 @@ void add_break_even(Document& book, const Chapter& chapter, const std::string& t
              other.first->arm == arm.first->arm;
     });
     if (before == arms.end()) continue;
-    const BookRow* left = before->find("ln_ratio");
-    const BookRow* right = arm.find("ln_ratio");
+    const BookRow* left = before->find("jct_ratio");
+    const BookRow* right = arm.find("jct_ratio");
     if (left == nullptr || right == nullptr) continue;
-    const double from = left->row.interval.value;
-    const double to = right->row.interval.value;
+    const double from = left->row.interval.value - 1;
+    const double to = right->row.interval.value - 1;
     const auto low = parse_number<double>(before->first->at);
     const auto high = parse_number<double>(arm.first->at);
     if (!low || !high || !(from * to < 0)) continue;
-    found.push_back(fmt::format("{} against {} breaks even at {} = {:.0f}", arm.first->arm,
-                                arm.first->host, chapter.experiment.sweep,
+    found.push_back(fmt::format("{} against {} breaks even in average JCT at {} = {:.0f}",
+                                arm.first->arm, arm.first->host, chapter.experiment.sweep,
                                 *low + (*high - *low) * from / (from - to)));
   }
   if (!found.empty()) book.list(found);
