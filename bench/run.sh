@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year readers store dense advice logs elastic.
+# Parts: reference scale year advised readers store dense advice logs elastic.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,7 +37,7 @@ sized() { # GPUS JOBS... -- POLICY...
   local gpus=$1; shift
   local sizes=()
   while [ "$1" != -- ]; do sizes+=("$1"); shift; done; shift
-  printf '%-14s %9s %9s %9s %9s %8s %11s %10s\n' policy jobs 'wall s' 'CPU s' 'peak MB' load 'peak queue' 'per first'
+  printf '%-26s %9s %9s %9s %9s %8s %11s %10s\n' policy jobs 'wall s' 'CPU s' 'peak MB' load 'peak queue' 'per first'
   for jobs in "${sizes[@]}"; do
     local dir=$out/venus-$gpus-$jobs
     [ -s "$dir/cluster.toml" ] || "$bin" generate --from venus --jobs "$jobs" --gpus "$gpus" --load 0.9 --seed 1 --out "$dir" > /dev/null
@@ -51,7 +51,7 @@ sized() { # GPUS JOBS... -- POLICY...
       : "${first:=$wall}"
       awk -v p="$policy" -v j="$jobs" -v w="$wall" -v c="$cpu" -v m="$peak" -v f="$first" \
         -v l="$(figure "$out/scale" offered_load)" -v q="$(figure "$out/scale" peak_queue)" \
-        'BEGIN { printf "%-14s %9d %9.2f %9.2f %9.0f %8.3f %11d %9.2fx\n", p, j, w, c, m, l, q, w / f }'
+        'BEGIN { printf "%-26s %9d %9.2f %9.2f %9.0f %8.3f %11d %9.2fx\n", p, j, w, c, m, l, q, w / f }'
     done
   done
 }
@@ -64,6 +64,20 @@ scale() {
 year() {
   echo "== 1,000,000 resampled Venus jobs on 3,400 GPUs (about a year), load 0.9"
   sized 3400 1000000 -- fifo sjf srtf qssf tiresias lucid backfill_easy
+}
+
+# The real Advisor in the loop; workloads, their shuffled controls and advice are made in the same process.
+advised() {
+  echo "== 13 days of Venus (11,534 jobs, 1,080 GPUs) with made-up metadata, the whole process (asked of lucid+sm: 3 s, 200 MB)"
+  printf '%-24s %10s %10s %10s\n' policy 'CPU s' 'wall s' 'peak MB'
+  for policy in lucid lucid+sm:advice=last_k lucid+sm qssf+sm tiresias+sm backfill_easy+sm slurm_backfill+sm schedmate+sm; do
+    read -r _ cpu wall peak < <("$build/bench/measure" "${RUNS:-9}" "$bin" simulate \
+      --trace helios:data/venus/venus_sept2020_days0-12.csv.gz --policy "$policy" --report none --out "$out/advised")
+    awk -v p="$policy" -v c="$cpu" -v w="$wall" -v m="$peak" 'BEGIN { printf "%-24s %10.2f %10.2f %10.1f\n", p, c, w, m }'
+  done
+  echo
+  echo "== 1,000,000 resampled Venus jobs on 100,000 GPUs (asked with last_k: 120 s)"
+  sized 100000 1000000 -- schedmate:estimate=last_k schedmate:estimate=advisor
 }
 
 readers() {
@@ -165,6 +179,6 @@ elastic() {
 }
 
 prepare
-for part in "${@:-reference scale year readers store dense advice logs elastic}"; do
+for part in "${@:-reference scale year advised readers store dense advice logs elastic}"; do
   for each in $part; do "$each"; echo; done
 done
