@@ -28,6 +28,7 @@
 #include "policy/forecast.hpp"
 #include "policy/lucid_profiler.hpp"
 #include "policy/packing_watch.hpp"
+#include "policy/partners.hpp"
 
 namespace schedmate {
 namespace {
@@ -65,7 +66,9 @@ class Lucid {
     double priority = 0;
     std::uint64_t order = 0;  // of its start
     std::optional<JobId> partner;
-    bool evicted = false;  // never to be packed again
+    bool evicted = false;          // never to be packed again
+    Partners::Mark offered = 0;    // its own offer to share
+    Partners::Mark looked_at = 0;  // nobody up to there can be its partner
   };
 
   [[nodiscard]] bool packing(SimTime now) const {
@@ -85,13 +88,13 @@ class Lucid {
   // Its partner may be shared again if the driver says that it has its GPUs to itself.
   void forget(const View& view, JobId id) {
     Place& place = places_[index_of(id)];
-    partners_[view.job(id).gpus].erase(place.order);
+    partners_.withdraw(view.job(id).gpus, place.offered);
     if (!place.partner) return;
     const JobId other = *place.partner;
     Place& theirs = places_[index_of(other)];
     if (view.job(other).running && !view.job(other).sharing && theirs.partner == id) {
       theirs.partner.reset();
-      partners_[view.job(other).gpus].emplace(theirs.order, other);
+      offer(view, other);
     }
   }
 
@@ -102,7 +105,7 @@ class Lucid {
     newcomer.partner.reset();
     newcomer.evicted = true;
     resident.partner.reset();
-    partners_[view.job(pair.resident).gpus].emplace(resident.order, pair.resident);
+    offer(view, pair.resident);
     queue_.emplace(newcomer.priority, pair.newcomer);
   }
 
@@ -110,8 +113,16 @@ class Lucid {
     places_[index_of(id)].order = ++order_;
     if (!alone) return;
     watch_.started_alone(view, id);
-    if (!view.job(id).alone && !places_[index_of(id)].evicted)
-      partners_[view.job(id).gpus].emplace(order_, id);
+    if (!view.job(id).alone && !places_[index_of(id)].evicted) offer(view, id);
+  }
+
+  void offer(const View& view, JobId id) {
+    const JobInfo& job = view.job(id);
+    if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return;
+    Place& place = places_[index_of(id)];
+    place.offered = partners_.offer(
+        job.gpus,
+        {id, place.order, place.priority, job.profile->memory_mib, job.profile->sharing_score});
   }
 
   void serve_in_order(const View& view, Plan& plan) {
@@ -140,37 +151,28 @@ class Lucid {
     const JobInfo& job = view.job(id);
     if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return false;
     if (job.alone || places_[index_of(id)].evicted) return false;
-    const auto candidates = partners_.find(job.gpus);
-    if (candidates == partners_.end()) return false;
-    for (const auto& [order, other] : candidates->second) {
-      if (!may_share(view, id, other)) continue;
-      plan.start_with(id, other);
-      places_[index_of(id)].partner = other;
-      places_[index_of(other)].partner = id;
-      started(view, id, false);
-      watch_.packed(view, id, other);
-      candidates->second.erase(order);
-      return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool may_share(const View& view, JobId newcomer, JobId resident) const {
-    const Profile& ours = *view.job(newcomer).profile;
-    const Profile* theirs = view.job(resident).profile;
-    return theirs != nullptr && view.job(resident).gpus <= theirs->packed_gpus &&
-           theirs->memory_mib < view.cluster.gpu_memory_mib() - ours.memory_mib &&
-           theirs->sharing_score + ours.sharing_score <= options_.score_limit &&
-           places_[index_of(newcomer)].priority <=
-               lucid::time_awareness * places_[index_of(resident)].priority;
+    const double memory_left = view.cluster.gpu_memory_mib() - job.profile->memory_mib;
+    const int score_left = options_.score_limit - job.profile->sharing_score;
+    Place& place = places_[index_of(id)];
+    const auto other =
+        partners_.take_first(job.gpus, place.looked_at, [&](const Partners::Resident& resident) {
+          return resident.memory_mib < memory_left && resident.sharing_score <= score_left &&
+                 place.priority <= lucid::time_awareness * resident.priority;
+        });
+    if (!other) return false;
+    plan.start_with(id, *other);
+    place.partner = *other;
+    places_[index_of(*other)].partner = id;
+    started(view, id, false);
+    watch_.packed(view, id, *other);
+    return true;
   }
 
   LucidOptions options_;
   SharingSwitch sharing_;
   PackingWatch watch_;
   std::set<std::pair<double, JobId>> queue_;
-  std::map<int, std::map<std::uint64_t, JobId>>
-      partners_;               // by GPUs: unshared running jobs by start
+  Partners partners_;          // who has its GPUs to itself
   std::vector<Place> places_;  // by JobId
   std::uint64_t order_ = 0;
 };
