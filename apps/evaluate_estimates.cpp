@@ -32,6 +32,7 @@ EstimateErrors errors_of(const ErrorInput& input, const Predictions& predictions
       errors.gpu_util.push_back(std::abs(predictions[row]->use->gpu_util_pct - util) / util);
   }
   std::ranges::sort(errors.run_time);
+  std::ranges::sort(errors.gpu_util);
   return errors;
 }
 
@@ -40,10 +41,9 @@ double mean_of(const std::vector<double>& values) {
 }
 
 /// A job without an estimate is not within anything.
-double within(const EstimateErrors& errors, double most) {
-  const auto& sorted = errors.run_time;
+double within(const std::vector<double>& sorted, double most, std::size_t jobs) {
   return static_cast<double>(std::ranges::upper_bound(sorted, most) - sorted.begin()) /
-         static_cast<double>(errors.jobs);
+         static_cast<double>(jobs);
 }
 
 }  // namespace
@@ -79,8 +79,13 @@ std::vector<FigureRow> estimate_rows(const FigureRow& base,
     rows.back().interval = mean_interval(values);
   };
   for (const int percent : {10, 20, 50, 100, 200, 500})
-    add(fmt::format("within_{}", percent),
-        [&](const EstimateErrors& each) { return within(each, percent / 100.0); });
+    add(fmt::format("within_{}", percent), [&](const EstimateErrors& each) {
+      return within(each.run_time, percent / 100.0, each.jobs);
+    });
+  for (const int percent : {5, 10, 20, 50, 100})
+    add(fmt::format("use_within_{}", percent), [&](const EstimateErrors& each) {
+      return within(each.gpu_util, percent / 100.0, each.jobs);
+    });
   add("median_error", [](const EstimateErrors& each) { return quantile(each.run_time, 0.5); });
   const auto share = [](const std::vector<double>& part, const EstimateErrors& each) {
     return static_cast<double>(part.size()) / static_cast<double>(each.jobs);

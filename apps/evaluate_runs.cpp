@@ -304,8 +304,20 @@ void add_pair_rates(const Case& each, std::vector<FigureRow>& rows) {
   }
 }
 
+/// Jobs that count, whether anybody finished them or not.
+void add_submitted(const Case& each, std::vector<FigureRow>& rows) {
+  FigureRow row = base_row(each, 0);
+  row.arm = row.host = row.policy = "";
+  row.figure = "submitted";
+  const auto jobs = std::ranges::count_if(
+      each.loaded.trace.jobs, [&](const Job& job) { return job.submit >= counted_from(each); });
+  row.interval = {static_cast<double>(jobs), std::nan(""), std::nan(""), 1};
+  rows.push_back(std::move(row));
+}
+
 void add_rows(const Case& each, const ByArm<Figures>& all, std::vector<FigureRow>& rows) {
   add_pair_rates(each, rows);
+  add_submitted(each, rows);
   for (std::size_t arm = 0; arm < all.size(); ++arm) {
     const FigureRow base = base_row(each, arm);
     for (FigureRow& row : arm == 0 ? host_rows(base, all[arm]) : arm_rows(base, all[arm]))

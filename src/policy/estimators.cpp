@@ -5,6 +5,10 @@
 #include <array>
 #include <cmath>
 #include <schedmate/estimator.hpp>
+#include <schedmate/workload.hpp>
+#include <span>
+#include <unordered_map>
+#include <vector>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
@@ -110,22 +114,81 @@ Result<Estimator> make_advisor_oracle(const EstimatorSpec& spec) {
   };
 }
 
-Result<Estimator> make_last_k(const EstimatorSpec& spec) {
+Result<std::size_t> count_of(const EstimatorSpec& spec, std::string_view name) {
   const auto k = spec.argument.empty() ? 3 : parse_number<std::size_t>(spec.argument).value_or(0);
-  if (k == 0) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("estimate=last_k:{}: a count of 1 or more is needed", spec.argument));
-  }
-  return [k](const Entering& at) {
-    const auto past = at.history.of(at.job.user, at.job.gpus);
-    if (past.empty()) return of_user(at);
-    History::Mean mean;
-    for (const Seconds duration : past.last(std::min(k, past.size()))) {
-      mean.sum_s += duration.count();
-      ++mean.count;
+  if (k > 0) return k;
+  return fail(ErrorCode::unsupported,
+              fmt::format("estimate={}:{}: a count of 1 or more is needed", name, spec.argument));
+}
+
+Result<Estimator> make_last_k(const EstimatorSpec& spec) {
+  return count_of(spec, "last_k").map([](std::size_t k) -> Estimator {
+    return [k](const Entering& at) {
+      const auto past = at.history.of(at.job.user, at.job.gpus);
+      if (past.empty()) return of_user(at);
+      History::Mean mean;
+      for (const Seconds duration : past.last(std::min(k, past.size()))) {
+        mean.sum_s += duration.count();
+        ++mean.count;
+      }
+      return Prediction{mean.value()};
+    };
+  });
+}
+
+/// What retrieval is worth that finds the jobs of the same made-up template, if there are any.
+class OracleRetrieval {
+ public:
+  OracleRetrieval(const EstimatorInput& input, std::size_t count)
+      : trace_(&input.trace), templates_(&input.workload->template_of_row), count_(count) {}
+
+  Prediction operator()(const Entering& at) {
+    for (const auto ended = at.history.finished(); known_ < ended.size(); ++known_)
+      rows_[(*templates_)[ended[known_].row]].push_back(ended[known_].row);
+    const auto found = rows_.find((*templates_)[at.row]);
+    if (found == rows_.end()) {
+      Prediction none = of_user(at);
+      none.blind = true;
+      return none;
     }
-    return Prediction{mean.value()};
-  };
+    return mean_of(std::span(found->second).last(std::min(count_, found->second.size())));
+  }
+
+ private:
+  [[nodiscard]] Prediction mean_of(std::span<const std::uint32_t> rows) const {
+    const auto share = 1 / static_cast<double>(rows.size());
+    Prediction mean;
+    GpuUse use;
+    for (const std::uint32_t row : rows) {
+      const Job& job = trace_->jobs[row];
+      mean.run_time += share * FractionalSeconds(job.duration);
+      if (job.profile == no_index) continue;
+      const Profile& profile = trace_->packing->profiles[job.profile];
+      use.gpu_util_pct += share * profile.gpu_util_pct;
+      use.memory_util_pct += share * profile.memory_util_pct;
+      use.memory_mib += share * profile.memory_mib;
+    }
+    if (use.memory_mib > 0) mean.use = use;
+    return mean;
+  }
+
+  const Trace* trace_;
+  const std::vector<std::uint32_t>* templates_;
+  std::size_t count_;
+  std::size_t known_ = 0;  // jobs of the history
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
+      rows_;  // by template, as they ended
+};
+
+Result<Estimator> make_oracle_retrieval(const EstimatorSpec& spec) {
+  if (spec.input.workload == nullptr)
+    return fail(
+        ErrorCode::invalid,
+        "oracle_retrieval needs to know which jobs are alike: it works on a workload (--set "
+        "workload=light or heavy)");
+  return count_of(spec, "oracle_retrieval").map([&](std::size_t count) -> Estimator {
+    return OracleRetrieval(spec.input, count);
+  });
 }
 
 /// The next limit up that a person would type: quarter hours to two hours, hours to a day, then

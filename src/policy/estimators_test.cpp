@@ -102,6 +102,25 @@ TEST_CASE("how many similar jobs count is one or more") {
   CHECK(make_estimator("advisor_paper:10", {trace, 1, &workload}).has_value());
 }
 
+TEST_CASE("oracle_retrieval is the mean of the last finished jobs of the template, or no advice") {
+  const Trace trace = small_trace({{0, 1, 100}, {0, 8, 7}, {0, 1, 200}, {0, 1, 600}, {0, 1, 1000}});
+  Workload workload;
+  workload.template_of_row = {0, 1, 0, 0, 0};
+  History history;
+  for (std::uint32_t row = 0; row < 4; ++row) history.add(trace.jobs[row], {.row = row, .end = {}});
+  const auto predict = [&](std::string_view spec, std::size_t row, const History& known) {
+    const Estimator made = make_estimator(spec, {trace, 1, &workload}).value();
+    return made({trace.jobs[row], row, SimTime(), known});
+  };
+  CHECK(predict("oracle_retrieval", 4, history).run_time.count() == doctest::Approx(300));
+  CHECK(predict("oracle_retrieval:2", 4, history).run_time.count() == doctest::Approx(400));
+  CHECK_FALSE(predict("oracle_retrieval", 4, history).blind);
+  CHECK(predict("oracle_retrieval", 4, History()).blind);
+  CHECK(make_estimator("oracle_retrieval:0", {trace, 1, &workload}).error().code ==
+        ErrorCode::unsupported);
+  CHECK(make_estimator("oracle_retrieval", {trace, 1}).error().code == ErrorCode::invalid);
+}
+
 TEST_CASE("oracle is the true duration, column what the trace's column says") {
   Trace trace = small_trace({{0, 1, 10}, {0, 1, 20}});
   trace.columns["guess"] = {7, -8.5};
