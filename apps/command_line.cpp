@@ -40,8 +40,6 @@ Result<void> check_like(const GenerateRequest& request) {
   if (!request.from.empty()) return refuse("--from");
   if (!std::isnan(request.load)) return refuse("--load");
   if (!request.cluster.empty()) return refuse("--cluster");
-  if (request.jobs != 0 && !std::isnan(request.days))
-    return fail(ErrorCode::unsupported, "generate: --jobs and --days: give one");
   return {};
 }
 

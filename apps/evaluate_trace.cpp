@@ -40,7 +40,7 @@ Result<LoadedTrace> draw(const ExperimentTrace& which) {
   if (!published) return tl::unexpected(published.error());
   SynthesisOptions options;
   options.jobs = which.jobs;
-  options.days = which.days;
+  if (which.jobs == 0) options.days = which.days;
   options.gpus = which.gpus;
   options.seed = static_cast<std::uint64_t>(which.seed);
   const auto drawn = synthesize(*published, options);

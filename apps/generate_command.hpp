@@ -16,6 +16,7 @@ struct GenerateRequest {
   std::string from;  ///< "venus" or "FORMAT:PATH"
   std::int64_t jobs = 0;
   std::int64_t gpus = 0;
+  std::int64_t most_gpus = 0;  ///< of a job, with `like`; 0: all there are
   double load = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   std::string cluster;  ///< of the source: TOML file, "" = the trace's own
   std::string out;

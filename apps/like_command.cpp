@@ -21,8 +21,9 @@ namespace {
 constexpr std::size_t buffered_rows = 4096;
 
 Result<void> check_possible(const GenerateRequest& request) {
-  if (request.jobs < 0 || request.gpus < 0)
-    return fail(ErrorCode::unsupported, "--jobs and --gpus: a number of at least 1 is needed");
+  if (request.jobs < 0 || request.gpus < 0 || request.most_gpus < 0)
+    return fail(ErrorCode::unsupported,
+                "--jobs, --gpus and --most-gpus: a number of at least 1 is needed");
   if (!std::isnan(request.days) && !(request.days > 0 && request.days <= 100'000))
     return fail(ErrorCode::unsupported, "--days: a number above 0 and up to 100000 is needed");
   return {};
@@ -106,7 +107,8 @@ void print_text(const GenerateRequest& request, const Published& published,
              std::int64_t{drawn.nodes} * published.cluster.gpus_per_node, drawn.load,
              in_words(Seconds(drawn.span_s)), printable(request.out));
   if (drawn.capped > 0)
-    fmt::print("{} jobs asked for more GPUs than that: they got all of them\n", drawn.capped);
+    fmt::print("{} jobs asked for more GPUs than a job may have: they ask for as many\n",
+               drawn.capped);
   const InfrastructureShare infrastructure = infrastructure_share(published, drawn);
   fmt::print(
       "not checked: {} failed jobs have a continuation; infrastructure is {:.1f} % of failures and "
@@ -131,6 +133,7 @@ Result<bool> generate_like(const Session& session, const GenerateRequest& reques
   options.jobs = request.jobs;
   if (!std::isnan(request.days)) options.days = request.days;
   options.gpus = request.gpus;
+  options.most_gpus = request.most_gpus;
   options.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
   const auto drawn = synthesize(*published, options);
   if (!drawn) return tl::unexpected(drawn.error());

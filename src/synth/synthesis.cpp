@@ -42,13 +42,15 @@ Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
   const double busy = cluster.jobs_per_day() * cluster.mean_gpu_s() / day_s;  // GPUs, on average
   const double load = busy / static_cast<double>(cluster.gpus());
   const double jobs_per_day = load * room * day_s / joint.mean_gpu_s(room);
-  const double jobs = options.jobs > 0 ? static_cast<double>(options.jobs)
-                                       : std::round(options.days * jobs_per_day);
+  constexpr double usual_days = 30;
+  const double span = options.days > 0 ? options.days : usual_days;
+  const double jobs =
+      options.jobs > 0 ? static_cast<double>(options.jobs) : std::round(span * jobs_per_day);
   if (!(jobs >= 1 && jobs <= most_jobs)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("{} jobs: 1 to {} are possible", jobs, most_jobs));
   }
-  const double days = options.jobs > 0 ? jobs / jobs_per_day : options.days;
+  const double days = options.jobs > 0 && options.days <= 0 ? jobs / jobs_per_day : span;
   return Size{static_cast<int>(nodes), static_cast<std::int64_t>(jobs),
               std::max<std::int64_t>(1, std::llround(days * day_s))};
 }
@@ -111,7 +113,7 @@ Result<Synthesis> synthesize(const Published& published, const SynthesisOptions&
       link_resumed(published.behaviour, result.span_s, jobs, stream(options.seed, 7));
   sort_jobs(streaks, jobs);
   const std::int64_t gpus = std::int64_t{result.nodes} * cluster.gpus_per_node;
-  cap(jobs, gpus, result.capped);
+  cap(jobs, options.most_gpus > 0 ? std::min(options.most_gpus, gpus) : gpus, result.capped);
   result.gaps = gaps_of(jobs);
   result.top_users_percent = top_share(cluster, jobs, 5);
   result.load =

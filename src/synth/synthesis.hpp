@@ -11,9 +11,10 @@
 namespace schedmate {
 
 struct SynthesisOptions {
-  std::int64_t jobs = 0;  ///< 0: as many as `days` have
-  double days = 30;
-  std::int64_t gpus = 0;  ///< of the cluster, rounded down to whole nodes; 0: as published
+  std::int64_t jobs = 0;       ///< 0: as many as `days` have
+  double days = 0;             ///< 0: as many as `jobs` take at the published load, or 30
+  std::int64_t gpus = 0;       ///< of the cluster, rounded down to whole nodes; 0: as published
+  std::int64_t most_gpus = 0;  ///< of a job; 0: all of the cluster
   std::uint64_t seed = 1;
 };
 
@@ -24,7 +25,7 @@ struct Synthesis {
   std::int64_t span_s = 0;
   int nodes = 0;
   double load = 0;               ///< GPU seconds asked for / GPU seconds there are in the span
-  std::int64_t capped = 0;       ///< jobs that asked for more GPUs than there are
+  std::int64_t capped = 0;       ///< jobs that asked for more GPUs than they may
   std::int64_t continued = 0;    ///< failed jobs with a continuation
   double top_users_percent = 0;  ///< GPU time of the top 5 % of users
   [[nodiscard]] bool holds() const;

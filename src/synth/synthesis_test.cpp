@@ -88,6 +88,24 @@ TEST_CASE("a smaller cluster caps its jobs and keeps the load") {
   CHECK(drawn.load == doctest::Approx(0.59).epsilon(0.25));  // few jobs, heavy tails
 }
 
+TEST_CASE("so many jobs in so many days, whatever the load") {
+  SynthesisOptions options;
+  options.jobs = 82;
+  options.days = 0.5;
+  const Synthesis drawn = synthesize(bundled_figures("acme-seren"), options).value();
+  CHECK(drawn.jobs.size() == 82);
+  CHECK(drawn.span_s == 43'200);
+}
+
+TEST_CASE("no job asks for more than it may, on a cluster that has more") {
+  SynthesisOptions options;
+  options.gpus = 256;
+  options.most_gpus = 64;
+  const Synthesis drawn = synthesize(bundled_figures("acme-seren"), options).value();
+  CHECK(drawn.nodes == 32);
+  CHECK(std::ranges::max(drawn.jobs, {}, &SynthJob::gpus).gpus == 64);
+}
+
 TEST_CASE("sizes that cannot be are refused") {
   const Published published = bundled_figures("acme-kalos");
   SynthesisOptions options;
