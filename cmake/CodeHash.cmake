@@ -1,9 +1,12 @@
 # schedmate_code_hash(TARGET NAME FILE...): compiles into the target `extern const std::string_view
-# NAME` in namespace schedmate::embedded, a SHA-256 of these sources as they stand.
+# NAME` in namespace schedmate::embedded, a SHA-256 of these sources. Lines that are comments alone do not count: a
+# mended sentence decides no row.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(all "")
   foreach(name ${FILES})
-    file(SHA256 "${ROOT}/${name}" hash)
+    file(READ "${ROOT}/${name}" text)
+    string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+    string(SHA256 hash "${text}")
     string(APPEND all "${name} ${hash}\n")
   endforeach()
   string(SHA256 hash "${all}")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
 /// host's own way). Advice counts as far as it has earned it (skill.hpp), by source and size of the
-/// job: it moves the host's estimate half way or whole, in log space. GPU use that is foretold is
-/// passed on once its source was right nine times of ten. docs/decisions/0012.
+/// job: it moves the host's estimate a quarter, half or all of the way, in log space. GPU use that
+/// is foretold is passed on once its source was right one time of four, at least ten times.
+/// docs/decisions/0012.
 #include <algorithm>
 #include <cmath>
 #include <map>
