@@ -125,6 +125,27 @@ Complaints check_jobs(const Replay& replay, const Exceptions& exceptions) {
   return complaints;
 }
 
+Complaints check_progress(const Replay& replay, const Progress& progress) {
+  Complaints complaints;
+  for (std::size_t row = 0; row < replay.world.trace.jobs.size(); ++row) {
+    const Job& job = replay.world.trace.jobs[row];
+    const JobOutcome& outcome = replay.result.outcomes[row];
+    // Between two rounds nobody is told of an end.
+    const bool each_second = replay.world.cluster.partitions[job.vc].round == Seconds(1);
+    if (outcome.status != JobStatus::finished || !each_second) continue;
+    const double work_s = static_cast<double>(job.duration.count()) +
+                          (outcome.lost_gpu_s + outcome.overhead_gpu_s) / job.gpus;
+    // A run that is slowed ends with the second in which its work does.
+    const double most_s = work_s + progress.runs(row) * speed_range(replay.world).second;
+    const double done_s = progress.done_s(row);
+    constexpr double rounding_s = 1e-6;
+    if (done_s < work_s - rounding_s || done_s > most_s + rounding_s)
+      complaints.push_back(fmt::format("{}: {} s done in {} runs, {} s of work", job.id, done_s,
+                                       progress.runs(row), work_s));
+  }
+  return complaints;
+}
+
 Complaints check_capacity(const Replay& replay, const Exceptions& exceptions, std::size_t most) {
   struct Change {
     std::int64_t at_s;

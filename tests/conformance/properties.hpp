@@ -44,6 +44,33 @@ class Watch {
   bool shared_ = false;
 };
 
+/// Adds up what each job gets done, from the residents of its GPUs and the pair table alone.
+class Progress {
+ public:
+  explicit Progress(const World& world)
+      : world_(world), done_s_(world.trace.jobs.size()), runs_(world.trace.jobs.size()) {}
+  void look(const SimOptions::Moment& moment);
+  /// Seconds of work at full speed, over all attempts; index into Trace::jobs.
+  [[nodiscard]] double done_s(std::size_t row) const { return done_s_[row]; }
+  [[nodiscard]] int runs(std::size_t row) const { return runs_[row]; }
+
+ private:
+  struct Running {
+    std::uint32_t row = 0;
+    double rate = 1;
+  };
+  struct Seen {
+    SimTime at;
+    std::map<std::uint32_t, Running> running;  // by JobId
+  };
+  [[nodiscard]] double rate_of(const SimOptions::Moment& moment, JobId id) const;
+
+  const World& world_;
+  std::vector<double> done_s_;
+  std::vector<int> runs_;
+  std::map<std::string, Seen> seen_;  // by VC
+};
+
 /// One finished replay.
 struct Replay {
   const World& world;
@@ -55,6 +82,10 @@ struct Replay {
 /// No job lost, infeasible exactly when too large, no start before submission, gangs whole on
 /// distinct GPUs, every run as long as its work at its speed, all times of a job add up.
 [[nodiscard]] Complaints check_jobs(const Replay& replay, const Exceptions& exceptions);
+
+/// What is done, at the speeds that sharing leaves, is the job's work, what was lost and the
+/// overhead, to the second for each run.
+[[nodiscard]] Complaints check_progress(const Replay& replay, const Progress& progress);
 
 /// No GPU has more than `most` jobs at an instant, from the start, end and nodes of the jobs that
 /// had one run alone.

@@ -77,4 +77,41 @@ void Watch::look_at_cluster(const SimOptions::Moment& moment) {
   }
 }
 
+double Progress::rate_of(const SimOptions::Moment& moment, JobId id) const {
+  const auto profile_of = [&](JobId job) {
+    return world_.trace.jobs[moment.trace_rows[index_of(job)]].profile;
+  };
+  double slowest = 0;
+  for (const Slice& slice : moment.cluster.allocation(id)) {
+    for (int gpu = 0; gpu < 64; ++gpu) {
+      if ((slice.gpus >> gpu & 1U) == 0) continue;
+      double rate = 1;
+      bool was_here = false;  // residents are in the order in which they came
+      for (const JobId other : moment.cluster.residents(slice.node, gpu)) {
+        if (other == id) was_here = true;
+        if (other == id || profile_of(id) == no_index || profile_of(other) == no_index) continue;
+        const PackingTables& tables = *world_.trace.packing;
+        rate *= was_here ? tables.rate(profile_of(other), profile_of(id)).resident
+                         : tables.rate(profile_of(id), profile_of(other)).newcomer;
+      }
+      slowest = slowest == 0 ? rate : std::min(slowest, rate);
+    }
+  }
+  return slowest;
+}
+
+void Progress::look(const SimOptions::Moment& moment) {
+  Seen& seen = seen_[moment.vc];
+  const double gone_s = FractionalSeconds(moment.now - seen.at).count();
+  for (const auto& [id, job] : seen.running) done_s_[job.row] += job.rate * gone_s;
+  std::map<std::uint32_t, Running> running;
+  for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
+    if (moment.phase[i] != JobPhase::running) continue;
+    const std::uint32_t row = moment.trace_rows[i];
+    if (!seen.running.contains(i)) ++runs_[row];
+    running[i] = {row, rate_of(moment, static_cast<JobId>(i))};
+  }
+  seen = {moment.now, std::move(running)};
+}
+
 }  // namespace schedmate::conformance
