@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/book_claims.hpp"
 #include "apps/book_pages.hpp"
 #include "apps/book_summary.hpp"
 #include "base/text.hpp"
@@ -18,6 +19,39 @@ bool says_something(const BookRow* at) {
   return at != nullptr && (at->row.interval.value != 0 || !at->row.note.empty());
 }
 
+/// What the labels stand for.
+void add_policies(Document& book, const std::vector<ArmRows>& arms) {
+  std::string text;
+  std::set<std::string> told;
+  for (const ArmRows& arm : arms) {
+    const FigureRow& row = *arm.first;
+    if (row.policy == row.arm) continue;
+    if (told.insert(row.arm).second)
+      text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm, row.policy);
+  }
+  if (!text.empty()) book.paragraph(text + ".");
+}
+
+/// How many jobs count, and of which arms fewer have ended.
+void add_jobs(Document& book, const Chapter& chapter, const std::string& trace,
+              const std::vector<ArmRows>& arms) {
+  const auto submitted = std::ranges::find_if(chapter.rows, [&](const BookRow& at) {
+    return at.row.trace == trace && at.row.figure == "submitted";
+  });
+  if (submitted == chapter.rows.end()) return;
+  const double all = submitted->row.interval.value;
+  std::string fewer;
+  std::set<std::string> told;
+  for (const ArmRows& arm : arms) {
+    const BookRow* jobs = arm.find("jobs");
+    if (jobs == nullptr || jobs->row.interval.value >= all) continue;
+    if (!told.insert(arm.first->arm).second) continue;
+    fewer += fmt::format("{}{} {:g} :{}", fewer.empty() ? "; ended in host and arm: " : ", ",
+                         arm.first->arm, jobs->row.interval.value, jobs->line);
+  }
+  book.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
+}
+
 void add_arms(Document& book, const Chapter& chapter, const std::string& trace) {
   const auto arms = arms_of(chapter, trace);
   const bool swept =
@@ -28,7 +62,7 @@ void add_arms(Document& book, const Chapter& chapter, const std::string& trace) 
     if (std::ranges::any_of(arms, has)) columns.push_back(&column);
   }
   std::vector<Cell> head;
-  if (swept) head.push_back({"at"});
+  if (swept) head.push_back({chapter.experiment.sweep.empty() ? "at" : chapter.experiment.sweep});
   head.push_back({"arm"});
   head.push_back({"against"});
   for (const ColumnRow* column : columns) head.push_back({std::string(column->title)});
@@ -43,6 +77,13 @@ void add_arms(Document& book, const Chapter& chapter, const std::string& trace) 
     rows.push_back(std::move(cells));
   }
   book.table(std::move(rows), chapter.target);
+  add_policies(book, arms);
+  add_jobs(book, chapter, trace, arms);
+}
+
+/// One is below 1 and the other above it, with their whole intervals.
+bool apart(const Interval& left, const Interval& right) {
+  return (left.high < 1 && right.low > 1) || (left.low > 1 && right.high < 1);
 }
 
 /// Where between two points of a swept setting an arm turns from slower to faster or back in
@@ -62,11 +103,12 @@ void add_break_even(Document& book, const Chapter& chapter, const std::string& t
     const BookRow* left = before->find("jct_ratio");
     const BookRow* right = arm.find("jct_ratio");
     if (left == nullptr || right == nullptr) continue;
+    if (!apart(left->row.interval, right->row.interval)) continue;
     const double from = left->row.interval.value - 1;
     const double to = right->row.interval.value - 1;
     const auto low = parse_number<double>(before->first->at);
     const auto high = parse_number<double>(arm.first->at);
-    if (!low || !high || !(from * to < 0)) continue;
+    if (!low || !high) continue;
     found.push_back(fmt::format("{} against {} breaks even in average JCT at {} = {:.0f}",
                                 arm.first->arm, arm.first->host, chapter.experiment.sweep,
                                 *low + (*high - *low) * from / (from - to)));
@@ -124,7 +166,9 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
     add_arms(book, chapter, trace);
     add_break_even(book, chapter, trace);
   }
-  book.paragraph(elastic ? elastic_note() : construction_note());
+  book.paragraph(elastic                ? elastic_note()
+                 : experiment.estimates ? estimates_note()
+                                        : construction_note());
   add_pairs(book, chapter, workloads);
 }
 
@@ -133,7 +177,9 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
 Document evaluation_book(const std::vector<Chapter>& chapters) {
   Document book;
   add_front_page(book);
+  add_claims(book, chapters);
   add_summary(book, chapters);
+  add_bounds_page(book, chapters);
   std::set<std::string> workloads;
   for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
   add_limits_page(book);

@@ -11,15 +11,20 @@ void add_front_page(Document& book) {
   book.heading(2, "What is evidence and what is construction");
   book.list(
       {"Evidence: submissions, GPU counts, users, virtual clusters and run times of Venus and "
-       "Philly are real rows. What a host scheduler does with them is replayed to the second.",
+       "Philly are real rows. What a scheduler that looks at these alone does with them is "
+       "replayed to the second; Lucid and Horus see made-up profiles, too.",
        "Construction: no public trace has names, code or logs. Models, metadata, directories, "
        "commands, GPU profiles and the speeds of pairs are made up by a recipe (workload_sha256). "
        "Saturn-like and Acme-like rows are drawn from published tables and wholly synthetic.",
        "The gain of an arm over its host on made-up metadata is construction: the recipe decides "
-       "how much there is to be read. The only evidence for reading code is what the Advisor gains "
-       "over last_k, which reads nothing, and over the controls, in which what it reads belongs to "
-       "other jobs of the same GPU count (metadata alone; metadata, directory and command). "
-       "The columns `over ...` show these differences."});
+       "how much there is to be read. What the Advisor gains over last_k, which reads nothing, and "
+       "over the controls, in which what it reads belongs to other jobs of the same GPU count "
+       "(metadata alone; metadata, directory and command), is the only evidence for reading code, "
+       "and on made-up metadata that is construction, too: it shows that what is written is what "
+       "helps, not that users write so. The columns over ... have these differences, below 0 where "
+       "the Advisor is better. Where it is not, as in backfilling on Venus, its gain does not come "
+       "from reading. last_k foretells no GPU use: in Lucid, where profiles are most of the gain, "
+       "being better than last_k says little."});
   book.heading(2, "How figures are made");
   book.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
@@ -34,11 +39,16 @@ void add_front_page(Document& book) {
        "average JCT x: mean JCT of the host / mean JCT of the arm, as the paper's Figure 12d. p50, "
        "p99: nearest rank, in seconds. slowed: share of jobs with over twice the host's JCT.",
        "share of oracle: sum ln(host/arm) / sum ln(host/oracle), bootstrap over perturbations; "
-       "only where the oracle's gain has a lower 95 % limit above 2 %, else there is no head-room.",
+       "only where the oracle's gain has a lower 95 % limit above 2 %, else there is no head-room. "
+       "The oracle has true durations and GPU use under the arm's own settings; it is no bound: "
+       "other settings may do better with them (below: What bounds the gain), and a host that "
+       "plans on limits can gain from wrong durations.",
        "packed: GPU time on GPUs that another job had first / GPU time held.",
        "ARM.last_k: the mean of the user's last three jobs stands in for the Advisor; ARM.oracle: "
        "true durations, in full; ARM.metadata, ARM.all: the controls; ARM.unshrunk: advice in full "
-       "from the first job on (shrink=false)."});
+       "from the first job on (shrink=false); under each table stands what its labels are.",
+       "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
+       "synthetic clusters, which are one virtual cluster each, its queue has no end."});
 }
 
 std::string construction_note() {
@@ -46,6 +56,13 @@ std::string construction_note() {
          "the "
          "columns over last_k, over metadata and over all alone (below 0: better than the "
          "control).";
+}
+
+std::string estimates_note() {
+  return "Errors of durations are those of real rows where the rows are real; which jobs are alike "
+         "is made up, and so is GPU use: that similar jobs have the same use is the recipe's "
+         "doing. "
+         "within, use within: share of all jobs, those without an estimate included.";
 }
 
 std::string elastic_note() {
@@ -79,6 +96,13 @@ void add_limits_page(Document& book) {
        "their FAILED jobs the infrastructure broke.",
        "How Sia was profiled in the paper's Table 3: it does not say; 0, 20 and 120 s on each GPU "
        "type are ours, and its third row cannot be the trace of its name.",
+       "What the constants of the protection are worth elsewhere: from when on advice and GPU use "
+       "are believed, and how long Tiresias defers, was chosen on Venus, Philly and the "
+       "Saturn-like rows that are reported here (decision 0012).",
+       "That nobody is slower: safe is said of the mean over jobs of ln JCT; single jobs are "
+       "slower (slowed), and the average JCT may be.",
+       "Failures of framework and script: a FAILED row ends as the trace has it, is never broken "
+       "again, and the handler either leaves it alone or restarts it in vain.",
        "How long schedulers take, power, money, and users who would act on estimates."});
 }
 

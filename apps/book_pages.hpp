@@ -10,6 +10,8 @@ namespace schedmate {
 void add_front_page(Document& book);
 /// Beside each gain on made-up metadata.
 [[nodiscard]] std::string construction_note();
+/// Under errors of estimates.
+[[nodiscard]] std::string estimates_note();
 /// The same under elastic experiments.
 [[nodiscard]] std::string elastic_note();
 void add_limits_page(Document& book);
