@@ -14,7 +14,7 @@ struct PaperFigure {
   std::string_view published;
   double at_least;
   std::string_view experiment, arm, figure;
-  std::string_view at = "";  ///< point of the sweep
+  std::string_view at{};  ///< point of the sweep
 };
 
 constexpr double shorter(double percent) { return 100 / (100 - percent); }

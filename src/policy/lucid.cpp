@@ -161,6 +161,7 @@ class Lucid {
         });
     if (!other) return false;
     plan.start_with(id, *other);
+    // NOLINTNEXTLINE(bugprone-optional-value-conversion): it has one
     place.partner = *other;
     places_[index_of(*other)].partner = id;
     started(view, id, false);

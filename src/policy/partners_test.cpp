@@ -36,15 +36,15 @@ TEST_CASE("partners: offers and refusals at random, as a search through all of t
           .memory_mib = static_cast<double>(random.below(12))};
       open.push_back({gpus, partners.offer(gpus, one), one});
     } else if (what == 1 && !open.empty()) {
-      const auto gone = static_cast<std::ptrdiff_t>(random.below(open.size()));
-      partners.withdraw(open[gone].gpus, open[gone].mark);
-      partners.withdraw(open[gone].gpus, open[gone].mark);  // a second time: nothing
-      open.erase(open.begin() + gone);
+      const auto gone = open.begin() + random.between(0, std::ssize(open) - 1);
+      partners.withdraw(gone->gpus, gone->mark);
+      partners.withdraw(gone->gpus, gone->mark);  // a second time: nothing
+      open.erase(gone);
     } else if (what == 2) {
       waiting.push_back({gpus, static_cast<double>(random.below(4)), 0});
     } else if (!waiting.empty()) {
-      const auto who = static_cast<std::ptrdiff_t>(random.below(waiting.size()));
-      Waiting& job = waiting[who];
+      const auto who = waiting.begin() + random.between(0, std::ssize(waiting) - 1);
+      Waiting& job = *who;
       const auto fits = [&](const Partners::Resident& resident) {
         return resident.memory_mib < job.memory_left;
       };
@@ -60,7 +60,7 @@ TEST_CASE("partners: offers and refusals at random, as a search through all of t
       ++taken;
       CHECK(*found == expected->resident.id);
       open.erase(expected);
-      waiting.erase(waiting.begin() + who);
+      waiting.erase(who);
     }
   }
   CHECK(taken > 500);
