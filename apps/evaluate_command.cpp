@@ -7,9 +7,11 @@
 #include <array>
 #include <filesystem>
 #include <ranges>
+#include <span>
 #include <sstream>
 
 #include "apps/book.hpp"
+#include "apps/book_text.hpp"
 #include "apps/cluster_text.hpp"
 #include "apps/elastic_experiment.hpp"
 #include "apps/evaluate_runs.hpp"
@@ -116,7 +118,7 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   const auto standing = standing_of(places, *origin);
   if (!standing) return tl::unexpected(standing.error());
   if (*standing == Standing::current) {
-    fmt::print("{}: is there already\n", printable(places.csv));
+    if (!session.json) fmt::print("{}: is there already\n", printable(places.csv));
     return {};
   }
   const EvaluationInput input{session, experiment, command_of(session, request, experiment),
@@ -128,7 +130,7 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   const Manifest manifest{origin->inputs, std::string(origin->code), sha256(csv)};
   if (auto done = write_file(places.csv, csv); !done) return done;
   if (auto done = write_file(places.manifest, text_of(manifest)); !done) return done;
-  fmt::print("{}: {} rows\n", printable(places.csv), rows->size());
+  if (!session.json) fmt::print("{}: {} rows\n", printable(places.csv), rows->size());
   return {};
 }
 
@@ -172,6 +174,10 @@ Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& reques
   return chapter;
 }
 
+std::string page_of(const EvaluateRequest& request) {
+  return (fs::path(request.out) / "evaluation.html").string();
+}
+
 /// The documents that cite these CSVs: one in their folder, one where it was asked for.
 Result<void> write_books(const Session& session, const EvaluateRequest& request,
                          const std::vector<ExperimentFile>& experiments) {
@@ -187,17 +193,34 @@ Result<void> write_books(const Session& session, const EvaluateRequest& request,
   const fs::path out(request.out);
   const auto page = book_in(out.lexically_normal());
   if (!page) return tl::unexpected(page.error());
-  const std::string path = (out / "evaluation.html").string();
-  if (auto done = write_file(path, page->html("SchedMate: evaluation")); !done) return done;
-  fmt::print("{}\n", printable(path));
+  if (auto done = write_file(page_of(request), page->html("SchedMate: evaluation")); !done)
+    return done;
   if (request.book.empty()) return {};
   const fs::path folder = fs::path(request.book).lexically_normal().parent_path();
   if (!folder.empty())
     if (auto made = make_folder(folder.string()); !made) return made;
   const auto book = book_in(folder.empty() ? fs::path(".") : folder);
   if (!book) return tl::unexpected(book.error());
-  if (auto done = write_file(request.book, book->markdown()); !done) return done;
-  fmt::print("{}\n", printable(request.book));
+  return write_file(request.book, book->markdown());
+}
+
+/// What the experiments that were asked for gave, and where it is written.
+Result<void> tell(const Session& session, const EvaluateRequest& request,
+                  std::span<const ExperimentFile> experiments) {
+  std::vector<Chapter> chapters;
+  for (const ExperimentFile& experiment : experiments) {
+    auto chapter = chapter_of(session, request, experiment, ".");
+    if (!chapter) return tl::unexpected(chapter.error());
+    chapters.push_back(std::move(*chapter));
+  }
+  const std::string page = page_of(request);
+  if (session.json) {
+    fmt::print("{}", json_of(chapters, page, request.book));
+    return {};
+  }
+  for (const Chapter& chapter : chapters) fmt::print("{}", text_of(chapter));
+  fmt::print("\nwritten to {}\n", printable(page));
+  if (!request.book.empty()) fmt::print("written to {}\n", printable(request.book));
   return {};
 }
 
@@ -211,7 +234,8 @@ Result<void> evaluate_command(const Session& session, const EvaluateRequest& req
   if (auto made = make_folder(request.out); !made) return made;
   for (const ExperimentFile& experiment : *experiments | std::views::take(request.files.size()))
     if (auto done = run_one(session, request, experiment); !done) return done;
-  return write_books(session, request, *experiments);
+  if (auto done = write_books(session, request, *experiments); !done) return done;
+  return tell(session, request, std::span(*experiments).first(request.files.size()));
 }
 
 }  // namespace schedmate

@@ -84,6 +84,10 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
 /// CPU time of all threads of the process so far.
 double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+bool reads_metadata(std::string_view estimator) {
+  return estimator.starts_with("advisor") || estimator.starts_with("oracle_retrieval");
+}
+
 struct Parts {
   Scheduler scheduler;
   std::string estimator_spec;
@@ -99,9 +103,8 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   if (!scheduler) return tl::unexpected(scheduler.error());
   Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
   if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
-  const bool reads_metadata =
-      parts.estimator_spec.starts_with("advisor") || parts.scheduler.advice.starts_with("advisor");
-  if (parts.scheduler.packs || reads_metadata) {
+  if (parts.scheduler.packs || reads_metadata(parts.estimator_spec) ||
+      reads_metadata(parts.scheduler.advice)) {
     const auto workload = input.workloads.get(parts.scheduler.packs);
     if (!workload) return tl::unexpected(workload.error());
     parts.workload = *workload;

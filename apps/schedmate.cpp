@@ -65,15 +65,11 @@ void add_generate(CLI::App& program, CommandLine& line) {
   command.add_option("--elastic", request.elastic, "tables, jobs and cluster of elastic jobs")
       ->type_name("FILE");
   command.add_option("--jobs", request.jobs, "how many jobs")->type_name("N");
-  command
-      .add_option("--days", request.days, "how long, with --like; default: 30, or as --jobs take")
-      ->type_name("D");
+  command.add_option("--days", request.days, "how long, with --like; default: 30")->type_name("D");
   command.add_option("--gpus", request.gpus, "size of the cluster; with --like as published")
       ->type_name("G");
-  command.add_option("--most-gpus", request.most_gpus, "of a job, with --like; default: all")
-      ->type_name("G");
-  command.add_option("--load", request.load, "GPU time asked for over GPU time there is")
-      ->type_name("L");
+  command.add_option("--most-gpus", request.most_gpus, "of a job, with --like")->type_name("G");
+  command.add_option("--load", request.load, "GPU time asked for / there is")->type_name("L");
   command.add_option("--cluster", request.cluster, "of the source; default: the trace's own")
       ->type_name("FILE");
   command.add_option("--seed", line.seed, "of the draw")->type_name("N");
