@@ -83,8 +83,8 @@ double Progress::rate_of(const SimOptions::Moment& moment, JobId id) const {
   };
   double slowest = 0;
   for (const Slice& slice : moment.cluster.allocation(id)) {
-    for (int gpu = 0; gpu < 64; ++gpu) {
-      if ((slice.gpus >> gpu & 1U) == 0) continue;
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
+      const int gpu = std::countr_zero(rest);
       double rate = 1;
       bool was_here = false;  // residents are in the order in which they came
       for (const JobId other : moment.cluster.residents(slice.node, gpu)) {
