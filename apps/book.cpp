@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "apps/book_claims.hpp"
@@ -17,6 +18,15 @@ namespace {
 /// Where all is 0, as the packed share of a host that never packs, there is nothing to compare.
 bool says_something(const BookRow* at) {
   return at != nullptr && (at->row.interval.value != 0 || !at->row.note.empty());
+}
+
+/// Of a sweep only what is compared along it; the rest is in the CSV.
+bool is_left_out(const ColumnRow& column) {
+  constexpr auto rest = std::to_array<std::string_view>(
+      {"jct_p50_s", "jct_p99_s", "ratio_p50", "ratio_p99", "makespan_s", "restarts", "within_10",
+       "within_20", "within_50", "within_200", "within_500", "use_within_5", "use_within_10",
+       "use_within_20", "use_within_50", "use_within_100"});
+  return std::ranges::find(rest, column.figure) != rest.end();
 }
 
 /// What the labels stand for.
@@ -59,7 +69,8 @@ void add_arms(Document& book, const Chapter& chapter, const std::string& trace) 
   std::vector<const ColumnRow*> columns;
   for (const ColumnRow& column : figure_columns()) {
     const auto has = [&](const ArmRows& arm) { return says_something(arm.find(column.figure)); };
-    if (std::ranges::any_of(arms, has)) columns.push_back(&column);
+    if (std::ranges::any_of(arms, has) && !(swept && is_left_out(column)))
+      columns.push_back(&column);
   }
   std::vector<Cell> head;
   if (swept) head.push_back({chapter.experiment.sweep.empty() ? "at" : chapter.experiment.sweep});

@@ -46,7 +46,8 @@ void add_front_page(Document& book) {
        "packed: GPU time on GPUs that another job had first / GPU time held.",
        "ARM.last_k: the mean of the user's last three jobs stands in for the Advisor; ARM.oracle: "
        "true durations, in full; ARM.metadata, ARM.all: the controls; ARM.unshrunk: advice in full "
-       "from the first job on (shrink=false); under each table stands what its labels are.",
+       "from the first job on (shrink=false); under each table stands what its labels are. "
+       "Tables of sweeps leave out what is not compared along them; the CSVs have it.",
        "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
        "synthetic clusters, which are one virtual cluster each, its queue has no end."});
 }

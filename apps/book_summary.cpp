@@ -48,6 +48,11 @@ bool is_another(const std::vector<ArmRows>& arms, const FigureRow& arm) {
   return host != arms.end() && scheduler_of(host->first->policy) != scheduler_of(arm.policy);
 }
 
+std::string_view why_no_promise(const std::vector<ArmRows>& arms, const FigureRow& arm) {
+  if (arm.policy.contains("shrink=false")) return ", what protects the host being switched off";
+  return is_another(arms, arm) ? ", another scheduler" : "";
+}
+
 class Summary {
  public:
   void add(const Chapter& chapter) {
@@ -103,9 +108,9 @@ class Summary {
       if (verdict == Verdict::none) continue;
       ++verdicts_;
       if (verdict == Verdict::exceeds)
-        exceeding_.push_back(fmt::format(
-            "{}: {} against {}{}", place_of(chapter, *arm.first), arm.first->arm, arm.first->host,
-            is_another(arms, *arm.first) ? ", another scheduler" : ""));
+        exceeding_.push_back(fmt::format("{}: {} against {}{}", place_of(chapter, *arm.first),
+                                         arm.first->arm, arm.first->host,
+                                         why_no_promise(arms, *arm.first)));
       const bool another = shown == nullptr || shown->at != arm.first->at;
       if (has_sm ? arm.first->arm != "sm" : !another) continue;
       shown = arm.first;
