@@ -64,6 +64,8 @@ Result<void> check_complete(const CommandLine& line) {
   if (line.command == "generate" && line.generate.elastic.empty()) {
     return need(!line.generate.from.empty(), "--from venus|FORMAT:PATH or --like CLUSTER")
         .and_then([&] { return need(std::isnan(line.generate.days), "--like CLUSTER for --days"); })
+        .and_then(
+            [&] { return need(line.generate.most_gpus == 0, "--like CLUSTER for --most-gpus"); })
         .and_then([&] { return need(line.generate.jobs != 0, "--jobs N"); })
         .and_then([&] { return need(line.generate.gpus != 0, "--gpus G"); })
         .and_then([&] { return need(!std::isnan(line.generate.load), "--load L"); })

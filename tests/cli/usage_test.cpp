@@ -71,6 +71,7 @@ TEST_CASE("generate --like refuses what does not go with it") {
   check_refused({"generate", "--like", "saturn", "--gpus", "7", "--out", "out"}, 2, "--gpus 7");
   check_refused({"generate", "--like", "nowhere.toml", "--out", "out"}, 3, "nowhere.toml");
   check_refused({"generate", "--from", "venus", "--days", "3", "--out", "out"}, 2, "--like");
+  check_refused({"generate", "--from", "venus", "--most-gpus", "3", "--out", "out"}, 2, "--like");
 }
 
 TEST_CASE("no command at all prints the help and ends with 2") {
