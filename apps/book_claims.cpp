@@ -108,8 +108,7 @@ void add_claims(Document& book, const std::vector<Chapter>& chapters) {
   book.paragraph(
       "Average JCT x is mean JCT of the host / of the arm: 25.7 % shorter is 1.346. Reached: the "
       "whole 95 % interval is at or above the published figure (of a range its lower end). The "
-      "traces, "
-      "metadata and profiles are not the paper's.");
+      "traces, metadata and profiles are not the paper's.");
   book.table(std::move(rows), "");
 }
 
@@ -145,8 +144,8 @@ void add_bounds_page(Document& book, const std::vector<Chapter>& chapters) {
        "(ablations).",
        "Short jobs gain what long ones lose when nobody is profiled first, so the mean over jobs "
        "of the ratio falls while the average JCT, which a few long jobs rule, may not.",
-       "Within one virtual cluster: as live schedulers would not, each has an Advisor that knows "
-       "the past of its own virtual cluster alone."});
+       "Each virtual cluster has an Advisor of its own that knows the past of this one alone; one "
+       "for all of them was not tried."});
   book.table(std::move(rows), "");
 }
 

@@ -17,23 +17,6 @@ namespace {
 constexpr auto told = std::to_array<std::string_view>(
     {"ln_ratio", "upper95", "jct_ratio", "jct_s", "within_100", "median_error", "use_error"});
 
-using Lines = std::vector<std::vector<std::string>>;
-
-std::string aligned(const Lines& lines) {
-  std::vector<std::size_t> widths(lines.front().size());
-  for (const auto& line : lines)
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  std::string text;
-  for (const auto& line : lines) {
-    std::string row;
-    for (std::size_t i = 0; i < line.size(); ++i)
-      row += fmt::format("{:<{}}  ", line[i], widths[i]);
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-  }
-  return text;
-}
-
 std::string lines_of(const Chapter& chapter, const std::string& trace) {
   const auto arms = arms_of(chapter, trace);
   const bool swept =
@@ -45,7 +28,7 @@ std::string lines_of(const Chapter& chapter, const std::string& trace) {
   std::vector<std::string> head{"arm", "against"};
   if (swept) head.insert(head.begin(), "at");
   for (const ColumnRow* column : columns) head.emplace_back(column->title);
-  Lines lines{std::move(head)};
+  std::vector<std::vector<std::string>> lines{std::move(head)};
   for (const ArmRows& arm : arms) {
     const bool is_host = arm.find("ln_ratio") == nullptr && arm.first->arm == arm.first->host;
     std::vector<std::string> line{printable(arm.first->arm),

@@ -66,7 +66,7 @@ year() {
   sized 3400 1000000 -- fifo sjf srtf qssf tiresias lucid backfill_easy
 }
 
-# The real Advisor in the loop; workloads, their shuffled controls and advice are made in the same process.
+# The real Advisor in the loop; the made-up workload is made in the same process.
 advised() {
   echo "== 13 days of Venus (11,534 jobs, 1,080 GPUs) with made-up metadata, the whole process (asked of lucid+sm: 3 s, 200 MB)"
   printf '%-24s %10s %10s %10s\n' policy 'CPU s' 'wall s' 'peak MB'
