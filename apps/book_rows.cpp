@@ -67,6 +67,16 @@ std::string shown(double value, Look look) {
   return "";
 }
 
+/// What stands behind a value: nothing where all perturbations agree, half the width where both
+/// halves are printed alike, else the ends.
+std::string interval_of(const Interval& interval, Look look) {
+  if (std::isnan(interval.low) || interval.low == interval.high) return "";
+  const std::string below = shown(interval.value - interval.low, look);
+  if (below != shown(interval.high - interval.value, look))
+    return fmt::format(" ({} to {})", shown(interval.low, look), shown(interval.high, look));
+  return " ±" + below.substr(below.starts_with('+') ? 1 : 0);
+}
+
 double number_of(std::string_view text) {
   return parse_number<double>(text).value_or(std::nan(""));
 }
@@ -144,8 +154,7 @@ Cell cell_of(const Chapter& chapter, const BookRow* at, Look look) {
   std::string text = at->row.note == "no head-room" ? at->row.note : shown(interval.value, look);
   if (at->row.note == "holds") text += " safe";
   if (at->row.note == "exceeds") text += " EXCEEDS";
-  if (!std::isnan(interval.low))
-    text += fmt::format(" ({} to {})", shown(interval.low, look), shown(interval.high, look));
+  text += interval_of(interval, look);
   return {std::move(text), chapter.target, at->line};
 }
 

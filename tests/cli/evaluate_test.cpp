@@ -178,6 +178,24 @@ TEST_CASE("evaluate: a line for each arm on the terminal, each figure in JSON") 
   CHECK(seen);
 }
 
+TEST_CASE("evaluate: intervals stand behind figures, and columns where their titles do") {
+  const World here;
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const auto width = [](std::string_view text) {
+    return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+  };
+  const std::string row = ran.out.substr(ran.out.find("\nsm.oracle ") + 1);
+  const std::string line = row.substr(0, row.find('\n'));
+  const std::string head = ran.out.substr(ran.out.find("arm "), ran.out.find("\nqssf") - 1);
+  const auto value =
+      parse_number<double>(value_of(rows_of(here.read("out/small.csv")), "sm.oracle", "jct_ratio"));
+  const std::string factor = fmt::format("  {:.3f} ±0.", value.value());
+  REQUIRE(line.contains(factor));
+  CHECK(width(line.substr(0, line.find(factor) + 2)) ==
+        width(head.substr(0, head.find("average JCT x"))));
+}
+
 TEST_CASE("evaluate: of an experiment of the paper's the book says what became of the claim") {
   const World here;
   // Named as the book knows it: at least 1.302 times shorter is claimed of its arm sm.
