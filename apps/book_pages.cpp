@@ -106,6 +106,12 @@ void add_limits_page(Document& book) {
        "slower (slowed), and the average JCT may be.",
        "Failures of framework and script: a FAILED row ends as the trace has it, is never broken "
        "again, and the handler either leaves it alone or restarts it in vain.",
+       "The Failure Handler's gain by itself: a failed job gives its GPUs up, and as the "
+       "standalone "
+       "scheduler takes none away, a failure of a job that holds most of a cluster does what "
+       "preemption would. In fig13_recovery rare failures are the slower case (sm_rare), and a "
+       "delay "
+       "of 0, by which a failed job has its GPUs back before anyone else, the worst short one.",
        "How long schedulers take, power, money, and users who would act on estimates."});
 }
 

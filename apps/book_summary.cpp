@@ -23,35 +23,70 @@ Verdict verdict_of(const ArmRows& arm) {
   return verdict;
 }
 
-/// "", ", at 5" of a policy's parameter, or the setting with its value.
-std::string point_of(const Chapter& chapter, const FigureRow& row) {
-  if (row.at.empty()) return "";
-  const std::string& setting = chapter.experiment.sweep;
-  return setting.empty() ? ", at " + row.at : fmt::format(", {} = {}", setting, row.at);
+std::string place_of(const Chapter& chapter, const FigureRow& row) {
+  return chapter.experiment.name + (row.trace == "all" ? "" : ", " + row.trace);
 }
 
-std::string place_of(const Chapter& chapter, const FigureRow& row) {
-  return fmt::format("{}{}{}", chapter.experiment.name, row.trace == "all" ? "" : ", " + row.trace,
-                     point_of(chapter, row));
-}
+/// "lucid+sm:bypass=all" of "lucid+sm:bypass=all cost.advice_s=60".
+std::string_view policy_of(std::string_view text) { return text.substr(0, text.find(' ')); }
 
 /// "lucid" of "lucid+sm:bypass=all".
 std::string_view scheduler_of(std::string_view policy) {
   return policy.substr(0, policy.find_first_of("+: "));
 }
 
-/// Of an arm that is not its host with SchedMate in it there is no promise.
-bool is_another(const std::vector<ArmRows>& arms, const FigureRow& arm) {
+/// Why there is no promise for an arm above its bound, if so.
+std::string_view why_no_promise(const Chapter& chapter, const std::vector<ArmRows>& arms,
+                                const ArmRows& arm) {
+  const FigureRow& row = *arm.first;
+  if (row.policy.contains("shrink=false")) return ", what protects the host being switched off";
+  if (chapter.experiment.sweep == "cost.advice_s") return ", jobs wait for their advice";
   const auto host = std::ranges::find_if(arms, [&](const ArmRows& other) {
-    return other.first->arm == arm.host && other.first->at == arm.at;
+    return other.first->arm == row.host && other.first->at == row.at;
   });
-  return host != arms.end() && scheduler_of(host->first->policy) != scheduler_of(arm.policy);
+  if (host == arms.end()) return "";
+  const std::string_view its = policy_of(host->first->policy);
+  if (policy_of(row.policy) == its) return ", the same policy where other things cost";
+  if (scheduler_of(row.policy) != scheduler_of(its)) return ", another scheduler";
+  const BookRow* ratio = arm.find("ln_ratio");
+  return ratio != nullptr && ratio->row.interval.value <= 0 ? ", its mean is not above 0" : "";
 }
 
-std::string_view why_no_promise(const std::vector<ArmRows>& arms, const FigureRow& arm) {
-  if (arm.policy.contains("shrink=false")) return ", what protects the host being switched off";
-  return is_another(arms, arm) ? ", another scheduler" : "";
-}
+/// Arms that exceed their bound, the points of a sweep in one line.
+class Exceeding {
+ public:
+  void add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm) {
+    ++count_;
+    const FigureRow& row = *arm.first;
+    Line line{
+        place_of(chapter, row), chapter.experiment.sweep,
+        fmt::format(": {} against {}{}", row.arm, row.host, why_no_promise(chapter, arms, arm)),
+        row.at};
+    const auto same = std::ranges::find_if(lines_, [&](const Line& other) {
+      return other.place == line.place && other.arm == line.arm;
+    });
+    if (same == lines_.end())
+      lines_.push_back(std::move(line));
+    else
+      same->points += ", " + line.points;
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> texts;
+    for (const auto& [place, setting, arm, points] : lines_) {
+      const std::string at = setting.empty() ? "at " + points : setting + " = " + points;
+      texts.push_back(place + (points.empty() ? "" : ", " + at) + arm);
+    }
+    return texts;
+  }
+
+ private:
+  struct Line {
+    std::string place, setting, arm, points;
+  };
+  std::vector<Line> lines_;
+  std::size_t count_ = 0;
+};
 
 class Summary {
  public:
@@ -67,9 +102,8 @@ class Summary {
     book.heading(2, "In short");
     book.paragraph(
         "Of each experiment without a sweep the arm with the Advisor against its host. All of it "
-        "is construction, "
-        "as "
-        "metadata is made up; what is gained over the control that reads other jobs' code (over "
+        "is construction, as metadata is made up; what is gained over the control that reads other "
+        "jobs' code (over "
         "all, below 0: better) at least comes from what is read. An ln ratio of -0.15 is a JCT "
         "14 % shorter in the geometric mean over jobs. The bound is that of the mean ln ratio "
         "(elastic jobs: of the average JCT, too); where arms are safe the average JCT may still be "
@@ -77,9 +111,9 @@ class Summary {
     write(book, rigid_);
     write(book, elastic_);
     book.paragraph(fmt::format("Of {} arms with advice, controls included, {} are safe.{}",
-                               verdicts_, verdicts_ - exceeding_.size(),
-                               exceeding_.empty() ? "" : " Not safe:"));
-    if (!exceeding_.empty()) book.list(exceeding_);
+                               verdicts_, verdicts_ - exceeding_.count(),
+                               exceeding_.count() == 0 ? "" : " Not safe:"));
+    if (exceeding_.count() > 0) book.list(exceeding_.lines());
   }
 
  private:
@@ -107,10 +141,7 @@ class Summary {
       const Verdict verdict = verdict_of(arm);
       if (verdict == Verdict::none) continue;
       ++verdicts_;
-      if (verdict == Verdict::exceeds)
-        exceeding_.push_back(fmt::format("{}: {} against {}{}", place_of(chapter, *arm.first),
-                                         arm.first->arm, arm.first->host,
-                                         why_no_promise(arms, *arm.first)));
+      if (verdict == Verdict::exceeds) exceeding_.add(chapter, arms, arm);
       const bool another = shown == nullptr || shown->at != arm.first->at;
       if (has_sm ? arm.first->arm != "sm" : !another) continue;
       shown = arm.first;
@@ -134,7 +165,7 @@ class Summary {
   }
 
   Rows rigid_, elastic_;
-  std::vector<std::string> exceeding_;
+  Exceeding exceeding_;
   std::size_t verdicts_ = 0;
 };
 
