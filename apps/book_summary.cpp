@@ -74,8 +74,9 @@ class Exceeding {
   [[nodiscard]] std::vector<std::string> lines() const {
     std::vector<std::string> texts;
     for (const auto& [place, setting, arm, points] : lines_) {
-      const std::string at = setting.empty() ? "at " + points : setting + " = " + points;
-      texts.push_back(place + (points.empty() ? "" : ", " + at) + arm);
+      const std::string at = setting.empty() ? "at" : setting + " =";
+      texts.push_back(points.empty() ? place + arm
+                                     : fmt::format("{}, {} {}{}", place, at, points, arm));
     }
     return texts;
   }

@@ -215,6 +215,33 @@ TEST_CASE("evaluate: of an experiment of the paper's the book says what became o
   CHECK(book.contains("| not reached |"));
 }
 
+TEST_CASE("evaluate: an arm above its bound is listed once, with the points and the reason") {
+  const World here;
+  here.write("small.toml", R"toml(title = "Late advice"
+perturbations = 3
+warm_up_days = 0
+host = "qssf+sm"
+[sweep]
+setting = "workload_noise_pct"
+values = [0, 50]
+[[trace]]
+name = "crowd"
+trace = "helios:jobs.csv"
+cluster = "cluster.toml"
+[[arm]]
+label = "late"
+policy = "qssf+sm"
+settings = { "cost.advice_s" = 36000 }
+)toml");
+  const Ran ran = here.evaluate("out");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const std::string book = here.read("book/evaluation.md");
+  CHECK(book.contains("Of 2 arms with advice, controls included, 0 are safe. Not safe:"));
+  CHECK(
+      book.contains("- small, crowd, workload_noise_pct = 0, 50: late against qssf+sm, the "
+                    "same policy where other things cost\n"));
+}
+
 TEST_CASE("evaluate: estimators against each other") {
   const World here;
   here.write("small.toml", R"(title = "Errors"
