@@ -31,6 +31,7 @@ struct Chapter {
   std::vector<BookRow> rows;
   std::string target;  ///< path of the CSV from the document's folder
   std::string origin;  ///< a sentence when this program has not made the rows as they stand
+  bool by_earlier_code = false;
 };
 [[nodiscard]] bool is_elastic(const ExperimentFile& experiment);
 /// The traces that the book shows: of several elastic ones all jobs together, as `all`.

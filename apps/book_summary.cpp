@@ -156,7 +156,7 @@ class Summary {
     };
     Rows& rows = is_elastic(chapter.experiment) ? elastic_ : rigid_;
     rows.push_back(
-        {{place_of(chapter, *arm.first) + (chapter.origin.empty() ? "" : " (an earlier state)")},
+        {{place_of(chapter, *arm.first) + (chapter.by_earlier_code ? " (an earlier state)" : "")},
          {fmt::format("{} against {}", arm.first->arm, arm.first->host)},
          cell("ln_ratio"),
          {verdict == Verdict::exceeds ? "EXCEEDS" : "safe"},

@@ -163,7 +163,8 @@ Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& reques
   if (!origin)
     chapter.origin =
         fmt::format("As it was run where its inputs are ({}).", origin.error().message);
-  if (*standing == Standing::earlier_code)
+  chapter.by_earlier_code = *standing == Standing::earlier_code;
+  if (chapter.by_earlier_code)
     chapter.origin = fmt::format("Made by an earlier state of the program (code {:.12}).",
                                  read_manifest(places.manifest).code);
   auto rows = read_rows_of(places.csv);
