@@ -143,9 +143,10 @@ void add_bounds_page(Document& book, const std::vector<Chapter>& chapters) {
        "the fitted interference (the histogram below); at twice that interference it does "
        "(ablations).",
        "Short jobs gain what long ones lose when nobody is profiled first, so the mean over jobs "
-       "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which way that "
-       "goes turns with the host's own estimates: on Venus it is longer where the host has boosted "
-       "trees (fig12_venus_heavy), shorter where it has the user's last jobs (ablation_errors).",
+       "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which "
+       "way that goes turns with the host's own estimates: on Venus it is longer where the host "
+       "has boosted trees (fig12_venus_heavy), shorter where it has the user's last jobs "
+       "(ablation_errors).",
        "Each virtual cluster has an Advisor of its own that knows the past of this one alone; one "
        "for all of them was not tried."});
   book.table(std::move(rows), "");
