@@ -15,22 +15,27 @@
 namespace schedmate {
 namespace {
 
-/// Where all is 0, as the packed share of a host that never packs, there is nothing to compare.
-bool says_something(const BookRow* at) {
-  return at != nullptr && (at->row.interval.value != 0 || !at->row.note.empty());
+/// Not a figure that is the same in all arms, as the packed share of hosts that never pack.
+bool tells_apart(const ColumnRow& column, const std::vector<ArmRows>& arms) {
+  std::vector<const FigureRow*> rows;
+  for (const ArmRows& arm : arms)
+    if (const BookRow* at = arm.find(column.figure)) rows.push_back(&at->row);
+  return rows.size() == 1 || std::ranges::any_of(rows, [&](const FigureRow* row) {
+           return !row->note.empty() || row->interval.value != rows.front()->interval.value;
+         });
 }
 
 /// Of a sweep only what is compared along it; the rest is in the CSV.
 bool is_left_out(const ColumnRow& column) {
   constexpr auto rest = std::to_array<std::string_view>(
-      {"jct_p50_s", "jct_p99_s", "ratio_p50", "ratio_p99", "makespan_s", "restarts", "within_10",
-       "within_20", "within_50", "within_200", "within_500", "use_within_5", "use_within_10",
-       "use_within_20", "use_within_50", "use_within_100"});
+      {"jct_s", "jct_p50_s", "jct_p99_s", "ratio_p50", "ratio_p99", "makespan_s", "packed_share",
+       "restarts", "within_10", "within_20", "within_50", "within_200", "within_500",
+       "use_within_5", "use_within_10", "use_within_20", "use_within_50", "use_within_100"});
   return std::ranges::find(rest, column.figure) != rest.end();
 }
 
-/// What the labels stand for.
-void add_policies(Document& book, const std::vector<ArmRows>& arms) {
+/// What the labels stand for, "" where they are policies.
+std::string labels_of(const std::vector<ArmRows>& arms) {
   std::string text;
   std::set<std::string> told;
   for (const ArmRows& arm : arms) {
@@ -39,7 +44,7 @@ void add_policies(Document& book, const std::vector<ArmRows>& arms) {
     if (told.insert(row.arm).second)
       text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm, row.policy);
   }
-  if (!text.empty()) book.paragraph(text + ".");
+  return text.empty() ? text : text + ".";
 }
 
 /// How many jobs count, and of which arms fewer have ended.
@@ -62,34 +67,37 @@ void add_jobs(Document& book, const Chapter& chapter, const std::string& trace,
   book.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
 }
 
-void add_arms(Document& book, const Chapter& chapter, const std::string& trace) {
-  const auto arms = arms_of(chapter, trace);
+/// Where all arms have the same host nobody has to be told in each row.
+bool has_one_host(const std::vector<ArmRows>& arms) {
+  return std::ranges::all_of(
+      arms, [&](const ArmRows& arm) { return arm.first->host == arms.front().first->host; });
+}
+
+void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>& arms) {
   const bool swept =
       std::ranges::any_of(arms, [](const auto& arm) { return !arm.first->at.empty(); });
+  const bool one_host = has_one_host(arms);
   std::vector<const ColumnRow*> columns;
-  for (const ColumnRow& column : figure_columns()) {
-    const auto has = [&](const ArmRows& arm) { return says_something(arm.find(column.figure)); };
-    if (std::ranges::any_of(arms, has) && !(swept && is_left_out(column)))
-      columns.push_back(&column);
-  }
+  for (const ColumnRow& column : figure_columns())
+    if (tells_apart(column, arms) && !(swept && is_left_out(column))) columns.push_back(&column);
   std::vector<Cell> head;
   if (swept) head.push_back({chapter.experiment.sweep.empty() ? "at" : chapter.experiment.sweep});
   head.push_back({"arm"});
-  head.push_back({"against"});
+  if (!one_host) head.push_back({"against"});
   for (const ColumnRow* column : columns) head.push_back({std::string(column->title)});
   std::vector<std::vector<Cell>> rows{head};
   for (const ArmRows& arm : arms) {
+    const auto told = [&](const ColumnRow* column) { return arm.find(column->figure) != nullptr; };
+    if (std::ranges::none_of(columns, told)) continue;  // a host in a sweep
     std::vector<Cell> cells;
     if (swept) cells.push_back({arm.first->at});
     cells.push_back({arm.first->arm});
-    cells.push_back({arm.first->host});
+    if (!one_host) cells.push_back({arm.first->host});
     for (const ColumnRow* column : columns)
       cells.push_back(cell_of(chapter, arm.find(column->figure), column->look));
     rows.push_back(std::move(cells));
   }
   book.table(std::move(rows), chapter.target);
-  add_policies(book, arms);
-  add_jobs(book, chapter, trace, arms);
 }
 
 /// One is below 1 and the other above it, with their whole intervals.
@@ -167,14 +175,22 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   if (!chapter.origin.empty()) book.paragraph(chapter.origin);
   if (chapter.rows.empty()) return;
   book.code(chapter.rows.front().row.command);
+  std::string told;  // of one trace, mostly true of the others
   for (const std::string& trace : shown_traces(experiment)) {
+    const auto arms = arms_of(chapter, trace);
     book.heading(
-        3, fmt::format("{}: {}", experiment.name, trace == "all" ? "all jobs together" : trace));
+        3, fmt::format("{}: {}{}", experiment.name, trace == "all" ? "all jobs together" : trace,
+                       has_one_host(arms) ? ", against " + arms.front().first->host : ""));
     const auto found = std::ranges::find(experiment.traces, trace, &ExperimentTrace::name);
     if (found != experiment.traces.end() && !found->like.empty())
       book.paragraph(
           fmt::format("Synthetic rows, drawn like {} from published tables.", found->like));
-    add_arms(book, chapter, trace);
+    add_arms(book, chapter, arms);
+    if (std::string labels = labels_of(arms); !labels.empty() && labels != told) {
+      book.paragraph(labels);
+      told = std::move(labels);
+    }
+    add_jobs(book, chapter, trace, arms);
     add_break_even(book, chapter, trace);
   }
   book.paragraph(elastic                ? elastic_note()

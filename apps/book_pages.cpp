@@ -49,36 +49,34 @@ void add_front_page(Document& book) {
        "ARM.last_k: the mean of the user's last three jobs stands in for the Advisor; ARM.oracle: "
        "true durations, in full; ARM.metadata, ARM.all: the controls; ARM.unshrunk: advice in full "
        "from the first job on (shrink=false); under each table stands what its labels are. "
-       "Tables of sweeps leave out what is not compared along them; the CSVs have it.",
+       "Tables leave out figures that are the same in all rows, those of sweeps what is not "
+       "compared "
+       "along them; the CSVs have all.",
        "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
-       "synthetic clusters, which are one virtual cluster each, its queue has no end."});
+       "synthetic clusters, which are one virtual cluster each, its queue has no end.",
+       "Elastic jobs: perturbations are ways to break ties between equal allocations; each draws "
+       "what the Advisor misreads anew. matched: jobs that began with what similar jobs showed "
+       "instead of being profiled; sm: found by the Advisor; finished: among jobs that are done "
+       "alone; wrong, shuffled: of another application, of any. Matches are taken over only while "
+       "the latest ones were mostly right (unguarded: always): where all are wrong that is soon no "
+       "more. average JCT longer by, 95 %: upper one-sided bound, safe up to 2 %. Tables and "
+       "trainings are measured ones of Sia's artifact, or, under the name syn, made up."});
 }
 
 std::string construction_note() {
   return "Made-up metadata: a gain over the host is construction; evidence for reading code are "
          "the "
-         "columns over last_k, over metadata and over all alone (below 0: better than the "
-         "control).";
+         "columns over last_k, over metadata and over all alone.";
 }
 
 std::string estimates_note() {
   return "Errors of durations are those of real rows where the rows are real; which jobs are alike "
          "is made up, and so is GPU use: that similar jobs have the same use is the recipe's "
-         "doing. "
-         "within, use within: share of all jobs, those without an estimate included.";
+         "doing. within, use within: share of all jobs, those without an estimate included.";
 }
 
 std::string elastic_note() {
-  return "Elastic jobs: perturbations are ways to break ties between equal allocations; each draws "
-         "what the Advisor misreads anew. matched: jobs that began with what similar jobs showed "
-         "instead of being profiled; sm: found by the Advisor on made-up metadata; finished: among "
-         "jobs that are done alone; wrong, shuffled: of another application, of any. Matches are "
-         "taken over only while the latest ones were mostly right (unguarded: always): where all "
-         "are wrong that is soon no more, and what sm gains over wrong and shuffled is what "
-         "reading "
-         "code adds, on made-up metadata. average JCT longer by, 95 %: upper one-sided "
-         "bound, safe up to 2 %. Tables and trainings are measured ones of Sia's artifact, or, "
-         "under the name syn, made up.";
+  return "Made-up metadata: what sm gains over wrong and shuffled is what reading code adds.";
 }
 
 void add_limits_page(Document& book) {

@@ -12,7 +12,7 @@ void add_front_page(Document& book);
 [[nodiscard]] std::string construction_note();
 /// Under errors of estimates.
 [[nodiscard]] std::string estimates_note();
-/// The same under elastic experiments.
+/// Under elastic experiments.
 [[nodiscard]] std::string elastic_note();
 void add_limits_page(Document& book);
 

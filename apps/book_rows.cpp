@@ -50,6 +50,7 @@ constexpr ColumnRow all_columns[] = {{"ln_ratio", "ln ratio", Look::logarithm},
                                      {"use_given", "use foretold", Look::percent},
                                      {"use_error", "mean error of GPU use", Look::percent}};
 
+/// Without its unit.
 std::string shown(double value, Look look) {
   if (std::isnan(value)) return "-";
   switch (look) {
@@ -60,7 +61,7 @@ std::string shown(double value, Look look) {
     case Look::seconds:
       return fmt::format("{:.0f}", value);
     case Look::percent:
-      return fmt::format("{:.1f} %", 100 * value);
+      return fmt::format("{:.1f}", 100 * value);
     case Look::count:
       return fmt::format("{:.1f}", value);
   }
@@ -151,10 +152,11 @@ const ColumnRow& column_of(std::string_view figure) {
 Cell cell_of(const Chapter& chapter, const BookRow* at, Look look) {
   if (at == nullptr) return {""};
   const Interval& interval = at->row.interval;
-  std::string text = at->row.note == "no head-room" ? at->row.note : shown(interval.value, look);
+  if (at->row.note == "no head-room") return {at->row.note, chapter.target, at->line};
+  std::string text = shown(interval.value, look) + interval_of(interval, look);
+  if (look == Look::percent) text += " %";
   if (at->row.note == "holds") text += " safe";
   if (at->row.note == "exceeds") text += " EXCEEDS";
-  text += interval_of(interval, look);
   return {std::move(text), chapter.target, at->line};
 }
 

@@ -149,6 +149,8 @@ TEST_CASE("evaluate: every standard arm has its rows, and the book cites their l
   CHECK(here.read("out/evaluation.html").contains(fmt::format("small.csv#L{0}\">{0}</a>", line)));
   CHECK(book.contains("## In short"));
   CHECK(book.contains("| small, crowd | sm against"));
+  CHECK(book.contains("| over last_k | over metadata | over all |"));
+  CHECK(book.contains("### small: crowd, against qssf"));
   CHECK(book.contains("What this does not show"));
   CHECK(book.contains("is construction"));
   CHECK_FALSE(book.contains("<b>"));
