@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <ranges>
 #include <span>
 #include <sstream>
@@ -54,11 +55,16 @@ Places places_of(const EvaluateRequest& request, const ExperimentFile& experimen
 /// What a CSV was made of, so that nothing of it changes unnoticed.
 struct Manifest {
   std::string inputs, code, csv;
-  bool operator==(const Manifest&) const = default;
+  std::string sample;  ///< hash of what its first perturbations alone give; "" = not taken
+  std::string same;    ///< a later code that gave the same sample
 };
 
 std::string text_of(const Manifest& manifest) {
-  return fmt::format("inputs {}\ncode {}\ncsv {}\n", manifest.inputs, manifest.code, manifest.csv);
+  std::string text =
+      fmt::format("inputs {}\ncode {}\ncsv {}\n", manifest.inputs, manifest.code, manifest.csv);
+  if (!manifest.sample.empty()) text += fmt::format("sample {}\n", manifest.sample);
+  if (!manifest.same.empty()) text += fmt::format("same {}\n", manifest.same);
+  return text;
 }
 
 /// Words that are missing are empty.
@@ -66,10 +72,9 @@ Manifest read_manifest(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return {};
   std::istringstream words(*text);
-  std::string key;
-  Manifest manifest;
-  words >> key >> manifest.inputs >> key >> manifest.code >> key >> manifest.csv;
-  return manifest;
+  std::map<std::string, std::string> values;
+  for (std::string key, value; words >> key >> value;) values[key] = value;
+  return {values["inputs"], values["code"], values["csv"], values["sample"], values["same"]};
 }
 
 /// What decides the rows of an experiment.
@@ -101,7 +106,8 @@ Result<Standing> standing_of(const Places& places, const Origin& origin) {
   if (!csv) return tl::unexpected(csv.error());
   const Manifest kept = read_manifest(places.manifest);
   if (kept.inputs != origin.inputs || kept.csv != sha256(*csv)) return Standing::absent;
-  return kept.code == origin.code ? Standing::current : Standing::earlier_code;
+  return kept.code == origin.code || kept.same == origin.code ? Standing::current
+                                                              : Standing::earlier_code;
 }
 
 /// Of an experiment whose inputs are not on this machine.
@@ -110,27 +116,75 @@ Result<Standing> standing_without_inputs(const Places& places) {
   return standing_of(places, {false, kept.inputs, kept.code});
 }
 
+Result<std::string> csv_of(const Session& session, const EvaluateRequest& request,
+                           const ExperimentFile& experiment, bool elastic) {
+  const EvaluationInput input{session, experiment, command_of(session, request, experiment),
+                              static_cast<int>(session.settings.whole("threads"))};
+  const auto rows = elastic ? run_elastic_experiment(input) : run_experiment(input);
+  if (!rows) return tl::unexpected(rows.error());
+  std::string csv = csv_header();
+  for (const FigureRow& row : *rows) csv += csv_line(row);
+  return csv;
+}
+
+/// What the first perturbations alone give: a tenth of the work of twenty.
+Result<std::string> sample_of(const Session& session, const EvaluateRequest& request,
+                              ExperimentFile experiment, bool elastic) {
+  constexpr int some = 2;
+  experiment.perturbations =
+      std::min<decltype(experiment.perturbations)>(experiment.perturbations, some);
+  const auto csv = csv_of(session, request, experiment, elastic);
+  if (!csv) return tl::unexpected(csv.error());
+  return sha256(*csv);
+}
+
+/// Whether the CSV stands as it is. Where later code gives the same sample the manifest says so.
+Result<bool> stands(const Session& session, const EvaluateRequest& request,
+                    const ExperimentFile& experiment, const Origin& origin) {
+  const Places places = places_of(request, experiment);
+  const auto standing = standing_of(places, origin);
+  if (!standing) return tl::unexpected(standing.error());
+  Manifest manifest = read_manifest(places.manifest);
+  const bool current = *standing == Standing::current;
+  const bool wanted = current ? request.samples && manifest.sample.empty()
+                              : *standing == Standing::earlier_code && !manifest.sample.empty();
+  if (!wanted) return current;
+  const auto sample = sample_of(session, request, experiment, origin.elastic);
+  if (!sample) return tl::unexpected(sample.error());
+  if (current)
+    manifest.sample = *sample;
+  else if (manifest.sample == *sample)
+    manifest.same = origin.code;
+  else
+    return false;
+  if (auto done = write_file(places.manifest, text_of(manifest)); !done)
+    return tl::unexpected(done.error());
+  return true;
+}
+
 Result<void> run_one(const Session& session, const EvaluateRequest& request,
                      const ExperimentFile& experiment) {
   const Places places = places_of(request, experiment);
   const auto origin = origin_of(session, request, experiment);
   if (!origin) return tl::unexpected(origin.error());
-  const auto standing = standing_of(places, *origin);
-  if (!standing) return tl::unexpected(standing.error());
-  if (*standing == Standing::current) {
+  const auto there = stands(session, request, experiment, *origin);
+  if (!there) return tl::unexpected(there.error());
+  if (*there) {
     if (!session.json) fmt::print("{}: is there already\n", printable(places.csv));
     return {};
   }
-  const EvaluationInput input{session, experiment, command_of(session, request, experiment),
-                              static_cast<int>(session.settings.whole("threads"))};
-  const auto rows = origin->elastic ? run_elastic_experiment(input) : run_experiment(input);
-  if (!rows) return tl::unexpected(rows.error());
-  std::string csv = csv_header();
-  for (const FigureRow& row : *rows) csv += csv_line(row);
-  const Manifest manifest{origin->inputs, std::string(origin->code), sha256(csv)};
-  if (auto done = write_file(places.csv, csv); !done) return done;
+  const auto csv = csv_of(session, request, experiment, origin->elastic);
+  if (!csv) return tl::unexpected(csv.error());
+  Manifest manifest{origin->inputs, std::string(origin->code), sha256(*csv), {}, {}};
+  if (request.samples) {
+    auto sample = sample_of(session, request, experiment, origin->elastic);
+    if (!sample) return tl::unexpected(sample.error());
+    manifest.sample = std::move(*sample);
+  }
+  if (auto done = write_file(places.csv, *csv); !done) return done;
   if (auto done = write_file(places.manifest, text_of(manifest)); !done) return done;
-  if (!session.json) fmt::print("{}: {} rows\n", printable(places.csv), rows->size());
+  if (!session.json)
+    fmt::print("{}: {} rows\n", printable(places.csv), std::ranges::count(*csv, '\n') - 1);
   return {};
 }
 
@@ -163,10 +217,15 @@ Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& reques
   if (!origin)
     chapter.origin =
         fmt::format("As it was run where its inputs are ({}).", origin.error().message);
+  const Manifest manifest = read_manifest(places.manifest);
   chapter.by_earlier_code = *standing == Standing::earlier_code;
   if (chapter.by_earlier_code)
-    chapter.origin = fmt::format("Made by an earlier state of the program (code {:.12}).",
-                                 read_manifest(places.manifest).code);
+    chapter.origin =
+        fmt::format("Made by an earlier state of the program (code {:.12}).", manifest.code);
+  else if (origin && manifest.code != origin->code)
+    chapter.origin = fmt::format(
+        "Made by code {:.12}; the present code gives the same in its first two perturbations.",
+        manifest.code);
   auto rows = read_rows_of(places.csv);
   if (!rows) return tl::unexpected(rows.error());
   chapter.rows = std::move(*rows);

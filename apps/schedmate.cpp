@@ -116,6 +116,8 @@ void add_evaluate(CLI::App& program, CommandLine& line) {
   command.add_option("files", request.files, "experiments (TOML)")->type_name("FILE");
   command.add_option("--cite", request.cited, "experiments whose CSVs are shown without a run")
       ->type_name("FILE");
+  command.add_flag("--samples", request.samples,
+                   "keep what two perturbations give: later code need only repeat them");
   command.add_option("--out", request.out, "folder for the CSVs")->type_name("DIR");
   command.add_option("--book", request.book, "Markdown file that is made of the CSVs")
       ->type_name("FILE");

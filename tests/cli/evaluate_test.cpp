@@ -129,6 +129,38 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
 }
 
+TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
+  const World here;
+  const auto evaluate = [&](bool samples) {
+    std::vector<std::string> words{"evaluate", "small.toml", "--out", "out", "--book", "book.md"};
+    if (samples) words.emplace_back("--samples");
+    const Ran ran = here.run(words);
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return ran.out;
+  };
+  // As if another code had made it, that gave the sample `sample`.
+  const auto by_other_code = [&](const std::string& sample) {
+    std::string manifest = here.read("out/small.manifest");
+    manifest = manifest.substr(0, manifest.find("same "));
+    manifest.replace(manifest.find("code ") + 5, 4, "zzzz");
+    if (!sample.empty()) manifest.replace(manifest.find("sample ") + 7, sample.size(), sample);
+    here.write("out/small.manifest", manifest);
+  };
+  evaluate(false);
+  CHECK_FALSE(here.read("out/small.manifest").contains("sample "));
+  CHECK(evaluate(true).contains("is there already"));
+  CHECK(here.read("out/small.manifest").contains("sample "));
+  by_other_code("");
+  CHECK(evaluate(false).contains("is there already"));
+  CHECK(here.read("out/small.manifest").contains("same "));
+  CHECK(here.read("book.md").contains("Made by code zzzz"));
+  CHECK_FALSE(here.read("book.md").contains("earlier state"));
+  by_other_code("zzzz");
+  CHECK(evaluate(true).contains("out/small.csv: "));
+  CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
+  CHECK_FALSE(here.read("book.md").contains("Made by code"));
+}
+
 TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
   const World here;
   const Ran ran = here.evaluate("out");
