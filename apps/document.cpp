@@ -68,7 +68,6 @@ std::string markdown_table(const Block& table) {
     for (std::size_t column = 0; column < rows[i].size(); ++column) out += "| --- ";
     out += "|\n";
   }
-  if (!table.file.empty()) out += fmt::format("\nLines of [{0}]({0}).\n", table.file);
   return out;
 }
 
@@ -152,7 +151,13 @@ void Document::table(std::vector<std::vector<Cell>> rows, std::string file) {
 
 std::string Document::markdown() const {
   std::string out;
-  for (const Block& block : blocks_) out += (out.empty() ? "" : "\n") + markdown_of(block);
+  std::string told;  // the file whose lines stand in tables
+  for (const Block& block : blocks_) {
+    out += (out.empty() ? "" : "\n") + markdown_of(block);
+    if (block.file.empty() || block.file == told) continue;
+    told = block.file;
+    out += fmt::format("\nLines of [{0}]({0}).\n", told);
+  }
   return out;
 }
 
