@@ -69,8 +69,9 @@ void add_jobs(Document& book, const Chapter& chapter, const std::string& trace,
 
 /// Where all arms have the same host nobody has to be told in each row.
 bool has_one_host(const std::vector<ArmRows>& arms) {
-  return std::ranges::all_of(
-      arms, [&](const ArmRows& arm) { return arm.first->host == arms.front().first->host; });
+  return !arms.empty() && std::ranges::all_of(arms, [&](const ArmRows& arm) {
+    return arm.first->host == arms.front().first->host;
+  });
 }
 
 void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>& arms) {

@@ -33,9 +33,8 @@ void add_front_page(Document& book) {
        "Jobs "
        "of the warm-up (the first days, stated with each experiment) are in no figure.",
        "ln ratio: mean over jobs of ln(JCT arm / JCT host), below 0 is faster; then the mean over "
-       "perturbations with its 95 % interval (Student's t, paired) as ±; a figure without one was "
-       "the "
-       "same in all of them.",
+       "perturbations with its 95 % interval (Student's t, paired) as ±; a figure without one is a "
+       "bound or was the same in all of them.",
        "safe: the upper one-sided 95 % bound of that mean is at most ln 1.02; arms with advice "
        "above it are marked EXCEEDS.",
        "average JCT x: mean JCT of the host / mean JCT of the arm, as the paper's Figure 12d. p50, "

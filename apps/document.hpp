@@ -19,9 +19,8 @@ struct Cell {
 
 struct Block {
   enum class Kind : std::uint8_t { heading, paragraph, list, table, code } kind;
-  int level = 1;  ///< of a heading
-  std::string
-      file{};  ///< of a table: where the lines of its cells are; under the first of it in Markdown
+  int level = 1;       ///< of a heading
+  std::string file{};  ///< of a table: where its cells' lines are; told once in Markdown
   /// A table's rows, the first its head; a list's points, a paragraph or heading as one cell.
   std::vector<std::vector<Cell>> rows;
 };
