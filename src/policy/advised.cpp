@@ -2,7 +2,8 @@
 /// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
 /// host's own way). Advice counts as far as it has earned it (skill.hpp), by source and size of the
 /// job: it moves the host's estimate a quarter, half or all of the way, in log space. GPU use that
-/// is foretold is passed on once its source was right one time of four, at least ten times.
+/// is foretold is passed on once its source was right one time of four, at least ten times, and
+/// only where jobs would have to be profiled for it: what costs nothing to know is not guessed.
 /// docs/decisions/0012.
 #include <algorithm>
 #include <cmath>
@@ -59,6 +60,7 @@ class Advised {
         trace_(&trace),
         shrink_(scheduler.shrink),
         orders_(scheduler.advice_orders),
+        profiles_(scheduler.profiler.has_value()),
         purpose_(scheduler.plans && !orders_ ? AdviceFor::length : AdviceFor::order) {}
 
   Prediction operator()(const Entering& at) {
@@ -76,7 +78,8 @@ class Advised {
     if (open->advice.run_time.count() > 0)
       said.low = said.run_time * (open->advice.low / open->advice.run_time);
     if (orders_) said.expected = std::exchange(said.run_time, own);
-    if (!shrink_ || uses_[open->advice.source].trusted()) said.use = open->advice.use;
+    if (profiles_ && (!shrink_ || uses_[open->advice.source].trusted()))
+      said.use = open->advice.use;
     return said;
   }
 
@@ -115,7 +118,7 @@ class Advised {
 
   Estimator host_, advisor_;
   const Trace* trace_;
-  bool shrink_, orders_;
+  bool shrink_, orders_, profiles_;
   AdviceFor purpose_;
   std::size_t known_ = 0;                       // jobs of the history
   std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended

@@ -172,9 +172,11 @@ struct Resubmissions {
     return made;
   }
   /// Whether GPU use was passed on, job by job.
-  [[nodiscard]] std::vector<bool> passed_on() const {
+  [[nodiscard]] std::vector<bool> passed_on(bool profiles = true, bool shrink = true) const {
     std::vector<bool> passed;
-    const auto both = make_estimator(advised_by("advisor"), "", {trace, 1, &workload}).value();
+    Scheduler scheduler = advised_by("advisor", shrink);
+    if (profiles) scheduler.profiler.emplace();
+    const auto both = make_estimator(scheduler, "", {trace, 1, &workload}).value();
     for (const Prediction& each : predictions(trace, both)) passed.push_back(each.use.has_value());
     return passed;
   }
@@ -215,6 +217,13 @@ TEST_CASE("foretold GPU use that is mostly wrong is never passed on") {
   for (std::uint32_t row = 0; row < 200; ++row) profiles.push_back(row % 2);
   const auto passed = Resubmissions(profiles).passed_on();
   CHECK(std::ranges::count(passed, true) == 0);
+}
+
+TEST_CASE("GPU use is not guessed where knowing it costs nothing") {
+  const Resubmissions made(std::vector<std::uint32_t>(50, 0));
+  CHECK(std::ranges::count(made.passed_on(true), true) > 0);
+  for (const bool shrink : {true, false})
+    CHECK(std::ranges::count(made.passed_on(false, shrink), true) == 0);
 }
 
 TEST_CASE("the wrong spec of an advisor is an error that names the nearest one") {
