@@ -127,6 +127,10 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   here.write("out/other.manifest", manifest);
   CHECK(book().contains("earlier state of the program (code zzzz"));
   CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
+  // A trace more, and the inputs are not here: the CSV stands, without rows of that trace.
+  here.write("other.toml",
+             here.read("other.toml") + "[[trace]]\nname = \"far\"\ntrace = \"helios:far.csv\"\n");
+  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
 }
 
 TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
