@@ -62,7 +62,11 @@ std::string markdown_table(const Block& table) {
   std::string out;
   const auto& rows = table.rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const Cell& cell : rows[i]) out += "| " + markdown_cell(cell, table.file) + " ";
+    std::string_view known = table.file;
+    for (const Cell& cell : rows[i]) {
+      out += "| " + markdown_cell(cell, known) + " ";
+      if (!cell.file.empty()) known = cell.file;
+    }
     out += "|\n";
     if (i != 0) continue;
     for (std::size_t column = 0; column < rows[i].size(); ++column) out += "| --- ";

@@ -31,7 +31,8 @@ class Document {
   void paragraph(std::string text);
   void code(std::string text);
   void list(const std::vector<std::string>& points);
-  /// Cells of `file` have their line alone in Markdown, those of other files a link.
+  /// In Markdown cells of `file`, or of the file of the cell before in the row, have their line
+  /// alone, others a link.
   void table(std::vector<std::vector<Cell>> rows, std::string file = "");
 
   [[nodiscard]] std::string markdown() const;

@@ -185,6 +185,8 @@ TEST_CASE("evaluate: every standard arm has its rows, and the book cites their l
   CHECK(here.read("out/evaluation.html").contains(fmt::format("small.csv#L{0}\">{0}</a>", line)));
   CHECK(book.contains("## In short"));
   CHECK(book.contains("| small, crowd | sm against"));
+  // One link a row is enough, its other cells have their lines.
+  CHECK(book.find("small.csv#L") == book.rfind("small.csv#L"));
   CHECK(book.contains("| over last_k | over metadata | over all |"));
   CHECK(book.contains("### small: crowd, against qssf"));
   CHECK(book.contains("What this does not show"));
