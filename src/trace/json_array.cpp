@@ -146,6 +146,29 @@ Result<bool> JsonArray::find_array() {
   return true;
 }
 
+// From behind the array to the end of the outermost object; nothing may follow it. A text that
+// ends before has still told all of the array.
+Result<bool> JsonArray::check_rest() {
+  for (std::uint64_t depth = key_.empty() ? 0 : 1; depth > 0;) {
+    auto step = skip_blanks();
+    if (!step || !*step) return step;
+    if (here() == '"') {
+      step = skip_string();
+      if (!step || !*step) return step;
+      continue;
+    }
+    const char c = here();
+    ++at_;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+  }
+  auto step = skip_blanks();
+  if (!step || !*step) return step;
+  return broken(
+      "text follows the end of the JSON; are two dumps in one file? Join them with `jq -s "
+      "'{jobs: map(.jobs) | add}' FILE` or give each on its own");
+}
+
 Result<std::optional<std::string_view>> JsonArray::next() {
   if (!found_) {
     const auto found = find_array();
@@ -166,6 +189,9 @@ Result<std::optional<std::string_view>> JsonArray::next() {
     if (!*step) return broken(early);
   } else if (here() == ']') {
     done_ = true;
+    ++at_;
+    const auto rest = check_rest();
+    if (!rest) return tl::unexpected(rest.error());
     return std::nullopt;
   }
   first_ = false;

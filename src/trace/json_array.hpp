@@ -23,13 +23,15 @@ class JsonArray {
   JsonArray(std::string start, ReadBytes rest, std::string name, std::string_view key);
 
   /// The next object, valid until the next call, or nothing at the array's end. Errors: invalid
-  /// when there is no such array, the text ends within it, or an object exceeds 64 MiB.
+  /// when there is no such array, the text ends within it, more text follows the outermost value,
+  /// or an object exceeds 64 MiB.
   Result<std::optional<std::string_view>> next();
   /// The line where the latest object begins.
   [[nodiscard]] std::uint64_t line() const { return line_; }
 
  private:
   Result<bool> find_array();
+  Result<bool> check_rest();
   Result<bool> more();
   Result<bool> skip_blanks();
   Result<bool> skip_string();

@@ -67,6 +67,15 @@ TEST_CASE("a text that ends early is an error at every length") {
   CHECK(collect(text, "jobs", 5).error.empty());
 }
 
+TEST_CASE("a second text behind the first is an error") {
+  const std::string text = "{\"jobs\": [{}], \"e\": [\"}\\\"\", {\"a\": 1}]}\n \n";
+  for (std::size_t piece = 1; piece < 20; ++piece) {
+    CHECK(collect(text, "jobs", piece).error.empty());
+    CHECK(collect(text + text, "jobs", piece).error.starts_with("t:3: text follows the end"));
+    CHECK(collect("[{}]\n[]", "", piece).error.starts_with("t:2: text follows the end"));
+  }
+}
+
 TEST_CASE("texts of another shape are errors with a line") {
   for (const char* text : {"", "7", "[{}]", "{\"jobs\": {}}", "{\"a\": 1}", "{jobs: []}"}) {
     CHECK_MESSAGE(!collect(text, "jobs", 64).error.empty(), text);
