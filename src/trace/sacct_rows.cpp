@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/text.hpp"
@@ -12,7 +13,10 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
-constexpr std::size_t most_joined_lines = 200;
+/// Fields whose text users write, in lower case.
+constexpr std::array<std::string_view, 12> written_fields = {
+    "jobname", "workdir",     "submitline", "comment", "admincomment", "systemcomment",
+    "extra",   "constraints", "container",  "stdin",   "stdout",       "stderr"};
 
 /// What a first line without '|' is.
 std::string_view what_else(std::string_view line, std::string_view rest) {
@@ -22,6 +26,12 @@ std::string_view what_else(std::string_view line, std::string_view rest) {
   const bool dashes = trim(rest).starts_with("---");
   if (dashes || line.find("  ") != std::string_view::npos) return "it is a table for the screen";
   return "its first line is no header";
+}
+
+/// "17", "12_3", "12_[4-7]", "17+0", "17.batch".
+bool is_job_id(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  return digits > 0 && (digits == text.size() || text.find_first_of("_+.", digits) == digits);
 }
 
 }  // namespace
@@ -58,6 +68,7 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   for (const std::string_view field : rows.fields_) rows.header_.push_back(lower_case(trim(field)));
   if (!line.empty() && std::isdigit(static_cast<unsigned char>(line.front())) != 0)
     return wrong("the first line is a job, not the header (leave out --noheader)");
+  rows.find_written_fields();
   return rows;
 }
 
@@ -89,28 +100,82 @@ void SacctRows::split_row(std::string_view row) {
   }
 }
 
-/// Adds the lines that follow while they are no rows of their own and fields are missing.
-void SacctRows::join_broken_row() {
-  const std::size_t at = at_;
-  const std::uint64_t line = next_line_;
-  joined_ = row_;
-  auto bars = static_cast<std::size_t>(std::ranges::count(joined_, '|'));
-  for (std::size_t lines = 0; lines < most_joined_lines && at_ < text_.size(); ++lines) {
-    const std::string_view more = take_line();
-    const auto its_bars = static_cast<std::size_t>(std::ranges::count(more, '|'));
-    if (its_bars + 1 >= header_.size()) break;
-    joined_.append("\n").append(more);
-    bars += its_bars;
-    if (bars + 1 > header_.size() || joined_.size() > longest_line) break;
-    if (bars + 1 == header_.size()) return split_row(joined_);
+void SacctRows::find_written_fields() {
+  constexpr std::array<std::string_view, 2> ids = {"jobid", "jobidraw"};
+  id_ = find(ids);
+  std::size_t changes = 0;
+  for (Column column = 0; column < header_.size(); ++column) {
+    written_.push_back(std::ranges::find(written_fields, header_[column]) != written_fields.end());
+    if (written_[column] && (column == 0 || !written_[column - 1])) ++changes;
+    if (written_[column] && (widest_ == none || header_[widest_] != "submitline")) widest_ = column;
   }
-  at_ = at;
-  next_line_ = line;
-  fault_ = at_ == text_.size()
-               ? "fewer fields than the header line has: the file ends within this row (truncated? "
-                 "make the dump again)"
-               : "fewer fields than the header line has (cut off, or edited by hand? make the "
-                 "dump again)";
+  side_by_side_ = changes == 1;
+}
+
+/// A line with all fields, or one that the end of the file may have cut off.
+bool SacctRows::begins_row(std::string_view line) const {
+  if (line == header_line_) return true;
+  std::size_t bars = 0;
+  for (std::size_t at = 0, begin = 0; at < line.size(); ++at) {
+    if (line[at] != '|') continue;
+    if (bars == id_ && is_job_id(line.substr(begin, at - begin))) return true;
+    begin = at + 1;
+    if (++bars + 1 == header_.size()) return true;
+  }
+  return false;
+}
+
+/// Fields too many are a '|' in a field that users write, most likely in the submit line.
+void SacctRows::join_extra_fields() {
+  if (fields_.size() <= header_.size() || !side_by_side_) return;
+  const auto first = fields_.begin() + static_cast<std::ptrdiff_t>(widest_);
+  const auto last = first + static_cast<std::ptrdiff_t>(fields_.size() - header_.size());
+  const auto begin = static_cast<std::size_t>(first->data() - row_.data());
+  const auto end = static_cast<std::size_t>(last->data() - row_.data()) + last->size();
+  *first = row_.substr(begin, end - begin);
+  fields_.erase(first + 1, last + 1);
+}
+
+/// As many fields as the header has, and line ends only where users write.
+bool SacctRows::is_whole() const {
+  if (fields_.size() != header_.size()) return false;
+  for (Column column = 0; column < fields_.size(); ++column) {
+    if (!written_[column] && fields_[column].find('\n') != std::string_view::npos) return false;
+  }
+  return true;
+}
+
+/// The row that begins with `line`, and the lines after it that begin no row.
+void SacctRows::take_row(std::string_view line) {
+  const std::size_t at = at_;
+  const std::uint64_t next_line = next_line_;
+  joined_.clear();
+  while (widest_ != none && at_ < text_.size()) {
+    const std::size_t before = at_;
+    const std::string_view more = take_line();
+    if (begins_row(more)) {
+      at_ = before;
+      --next_line_;
+      break;
+    }
+    if (joined_.empty()) joined_ = line;
+    if (joined_.size() <= longest_line) joined_.append("\n").append(more);
+  }
+  split_row(joined_.empty() ? line : std::string_view(joined_));
+  join_extra_fields();
+  if (joined_.empty() || is_whole()) return;
+  // Lines that belong to no row must not cost this one.
+  const auto fields = fields_;
+  split_row(line);
+  join_extra_fields();
+  if (is_whole()) {
+    at_ = at;
+    next_line_ = next_line;
+    joined_.clear();
+    return;
+  }
+  row_ = joined_;
+  fields_ = fields;
 }
 
 bool SacctRows::next() {
@@ -124,13 +189,21 @@ bool SacctRows::next() {
       fault_ = "a line of more than 1 MiB";
       return true;
     }
-    split_row(line);
-    if (fields_.size() > header_.size()) {
+    take_row(line);
+    if (joined_.size() > longest_line) {
+      fault_ = "a row of more than 1 MiB";
+    } else if (fields_.size() > header_.size()) {
       fault_ =
-          "more fields than the header line has: a '|' in a job's name or command? (leave out "
-          "JobName and SubmitLine, or use sacct --json)";
+          "more fields than the header line has: a '|' in a job's name or command? (put WorkDir, "
+          "JobName and SubmitLine last or leave them out, or use sacct --json)";
     } else if (fields_.size() < header_.size()) {
-      join_broken_row();
+      fault_ = at_ == text_.size()
+                   ? "fewer fields than the header line has: the file ends within this row "
+                     "(truncated? make the dump again)"
+                   : "fewer fields than the header line has (cut off, or edited by hand? make the "
+                     "dump again)";
+    } else if (!is_whole()) {
+      fault_ = "a line end in a field that has none (edited by hand? make the dump again)";
     }
     return true;
   }

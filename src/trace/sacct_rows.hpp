@@ -2,9 +2,11 @@
 #pragma once
 
 /// Rows of `sacct --parsable2`. sacct neither quotes nor escapes: a '"' is an ordinary character, a
-/// '|' in a job's name shifts the fields behind it, and a line end in a submit line breaks the row.
-/// Broken rows are put together again where the number of fields allows it. The text must outlive
-/// the rows; what `field` gives is valid until the next call of `next`.
+/// '|' in a submit line makes fields of it, and a line end there breaks the row. Both happen only
+/// in fields that users write (JobName, SubmitLine, ...), and so rows are put together again: a
+/// line that cannot begin a row belongs to the row before it, and fields too many belong to
+/// SubmitLine where the fields that users write stand side by side. The text must outlive the rows;
+/// what `field` gives is valid until the next call of `next`.
 
 #include <cstdint>
 #include <schedmate/result.hpp>
@@ -45,8 +47,12 @@ class SacctRows {
  private:
   SacctRows(std::string_view text, std::string name);
   std::string_view take_line();
+  void find_written_fields();
+  [[nodiscard]] bool begins_row(std::string_view line) const;
   void split_row(std::string_view row);
-  void join_broken_row();
+  void join_extra_fields();
+  [[nodiscard]] bool is_whole() const;
+  void take_row(std::string_view line);
 
   std::string_view text_;
   std::string name_;
@@ -55,6 +61,10 @@ class SacctRows {
   std::uint64_t row_line_ = 0;
   std::vector<std::string> header_;  // lower case
   std::string_view header_line_;
+  Column id_ = none;
+  std::vector<bool> written_;  // by column: a field that users write
+  bool side_by_side_ = false;  // those fields are, and none of Slurm's is between them
+  Column widest_ = none;       // the one that takes what is too much
   std::string_view row_;
   std::string joined_;  // of a row that was broken over lines
   std::vector<std::string_view> fields_;
