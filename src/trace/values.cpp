@@ -163,30 +163,59 @@ EndState parse_state(std::string_view text) {
 Liveness liveness(std::string_view state) {
   constexpr std::array<std::string_view, 7> running = {
       "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING", "STAGE_OUT"};
-  constexpr std::array<std::string_view, 5> waiting = {"PENDING", "CONFIGURING", "REQUEUED",
-                                                       "REQUEUE_HOLD", "SPECIAL_EXIT"};
+  constexpr std::array<std::string_view, 6> waiting = {"PENDING",  "CONFIGURING",  "EXPEDITING",
+                                                       "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"};
   state = state.substr(0, state.find_first_of(" +"));
   if (std::ranges::find(running, state) != running.end()) return Liveness::running;
   if (std::ranges::find(waiting, state) != waiting.end()) return Liveness::waiting;
   return Liveness::ended;
 }
 
+namespace {
+
+/// Takes an item off the list; the commas in "gpu:3(IDX:0,2-3)" are not between items.
+std::string_view take_item(std::string_view& text) {
+  int depth = 0;
+  std::size_t end = 0;
+  for (; end < text.size() && (text[end] != ',' || depth > 0); ++end) {
+    if (text[end] == '(') ++depth;
+    if (text[end] == ')' && depth > 0) --depth;
+  }
+  const std::string_view item = trim(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return item;
+}
+
+}  // namespace
+
+std::optional<std::string_view> next_gpu_item(std::string_view& text) {
+  while (!text.empty()) {
+    std::string_view item = take_item(text);
+    if (item.ends_with(')')) item = item.substr(0, item.rfind('('));
+    if (item.starts_with("gres/") || item.starts_with("gres:")) item.remove_prefix(5);
+    if (!item.starts_with("gpu")) continue;
+    item.remove_prefix(3);  // not gpumem, gpuutil
+    if (item.empty() || item.front() == ':' || item.front() == '=') return item;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> count_of_gpu_item(std::string_view item) {
+  const std::size_t sign = item.find_last_of("=:");
+  if (sign == std::string_view::npos) return std::nullopt;
+  const auto count = parse_number<std::int64_t>(item.substr(sign + 1));
+  return count && *count >= 0 && *count <= most_gpus ? count : std::nullopt;
+}
+
 std::optional<std::int64_t> gpus_of_tres(std::string_view text) {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> typed;  // "gres/gpu:a100=2", the parts of the total
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    std::string_view item = trim(text.substr(0, comma));
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    if (item.starts_with("gres/")) item.remove_prefix(5);
-    if (!item.starts_with("gpu") || item.size() == 3) continue;
-    const std::size_t sign = item.find_last_of("=:");
-    if (sign == std::string_view::npos) continue;
-    const auto count = parse_number<std::int64_t>(item.substr(sign + 1));
-    if (!count || *count < 0 || *count > most_gpus) continue;
-    if (sign == 3) {
+  while (const auto item = next_gpu_item(text)) {
+    const auto count = count_of_gpu_item(*item);
+    if (!count) continue;
+    if (item->find_last_of("=:") == 0) {
       total = count;
-    } else if (item[3] == ':') {
+    } else {
       typed = typed.value_or(0) + *count;
     }
   }

@@ -43,6 +43,14 @@ enum class Liveness : std::uint8_t { ended, running, waiting };
 /// Whether a Slurm state is one of a job that has not ended.
 [[nodiscard]] Liveness liveness(std::string_view state);
 
+/// The next item of a Slurm resource list that names GPUs: what stands behind "gpu", and `text`
+/// goes on to the item after it. ":a100=2" of "cpu=8,gres/gpu:a100=2", ":4" of "gpu:4(IDX:0-1,3)"
+/// or "gres:gpu:4", "" of "gpu".
+[[nodiscard]] std::optional<std::string_view> next_gpu_item(std::string_view& text);
+
+/// The number at the end of such an item.
+[[nodiscard]] std::optional<std::int64_t> count_of_gpu_item(std::string_view item);
+
 /// GPUs in a Slurm resource list: "cpu=8,gres/gpu=4,mem=64G", "gres/gpu:a100=2", "gpu:2". Nothing
 /// when it names none.
 [[nodiscard]] std::optional<std::int64_t> gpus_of_tres(std::string_view text);

@@ -57,6 +57,7 @@ TEST_CASE("end states have the spellings of all formats") {
   CHECK(parse_state("something") == EndState::unknown);
   CHECK(liveness("RUNNING") == Liveness::running);
   CHECK(liveness("PENDING") == Liveness::waiting);
+  CHECK(liveness("EXPEDITING") == Liveness::waiting);
   CHECK(liveness("CANCELLED by 7") == Liveness::ended);
 }
 
@@ -65,6 +66,9 @@ TEST_CASE("the total of a resource list wins over its typed parts") {
   CHECK(gpus_of_tres("gres/gpu:a100=2,gres/gpu:v100=1") == 3);
   CHECK(gpus_of_tres("gpu:2") == 2);
   CHECK(gpus_of_tres("gpu:tesla:2") == 2);
+  CHECK(gpus_of_tres("gpu:tesla:2(IDX:0,2),gpu:a100:1(S:0-1)") == 3);
+  CHECK(gpus_of_tres("gres:gpu:4") == 4);
+  CHECK(gpus_of_tres("gpu:(null):4") == 4);
   CHECK(!gpus_of_tres("cpu=8,gres/gpumem=5G,gres/shard=3,mem=1G"));
   CHECK(!gpus_of_tres("gres/gpu=many"));
   CHECK(!gpus_of_tres(""));
