@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <schedmate/accounting.hpp>
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "trace/accounting_readers.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {
+namespace {
+
+constexpr std::size_t start_bytes = std::size_t{1} << 16U;
+
+/// The line from 2 on where JSON begins behind lines that are no header, or 0.
+std::uint64_t late_json(std::string_view text) {
+  std::uint64_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    if (line.find('|') != std::string_view::npos) return 0;
+    if (line.starts_with('{')) return number;
+  }
+  return 0;
+}
+
+}  // namespace
 
 Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string& name,
                                         const AccountingOptions& options) {
@@ -17,6 +36,14 @@ Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string
   if (begin->json) return parse_accounting_json(std::move(begin->text), read, name, options);
   const auto text = read_rest(std::move(begin->text), read);
   if (!text) return tl::unexpected(text.error());
+  if (const std::uint64_t line = late_json(std::string_view(*text).substr(0, start_bytes));
+      line > 0) {
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("{}:1: the JSON begins only in line {}; leave out what stands before it "
+                    "(a message of sacct's? keep them out with 2>/dev/null)",
+                    name, line));
+  }
   return parse_accounting_text(*text, name, options);
 }
 

@@ -2,10 +2,10 @@
 #include "trace/accounting_builder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,19 +18,20 @@ namespace {
 
 constexpr std::size_t most_report_messages = 20;
 constexpr std::size_t longest_word = 1024;
+constexpr std::size_t most_named_clusters = 5;
 /// Nodes of all jobs together: a small file can name very many.
 constexpr std::uint64_t most_node_uses = 10'000'000;
 /// More bad rows than one in this many, and the dump is not believed.
 constexpr std::uint64_t bad_rows_limit = 10;
 
 bool is_slurm_state(std::string_view word) {
-  constexpr std::array<std::string_view, 26> words = {
+  constexpr std::array<std::string_view, 27> words = {
       "BOOT_FAIL",   "CANCELLED",    "COMPLETED",     "DEADLINE",      "FAILED",
       "NODE_FAIL",   "PENDING",      "OUT_OF_MEMORY", "PREEMPTED",     "RUNNING",
       "REQUEUED",    "RESIZING",     "REVOKED",       "SUSPENDED",     "TIMEOUT",
       "COMPLETING",  "CONFIGURING",  "LAUNCH_FAILED", "POWER_UP_NODE", "RECONFIG_FAIL",
       "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SIGNALING",     "SPECIAL_EXIT",
-      "STOPPED"};
+      "STOPPED",     "EXPEDITING"};
   return word == "STAGE_OUT" || std::ranges::find(words, word) != words.end();
 }
 
@@ -72,8 +73,9 @@ Fault check_times(const AccountingRow& row) {
 
 Fault check_row(const AccountingRow& row) {
   if (row.id.empty()) return RowFault{RowField::id, "is empty"};
-  const std::size_t longest = std::max({row.id.size(), row.user.size(), row.partition.size(),
-                                        row.qos.size(), row.reason.size(), row.gpu_type.size()});
+  const std::size_t longest =
+      std::max({row.id.size(), row.user.size(), row.partition.size(), row.qos.size(),
+                row.reason.size(), row.gpu_type.size(), row.cluster.size()});
   if (longest > longest_word) {
     return RowFault{RowField::id, "or another name in this row is longer than 1,024 characters"};
   }
@@ -89,10 +91,18 @@ Fault check_row(const AccountingRow& row) {
 
 enum class Standing : std::uint8_t { waits, never_ran, runs, ended, lost };
 
+/// Slurm gives a job that was cancelled while it waited one time as Start and End.
+bool never_started(const AccountingRow& row) {
+  if (!row.start_s || row.start_s != row.end_s) return false;
+  if (row.nodes == "None assigned") return true;
+  return row.nodes.empty() && !row.allocated && first_word(row.state) == "CANCELLED";
+}
+
 /// Where a job stood when the dump was made. A requeued attempt has its start and its end like any
 /// other that is over, though Slurm counts REQUEUED among the states of a waiting job.
 Standing standing_of(const AccountingRow& row) {
   const Liveness life = liveness(row.state);
+  if (life == Liveness::ended && never_started(row)) return Standing::never_ran;
   if (row.start_s && row.end_s && life != Liveness::running) return Standing::ended;
   if (row.start_s && (life == Liveness::running || row.state == "CONFIGURING"))
     return Standing::runs;
@@ -111,6 +121,21 @@ std::uint64_t number_of(std::string_view id) {
 std::string_view het_leader(std::string_view id) {
   const std::size_t plus = id.find('+');
   return plus == std::string_view::npos ? std::string_view() : id.substr(0, plus);
+}
+
+/// The nodes of a component without GPUs say nothing of where the GPUs are.
+void add_component(AccountedJob& whole, AccountedJob& part) {
+  if (whole.gpus == 0 && part.gpus > 0) {
+    whole.nodes = std::move(part.nodes);
+    whole.gpu_type = part.gpu_type;
+  } else if (whole.gpus == 0 || part.gpus > 0) {
+    whole.nodes.insert(whole.nodes.end(), part.nodes.begin(), part.nodes.end());
+  }
+  whole.gpus += part.gpus;
+  whole.cpus += part.cpus;
+  whole.start = std::min(whole.start, part.start);
+  whole.end = std::max(whole.end, part.end);
+  whole.running = whole.running || part.running;
 }
 
 }  // namespace
@@ -155,6 +180,12 @@ Fault AccountingBuilder::take_nodes(std::string_view list, AccountedJob& job) {
   return std::nullopt;
 }
 
+void AccountingBuilder::note_cluster(std::string_view cluster) {
+  if (cluster.empty() || clusters_.size() == most_named_clusters || clusters_.contains(cluster))
+    return;
+  clusters_.emplace(cluster);
+}
+
 void AccountingBuilder::note_times(const AccountedJob& job) {
   dump_.last = std::max({dump_.last, job.submit, job.start, job.end});
   if (!job.running) dump_.first_end = std::min(dump_.first_end, job.end);
@@ -163,6 +194,7 @@ void AccountingBuilder::note_times(const AccountedJob& job) {
 Fault AccountingBuilder::add(const AccountingRow& row) {
   if (row.id.find('.') != std::string_view::npos) return skip("job step"), std::nullopt;
   if (auto fault = check_row(row)) return fault;
+  note_cluster(row.cluster);
   const Standing standing = standing_of(row);
   if (standing == Standing::lost)
     return RowFault{RowField::start, "is not known though the job runs"};
@@ -218,6 +250,25 @@ void AccountingBuilder::end_running() {
   }
 }
 
+/// Rows of one id and one start are the same attempt twice (dumps put together). What ended tells
+/// more than what still ran when an older dump was made; else the later row does.
+void AccountingBuilder::drop_repeats() {
+  std::map<std::pair<std::string, SimTime>, std::size_t> index;
+  std::vector<AccountedJob> kept;
+  kept.reserve(dump_.jobs.size());
+  for (AccountedJob& job : dump_.jobs) {
+    const auto [place, is_new] = index.emplace(std::pair(job.id, job.start), kept.size());
+    if (is_new) {
+      kept.push_back(std::move(job));
+      continue;
+    }
+    ++dump_.report.dropped["the same attempt again"];
+    AccountedJob& before = kept[place->second];
+    if (before.running || !job.running) before = std::move(job);
+  }
+  dump_.jobs = std::move(kept);
+}
+
 /// The components of a het job start and end together; those in one partition are one gang.
 void AccountingBuilder::join_het_jobs() {
   std::map<std::tuple<std::string, std::string, SimTime>, std::uint32_t> gangs;
@@ -236,33 +287,25 @@ void AccountingBuilder::join_het_jobs() {
       continue;
     }
     ++dump_.report.dropped["component of a het job, counted with its first one"];
-    AccountedJob& whole = kept[place->second];
-    whole.gpus += job.gpus;
-    whole.cpus += job.cpus;
-    whole.start = std::min(whole.start, job.start);
-    whole.end = std::max(whole.end, job.end);
-    whole.running = whole.running || job.running;
-    whole.nodes.insert(whole.nodes.end(), job.nodes.begin(), job.nodes.end());
+    add_component(kept[place->second], job);
   }
   dump_.jobs = std::move(kept);
 }
 
-/// Rows of one id and one start are the same attempt twice (a job that was resized, dumps put
-/// together); others are attempts of a requeued job.
+/// Rows of one id and several starts are the attempts of a requeued job. One that was started again
+/// does not run any more; when it ended is not in the dump.
 void AccountingBuilder::name_attempts() {
   std::ranges::stable_sort(dump_.jobs, {}, &AccountedJob::start);
-  std::map<std::string, std::pair<int, SimTime>, std::less<>> seen;
-  const auto repeated = [&](AccountedJob& job) {
-    auto [place, is_new] = seen.emplace(job.id, std::pair(1, job.start));
-    if (is_new) return false;
-    auto& [attempt, start] = place->second;
-    if (start == job.start) return true;
-    start = job.start;
-    job.id += fmt::format("#{}", ++attempt);
-    return false;
-  };
-  const auto removed = std::erase_if(dump_.jobs, repeated);
-  if (removed > 0) dump_.report.dropped["the same attempt again"] += removed;
+  std::map<std::string, SimTime, std::less<>> last_start;
+  for (const AccountedJob& job : dump_.jobs) last_start[job.id] = job.start;
+  const auto outdated = std::erase_if(dump_.jobs, [&](const AccountedJob& job) {
+    return job.running && job.start < last_start.at(job.id);
+  });
+  if (outdated > 0) dump_.report.dropped["still running, but started again later"] += outdated;
+  std::map<std::string, int, std::less<>> attempts;
+  for (AccountedJob& job : dump_.jobs) {
+    if (const int attempt = ++attempts[job.id]; attempt > 1) job.id += fmt::format("#{}", attempt);
+  }
 }
 
 std::string AccountingBuilder::why_empty() const {
@@ -282,7 +325,16 @@ Result<AccountingDump> AccountingBuilder::finish() && {
                                                 "{} may be bad)",
                                                 messages.front(), bad_, jobs_, bad_rows_limit));
   }
+  if (clusters_.size() > 1) {
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("{}: its rows are of several clusters ({}{}), which share neither nodes "
+                    "nor job numbers; make a dump of each with `sacct --clusters NAME`",
+                    name_, fmt::join(clusters_, ", "),
+                    clusters_.size() == most_named_clusters ? ", ..." : ""));
+  }
   if (dump_.jobs.empty()) return fail(ErrorCode::invalid, why_empty());
+  drop_repeats();
   end_running();
   join_het_jobs();
   name_attempts();

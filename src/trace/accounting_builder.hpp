@@ -7,6 +7,7 @@
 
 #include <map>
 #include <schedmate/accounting.hpp>
+#include <set>
 #include <string_view>
 
 namespace schedmate {
@@ -29,7 +30,9 @@ enum class RowField : std::uint8_t {
 struct AccountingRow {
   std::string_view id, user, partition, qos, name, work_dir, submit_line;
   std::string_view state, reason, exit_code;
-  std::string_view nodes;  ///< a host list
+  std::string_view cluster;  ///< "" = the dump does not say
+  std::string_view nodes;    ///< a host list
+  bool allocated = false;    ///< resources are in the row that the job was given
   std::optional<std::int64_t> submit_s, eligible_s, start_s, end_s, elapsed_s;
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
@@ -58,13 +61,16 @@ class AccountingBuilder {
   [[nodiscard]] bool stopped() const { return stopped_; }  ///< `strict` has met a bad row
   void lacks_eligible() { dump_.has_eligible = false; }
 
-  /// Errors: invalid when no job started, or more than one row in ten is bad.
+  /// Errors: invalid when no job started, more than one row in ten is bad, or the rows are of
+  /// several clusters.
   [[nodiscard]] Result<AccountingDump> finish() &&;
 
  private:
   [[nodiscard]] std::optional<RowFault> take_nodes(std::string_view list, AccountedJob& job);
+  void note_cluster(std::string_view cluster);
   void note_times(const AccountedJob& job);
   void end_running();
+  void drop_repeats();
   void join_het_jobs();
   void name_attempts();
   [[nodiscard]] std::string why_empty() const;
@@ -75,6 +81,7 @@ class AccountingBuilder {
   std::uint64_t bad_ = 0;
   std::uint64_t jobs_ = 0;  // rows that are no steps
   std::uint64_t node_uses_ = 0;
+  std::set<std::string, std::less<>> clusters_;
   std::map<std::string, std::uint32_t, std::less<>> node_index_;
   std::string last_list_;  // neighbours often ran on the same nodes
   std::vector<std::uint32_t> last_nodes_;

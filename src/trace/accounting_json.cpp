@@ -69,6 +69,7 @@ class JobReader {
     row.submit_line = text_of(member(job_, "submit_line"));
     row.state = state_of(job_);
     row.reason = text_of(at_path(job_, "state", "reason"));
+    row.cluster = text_of(member(job_, "cluster"));
     row.nodes = text_of(member(job_, "nodes"));
     row.exit_code = exit_code();
     row.submit_s = time("submission", RowField::submit);
@@ -78,7 +79,8 @@ class JobReader {
     row.elapsed_s = whole_of(at_path(job_, "time", "elapsed"));
     row.restarts = whole_of(member(job_, "restart_cnt")).value_or(0);
     read_limit(row);
-    if (!read_tres(job_, "allocated", resources_)) read_tres(job_, "requested", resources_);
+    row.allocated = read_tres(job_, "allocated", resources_);
+    if (!row.allocated) read_tres(job_, "requested", resources_);
     if (resources_.wrong) blame(RowField::gpus, "has no believable count of GPUs");
     row.gpus = resources_.total.value_or(resources_.typed.value_or(0));
     row.gpu_type = resources_.types;
@@ -181,12 +183,17 @@ std::string_view name_of(RowField field) {
 }
 
 void read_job(JsonElement job, std::uint64_t line, AccountingBuilder& builder) {
-  if (!member(job, "time")) return builder.reject("the job has no object \"time\"", line, 0);
   JobReader reader(job);
   const AccountingRow row = reader.read();
+  // Often all of the JSON is one line: the job's number finds the place.
+  const auto reject = [&](std::string_view what) {
+    builder.reject(fmt::format("job {}: {}", row.id.empty() ? "without number" : row.id, what),
+                   line, 0);
+  };
+  if (!member(job, "time")) return reject("it has no object \"time\"");
   auto fault = reader.fault();
   if (!fault) fault = builder.add(row);
-  if (fault) builder.reject(fmt::format("{} {}", name_of(fault->field), fault->what), line, 0);
+  if (fault) reject(fmt::format("{} {}", name_of(fault->field), fault->what));
 }
 
 }  // namespace
@@ -197,7 +204,7 @@ Result<AccountingDump> parse_accounting_json(std::string start, const ReadBytes&
   JsonArray jobs(std::move(start), rest, name, "jobs");
   AccountingBuilder builder(name, options.strict);
   simdjson::dom::parser parser;
-  while (!builder.stopped()) {
+  for (std::uint64_t number = 1; !builder.stopped(); ++number) {
     const auto object = jobs.next();
     if (!object) {
       return fail(ErrorCode::invalid,
@@ -207,7 +214,9 @@ Result<AccountingDump> parse_accounting_json(std::string start, const ReadBytes&
     if (const auto element = parse_object(parser, **object)) {
       read_job(*element, jobs.line(), builder);
     } else {
-      builder.reject("this job is not valid JSON (cut off or edited? make the dump again)",
+      builder.reject(fmt::format("job object {} of the array is not valid JSON (cut off or edited? "
+                                 "make the dump again)",
+                                 number),
                      jobs.line(), 0);
     }
   }

@@ -105,6 +105,130 @@ TEST_CASE("accounting text: a submit line over several lines is one field") {
   CHECK_FALSE(parse(text).value().has_eligible);
 }
 
+TEST_CASE("accounting text: a submit line of several lines and bars may be the last field") {
+  const std::string text =
+      "JobID|User|Partition|State|Submit|Start|End|AllocTRES|NodeList|JobName|SubmitLine\n"
+      "1|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|n1|a|sbatch --wrap \"cd x\n\n1 | sort\nrun\"\n"
+      "12_3|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|n1|b|sbatch --wrap \"a | b\nc || d\"\n"
+      "3|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|n1|c|sbatch c.sh\n\n";
+  const AccountingDump dump = parse(text, true).value();
+  REQUIRE(dump.jobs.size() == 3);
+  CHECK(job(dump, "1").submit_line == "sbatch --wrap \"cd x\n\n1 | sort\nrun\"");
+  CHECK(job(dump, "12_3").submit_line == "sbatch --wrap \"a | b\nc || d\"");
+  CHECK(job(dump, "12_3").name == "b");
+  CHECK(job(dump, "3").submit_line == "sbatch c.sh");
+  // The end of the file cut the last row off: that is told, not made part of the row before.
+  const auto cut = parse(text + "4|ann|gpu|COMPL", true);
+  REQUIRE_FALSE(cut.has_value());
+  CHECK(cut.error().message.starts_with("t:10:1: fewer fields"));
+}
+
+TEST_CASE("accounting text: fields behind a submit line of several lines and bars") {
+  const std::string head =
+      "JobID|User|Partition|State|Submit|Start|End|AllocTRES|SubmitLine|NodeList\n";
+  const std::string row =
+      "1|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|sbatch --wrap \"a | b\nc\"|n1\n";
+  const AccountingDump dump = parse(head + row, true).value();
+  CHECK(dump.jobs[0].submit_line == "sbatch --wrap \"a | b\nc\"");
+  CHECK(dump.nodes == std::vector<std::string>{"n1"});
+  // What belongs to no row costs none.
+  std::string text = head;
+  for (int i = 10; i < 30; ++i)
+    text += std::to_string(i) + "|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|sbatch|n1\n";
+  const AccountingDump more = parse(text + "sacct: error: gone\nfor good\n").value();
+  CHECK(more.jobs.size() == 20);
+  CHECK(more.report.messages.size() == 1);
+  CHECK(more.report.messages[0].starts_with("t:22:1: fewer fields"));
+}
+
+TEST_CASE(
+    "accounting text: a bar in a name is only put right where no field of Slurm's can shift") {
+  const std::string row = "1|a|b|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|n1|sbatch a.sh\n";
+  const auto dump = parse(
+      "JobID|JobName|User|Partition|State|Submit|Start|End|AllocTRES|NodeList|SubmitLine\n" + row);
+  REQUIRE_FALSE(dump.has_value());
+  CHECK(dump.error().message.contains("t:2:1: more fields"));
+  CHECK(dump.error().message.contains("SubmitLine last"));
+}
+
+TEST_CASE("accounting: of two dumps in one file the row that knows the end counts") {
+  const std::string old = "1|a|g|RUNNING|100|100|110|Unknown|60|gres/gpu=1|n1\n";
+  const std::string now = "1|a|g|COMPLETED|100|100|110|120|60|gres/gpu=1|n1\n";
+  const std::string other = "2|a|g|COMPLETED|100|100|110|900|60|gres/gpu=1|n2\n";
+  for (const std::string& text :
+       {header + old + header + now + other, header + now + other + old}) {
+    const AccountingDump dump = parse(text, true).value();
+    REQUIRE(dump.jobs.size() == 2);
+    CHECK_FALSE(job(dump, "1").running);
+    CHECK(job(dump, "1").end == at(120));
+    CHECK(dump.report.dropped == Counts{{"the same attempt again", 1}});
+  }
+  // Of two that ended the later one in the file: the first may be of a job that went on.
+  const std::string longer = "1|a|g|FAILED|100|100|110|130|60|gres/gpu=1|n1\n";
+  CHECK(job(parse(header + now + longer, true).value(), "1").end == at(130));
+  // A component of a het job is not its own second component.
+  const std::string het = "7+0|a|g|RUNNING|100|100|110|Unknown|60|gres/gpu=2|n1\n";
+  const std::string het_end = "7+0|a|g|COMPLETED|100|100|110|120|60|gres/gpu=2|n1\n";
+  CHECK(job(parse(header + het + het_end, true).value(), "7+0").gpus == 2);
+  // The old dump saw the first attempt, the new one (without --duplicates) the second alone.
+  const std::string again = "1|a|g|COMPLETED|100|150|160|170|60|gres/gpu=1|n1\n";
+  const AccountingDump requeued = parse(header + old + again + other, true).value();
+  REQUIRE(requeued.jobs.size() == 2);
+  CHECK(job(requeued, "1").end == at(170));
+  CHECK(requeued.report.dropped == Counts{{"still running, but started again later", 1}});
+}
+
+TEST_CASE("accounting: nodes of a het job's component without GPUs are not where its GPUs are") {
+  const std::string cpus = "7+0|a|g|COMPLETED|100|100|110|120|60|cpu=4|c1\n";
+  const std::string gpus = "7+1|a|g|COMPLETED|100|100|110|120|60|cpu=2,gres/gpu:a100=4|n1\n";
+  const std::string more = "7+2|a|g|COMPLETED|100|100|110|120|60|cpu=1|c2\n";
+  const AccountingDump dump = parse(header + cpus + gpus + more, true).value();
+  REQUIRE(dump.jobs.size() == 1);
+  const AccountedJob& whole = dump.jobs[0];
+  REQUIRE(whole.nodes.size() == 1);
+  CHECK(dump.nodes[whole.nodes[0]] == "n1");
+  CHECK(whole.gpus == 4);
+  CHECK(whole.cpus == 7);
+  CHECK(whole.gpu_type == "a100");
+  // Without any GPUs all nodes count, for their CPUs.
+  CHECK(parse(header + cpus + more, true).value().jobs[0].nodes.size() == 2);
+}
+
+TEST_CASE("accounting: a job that was cancelled while it waited never started") {
+  const std::string ran = "1|a|g|CANCELLED by 7|100|100|110|110|60|gres/gpu=1|n1\n";
+  const std::string gone = "2|a|g|CANCELLED by 7|100|100|110|110|60||None assigned\n";
+  const std::string nodeless = "3|a|g|CANCELLED by 7|100|100|110|110|60||\n";
+  const AccountingDump dump = parse(header + ran + gone + nodeless, true).value();
+  REQUIRE(dump.jobs.size() == 1);
+  CHECK(dump.jobs[0].id == "1");
+  CHECK(dump.report.dropped == Counts{{"ended before it started", 2}});
+}
+
+TEST_CASE("accounting: what Slurm 25.11 calls a job that is requeued at once") {
+  const std::string waits = "1|a|g|EXPEDITING|100|100|Unknown|Unknown|60||\n";
+  const std::string attempt = "1|a|g|EXPEDITING|100|100|110|120|60|gres/gpu=1|n1\n";
+  const AccountingDump dump = parse(header + attempt + waits, true).value();
+  CHECK(dump.jobs.size() == 1);
+  CHECK(dump.report.dropped == Counts{{"still waiting at the end of the dump", 1}});
+}
+
+TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {
+  for (const auto& [gres, type] : {std::pair<std::string, std::string>{"gpu:4", ""},
+                                   {"gpu:a100:4", "a100"},
+                                   {"gpu:a100:4(IDX:0-1,3,5)", "a100"},
+                                   {"gpu:a100:4(S:0-1)", "a100"},
+                                   {"gres:gpu:4", ""},
+                                   {"gres:gpu:a100:3,gpu:a100:1", "a100,a100"}}) {
+    const std::string text =
+        "JobID|User|Partition|State|Submit|Start|End|AllocGRES|NodeList\n"
+        "1|a|g|COMPLETED|100|110|120|" +
+        gres + "|n1\n";
+    const AccountingDump dump = parse(text, true).value();
+    CHECK_MESSAGE(dump.jobs[0].gpus == 4, gres);
+    CHECK_MESSAGE(dump.jobs[0].gpu_type == type, gres);
+  }
+}
+
 TEST_CASE(
     "accounting: one bad row in ten is skipped and told, two are too many; strict takes none") {
   std::string text = header;

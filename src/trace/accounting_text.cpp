@@ -27,7 +27,7 @@ constexpr std::string_view command =
 struct Columns {
   Column id, user, partition, qos, state, submit, eligible, start, end, elapsed;
   Column limit_minutes, limit_text, allocated, requested, cpus, nodes, reason, exit, restarts;
-  Column name, work_dir, submit_line;
+  Column name, work_dir, submit_line, cluster;
 };
 
 Columns find_columns(const SacctRows& rows) {
@@ -54,7 +54,8 @@ Columns find_columns(const SacctRows& rows) {
           .restarts = rows.find("Restarts"),
           .name = rows.find("JobName"),
           .work_dir = rows.find("WorkDir"),
-          .submit_line = rows.find("SubmitLine")};
+          .submit_line = rows.find("SubmitLine"),
+          .cluster = rows.find("Cluster")};
 }
 
 Result<void> check_columns(const Columns& columns, const std::string& name) {
@@ -77,16 +78,21 @@ Result<void> check_columns(const Columns& columns, const std::string& name) {
 /// The types in "gres/gpu:a100=4,gres/gpu=4", in order, separated by commas.
 std::string types_in(std::string_view tres) {
   std::string types;
-  for (std::string_view item : split(tres, ',')) {
-    item = trim(item);
-    if (item.starts_with("gres/")) item.remove_prefix(5);
-    if (!item.starts_with("gpu:")) continue;
-    item.remove_prefix(4);
-    const std::string_view type = item.substr(0, item.find_first_of("=:"));
+  while (auto item = next_gpu_item(tres)) {
+    if (!item->starts_with(':')) continue;
+    item->remove_prefix(1);
+    const std::string_view type = item->substr(0, item->find_first_of("=:"));
     if (type.empty() || parse_number<std::int64_t>(type)) continue;  // "gpu:4" has no type
     types += (types.empty() ? "" : ",") + std::string(type);
   }
   return types;
+}
+
+bool counts_every_gpu(std::string_view tres) {
+  while (const auto item = next_gpu_item(tres)) {
+    if (!count_of_gpu_item(*item)) return false;
+  }
+  return true;
 }
 
 std::optional<std::int64_t> cpus_in(std::string_view tres) {
@@ -110,6 +116,7 @@ class RowReader {
     row.state = text(columns_.state);
     row.reason = text(columns_.reason);
     row.exit_code = text(columns_.exit);
+    row.cluster = text(columns_.cluster);
     row.nodes = text(columns_.nodes);
     row.name = text(columns_.name);
     row.work_dir = text(columns_.work_dir);
@@ -144,10 +151,9 @@ class RowReader {
   void read_resources(AccountingRow& row) {
     const std::string_view allocated = text(columns_.allocated);
     const std::string_view tres = allocated.empty() ? text(columns_.requested) : allocated;
+    row.allocated = !allocated.empty();
     row.gpus = gpus_of_tres(tres).value_or(0);
-    if (row.gpus == 0 && tres.find("gpu") != std::string_view::npos && !gpus_of_tres(tres) &&
-        tres.find("gres/gpu") != std::string_view::npos)
-      blame(RowField::gpus, "has no believable number behind gres/gpu");
+    if (!counts_every_gpu(tres)) blame(RowField::gpus, "has no believable number behind gpu");
     types_ = types_in(tres);
     row.gpu_type = types_;
     row.cpus = cpus_in(tres).value_or(parse_number<std::int64_t>(text(columns_.cpus)).value_or(0));

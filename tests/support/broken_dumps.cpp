@@ -125,6 +125,35 @@ void add_values(std::vector<BrokenDump>& all) {
                  {"no job that started", "still waiting"}});
 }
 
+/// A dump whose rows name their cluster.
+std::string of_clusters(const std::string& a, const std::string& b) {
+  const std::string row = "2" + good.substr(1);
+  return "Cluster|" + header + a + "|" + good + b + "|" + row;
+}
+/// A JSON dump whose one job names its cluster.
+std::string cluster_job(const std::string& cluster) {
+  return R"({"job_id": 7, "cluster": ")" + cluster + R"(", "time": )" + hour + ", " + ended + ", " +
+         four + "}";
+}
+
+void add_mixtures(std::vector<BrokenDump>& all) {
+  all.push_back({"two clusters",
+                 of_clusters("west", "east"),
+                 {"FILE: ", "several clusters (east, west)", "sacct --clusters NAME"}});
+  all.push_back({"two clusters in JSON",
+                 "{\"jobs\": [" + cluster_job("a") + "," + cluster_job("b") + "]}",
+                 {"FILE: ", "several clusters (a, b)", "sacct --clusters NAME"}});
+  all.push_back({"two JSON texts",
+                 json(hour, ended + ", " + four) + json(hour, ended + ", " + four),
+                 {"FILE:4", "text follows the end", "jq -s"}});
+  all.push_back({"a message before JSON",
+                 "sacct: warning: old\n" + json(hour, ended + ", " + four),
+                 {"FILE:1", "the JSON begins only in line 2", "2>/dev/null"}});
+  all.push_back({"GRES without a number",
+                 text({.tres = "gpu:a100"}),
+                 {"FILE:3", "alloctres has no believable number"}});
+}
+
 void add_json(std::vector<BrokenDump>& all) {
   all.push_back({"broken JSON",
                  "{\"jobs\": [{\"job_id\": 1, \"time\": {]}",
@@ -136,12 +165,14 @@ void add_json(std::vector<BrokenDump>& all) {
                  "{\"meta\": {}, \"errors\": []}",
                  {"FILE:1", "no array \"jobs\"", "sacct --json"}});
   all.push_back({"JSON that is no job", "{\"jobs\": [17]}", {"FILE:1", "object was expected"}});
-  all.push_back({"not JSON inside", "{\"jobs\": [{\"job_id\": }]}", {"FILE:1", "not valid JSON"}});
+  all.push_back({"not JSON inside",
+                 "{\"jobs\": [{\"job_id\": }]}",
+                 {"FILE:1", "job object 1 of the array", "not valid JSON"}});
   all.push_back(
       {"JSON without times", "{\"jobs\": [{\"job_id\": 1}]}", {"FILE:1", "no object \"time\""}});
   all.push_back({"unset number",
                  json(R"({"submission": {"set": false, "number": 0}, "start": 1709287260})", ended),
-                 {"FILE:2", "time.submission is not known"}});
+                 {"FILE:2", "job 7: time.submission is not known"}});
   all.push_back({"number as a word",
                  json(R"({"submission": "soon"})", ended),
                  {"FILE:2", "time.submission is no whole number"}});
@@ -160,6 +191,7 @@ std::vector<BrokenDump> broken_dumps() {
   add_bytes(all);
   add_values(all);
   add_json(all);
+  add_mixtures(all);
   return all;
 }
 
