@@ -40,15 +40,18 @@ void describe_workload(const TraceWorkload* made, const Settings& settings, RunL
   label.settings.emplace_back("workload", made->recipe);
   label.settings.emplace_back("workload_sha256", made->workload.fingerprint);
   for (const char* key : {"workload_cut", "workload_shuffle", "workload_errors_pct",
-                          "workload_noise_pct", "interference_pct"})
+                          "workload_noise_pct", "workload_packed_gpus", "interference_pct"})
     label.settings.emplace_back(key, settings.text(key));
 }
 
-/// Costs that are on are stated with the run.
+/// Costs that are on are stated with the run; where jobs fail, all that follows from it.
 void describe_costs(const Settings& settings, RunLabel& label) {
-  for (const SettingRow& row : setting_rows())
-    if (row.key.starts_with("cost.") && settings.text(row.key) != row.fallback)
+  const bool fail = settings.whole("cost.failure_gpu_hours") > 0;
+  for (const SettingRow& row : setting_rows()) {
+    const bool follows = fail && (row.kind == SettingKind::seconds) && row.key != "cost.advice_s";
+    if (row.key.starts_with("cost.") && (follows || settings.text(row.key) != row.fallback))
       label.settings.emplace_back(row.key, settings.text(row.key));
+  }
 }
 
 Costs costs_of(const Settings& settings) {
@@ -60,6 +63,8 @@ Costs costs_of(const Settings& settings) {
   costs.advice = seconds("cost.advice_s");
   costs.tracked_share = share("cost.tracked_pct");
   costs.failures = {.gpu_hours = static_cast<double>(settings.whole("cost.failure_gpu_hours")),
+                    .framework_share = share("cost.framework_pct"),
+                    .script_share = share("cost.script_pct"),
                     .checkpoint = seconds("cost.checkpoint_s"),
                     .detection = seconds("cost.detection_s"),
                     .manual_restart = seconds("cost.manual_restart_s"),

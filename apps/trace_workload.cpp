@@ -48,13 +48,14 @@ Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const Settings&
   };
   WorkloadOptions options;
   options.seed = static_cast<std::uint64_t>(settings.whole("seed"));
-  if (settings.text("workload_cut") == "duration") options.cut = TemplateCut::by_duration;
+  if (settings.text("workload_cut") == "leaky_duration") options.cut = TemplateCut::by_duration;
   const std::string shuffle = settings.text("workload_shuffle");
   if (shuffle == "metadata") options.shuffle = MetadataShuffle::metadata;
   if (shuffle == "all") options.shuffle = MetadataShuffle::all;
   options.errors = share("workload_errors_pct");
   options.noise = share("workload_noise_pct");
   options.interference = share("interference_pct");
+  options.packed_gpus = static_cast<int>(settings.whole("workload_packed_gpus"));
   auto workload = make_workload(trace, files->parts(), options);
   if (!workload) return tl::unexpected(workload.error());
   return Made(std::make_shared<TraceWorkload>(files->recipe.name, std::move(*workload)));

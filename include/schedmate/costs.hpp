@@ -11,18 +11,22 @@
 
 namespace schedmate {
 
-/// Infrastructure failures: they come at a rate, at the same moments of a job's progress whatever
-/// the policy does. What user code gets wrong is in the trace already: FAILED rows end for good.
+/// Failures that interrupt a job: they come at a rate, at the same moments of its progress whatever
+/// the policy does. Those that end a job for good are in the trace already: FAILED rows.
 struct FailureCosts {
   /// Mean GPU hours between two failures; 0 = none. Llama 3: one in 3.1 h on 16,000 GPUs.
   double gpu_hours = 0;
+  /// Of them; the rest is the infrastructure's. The handler leaves both to the job's owner.
+  double framework_share = 0, script_share = 0;
   Seconds checkpoint{1800};      ///< progress behind the last multiple of this is lost
   Seconds detection{600};        ///< a failed job holds its GPUs until somebody sees it
   Seconds manual_restart{3600};  ///< until its owner has started it again
   Seconds handled_restart{60};   ///< until the Failure Handler has
-  double missed_share = 0;       ///< of failures that the handler takes for the user's
-  double false_share = 0;        ///< of FAILED jobs that it starts again in vain
-  /// Of failures whose node fails the job once more at once, unless the handler left it out.
+  double missed_share = 0;       ///< of infrastructure's, that the handler takes for the user's
+  /// Of FAILED jobs and of failures of the script's, that it starts again in vain.
+  double false_share = 0;
+  /// Of infrastructure's whose node fails the job once more at once, unless the handler left it
+  /// out.
   double bad_node_share = 0;
 };
 

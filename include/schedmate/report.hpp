@@ -88,6 +88,7 @@ struct RunSummary {
   std::int64_t peak_queue = 0;
   std::int64_t preemptions = 0;
   std::int64_t wasted_gpu_s = 0;  ///< preemptions x overhead x GPUs
+  double lost_gpu_s = 0;          ///< progress that failures and evictions threw away
   int total_gpus = 0;
   std::vector<GroupSummary> by_vc;
   std::vector<GroupSummary> by_size;

@@ -30,6 +30,7 @@ void count_outcomes(const RunRecord& record, RunSummary& summary) {
     const Seconds overhead =
         jobs[row].gpus <= 8 ? record.run.overhead_small : record.run.overhead_large;
     summary.preemptions += outcome.preemptions;
+    summary.lost_gpu_s += outcome.lost_gpu_s;
     summary.wasted_gpu_s += outcome.preemptions * overhead.count() * jobs[row].gpus;
   }
   summary.jobs = jobs.size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <schedmate/report.hpp>
 
@@ -69,6 +70,7 @@ Json label(const RunSummary& run) {
   object["peak_queue"] = run.peak_queue;
   object["preemptions"] = run.preemptions;
   object["gpu_seconds_wasted"] = run.wasted_gpu_s;
+  object["gpu_seconds_lost"] = std::llround(run.lost_gpu_s);
   object["jain_index"] = run.jain_index;
   object["finish_time_fairness"] = fairness(run);
   object["by_vc"] = groups(run.by_vc);

@@ -18,6 +18,37 @@ Random draws(const SimOptions& options, const EngineJob& entry) {
                 mix((std::uint64_t{entry.row} << 20U) ^ entry.attempt));
 }
 
+enum class Cause : std::uint8_t { infrastructure, framework, script };
+
+/// What ends the attempt; a doomed one fails for the reason of the one before.
+Cause cause_of(const SimOptions& options, EngineJob failed) {
+  const FailureCosts& costs = options.costs.failures;
+  if (failed.kind == EngineJob::Kind::doomed) --failed.attempt;
+  const double drawn = Random(draws(options, failed).next() ^ 0xca5e).uniform();
+  if (drawn < costs.framework_share) return Cause::framework;
+  return drawn < costs.framework_share + costs.script_share ? Cause::script : Cause::infrastructure;
+}
+
+/// Who starts the job again, and whether it then fails once more at once.
+struct Recovery {
+  bool handled = false;
+  bool fails_again = false;
+};
+Recovery recover(const EngineInput& input, const EngineJob& failed) {
+  const FailureCosts& costs = input.options.costs.failures;
+  const bool again = failed.kind == EngineJob::Kind::doomed;
+  Random random = draws(input.options, failed);
+  random.next();  // the one that the time of the failure took
+  const Cause cause = cause_of(input.options, failed);
+  if (cause == Cause::infrastructure) {
+    const bool handled = random.uniform() >= costs.missed_share && input.handler;
+    return {handled, !handled && random.uniform() < costs.bad_node_share && !again};
+  }
+  const bool in_vain =
+      input.handler && cause == Cause::script && !again && random.uniform() < costs.false_share;
+  return {in_vain, in_vain};
+}
+
 }  // namespace
 
 /// Cuts the run where its next failure will come.
@@ -69,7 +100,7 @@ void Engine::interrupt(JobId id) {
     result.lost_gpu_s += run.whole * job.gpus;
     ++result.evictions;
     next.alone = true;
-    next.enters = now_ + costs.handled_restart;
+    next.enters = now_ + (input_.handler ? costs.handled_restart : costs.manual_restart);
   } else {
     ++result.failures;
     const auto detection_s = static_cast<double>(costs.detection.count());
@@ -79,14 +110,9 @@ void Engine::interrupt(JobId id) {
     next.done_s = std::floor(done_s / step_s) * step_s;
     result.lost_gpu_s += (done_s - next.done_s) * job.gpus;
     result.overhead_gpu_s += detection_s * job.gpus;
-    Random random = draws(input_.options, run.entry);
-    random.next();  // the one that the time of the failure took
-    const bool missed = random.uniform() < costs.missed_share;
-    const bool handled = input_.handler && !missed;
-    if (!handled && random.uniform() < costs.bad_node_share &&
-        run.entry.kind != EngineJob::Kind::doomed)
-      next.kind = EngineJob::Kind::doomed;
-    next.enters = now_ + (handled ? costs.handled_restart : costs.manual_restart);
+    const Recovery recovery = recover(input_, run.entry);
+    if (recovery.fails_again) next.kind = EngineJob::Kind::doomed;
+    next.enters = now_ + (recovery.handled ? costs.handled_restart : costs.manual_restart);
   }
   const auto done = Seconds(static_cast<std::int64_t>(next.done_s));
   next.work = job.duration - done;

@@ -125,6 +125,37 @@ TEST_CASE("a bad node fails the job once more at once, unless the handler leaves
   }
 }
 
+TEST_CASE("failures of framework and script are left to the owner") {
+  const Trace trace = many_jobs();
+  FailureCosts costs = failures(Seconds(1));
+  const auto down_s = [&](bool handler) {
+    double sum_s = 0;
+    for (const JobOutcome& job : replay(trace, costs, handler).outcomes)
+      sum_s += static_cast<double>(job.down.count());
+    return sum_s;
+  };
+  const double by_hand_s = down_s(false);
+  const double most_s = by_hand_s - down_s(true);
+  costs.framework_share = costs.script_share = 0.5;
+  CHECK(down_s(true) == by_hand_s);
+  costs.script_share = 0.25;
+  CHECK(down_s(false) == by_hand_s);
+  CHECK(std::abs((by_hand_s - down_s(true)) / most_s - 0.25) < 0.1);
+}
+
+TEST_CASE("a failure of the script's that the handler takes for another fails at once again") {
+  const Trace trace = many_jobs();
+  FailureCosts costs = failures(Seconds(1));
+  costs.script_share = costs.false_share = 1;
+  int failed = 0;
+  for (const JobOutcome& job : replay(trace, costs, true).outcomes) {
+    CHECK(job.failures % 2 == 0);
+    CHECK(job.down == job.failures / 2 * Seconds(60 + 3600));
+    failed += job.failures;
+  }
+  CHECK(failed > 300);
+}
+
 TEST_CASE("a FAILED job that the handler starts again only costs GPU time") {
   Trace trace = many_jobs(40);
   for (std::size_t row = 0; row < trace.jobs.size(); row += 2)
@@ -178,19 +209,22 @@ TEST_CASE("a newcomer whose memory does not fit dies while it loads and never sh
        std::map<std::string, Settings>{{"lucid", {{"packing", "on"}, {"profiler", "off"}}},
                                        {"horus", {{"memory_mib", "24576"}, {"tick_s", "1"}}}}) {
     CAPTURE(policy);
-    const Scheduler scheduler =
+    Scheduler scheduler =
         make_scheduler(policy, {trace, cluster, {}}, PolicyOptions(settings)).value();
     SimOptions options;
     options.estimator = small;
-    const SimResult result = simulate(trace, cluster, scheduler, options).value();
-    // It runs from 1 to 61, comes back at 121 and waits for the other to end.
-    CHECK(result.outcomes[0].end == at(1000));
-    CHECK(result.outcomes[0].evictions == 0);
-    CHECK(result.outcomes[1].evictions == 1);
-    CHECK(result.outcomes[1].lost_gpu_s == 8 * 60);
-    CHECK(result.outcomes[1].down == Seconds(60));
-    CHECK(result.outcomes[1].end == at(1500));
-    CHECK(result.outcomes[1].held_gpu_s == 8 * 560);
+    for (const bool handler : {false, true}) {
+      scheduler.handler = handler;
+      const SimResult result = simulate(trace, cluster, scheduler, options).value();
+      // It runs from 1 to 61; a handler has it back while the other still runs, its owner later.
+      CHECK(result.outcomes[0].end == at(1000));
+      CHECK(result.outcomes[0].evictions == 0);
+      CHECK(result.outcomes[1].evictions == 1);
+      CHECK(result.outcomes[1].lost_gpu_s == 8 * 60);
+      CHECK(result.outcomes[1].down == Seconds(handler ? 60 : 3600));
+      CHECK(result.outcomes[1].end == at(handler ? 1500 : 61 + 3600 + 500));
+      CHECK(result.outcomes[1].held_gpu_s == 8 * 560);
+    }
   }
 }
 
