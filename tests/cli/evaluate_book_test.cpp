@@ -4,10 +4,41 @@
 
 #include <algorithm>
 
+#include "apps/book.hpp"
 #include "base/text.hpp"
 #include "tests/cli/evaluate_world.hpp"
 
 namespace schedmate {
+namespace {
+
+/// A book of one experiment whose CSV is written by hand.
+class Made : Scratch {
+ public:
+  Made(const std::string& name, const std::string& toml) : toml_(name + ".toml") {
+    write(toml_, "title = \"Made\"\n" + toml);
+  }
+  /// A figure; `places` is "AT,ARM,HOST,POLICY", `interval` "VALUE,LOW,HIGH".
+  void row(const std::string& places, const std::string& figure, const std::string& interval,
+           const std::string& note = "") {
+    csv_ += fmt::format("made,t,{},{},{},20,{},hash,command\n", places, figure, interval, note);
+  }
+  [[nodiscard]] Document book() const {
+    const auto experiment = read_experiment(path(toml_));
+    REQUIRE_MESSAGE(experiment, experiment.error().message);
+    auto rows = read_rows_of(write("made.csv", csv_));
+    REQUIRE_MESSAGE(rows, rows.error().message);
+    return evaluation_book({Chapter{*experiment, std::move(*rows), "made.csv", ""}});
+  }
+
+ private:
+  std::string toml_;
+  std::string csv_ =
+      "experiment,trace,at,arm,host,policy,figure,value,low,high,n,note,workload_sha256,command\n";
+};
+
+constexpr std::string_view one_trace = "[[trace]]\nname = \"t\"\ntrace = \"helios:t.csv\"\n";
+
+}  // namespace
 
 TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
   const World here;
@@ -79,10 +110,38 @@ settings = { "cost.advice_s" = 36000 }
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const std::string book = here.read("book/evaluation.md");
-  CHECK(book.contains("Of 2 arms with advice, controls included, 0 are safe. Not safe:"));
+  CHECK(book.contains("things cost: 0 of 1."));
+  CHECK(book.contains("Not safe:\n"));
   CHECK(
       book.contains("- small, crowd, workload_noise_pct = 0, 50: late against qssf+sm, the "
                     "same policy where other things cost\n"));
+}
+
+TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once") {
+  const std::string toml = fmt::format(
+      "host = \"lucid\"\n[settings]\nworkload = \"heavy\"\n[sweep]\nvalues = [\"0.5\", "
+      "\"0.7\"]\n{}[[arm]]\nlabel = \"sm\"\npolicy = \"lucid+sm:threshold={{at}}\"\n"
+      "standard = true\n",
+      one_trace);
+  Made made("sweep", toml);
+  for (const std::string at : {"0.5", "0.7"}) {
+    const auto arm = [&](const std::string& label, const std::string& more, const char* note) {
+      const std::string places =
+          fmt::format("{},{},lucid,\"lucid+sm:threshold={}{}\"", at, label, at, more);
+      made.row(places, "ln_ratio", "-0.1,-0.2,-0.05");
+      made.row(places, "upper95", "-0.05,,", note);
+    };
+    made.row(at + ",lucid,lucid,lucid", "jct_s", "10,9,11");
+    arm("sm", "", at == "0.5" ? "holds" : "exceeds");
+    arm("sm.last_k", ",advice=last_k", "holds");
+    arm("sm.all", " workload_shuffle=all", "holds");
+  }
+  const std::string text = made.book().markdown();
+  CHECK(text.contains("against their own host: 0 of 1; "));
+  CHECK(text.contains("(controls): 1 of 1; "));
+  CHECK(text.contains("things cost: 1 of 1."));
+  CHECK(text.contains("| lucid | t | heavy | 0 of 1 | 1 of 1 |"));
+  CHECK(text.contains("- sweep, t, threshold = 0.7: sm against lucid"));
 }
 
 }  // namespace schedmate
