@@ -9,8 +9,8 @@
 
 #include "apps/book_claims.hpp"
 #include "apps/book_pages.hpp"
+#include "apps/book_recovery.hpp"
 #include "apps/book_summary.hpp"
-#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -91,7 +91,7 @@ void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>
     const auto told = [&](const ColumnRow* column) { return arm.find(column->figure) != nullptr; };
     if (std::ranges::none_of(columns, told)) continue;  // a host in a sweep
     std::vector<Cell> cells;
-    if (swept) cells.push_back({arm.first->at});
+    if (swept) cells.push_back({named_point(chapter.experiment, arm.first->at)});
     cells.push_back({arm.first->arm});
     if (!one_host) cells.push_back({arm.first->host});
     for (const ColumnRow* column : columns)
@@ -99,41 +99,6 @@ void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>
     rows.push_back(std::move(cells));
   }
   book.table(std::move(rows), chapter.target);
-}
-
-/// One is below 1 and the other above it, with their whole intervals.
-bool apart(const Interval& left, const Interval& right) {
-  return (left.high < 1 && right.low > 1) || (left.low > 1 && right.high < 1);
-}
-
-/// Where between two points of a swept setting an arm turns from slower to faster or back in
-/// average JCT, taken to be straight between them.
-void add_break_even(Document& book, const Chapter& chapter, const std::string& trace) {
-  if (chapter.experiment.sweep.empty()) return;
-  const auto arms = arms_of(chapter, trace);
-  std::vector<std::string> found;
-  for (const ArmRows& arm : arms) {
-    const auto before = std::ranges::find_if(arms, [&](const ArmRows& other) {
-      const auto& points = chapter.experiment.points;
-      const auto here = std::ranges::find(points, arm.first->at);
-      return here != points.begin() && other.first->at == *(here - 1) &&
-             other.first->arm == arm.first->arm;
-    });
-    if (before == arms.end()) continue;
-    const BookRow* left = before->find("jct_ratio");
-    const BookRow* right = arm.find("jct_ratio");
-    if (left == nullptr || right == nullptr) continue;
-    if (!apart(left->row.interval, right->row.interval)) continue;
-    const double from = left->row.interval.value - 1;
-    const double to = right->row.interval.value - 1;
-    const auto low = parse_number<double>(before->first->at);
-    const auto high = parse_number<double>(arm.first->at);
-    if (!low || !high) continue;
-    found.push_back(fmt::format("{} against {} breaks even in average JCT at {} = {:.0f}",
-                                arm.first->arm, arm.first->host, chapter.experiment.sweep,
-                                *low + (*high - *low) * from / (from - to)));
-  }
-  if (!found.empty()) book.list(found);
 }
 
 /// Once for each workload of the book.
@@ -192,7 +157,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
       told = std::move(labels);
     }
     add_jobs(book, chapter, trace, arms);
-    add_break_even(book, chapter, trace);
+    add_recovery(book, chapter, trace);
   }
   book.paragraph(elastic                ? elastic_note()
                  : experiment.estimates ? estimates_note()

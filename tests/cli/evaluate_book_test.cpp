@@ -38,6 +38,20 @@ class Made : Scratch {
 
 constexpr std::string_view one_trace = "[[trace]]\nname = \"t\"\ntrace = \"helios:t.csv\"\n";
 
+std::string recovery_sweep() {
+  return fmt::format(
+      "host = \"schedmate+sm\"\n[settings]\ncost.failure_gpu_hours = 100\n[sweep]\n"
+      "setting = \"cost.manual_restart_s\"\nvalues = [60, 5736, 35526]\n{}"
+      "[[arm]]\nlabel = \"other\"\npolicy = \"schedmate+sm\"\n"
+      "[[arm]]\nlabel = \"fh\"\npolicy = \"schedmate+fh\"\n",
+      one_trace);
+}
+
+void add_point(Made& made, const std::string& at, const std::string& interval) {
+  for (const auto* arm : {"other,schedmate+sm,schedmate+sm", "fh,schedmate+sm,schedmate+fh"})
+    made.row(at + "," + arm, "jct_ratio", interval);
+}
+
 }  // namespace
 
 TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
@@ -115,6 +129,37 @@ settings = { "cost.advice_s" = 36000 }
   CHECK(
       book.contains("- small, crowd, workload_noise_pct = 0, 50: late against qssf+sm, the "
                     "same policy where other things cost\n"));
+}
+
+TEST_CASE("book: where a handler breaks even, with the published delays and its curve") {
+  Made made("recovery", recovery_sweep());
+  add_point(made, "60", "0.98,0.97,0.99");
+  add_point(made, "5736", "1.01,0.99,1.03");
+  add_point(made, "35526", "1.2,1.1,1.3");
+  const Document book = made.book();
+  const std::string text = book.markdown();
+  CHECK(
+      text.contains("- fh against schedmate+sm breaks even in average JCT between "
+                    "cost.manual_restart_s = 5736 and 35526, from where on every 95 % interval "
+                    "lies above 1; below 1 at 60\n"));
+  CHECK_FALSE(text.contains("- other against"));
+  CHECK(text.contains("| 5736 (NVLink) | fh | 1.010 ±0.020 :5 |"));
+  CHECK_FALSE(text.contains("<svg"));
+  const std::string page = book.html("book");
+  CHECK(page.contains("<svg"));
+  CHECK(page.contains(">NVLink 95.6 min</text>"));
+  for (const int line : {3, 5, 7})  // of the CSV
+    CHECK(page.contains(fmt::format("<a href=\"made.csv#L{}\"><circle", line)));
+}
+
+TEST_CASE("book: no break-even is promised that the last point does not show") {
+  Made made("recovery", recovery_sweep());
+  add_point(made, "60", "1.2,1.1,1.3");
+  add_point(made, "5736", "1.2,1.1,1.3");
+  add_point(made, "35526", "1.2,0.9,1.5");
+  CHECK(made.book().markdown().contains(
+      "- fh against schedmate+sm: no break-even in average JCT up to cost.manual_restart_s = "
+      "35526; above 1 at 60, 5736\n"));
 }
 
 TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once") {
