@@ -189,4 +189,20 @@ TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once"
   CHECK(text.contains("- sweep, t, threshold = 0.7: sm against lucid"));
 }
 
+TEST_CASE("book: of a published error less is better") {
+  const std::string toml = fmt::format(
+      "estimates = true\nwarm_up_days = 0\nhost = \"last_k\"\n{}[[arm]]\npolicy = \"advisor\"\n",
+      one_trace);
+  const auto verdict = [&](const std::string& interval) {
+    Made made("fig14_estimates", toml);
+    made.row(",advisor,last_k,advisor", "use_error", interval);
+    const std::string text = made.book().markdown();
+    const auto from = text.find("| mean error of SM");
+    return text.substr(from, text.find('\n', from) - from);
+  };
+  CHECK(verdict("0.2,0.1,0.25").ends_with("| reached |"));
+  CHECK(verdict("0.3,0.29,0.31").ends_with("| not reached |"));
+  CHECK(verdict("0.28,0.25,0.3").ends_with("| open: the interval has both |"));
+}
+
 }  // namespace schedmate
