@@ -162,6 +162,45 @@ TEST_CASE("book: no break-even is promised that the last point does not show") {
       "35526; above 1 at 60, 5736\n"));
 }
 
+TEST_CASE("book: costs of failures at their defaults are stated, but not those that are set") {
+  Made made("recovery", recovery_sweep());
+  add_point(made, "60", "1,1,1");
+  CHECK(made.book().markdown().contains(
+      "- Setting: cost.failure_gpu_hours = 100\n- Defaults: cost.checkpoint_s = 1800, "
+      "cost.detection_s = 600, cost.handled_restart_s = 60\n"));
+}
+
+TEST_CASE("book: evidence are the controls that an experiment has") {
+  const std::string toml =
+      fmt::format("host = \"qssf\"\n{}[[arm]]\nlabel = \"sm\"\npolicy = \"qssf+sm\"\n", one_trace);
+  Made made("plain", toml);
+  made.row(",sm,qssf,qssf+sm", "ln_ratio", "-0.1,-0.2,-0.05");
+  CHECK(made.book().markdown().contains("This experiment has no controls"));
+  CHECK(made.book().markdown().contains("- Published: none\n"));
+  made.row(",sm,qssf,qssf+sm", "over_all", "0.01,-0.02,0.03");
+  const std::string text = made.book().markdown();
+  CHECK_FALSE(text.contains("This experiment has no controls"));
+  CHECK(text.contains("evidence for reading code: over all alone."));
+  CHECK(text.contains("so that its gain is not shown to come from reading, is sm in plain.\n"));
+}
+
+TEST_CASE("book: a gain that wrong facts do not lessen is named on the front page") {
+  const std::string toml = fmt::format(
+      "host = \"lucid\"\n[sweep]\nsetting = \"workload_noise_pct\"\nvalues = [0, 100]\n{}"
+      "[[arm]]\nlabel = \"sm\"\npolicy = \"lucid+sm\"\n",
+      one_trace);
+  const auto named = [&](const std::string& last) {
+    Made made("noise", toml);
+    made.row("0,sm,lucid,lucid+sm", "ln_ratio", "-0.2,-0.22,-0.18");
+    made.row("100,sm,lucid,lucid+sm", "ln_ratio", last);
+    return made.book().markdown().contains("from the fewest wrong facts to the most: noise.\n");
+  };
+  CHECK(named("-0.25,-0.3,-0.2"));
+  CHECK(named("-0.17,-0.19,-0.15"));
+  CHECK_FALSE(named("-0.1,-0.12,-0.08"));
+  CHECK_FALSE(named("0.0,-0.2,0.2"));  // no gain there
+}
+
 TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once") {
   const std::string toml = fmt::format(
       "host = \"lucid\"\n[settings]\nworkload = \"heavy\"\n[sweep]\nvalues = [\"0.5\", "
@@ -187,6 +226,9 @@ TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once"
   CHECK(text.contains("things cost: 1 of 1."));
   CHECK(text.contains("| lucid | t | heavy | 0 of 1 | 1 of 1 |"));
   CHECK(text.contains("- sweep, t, threshold = 0.7: sm against lucid"));
+  // The swept option has its name, and the policy is that of every point.
+  CHECK(text.contains("| threshold | arm |"));
+  CHECK(text.contains("Arms: sm = lucid+sm:threshold={at}.\n"));
 }
 
 TEST_CASE("book: of a published error less is better") {
@@ -197,6 +239,7 @@ TEST_CASE("book: of a published error less is better") {
     Made made("fig14_estimates", toml);
     made.row(",advisor,last_k,advisor", "use_error", interval);
     const std::string text = made.book().markdown();
+    CHECK(text.contains("perturbations; no warm-up\n"));
     const auto from = text.find("| mean error of SM");
     return text.substr(from, text.find('\n', from) - from);
   };
