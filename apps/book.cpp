@@ -9,8 +9,10 @@
 
 #include "apps/book_claims.hpp"
 #include "apps/book_pages.hpp"
+#include "apps/book_reading.hpp"
+#include "apps/book_recovery.hpp"
 #include "apps/book_summary.hpp"
-#include "base/text.hpp"
+#include "apps/standard_arms.hpp"
 
 namespace schedmate {
 namespace {
@@ -34,15 +36,37 @@ bool is_left_out(const ColumnRow& column) {
   return std::ranges::find(rest, column.figure) != rest.end();
 }
 
+/// An arm's policy with {at} for the point, where the experiment has it so.
+std::string written_policy(const Chapter& chapter, const FigureRow& row) {
+  const auto& arms = chapter.experiment.arms;
+  const auto arm = std::ranges::find(arms, row.arm, &ExperimentArm::label);
+  if (arm == arms.end()) return row.policy;
+  const std::string here = policy_at(*arm, row.at);
+  return row.policy.starts_with(here) ? arm->policy + row.policy.substr(here.size()) : row.policy;
+}
+
+/// Of a standard arm: what it is stands on the front page.
+bool is_standard(const Chapter& chapter, const std::string& label) {
+  const auto& arms = chapter.experiment.arms;
+  const auto arm = std::ranges::find(arms, label, &ExperimentArm::label);
+  const auto base =
+      std::ranges::find(arms, label.substr(0, label.rfind('.')), &ExperimentArm::label);
+  if (arm == arms.end() || base == arms.end() || base == arm) return false;
+  return std::ranges::any_of(standard_arms(*base), [&](const ExperimentArm& each) {
+    return each.label == label && each.policy == arm->policy && each.settings == arm->settings;
+  });
+}
+
 /// What the labels stand for, "" where they are policies.
-std::string labels_of(const std::vector<ArmRows>& arms) {
+std::string labels_of(const Chapter& chapter, const std::vector<ArmRows>& arms) {
   std::string text;
   std::set<std::string> told;
   for (const ArmRows& arm : arms) {
     const FigureRow& row = *arm.first;
-    if (row.policy == row.arm) continue;
+    if (row.policy == row.arm || is_standard(chapter, row.arm)) continue;
     if (told.insert(row.arm).second)
-      text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm, row.policy);
+      text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm,
+                          written_policy(chapter, row));
   }
   return text.empty() ? text : text + ".";
 }
@@ -74,15 +98,18 @@ bool has_one_host(const std::vector<ArmRows>& arms) {
   });
 }
 
-void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>& arms) {
+/// Adds the figures of its columns to `shown`.
+void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>& arms,
+              std::set<std::string_view>& shown) {
   const bool swept =
       std::ranges::any_of(arms, [](const auto& arm) { return !arm.first->at.empty(); });
   const bool one_host = has_one_host(arms);
   std::vector<const ColumnRow*> columns;
   for (const ColumnRow& column : figure_columns())
     if (tells_apart(column, arms) && !(swept && is_left_out(column))) columns.push_back(&column);
+  for (const ColumnRow* column : columns) shown.insert(column->figure);
   std::vector<Cell> head;
-  if (swept) head.push_back({chapter.experiment.sweep.empty() ? "at" : chapter.experiment.sweep});
+  if (swept) head.push_back({swept_name(chapter.experiment)});
   head.push_back({"arm"});
   if (!one_host) head.push_back({"against"});
   for (const ColumnRow* column : columns) head.push_back({std::string(column->title)});
@@ -91,7 +118,7 @@ void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>
     const auto told = [&](const ColumnRow* column) { return arm.find(column->figure) != nullptr; };
     if (std::ranges::none_of(columns, told)) continue;  // a host in a sweep
     std::vector<Cell> cells;
-    if (swept) cells.push_back({arm.first->at});
+    if (swept) cells.push_back({named_point(chapter.experiment, arm.first->at)});
     cells.push_back({arm.first->arm});
     if (!one_host) cells.push_back({arm.first->host});
     for (const ColumnRow* column : columns)
@@ -99,41 +126,6 @@ void add_arms(Document& book, const Chapter& chapter, const std::vector<ArmRows>
     rows.push_back(std::move(cells));
   }
   book.table(std::move(rows), chapter.target);
-}
-
-/// One is below 1 and the other above it, with their whole intervals.
-bool apart(const Interval& left, const Interval& right) {
-  return (left.high < 1 && right.low > 1) || (left.low > 1 && right.high < 1);
-}
-
-/// Where between two points of a swept setting an arm turns from slower to faster or back in
-/// average JCT, taken to be straight between them.
-void add_break_even(Document& book, const Chapter& chapter, const std::string& trace) {
-  if (chapter.experiment.sweep.empty()) return;
-  const auto arms = arms_of(chapter, trace);
-  std::vector<std::string> found;
-  for (const ArmRows& arm : arms) {
-    const auto before = std::ranges::find_if(arms, [&](const ArmRows& other) {
-      const auto& points = chapter.experiment.points;
-      const auto here = std::ranges::find(points, arm.first->at);
-      return here != points.begin() && other.first->at == *(here - 1) &&
-             other.first->arm == arm.first->arm;
-    });
-    if (before == arms.end()) continue;
-    const BookRow* left = before->find("jct_ratio");
-    const BookRow* right = arm.find("jct_ratio");
-    if (left == nullptr || right == nullptr) continue;
-    if (!apart(left->row.interval, right->row.interval)) continue;
-    const double from = left->row.interval.value - 1;
-    const double to = right->row.interval.value - 1;
-    const auto low = parse_number<double>(before->first->at);
-    const auto high = parse_number<double>(arm.first->at);
-    if (!low || !high) continue;
-    found.push_back(fmt::format("{} against {} breaks even in average JCT at {} = {:.0f}",
-                                arm.first->arm, arm.first->host, chapter.experiment.sweep,
-                                *low + (*high - *low) * from / (from - to)));
-  }
-  if (!found.empty()) book.list(found);
 }
 
 /// Once for each workload of the book.
@@ -160,23 +152,53 @@ void add_pairs(Document& book, const Chapter& chapter, std::set<std::string>& sh
   book.table(std::move(rows), chapter.target);
 }
 
+/// The costs of failures that an experiment with failures leaves as they are: a restart's is one.
+std::string default_costs(const Chapter& chapter) {
+  const ExperimentFile& experiment = chapter.experiment;
+  constexpr std::string_view failures = "cost.failure_gpu_hours";
+  const bool fails =
+      experiment.settings.contains(std::string(failures)) || experiment.sweep == failures;
+  if (!fails) return "";
+  constexpr auto costs = std::to_array<std::string_view>(
+      {"cost.checkpoint_s", "cost.detection_s", "cost.manual_restart_s", "cost.handled_restart_s"});
+  const std::string command = chapter.rows.empty() ? "" : chapter.rows.front().row.command;
+  std::string text;
+  for (const SettingRow& row : setting_rows()) {
+    if (std::ranges::find(costs, row.key) == costs.end() || row.key == experiment.sweep) continue;
+    if (experiment.settings.contains(std::string(row.key))) continue;
+    if (command.contains(fmt::format("--set {}=", row.key))) continue;
+    text += fmt::format("{}{} = {}", text.empty() ? "Defaults: " : ", ", row.key, row.fallback);
+  }
+  return text;
+}
+
+/// What an experiment is compared with, and how it is run.
+std::vector<std::string> head_of(const Chapter& chapter) {
+  const ExperimentFile& experiment = chapter.experiment;
+  std::vector<std::string> points;
+  for (const std::string& each : experiment.published) points.push_back("Published: " + each);
+  if (points.empty()) points.emplace_back("Published: none");
+  for (const auto& [key, value] : experiment.settings)
+    points.push_back(fmt::format("Setting: {} = {}", key, value));
+  if (std::string costs = default_costs(chapter); !costs.empty())
+    points.push_back(std::move(costs));
+  const bool whole = experiment.warm_up_days == 0 || is_elastic(experiment);
+  points.push_back(whole ? fmt::format("{} perturbations; no warm-up", experiment.perturbations)
+                         : fmt::format("{} perturbations; the first {:g} days are left out",
+                                       experiment.perturbations, experiment.warm_up_days));
+  return points;
+}
+
 void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& workloads) {
   const ExperimentFile& experiment = chapter.experiment;
   book.heading(2, experiment.title);
   if (!experiment.claim.empty()) book.paragraph("Claim: " + experiment.claim);
-  std::vector<std::string> points;
-  for (const std::string& each : experiment.published) points.push_back("Published: " + each);
-  for (const auto& [key, value] : experiment.settings)
-    points.push_back(fmt::format("Setting: {} = {}", key, value));
-  const bool elastic = is_elastic(experiment);
-  points.push_back(elastic ? fmt::format("{} perturbations", experiment.perturbations)
-                           : fmt::format("{} perturbations; the first {:g} days are left out",
-                                         experiment.perturbations, experiment.warm_up_days));
-  book.list(points);
+  book.list(head_of(chapter));
   if (!chapter.origin.empty()) book.paragraph(chapter.origin);
   if (chapter.rows.empty()) return;
   book.code(chapter.rows.front().row.command);
   std::string told;  // of one trace, mostly true of the others
+  std::set<std::string_view> shown;
   for (const std::string& trace : shown_traces(experiment)) {
     const auto arms = arms_of(chapter, trace);
     book.heading(
@@ -186,17 +208,17 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
     if (found != experiment.traces.end() && !found->like.empty())
       book.paragraph(
           fmt::format("Synthetic rows, drawn like {} from published tables.", found->like));
-    add_arms(book, chapter, arms);
-    if (std::string labels = labels_of(arms); !labels.empty() && labels != told) {
+    add_arms(book, chapter, arms, shown);
+    if (std::string labels = labels_of(chapter, arms); !labels.empty() && labels != told) {
       book.paragraph(labels);
       told = std::move(labels);
     }
     add_jobs(book, chapter, trace, arms);
-    add_break_even(book, chapter, trace);
+    add_recovery(book, chapter, trace);
   }
-  book.paragraph(elastic                ? elastic_note()
+  book.paragraph(is_elastic(experiment) ? elastic_note(experiment)
                  : experiment.estimates ? estimates_note()
-                                        : construction_note());
+                                        : construction_note(shown));
   add_pairs(book, chapter, workloads);
 }
 
@@ -204,7 +226,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
 
 Document evaluation_book(const std::vector<Chapter>& chapters) {
   Document book;
-  add_front_page(book);
+  add_front_page(book, not_from_reading(chapters));
   add_claims(book, chapters);
   add_summary(book, chapters);
   add_bounds_page(book, chapters);

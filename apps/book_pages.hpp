@@ -3,17 +3,17 @@
 
 /// The pages of the evaluation book that hold for every experiment.
 
+#include <string>
+#include <vector>
+
 #include "apps/document.hpp"
 
 namespace schedmate {
 
-void add_front_page(Document& book);
-/// Beside each gain on made-up metadata.
-[[nodiscard]] std::string construction_note();
+/// `not_from_reading`: where the Advisor does not help by what it reads.
+void add_front_page(Document& book, const std::vector<std::string>& not_from_reading);
 /// Under errors of estimates.
 [[nodiscard]] std::string estimates_note();
-/// Under elastic experiments.
-[[nodiscard]] std::string elastic_note();
 void add_limits_page(Document& book);
 
 }  // namespace schedmate

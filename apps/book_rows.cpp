@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "apps/elastic_study.hpp"
 #include "base/check.hpp"
@@ -78,6 +79,20 @@ std::string interval_of(const Interval& interval, Look look) {
   return " ±" + below.substr(below.starts_with('+') ? 1 : 0);
 }
 
+/// "threshold" of "lucid+sm:threshold={at}", all of "advisor:{at}"; "" where there is no point.
+std::string swept_option(std::string_view policy) {
+  constexpr std::string_view hole = "{at}";
+  const std::size_t point = policy.find(hole);
+  if (point == std::string_view::npos) return "";
+  std::string_view option = policy.substr(0, point + hole.size());
+  if (const auto comma = option.rfind(','); comma != std::string_view::npos)
+    option.remove_prefix(comma + 1);
+  else if (const auto colon = option.find(':'); colon + 1 < point)
+    option.remove_prefix(colon + 1);
+  const std::string_view set = option.substr(0, option.size() - hole.size());
+  return std::string(set.ends_with('=') ? set.substr(0, set.size() - 1) : option);
+}
+
 double number_of(std::string_view text) {
   return parse_number<double>(text).value_or(std::nan(""));
 }
@@ -121,6 +136,17 @@ std::vector<std::string> shown_traces(const ExperimentFile& experiment) {
   std::vector<std::string> names;
   for (const ExperimentTrace& trace : experiment.traces) names.push_back(trace.name);
   return names;
+}
+
+std::string swept_name(const ExperimentFile& experiment) {
+  if (!experiment.sweep.empty()) return experiment.sweep;
+  std::string names;
+  std::set<std::string> told;
+  for (const ExperimentArm& arm : experiment.arms) {
+    std::string name = swept_option(arm.policy);
+    if (!name.empty() && told.insert(name).second) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? "at" : names;
 }
 
 const BookRow* ArmRows::find(std::string_view figure) const {

@@ -37,6 +37,9 @@ struct Chapter {
 /// The traces that the book shows: of several elastic ones all jobs together, as `all`.
 [[nodiscard]] std::vector<std::string> shown_traces(const ExperimentFile& experiment);
 
+/// The swept setting, or the options of policies that hold the point.
+[[nodiscard]] std::string swept_name(const ExperimentFile& experiment);
+
 /// The rows of one arm at one point of a sweep, by figure.
 struct ArmRows {
   const FigureRow* first;

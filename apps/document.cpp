@@ -102,6 +102,8 @@ std::string markdown_of(const Block& block) {
     }
     case Kind::table:
       return markdown_table(block);
+    case Kind::drawing:
+      break;
   }
   return "";
 }
@@ -123,6 +125,8 @@ std::string html_of(const Block& block) {
     }
     case Kind::table:
       return html_table(block.rows);
+    case Kind::drawing:
+      return block.rows.front().front().text;
   }
   return "";
 }
@@ -152,11 +156,15 @@ void Document::list(const std::vector<std::string>& points) {
 void Document::table(std::vector<std::vector<Cell>> rows, std::string file) {
   blocks_.push_back({Kind::table, 1, std::move(file), std::move(rows)});
 }
+void Document::drawing(std::string svg) {
+  if (!svg.empty()) blocks_.push_back({Kind::drawing, 1, "", {{{std::move(svg)}}}});
+}
 
 std::string Document::markdown() const {
   std::string out;
   std::string told;  // the file whose lines stand in tables
   for (const Block& block : blocks_) {
+    if (block.kind == Kind::drawing) continue;
     out += (out.empty() ? "" : "\n") + markdown_of(block);
     if (block.file.empty() || block.file == told) continue;
     told = block.file;

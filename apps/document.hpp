@@ -18,10 +18,10 @@ struct Cell {
 };
 
 struct Block {
-  enum class Kind : std::uint8_t { heading, paragraph, list, table, code } kind;
+  enum class Kind : std::uint8_t { heading, paragraph, list, table, code, drawing } kind;
   int level = 1;       ///< of a heading
   std::string file{};  ///< of a table: where its cells' lines are; told once in Markdown
-  /// A table's rows, the first its head; a list's points, a paragraph or heading as one cell.
+  /// A table's rows, the first its head; a list's points, else one cell.
   std::vector<std::vector<Cell>> rows;
 };
 
@@ -34,6 +34,8 @@ class Document {
   /// In Markdown cells of `file`, or of the file of the cell before in the row, have their line
   /// alone, others a link.
   void table(std::vector<std::vector<Cell>> rows, std::string file = "");
+  /// SVG, which Markdown leaves out: its figures stand in a table, too.
+  void drawing(std::string svg);
 
   [[nodiscard]] std::string markdown() const;
   [[nodiscard]] std::string html(const std::string& title) const;

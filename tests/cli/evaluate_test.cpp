@@ -5,82 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/random.hpp"
 #include "base/text.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/evaluate_world.hpp"
 #include "trace/csv.hpp"
 
 namespace schedmate {
-namespace {
-
-/// 300 jobs of four users that crowd 2 nodes of 8 GPUs.
-std::string two_node_crowd() {
-  std::string text = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
-  Random random(11);
-  std::int64_t now = 0;
-  for (int i = 1; i <= 300; ++i) {
-    now += random.below(200);
-    text += fmt::format("{},u{},p,{},COMPLETED,{},{}\n", i, random.below(4), 1 + random.below(4),
-                        now, 30 + random.below(3000));
-  }
-  return text;
-}
-
-constexpr std::string_view two_nodes = "[[vc]]\nname = \"p\"\nnodes = 2\ngpus_per_node = 8\n";
-
-constexpr std::string_view experiment = R"toml(title = "Small | <b>crowd</b>"
-claim = "none"
-published = ["1.23x (paper)"]
-perturbations = 3
-warm_up_days = 0.05
-host = "qssf"
-[settings]
-workload = "heavy"
-[[trace]]
-name = "crowd"
-trace = "helios:jobs.csv"
-cluster = "cluster.toml"
-[[arm]]
-label = "sm"
-policy = "qssf+sm"
-standard = true
-[[arm]]
-policy = "fifo"
-)toml";
-
-struct World : Scratch {
-  World() {
-    write("jobs.csv", two_node_crowd());
-    write("cluster.toml", two_nodes);
-    write("small.toml", experiment);
-  }
-  [[nodiscard]] Ran evaluate(const std::string& out, const std::string& threads = "1") const {
-    return run({"evaluate", "small.toml", "--out", out, "--book", "book/evaluation.md", "--threads",
-                threads});
-  }
-};
-
-struct Row {
-  std::string arm, figure, value, note;
-};
-std::vector<Row> rows_of(const std::string& csv) {
-  auto rows = CsvRows::open(csv, "csv").value();
-  const auto field = [&](std::string_view name) {
-    return std::string(rows.field(rows.need(name).value()));
-  };
-  std::vector<Row> read;
-  while (rows.next())
-    read.push_back({field("arm"), field("figure"), field("value"), field("note")});
-  return read;
-}
-
-std::string value_of(const std::vector<Row>& rows, std::string_view arm, std::string_view figure) {
-  const auto found = std::ranges::find_if(
-      rows, [&](const Row& row) { return row.arm == arm && row.figure == figure; });
-  return found == rows.end() ? "absent" : found->value;
-}
-
-}  // namespace
 
 TEST_CASE("evaluate: equal bytes on repetition and on any number of threads") {
   const World one;
@@ -108,7 +37,7 @@ TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
 
 TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   const World here;
-  here.write("other.toml", std::string(experiment) + "label = \"f\"\n");
+  here.write("other.toml", std::string(small_experiment) + "label = \"f\"\n");
   const auto book = [&] {
     const Ran ran = here.run({"evaluate", "small.toml", "--cite", "other.toml", "--out", "out",
                               "--book", "book/evaluation.md"});
@@ -165,36 +94,6 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
   CHECK_FALSE(here.read("book.md").contains("Made by code"));
 }
 
-TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
-  const World here;
-  const Ran ran = here.evaluate("out");
-  REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const auto rows = rows_of(here.read("out/small.csv"));
-  for (const char* arm : {"sm", "sm.last_k", "sm.oracle", "sm.metadata", "sm.all", "fifo"})
-    CHECK_MESSAGE(value_of(rows, arm, "ln_ratio") != "absent", arm);
-  for (const char* figure : {"over_last_k", "over_metadata", "over_all", "oracle_share"})
-    CHECK_MESSAGE(value_of(rows, "sm", figure) != "absent", figure);
-  // qssf has last_k already: the same advice beside it changes nothing.
-  CHECK(value_of(rows, "sm.last_k", "ln_ratio") == "0");
-  CHECK(value_of(rows, "sm", "unfinished") == "0");
-  const std::string book = here.read("book/evaluation.md");
-  const auto found = std::ranges::find_if(
-      rows, [](const Row& row) { return row.arm == "sm" && row.figure == "jct_s"; });
-  const auto line = found - rows.begin() + 2;
-  CHECK(book.contains(fmt::format(" :{} |", line)));
-  CHECK(here.read("out/evaluation.html").contains(fmt::format("small.csv#L{0}\">{0}</a>", line)));
-  CHECK(book.contains("## In short"));
-  CHECK(book.contains("| small, crowd | sm against"));
-  // One link a row is enough, its other cells have their lines.
-  CHECK(book.find("small.csv#L") == book.rfind("small.csv#L"));
-  CHECK(book.contains("| over last_k | over metadata | over all |"));
-  CHECK(book.contains("### small: crowd, against qssf"));
-  CHECK(book.contains("What this does not show"));
-  CHECK(book.contains("is construction"));
-  CHECK_FALSE(book.contains("<b>"));
-  CHECK_FALSE(here.read("out/evaluation.html").contains("<b>"));
-}
-
 TEST_CASE("evaluate: a line for each arm on the terminal, each figure in JSON") {
   const World here;
   const Ran text = here.evaluate("out");
@@ -236,52 +135,6 @@ TEST_CASE("evaluate: intervals stand behind figures, and columns where their tit
         width(head.substr(0, head.find("average JCT x"))));
 }
 
-TEST_CASE("evaluate: of an experiment of the paper's the book says what became of the claim") {
-  const World here;
-  // Named as the book knows it: at least 1.302 times shorter is claimed of its arm sm.
-  here.write("table2_simulated.toml", here.read("small.toml"));
-  const Ran ran = here.run(
-      {"evaluate", "table2_simulated.toml", "--out", "out", "--book", "book/evaluation.md"});
-  REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.read("book/evaluation.md");
-  const double factor =
-      parse_number<double>(
-          value_of(rows_of(here.read("out/table2_simulated.csv")), "sm", "jct_ratio"))
-          .value();
-  REQUIRE(factor < 1.2);
-  CHECK(book.contains("## What became of the paper's claims"));
-  CHECK(
-      book.contains("| Lucid+SchedMate, average JCT -23.2 % (Table 2) | table2_simulated, crowd"));
-  CHECK(book.contains("| not reached |"));
-}
-
-TEST_CASE("evaluate: an arm above its bound is listed once, with the points and the reason") {
-  const World here;
-  here.write("small.toml", R"toml(title = "Late advice"
-perturbations = 3
-warm_up_days = 0
-host = "qssf+sm"
-[sweep]
-setting = "workload_noise_pct"
-values = [0, 50]
-[[trace]]
-name = "crowd"
-trace = "helios:jobs.csv"
-cluster = "cluster.toml"
-[[arm]]
-label = "late"
-policy = "qssf+sm"
-settings = { "cost.advice_s" = 36000 }
-)toml");
-  const Ran ran = here.evaluate("out");
-  REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.read("book/evaluation.md");
-  CHECK(book.contains("Of 2 arms with advice, controls included, 0 are safe. Not safe:"));
-  CHECK(
-      book.contains("- small, crowd, workload_noise_pct = 0, 50: late against qssf+sm, the "
-                    "same policy where other things cost\n"));
-}
-
 TEST_CASE("evaluate: estimators against each other") {
   const World here;
   here.write("small.toml", R"(title = "Errors"
@@ -309,7 +162,7 @@ policy = "oracle_retrieval"
 
 TEST_CASE("evaluate: a sweep has each arm at each point, and a policy may hold the point") {
   const World here;
-  std::string text(experiment);
+  std::string text(small_experiment);
   text +=
       "[sweep]\nvalues = [\"1\", \"5\"]\n[[arm]]\nlabel = \"k\"\n"
       "policy = \"sjf:estimate=last_k:{at}\"\n";
@@ -374,7 +227,7 @@ TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
       {"trace = \"helios:jobs.csv\"", "trace = \"helios:absent.csv\"", "absent.csv"}};
   for (const Broken& each : broken) {
     const World here;
-    std::string text(experiment);
+    std::string text(small_experiment);
     text.replace(text.find(each.from), each.from.size(), each.to);
     here.write("small.toml", text);
     const Ran ran = here.evaluate("out");
