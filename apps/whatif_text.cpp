@@ -159,6 +159,10 @@ std::string fidelity_text(const WhatifAnswer& answer) {
         "  {} of all waiting was for limits, holds and the like, which the replay does not know\n",
         percent(odd));
   }
+  if (f.jobs == 0) {
+    return "\nreplay   no job is left after the warm-up: all of them started before the first end in\n"
+           "         the dump. Nothing can be compared; make a dump of a longer time (--starttime)\n";
+  }
   if (f.good()) {
     return text + fmt::format(
                       "  allowed is a median of {} (10 min or 20 % of the mean wait): the "

@@ -93,6 +93,19 @@ TEST_CASE("whatif: a dump that the site's model made itself is replayed to the s
   CHECK(under("srtf:estimate=oracle").status == 1);  // another scheduler is seen to be another
 }
 
+TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
+  const Scratch here;
+  const std::string rows = idle_but_waiting(0);
+  const std::string path = here.write("one.txt", rows.substr(0, rows.find("\n2|") + 1));
+  const Ran ran = whatif(here, path, {"--policy", "fifo", "--out", "out"});
+  CHECK(ran.status == 1);
+  CHECK(ran.out.contains("no job is left after the warm-up"));
+  CHECK_FALSE(ran.out.contains("median"));
+  const auto document = nlohmann::json::parse(here.read("out/whatif.json"));
+  CHECK(document["replay"]["jobs"] == 0);
+  CHECK(document["replay"]["median_start_error_s"].is_null());
+}
+
 TEST_CASE("whatif: the Advisor reads what was submitted from where") {
   const Scratch here;
   // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else tells them
