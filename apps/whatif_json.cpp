@@ -58,6 +58,7 @@ Json replay_of(const WhatifAnswer& answer) {
     tried.push_back(
         {{"policy", site.spec}, {"median_start_error_s", of_jobs(f.jobs, site.median_error_s)}});
   return {{"policy", answer.site},
+          {"invented_workload", workload(answer.site_workload)},
           {"tried", std::move(tried)},
           {"good", f.good()},
           {"jobs", f.jobs},
@@ -81,11 +82,15 @@ Json change_of(const Change& change) {
           {"mean_ln_jct_ratio", change.log_ratio},
           {"ci95", {change.low, change.high}},
           {"replay_mean_ln_jct_ratio", change.replay_log_ratio},
+          {"replay_mean_abs_ln_jct_ratio", change.replay_log_error},
+          {"end_shift_s", change.end_shift_s},
+          {"replay_end_error_s", change.replay_end_error_s},
           {"wait_s", change.wait_s},
           {"replay_wait_s", change.replay_wait_s},
           {"real_wait_s", change.real_wait_s},
           {"verdict", to_string(change.verdict)},
-          {"confidence", to_string(change.confidence)}};
+          {"confidence", to_string(change.confidence)},
+          {"doubt", to_string(change.doubt)}};
 }
 
 Json changes_of(const std::vector<Change>& changes) {
@@ -97,6 +102,7 @@ Json changes_of(const std::vector<Change>& changes) {
 Json policy_of(const WhatifPolicy& policy) {
   return {{"label", policy.label},
           {"policy", policy.spec},
+          {"invented_workload", workload(policy.invented_workload)},
           {"not_finished", policy.left},
           {"all", policy.all.empty() ? Json() : change_of(policy.all.front())},
           {"by_size", changes_of(policy.sizes)},
