@@ -16,7 +16,8 @@ struct WhatifPolicy {
   std::string label, spec;
   std::vector<Change> all;  ///< one, or none when no job can be compared
   std::vector<Change> users, sizes;
-  std::uint64_t left = 0;  ///< jobs that did not finish under it
+  std::uint64_t left = 0;         ///< jobs that did not finish under it
+  std::string invented_workload;  ///< the recipe that stood for the jobs' GPU use, "" = not needed
 };
 
 /// A model of the site's scheduler that was tried.
@@ -28,6 +29,7 @@ struct WhatifSite {
 struct WhatifAnswer {
   std::string dump;  ///< file name, without its folders
   std::string site;  ///< the policy that stands for the site's scheduler: the nearest of `tried`
+  std::string site_workload;  ///< as WhatifPolicy::invented_workload
   std::vector<WhatifSite> tried;
   bool hashed = true;
   const AccountingDump& accounting;

@@ -90,6 +90,14 @@ Grouping all_jobs(const Trace& trace) {
   return {{"all"}, std::vector<std::uint32_t>(trace.jobs.size())};
 }
 
+/// The recipe of the GPU use that the run looked at, "" when it looked at none. A dump has none.
+std::string invented_workload(const RunLabel& run) {
+  const auto found = std::ranges::find(run.settings, "workload", [](const auto& setting) {
+    return std::string_view(setting.first);
+  });
+  return found == run.settings.end() ? "" : found->second;
+}
+
 /// One run after the other: what they all share.
 class Comparison {
  public:
@@ -106,22 +114,28 @@ class Comparison {
       answer.tried.push_back({site.text, fidelity.median_error_s});
       if (nearest && fidelity.median_error_s >= answer.fidelity.median_error_s) continue;
       answer.site = site.text;
+      answer.site_workload = invented_workload(done->record.run);
       answer.fidelity = fidelity;
       nearest.emplace(std::move(*done));
     }
+    past_invented_ = !answer.site_workload.empty();
     return keep(nearest->record, past_);
   }
 
   Result<WhatifPolicy> try_policy(const PolicySpec& policy) {
     auto done = replay(input_, policy);
     if (!done) return tl::unexpected(done.error());
+    const std::string invented = invented_workload(done->record.run);
     SimResult result;
     if (auto kept = keep(done->record, result); !kept) return tl::unexpected(kept.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
     ProgressBar progress("intervals", input_.session.environment.progress);
-    WhatifPolicy found{policy.label, policy.text, {},
-                       {},           {},          runs_.back().jobs - runs_.back().finished};
-    const Pair pair{past_, result};
+    WhatifPolicy found;
+    found.label = policy.label;
+    found.spec = policy.text;
+    found.left = runs_.back().jobs - runs_.back().finished;
+    found.invented_workload = invented;
+    const Pair pair{past_, result, past_invented_ || !invented.empty()};
     found.all = compare(world_, pair, all_jobs(world_.trace), seed);
     progress.show(1.0 / 3);
     found.users = compare(world_, pair, by_user(world_.trace), seed);
@@ -147,6 +161,7 @@ class Comparison {
   const PastWorld& world_;
   std::string out_;
   SimResult past_;
+  bool past_invented_ = false;  // GPU use that the replay looked at
   std::vector<RunSummary> runs_;
 };
 
@@ -250,6 +265,7 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
   drop_folders(request.sacct, world->trace.report.messages);
   WhatifAnswer answer{.dump = fs::path(request.sacct).filename().string(),
                       .site = {},
+                      .site_workload = {},
                       .tried = {},
                       .hashed = request.names != "plain",
                       .accounting = *dump,

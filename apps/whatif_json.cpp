@@ -12,6 +12,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+/// Null where no job is left to take the figure from.
+Json of_jobs(std::uint64_t jobs, double value) { return jobs > 0 ? number(value) : Json(); }
+
+/// Null where no GPU use had to be invented.
+Json workload(const std::string& recipe) { return recipe.empty() ? Json() : Json(recipe); }
 
 Json cluster_of(const WhatifAnswer& answer) {
   Json vcs = Json::array();
@@ -50,8 +55,10 @@ Json replay_of(const WhatifAnswer& answer) {
     reasons.push_back({{"reason", reason.reason}, {"jobs", reason.jobs}, {"share", reason.share}});
   Json tried = Json::array();
   for (const WhatifSite& site : answer.tried)
-    tried.push_back({{"policy", site.spec}, {"median_start_error_s", number(site.median_error_s)}});
+    tried.push_back(
+        {{"policy", site.spec}, {"median_start_error_s", of_jobs(f.jobs, site.median_error_s)}});
   return {{"policy", answer.site},
+          {"invented_workload", workload(answer.site_workload)},
           {"tried", std::move(tried)},
           {"good", f.good()},
           {"jobs", f.jobs},
@@ -59,12 +66,12 @@ Json replay_of(const WhatifAnswer& answer) {
           {"warm_up", f.pinned},
           {"warm_up_elsewhen", f.pinned_elsewhen},
           {"still_running", f.censored},
-          {"median_start_error_s", number(f.median_error_s)},
-          {"p90_start_error_s", number(f.p90_error_s)},
-          {"mean_start_error_s", number(f.mean_error_s)},
-          {"within_60_s", f.within_60_s},
-          {"real_wait_s", f.real_wait_s},
-          {"replay_wait_s", f.replay_wait_s},
+          {"median_start_error_s", of_jobs(f.jobs, f.median_error_s)},
+          {"p90_start_error_s", of_jobs(f.jobs, f.p90_error_s)},
+          {"mean_start_error_s", of_jobs(f.jobs, f.mean_error_s)},
+          {"within_60_s", of_jobs(f.jobs, f.within_60_s)},
+          {"real_wait_s", of_jobs(f.jobs, f.real_wait_s)},
+          {"replay_wait_s", of_jobs(f.jobs, f.replay_wait_s)},
           {"allowed_median_s", f.allowed_s},
           {"waits_by_reason", std::move(reasons)}};
 }
@@ -75,11 +82,15 @@ Json change_of(const Change& change) {
           {"mean_ln_jct_ratio", change.log_ratio},
           {"ci95", {change.low, change.high}},
           {"replay_mean_ln_jct_ratio", change.replay_log_ratio},
+          {"replay_mean_abs_ln_jct_ratio", change.replay_log_error},
+          {"end_shift_s", change.end_shift_s},
+          {"replay_end_error_s", change.replay_end_error_s},
           {"wait_s", change.wait_s},
           {"replay_wait_s", change.replay_wait_s},
           {"real_wait_s", change.real_wait_s},
           {"verdict", to_string(change.verdict)},
-          {"confidence", to_string(change.confidence)}};
+          {"confidence", to_string(change.confidence)},
+          {"doubt", to_string(change.doubt)}};
 }
 
 Json changes_of(const std::vector<Change>& changes) {
@@ -91,6 +102,7 @@ Json changes_of(const std::vector<Change>& changes) {
 Json policy_of(const WhatifPolicy& policy) {
   return {{"label", policy.label},
           {"policy", policy.spec},
+          {"invented_workload", workload(policy.invented_workload)},
           {"not_finished", policy.left},
           {"all", policy.all.empty() ? Json() : change_of(policy.all.front())},
           {"by_size", changes_of(policy.sizes)},

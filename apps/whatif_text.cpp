@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,16 +52,42 @@ std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out
   return changes;
 }
 
+/// One line for each reason why verdicts among the rows shown may come from the model alone. Names
+/// are those of the rows.
+std::string doubts_text(const std::vector<Change>& shown) {
+  constexpr std::pair<Doubt, std::string_view> sentences[] = {
+      {Doubt::replay_error, "the effect is not larger than what the replay is off from reality"},
+      {Doubt::near_to_past,
+       "this run is nearly as near to reality as the replay, so it may be what was"}};
+  std::string text;
+  for (const auto& [doubt, sentence] : sentences) {
+    std::vector<std::string> names;
+    for (const Change& change : shown)
+      if (change.doubt == doubt) names.push_back(printable(change.name));
+    if (!names.empty()) text += fmt::format("  low, as {}: {}\n", sentence, fmt::join(names, ", "));
+  }
+  return text;
+}
+
 std::string policy_text(const WhatifPolicy& policy) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
+  if (!policy.invented_workload.empty()) {
+    text += fmt::format(
+        "  this policy looks at the GPU use of jobs, of which a dump says nothing: it is INVENTED "
+        "here (workload {}), so the figures show the policy at work and not on your jobs\n",
+        printable(policy.invented_workload));
+  }
   if (policy.left > 0)
     text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
   if (policy.all.empty()) return text + "  no job can be compared\n";
   std::vector<Cells> rows{
       {"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict", "confidence"}};
   std::size_t left_out = 0;
+  std::vector<Change> shown;
   const auto add = [&](const std::vector<Change>& changes, std::string_view kind) {
     for (const Change& change : changes) {
+      shown.push_back(change);
+      shown.back().name.insert(0, kind);
       rows.push_back(row_of(change));
       rows.back().front() = fmt::format("  {}{}", kind, rows.back().front());
     }
@@ -68,7 +95,7 @@ std::string policy_text(const WhatifPolicy& policy) {
   add(policy.all, "");
   add(policy.sizes, "size ");
   add(outermost(policy.users, left_out), "user ");
-  text += aligned(rows);
+  text += aligned(rows) + doubts_text(shown);
   if (left_out > 0)
     text += fmt::format("  {} users between them are left out here (--json has them)\n", left_out);
   return text;
@@ -132,10 +159,21 @@ std::string world_text(const WhatifAnswer& answer) {
 
 std::string fidelity_text(const WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
+  if (f.jobs == 0) {
+    return "\nreplay   no job is left after the warm-up: all of them started before the first end "
+           "in\n"
+           "         the dump. Nothing can be compared; make a dump of a longer time "
+           "(--starttime)\n";
+  }
   std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));
   text += fmt::format(
       "  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {:+.1f} s\n",
       f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s), f.mean_error_s);
+  if (!answer.site_workload.empty()) {
+    text += fmt::format(
+        "  this policy looks at the GPU use of jobs, which is INVENTED here (workload {})\n",
+        printable(answer.site_workload));
+  }
   for (const WhatifSite& site : answer.tried) {
     if (site.spec != answer.site)
       text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),

@@ -155,8 +155,9 @@ TEST_CASE("accounting: of two dumps in one file the row that knows the end count
   const std::string old = "1|a|g|RUNNING|100|100|110|Unknown|60|gres/gpu=1|n1\n";
   const std::string now = "1|a|g|COMPLETED|100|100|110|120|60|gres/gpu=1|n1\n";
   const std::string other = "2|a|g|COMPLETED|100|100|110|900|60|gres/gpu=1|n2\n";
-  for (const std::string& text :
-       {header + old + header + now + other, header + now + other + old}) {
+  for (const auto& rows : {std::vector{old, header, now, other}, {now, header, other, old}}) {
+    std::string text = header;
+    for (const std::string& row : rows) text += row;
     const AccountingDump dump = parse(text, true).value();
     REQUIRE(dump.jobs.size() == 2);
     CHECK_FALSE(job(dump, "1").running);

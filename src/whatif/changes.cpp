@@ -10,6 +10,8 @@ namespace schedmate {
 namespace {
 
 constexpr std::size_t few_jobs = 30;
+/// A run up to so many times as far from what was as the replay may be what was.
+constexpr double near_to_past = 2;
 constexpr std::size_t most_draws = 1000;
 constexpr std::size_t least_draws = 200;
 constexpr std::size_t draw_budget = 20'000'000;  // jobs drawn for one group
@@ -22,6 +24,9 @@ double at_least_a_second(Seconds duration) {
 struct Members {
   std::vector<double> log_ratios;
   double replay_log_ratio = 0;
+  double replay_log_error = 0;
+  double end_shift_s = 0;
+  double replay_end_error_s = 0;
   double wait_s = 0;
   double replay_wait_s = 0;
   double real_wait_s = 0;
@@ -49,31 +54,56 @@ void set_interval(const std::vector<double>& values, std::uint64_t seed, Change&
   change.high = means[draws - 1 - draws * 25 / 1000];
 }
 
-void judge(Change& change) {
-  if (change.high < 0) change.verdict = Effect::gains;
-  if (change.low > 0) change.verdict = Effect::loses;
-  if (change.verdict == Effect::unclear) return;
-  if (std::abs(change.log_ratio) <= std::abs(change.replay_log_ratio)) {
-    change.confidence = Confidence::low;
-  } else {
-    change.confidence = change.jobs < few_jobs ? Confidence::medium : Confidence::high;
-  }
+/// docs/decisions/0015-whatif.md derives the bounds.
+Doubt doubt_of(const Change& change, bool gpu_use_invented) {
+  if (change.verdict == Effect::unclear) return Doubt::unclear;
+  if (gpu_use_invented) return Doubt::gpu_use;
+  const double model_error = change.replay_log_error + std::abs(change.replay_log_ratio);
+  if (std::abs(change.log_ratio) <= model_error) return Doubt::replay_error;
+  if (change.end_shift_s <= near_to_past * change.replay_end_error_s) return Doubt::near_to_past;
+  return change.jobs < few_jobs ? Doubt::few_jobs : Doubt::none;
 }
 
-Change summarise(const std::string& name, const Members& members, std::uint64_t seed) {
+Confidence confidence_in(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::none:
+      return Confidence::high;
+    case Doubt::few_jobs:
+      return Confidence::medium;
+    case Doubt::unclear:
+      return Confidence::none;
+    case Doubt::gpu_use:
+    case Doubt::replay_error:
+    case Doubt::near_to_past:
+      return Confidence::low;
+  }
+  return Confidence::none;
+}
+
+void judge(Change& change, bool gpu_use_invented) {
+  if (change.high < 0) change.verdict = Effect::gains;
+  if (change.low > 0) change.verdict = Effect::loses;
+  change.doubt = doubt_of(change, gpu_use_invented);
+  change.confidence = confidence_in(change.doubt);
+}
+
+Change summarise(const std::string& name, const Members& members) {
   Change change;
   change.name = name;
   change.jobs = members.log_ratios.size();
   const auto n = static_cast<double>(change.jobs);
   change.log_ratio = std::accumulate(members.log_ratios.begin(), members.log_ratios.end(), 0.0) / n;
   change.replay_log_ratio = members.replay_log_ratio / n;
+  change.replay_log_error = members.replay_log_error / n;
+  change.end_shift_s = members.end_shift_s / n;
+  change.replay_end_error_s = members.replay_end_error_s / n;
   change.wait_s = members.wait_s / n;
   change.replay_wait_s = members.replay_wait_s / n;
   change.real_wait_s = members.real_wait_s / n;
-  set_interval(members.log_ratios, seed, change);
-  judge(change);
   return change;
 }
+
+double apart_s(SimTime a, SimTime b) { return std::abs(static_cast<double>((a - b).count())); }
 
 }  // namespace
 
@@ -96,6 +126,24 @@ std::string_view to_string(Confidence confidence) {
   return "";
 }
 
+std::string_view to_string(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::none:
+      return "none";
+    case Doubt::unclear:
+      return "unclear";
+    case Doubt::gpu_use:
+      return "gpu_use";
+    case Doubt::replay_error:
+      return "replay_error";
+    case Doubt::near_to_past:
+      return "near_to_past";
+    case Doubt::few_jobs:
+      return "few_jobs";
+  }
+  return "";
+}
+
 std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grouping& groups,
                             std::uint64_t seed) {
   std::vector<Members> members(groups.names.size());
@@ -110,7 +158,11 @@ std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grou
     Members& group = members[groups.of_row[row]];
     group.log_ratios.push_back(
         std::log(at_least_a_second(policy.end - past.eligible) / replay_jct));
-    group.replay_log_ratio += std::log(replay_jct / at_least_a_second(past.end - past.eligible));
+    const double error = std::log(replay_jct / at_least_a_second(past.end - past.eligible));
+    group.replay_log_ratio += error;
+    group.replay_log_error += std::abs(error);
+    group.end_shift_s += apart_s(policy.end, past.end);
+    group.replay_end_error_s += apart_s(replay.end, past.end);
     const Job& job = world.trace.jobs[row];
     group.wait_s += wait_s(job, past, policy);
     group.replay_wait_s += wait_s(job, past, replay);
@@ -119,7 +171,9 @@ std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grou
   std::vector<Change> changes;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i].log_ratios.empty()) continue;
-    changes.push_back(summarise(groups.names[i], members[i], mix(seed) ^ i));
+    Change& change = changes.emplace_back(summarise(groups.names[i], members[i]));
+    set_interval(members[i].log_ratios, mix(seed) ^ i, change);
+    judge(change, runs.gpu_use_invented);
   }
   return changes;
 }

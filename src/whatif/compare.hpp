@@ -39,11 +39,21 @@ struct Grouping {
 };
 
 enum class Effect : std::uint8_t { gains, loses, unclear };
-/// What a verdict rests on. `none`: the interval holds 0. `low`: the effect is within what the
-/// replay itself is off from reality in this group. `medium`: fewer than 30 jobs.
+/// What a verdict rests on. `none`: the interval holds 0. `low`: it may come from the model alone.
+/// `medium`: fewer than 30 jobs.
 enum class Confidence : std::uint8_t { none, low, medium, high };
+/// Why the confidence is not high.
+enum class Doubt : std::uint8_t {
+  none,
+  unclear,       ///< the interval holds 0
+  gpu_use,       ///< the policy looks at GPU use, and the dump tells none
+  replay_error,  ///< the effect is not larger than what the replay and a run like it are off
+  near_to_past,  ///< the run is nearly as near to what was as the replay, so may be what was
+  few_jobs,
+};
 [[nodiscard]] std::string_view to_string(Effect effect);
 [[nodiscard]] std::string_view to_string(Confidence confidence);
+[[nodiscard]] std::string_view to_string(Doubt doubt);
 
 /// One group under one policy. Job completion times (JCT) count from Eligible and are at least 1 s.
 struct Change {
@@ -54,17 +64,22 @@ struct Change {
   double low = 0;  ///< 95 % bootstrap interval over jobs
   double high = 0;
   double replay_log_ratio = 0;  ///< mean of ln(JCT in the replay / real JCT): the model's own error
-  double wait_s = 0;            ///< mean, under the policy
+  double replay_log_error = 0;  ///< mean of its size, |ln(JCT in the replay / real JCT)|
+  double end_shift_s = 0;       ///< mean of |end under the policy - real end|
+  double replay_end_error_s = 0;  ///< mean of |end in the replay - real end|
+  double wait_s = 0;              ///< mean, under the policy
   double replay_wait_s = 0;
   double real_wait_s = 0;
   Effect verdict = Effect::unclear;
   Confidence confidence = Confidence::none;
+  Doubt doubt = Doubt::unclear;
 };
 
 /// The runs to compare, over the same world.
 struct Pair {
   const SimResult& replay;
   const SimResult& policy;
+  bool gpu_use_invented = false;  ///< the policy ran on GPU use that the dump does not tell
 };
 
 /// One row for each group that has jobs, in the order of the names. Only jobs that finished in both

@@ -126,6 +126,51 @@ TEST_CASE(
   CHECK(low.confidence == Confidence::low);
 }
 
+TEST_CASE("changes: errors of the replay that offset each other lower the confidence") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  // Off by a minute each way, so that the mean error is small; JCT is 120 s in reality.
+  const SimResult off = run(world, [](std::size_t row) { return row % 2 == 0 ? 60 : -60; });
+  SimResult sooner = off;
+  for (JobOutcome& outcome : sooner.outcomes) outcome.end -= Seconds(25);
+  const Change c = compare(world, {off, sooner}, one_group(world), 1).front();
+  CHECK(c.replay_log_error == doctest::Approx((4 * std::log(1.5) - 5 * std::log(0.5)) / 9));
+  CHECK(std::abs(c.log_ratio) > std::abs(c.replay_log_ratio));
+  CHECK(c.replay_end_error_s == 60);
+  CHECK(c.end_shift_s == doctest::Approx((4 * 35 + 5 * 85) / 9.0));
+  CHECK(c.verdict == Effect::gains);
+  CHECK(c.confidence == Confidence::low);
+  CHECK(c.doubt == Doubt::replay_error);
+}
+
+TEST_CASE("changes: a run that may be what was, and one on invented GPU use, have low confidence") {
+  const auto dump = queue();
+  const PastWorld world = world_of(dump);
+  const SimResult past = run(world, [](std::size_t) { return 0; });
+  const SimResult late = run(world, [](std::size_t) { return 30; });
+  // Far from the replay, but exactly what was.
+  SimResult replay = late;
+  for (JobOutcome& outcome : replay.outcomes) outcome.end += Seconds(400);
+  const Change same = compare(world, {replay, past}, one_group(world), 1).front();
+  CHECK(same.verdict == Effect::gains);
+  CHECK(same.confidence == Confidence::low);
+  // The replay is 10 s late; a run is told from it when it is over 20 s off.
+  const SimResult near = run(world, [](std::size_t) { return 10; });
+  SimResult shorter = past;
+  for (JobOutcome& outcome : shorter.outcomes) outcome.end -= Seconds(20);
+  const Change c = compare(world, {near, shorter}, one_group(world), 1).front();
+  CHECK(c.end_shift_s == 20);
+  CHECK(c.replay_end_error_s == 10);
+  CHECK(c.doubt == Doubt::near_to_past);
+  CHECK(c.confidence == Confidence::low);
+  for (JobOutcome& outcome : shorter.outcomes) outcome.end -= Seconds(1);
+  const Change told = compare(world, {near, shorter}, one_group(world), 1).front();
+  CHECK(told.doubt == Doubt::few_jobs);
+  const Change invented = compare(world, {near, shorter, true}, one_group(world), 1).front();
+  CHECK(invented.doubt == Doubt::gpu_use);
+  CHECK(invented.confidence == Confidence::low);
+}
+
 TEST_CASE("changes: one row for each group with jobs, the same for the same seed") {
   const auto dump = queue();
   const PastWorld world = world_of(dump);

@@ -93,6 +93,72 @@ TEST_CASE("whatif: a dump that the site's model made itself is replayed to the s
   CHECK(under("srtf:estimate=oracle").status == 1);  // another scheduler is seen to be another
 }
 
+TEST_CASE("whatif: the site's own policy as the what-if is no certain gain") {
+  const Scratch here;
+  here.write("jobs.csv", three_node_crowd());
+  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
+  const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                             "--policy", "fifo", "--report", "none", "--out", "sim"});
+  REQUIRE_MESSAGE(made.status == 0, made.err);
+  here.write("dump.txt", as_dump(here.read("sim/fifo.jobs.csv")));
+  const auto all_of = [&](const std::string& path, const Names& more) {
+    const Ran ran = whatif(here, path, more);
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return nlohmann::json::parse(ran.out)["policies"][0]["all"];
+  };
+  // The replay takes another policy for the site's; the site's own differs from that one alone.
+  const std::string weights = "weight_age=0,weight_job_size=0,weight_fairshare=0";
+  const auto own = all_of("dump.txt", {"--cluster", "cluster.toml", "--site",
+                                       "slurm_backfill:" + weights + ",estimate=column:limit_s",
+                                       "--policy", "fifo", "--json"});
+  CHECK(own["verdict"] == "loses");
+  CHECK(own["end_shift_s"] == 0);
+  CHECK(own["confidence"] == "low");
+  // The test dump's own slurm.conf: nearer to reality than what is taken for the site.
+  const std::string conf = "slurm_backfill:bf_interval=1," + weights + ",estimate=column:limit_s";
+  const auto slurm = all_of(dump, {"--policy", conf, "--json"});
+  CHECK(slurm["mean_ln_jct_ratio"] < -0.8);
+  CHECK(slurm["verdict"] == "gains");
+  CHECK(slurm["confidence"] == "low");
+  CHECK(slurm["doubt"] == "near_to_past");
+  const auto sjf = all_of(dump, {"--policy", "sjf:estimate=oracle", "--json"});
+  CHECK(sjf["confidence"] == "high");
+  CHECK(whatif(here, dump, {"--policy", conf}).out.contains("so it may be what was: all, size 1"));
+}
+
+TEST_CASE("whatif: a policy that looks at GPU use works on invented use, and that is said") {
+  const Scratch here;
+  const Ran ran = whatif(
+      here, dump, {"--policy", "horus", "--policy", "lucid+sm", "--policy", "fifo", "--json"});
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  const auto document = nlohmann::json::parse(ran.out);
+  CHECK(document["replay"]["invented_workload"].is_null());
+  CHECK(document["policies"][2]["invented_workload"].is_null());
+  for (const std::size_t i : {0U, 1U}) {
+    const auto& policy = document["policies"][i];
+    CHECK(policy["invented_workload"] == "light");
+    CHECK(policy["all"]["doubt"] == "gpu_use");
+    for (const char* rows : {"by_size", "by_user"}) {
+      for (const auto& row : policy[rows])
+        CHECK((row["confidence"] == "low" || row["confidence"] == "none"));
+    }
+  }
+  CHECK(whatif(here, dump, {"--policy", "horus"}).out.contains("INVENTED here (workload light)"));
+}
+
+TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
+  const Scratch here;
+  const std::string rows = idle_but_waiting(0);
+  const std::string path = here.write("one.txt", rows.substr(0, rows.find("\n2|") + 1));
+  const Ran ran = whatif(here, path, {"--policy", "fifo", "--out", "out"});
+  CHECK(ran.status == 1);
+  CHECK(ran.out.contains("no job is left after the warm-up"));
+  CHECK_FALSE(ran.out.contains("median"));
+  const auto document = nlohmann::json::parse(here.read("out/whatif.json"));
+  CHECK(document["replay"]["jobs"] == 0);
+  CHECK(document["replay"]["median_start_error_s"].is_null());
+}
+
 TEST_CASE("whatif: the Advisor reads what was submitted from where") {
   const Scratch here;
   // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else tells them
