@@ -126,6 +126,7 @@ std::string whatif_json(const WhatifAnswer& answer) {
   for (const Loss& loss : answer.losses) {
     document["failures"].push_back({{"state", loss.state},
                                     {"cause", loss.cause},
+                                    {"confidence", to_string(loss.confidence)},
                                     {"jobs", loss.jobs},
                                     {"gpu_h", loss.gpu_h},
                                     {"share", loss.share}});

@@ -103,10 +103,11 @@ std::string policy_text(const WhatifPolicy& policy) {
 
 std::string losses_text(const WhatifAnswer& answer) {
   if (answer.losses.empty()) return "\nfailures none\n";
-  std::vector<Cells> rows{
-      {"  state", "cause", "jobs", fmt::format("{} hours", unit_name(answer)), "of all"}};
+  std::vector<Cells> rows{{"  state", "cause", "confidence", "jobs",
+                           fmt::format("{} hours", unit_name(answer)), "of all"}};
   for (const Loss& loss : answer.losses) {
-    rows.push_back({"  " + printable(loss.state), loss.cause, fmt::format("{}", loss.jobs),
+    rows.push_back({"  " + printable(loss.state), loss.cause,
+                    std::string(to_string(loss.confidence)), fmt::format("{}", loss.jobs),
                     fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
   }
   return fmt::format("\nfailures, as they were (at most: what checkpoints saved is not known)\n{}",

@@ -89,8 +89,9 @@ struct Pair {
 
 /// GPU time of jobs that failed, as it really was.
 struct Loss {
-  std::string state;  ///< Slurm's
-  std::string cause;  ///< as far as the state tells
+  std::string state;                         ///< Slurm's
+  std::string cause;                         ///< as far as the state tells
+  Confidence confidence = Confidence::none;  ///< in the cause: high where Slurm itself names it
   std::uint64_t jobs = 0;
   double gpu_h = 0;  ///< hours x GPUs of their runs: an upper bound, as checkpoints are not known
   double share = 0;  ///< of the GPU hours of all jobs

@@ -203,6 +203,7 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
   REQUIRE(losses.size() == 5);
   CHECK(losses[0].state == "NODE_FAIL");
   CHECK(losses[0].cause == "infrastructure");
+  CHECK(losses[0].confidence == Confidence::high);
   CHECK(losses[0].jobs == 2);
   CHECK(losses[0].gpu_h == doctest::Approx(300 / 3600.0));
   CHECK(losses[0].share == doctest::Approx(300 / 1200.0));
@@ -210,6 +211,8 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
     return std::ranges::count(losses, cause, &Loss::cause) == 1;
   };
   CHECK(has("program ended with an error"));
+  for (const Loss& loss : losses)
+    CHECK((loss.confidence == Confidence::low) == (loss.state == "FAILED"));
   CHECK(has("program or its launch was killed"));
   CHECK(has("time limit"));
   CHECK(has("memory"));

@@ -10,17 +10,23 @@ namespace {
 
 constexpr double hour_s = 3600;
 
-/// What the state and the exit code tell of a failure; empty for what is none.
-std::string_view cause_of(const AccountedJob& job) {
+struct Cause {
+  std::string_view name;  // empty: no failure
+  Confidence confidence = Confidence::high;
+};
+
+/// What the state and the exit code tell. A program that ends with an error may have met anything.
+Cause cause_of(const AccountedJob& job) {
   if (job.state == "NODE_FAIL" || job.state == "BOOT_FAIL" || job.state == "LAUNCH_FAILED")
-    return "infrastructure";
-  if (job.state == "TIMEOUT" || job.state == "DEADLINE") return "time limit";
-  if (job.state == "OUT_OF_MEMORY") return "memory";
+    return {"infrastructure"};
+  if (job.state == "TIMEOUT" || job.state == "DEADLINE") return {"time limit"};
+  if (job.state == "OUT_OF_MEMORY") return {"memory"};
   if (job.state != "FAILED") return {};
   const std::size_t colon = job.exit_code.find(':');
-  if (colon == std::string::npos) return "not known";
-  return job.exit_code.substr(colon + 1) == "0" ? "program ended with an error"
-                                                : "program or its launch was killed";
+  if (colon == std::string::npos) return {"not known", Confidence::none};
+  return {job.exit_code.substr(colon + 1) == "0" ? "program ended with an error"
+                                                 : "program or its launch was killed",
+          Confidence::low};
 }
 
 double gpu_hours(const Job& job) {
@@ -36,11 +42,12 @@ std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world
     const AccountedJob& job = dump.jobs[world.of[row]];
     const double hours = gpu_hours(world.trace.jobs[row]);
     all_h += hours;
-    const std::string cause(cause_of(job));
-    if (cause.empty()) continue;
-    Loss& loss = found[{job.state, cause}];
+    const Cause cause = cause_of(job);
+    if (cause.name.empty()) continue;
+    Loss& loss = found[{job.state, std::string(cause.name)}];
     loss.state = job.state;
-    loss.cause = cause;
+    loss.cause = cause.name;
+    loss.confidence = cause.confidence;
     ++loss.jobs;
     loss.gpu_h += hours;
   }
