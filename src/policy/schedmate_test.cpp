@@ -155,24 +155,30 @@ struct AgeingBound {
   }
 };
 
+/// Worlds in which jobs wait for longer than their patience.
+struct Strain {
+  std::int64_t stretch = 1;  ///< of the world, and of what a failure takes
+  Settings settings;
+  bool fails = false;
+};
+
 /// Heads that were overdue twice, and attempts that failed.
 struct Overdue {
   std::size_t heads = 0;
   int failures = 0;
 
-  /// `stretch` and the rates of the failures go together.
-  void replay(std::uint64_t seed, std::int64_t stretch, const Settings& settings, bool fails,
-              AgeingBound bound) {
+  void replay(std::uint64_t seed, const Strain& strain, AgeingBound bound) {
     SimOptions options;
     options.seed = seed;
     options.observer = [&](const SimOptions::Moment& moment) { bound.look(moment); };
-    if (fails)
-      options.costs.failures = {.gpu_hours = static_cast<double>(stretch),
-                                .checkpoint = Seconds(30 * stretch),
-                                .detection = Seconds(10 * stretch),
-                                .manual_restart = Seconds(60 * stretch),
+    if (strain.fails)
+      options.costs.failures = {.gpu_hours = static_cast<double>(strain.stretch),
+                                .checkpoint = Seconds(30 * strain.stretch),
+                                .detection = Seconds(10 * strain.stretch),
+                                .manual_restart = Seconds(60 * strain.stretch),
                                 .bad_node_share = 0.3};
-    for (const JobOutcome& job : random_world(seed, stretch).replay(settings, options).outcomes) {
+    const World world = random_world(seed, strain.stretch);
+    for (const JobOutcome& job : world.replay(strain.settings, options).outcomes) {
       REQUIRE(job.status == JobStatus::finished);
       failures += job.failures;
     }
@@ -188,8 +194,8 @@ TEST_CASE("who has waited twice its patience is passed by none and starts when t
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
       CAPTURE(seed);
       const auto patience = static_cast<std::int64_t>(seed % 3);
-      seen.replay(seed, 1, {{"patience", std::to_string(patience)}, {"patience_min_s", "60"}},
-                  fails, {patience, Seconds(60)});
+      const Settings settings{{"patience", std::to_string(patience)}, {"patience_min_s", "60"}};
+      seen.replay(seed, {1, settings, fails}, {patience, Seconds(60)});
     }
     CHECK(seen.heads > 500);
     CHECK((seen.failures > 1000) == fails);
@@ -202,7 +208,7 @@ TEST_CASE("so it is with the patience that is set by default, and jobs of days")
     Overdue seen;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
       CAPTURE(seed);
-      seen.replay(seed, 1000, {}, fails, {10, Seconds(172'800)});
+      seen.replay(seed, {1000, {}, fails}, {10, Seconds(172'800)});
     }
     CHECK(seen.heads > 50);
     CHECK((seen.failures > 1000) == fails);

@@ -37,10 +37,11 @@ std::string crowd(std::string_view state) {
   std::int64_t now = 0;
   for (int i = 1; i <= 600; ++i) {
     now += random.below(400);
-    const std::int64_t user = random.below(6);
-    const std::int64_t gpus = user < 4 ? 1 << user : 1 + random.below(2);
-    text += fmt::format("{},u{},{},{},{},{},{}\n", i, user, user % 3 == 0 ? "q" : "p", gpus, state,
-                        now, (user + 1) * 300 + random.below(100 * (1 << user)));
+    const auto user = static_cast<int>(random.below(6));
+    const std::int64_t gpus = user < 4 ? std::int64_t{1} << user : 1 + random.below(2);
+    text +=
+        fmt::format("{},u{},{},{},{},{},{}\n", i, user, user % 3 == 0 ? "q" : "p", gpus, state, now,
+                    300 * std::int64_t{user + 1} + random.below(std::int64_t{100} << user));
   }
   return text;
 }
@@ -105,10 +106,10 @@ TEST_CASE("without advice and logs a variant writes its host's jobs.csv on real 
   const Scratch here;
   for (const auto& [variant, host] : variants()) {
     CAPTURE(variant);
-    const std::string off = variant == "lucid+sm" ? ",cancel=off" : "";
-    const Ran ran =
-        here.run({"simulate", "--trace", venus(), "--policy", host + "@host", "--policy",
-                  variant + ":advice=none" + off + "@sm", "--report", "none", "--out", "out"});
+    const std::string silent_policy =
+        fmt::format("{}:advice=none{}@sm", variant, variant == "lucid+sm" ? ",cancel=off" : "");
+    const Ran ran = here.run({"simulate", "--trace", venus(), "--policy", host + "@host",
+                              "--policy", silent_policy, "--report", "none", "--out", "out"});
     CAPTURE(ran.err);
     REQUIRE(ran.status == 0);
     const std::string jobs = here.read("out/host.jobs.csv");
