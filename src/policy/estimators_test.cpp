@@ -217,6 +217,7 @@ std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>
   return given;
 }
 
+// Those that read a workload, too, and the policies: tests/conformance/foresight_test.cpp.
 TEST_CASE("none but oracles and limit looks at the job's own duration, none at later jobs") {
   Random random(3);
   std::vector<SmallJob> jobs;

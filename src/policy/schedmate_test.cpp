@@ -91,30 +91,36 @@ TEST_CASE("settings that make no sense are errors that say so") {
   }
 }
 
-World random_world(std::uint64_t seed) {
+/// `stretch`: seconds that stand for one.
+World random_world(std::uint64_t seed, std::int64_t stretch) {
   Random random(mix(seed));
   const auto nodes = static_cast<int>(random.between(1, 3));
   std::vector<SmallJob> jobs;
   std::int64_t now_s = 0;
   for (int i = 0; i < 60; ++i) {
     now_s += random.below(40);
-    jobs.push_back({.submit_s = now_s,
+    jobs.push_back({.submit_s = now_s * stretch,
                     .gpus = static_cast<std::int32_t>(
                         random.below(4) == 0 ? 8 * random.between(1, nodes) : random.between(1, 4)),
-                    .duration_s = random.between(1, 300)});
+                    .duration_s = random.between(1, 300) * stretch});
   }
   return {small_trace(jobs), small_cluster({nodes})};
 }
 
-/// What the ageing bound promises, checked at each decision.
+/// What the ageing bound promises, checked at each decision. After a failure a job enters anew.
 struct AgeingBound {
-  std::int64_t patience = 0;  // times its expected run time
+  AgeingBound(std::int64_t times, Seconds at_least) : patience(times), least(at_least) {}
+
+  std::int64_t patience;
   Seconds least;
-  std::map<std::size_t, std::vector<std::size_t>> beside;  // overdue head: who ran then
+  std::map<std::size_t, std::vector<std::size_t>> beside{};  // overdue head: who ran then
+  std::map<std::size_t, SimTime> started{}, ended{};
   int broken = 0;
 
+  /// By what it expects to run from its entry on: after a failure that is the rest.
   [[nodiscard]] Seconds patience_of(const JobInfo& job) const {
-    return std::max(least, patience * Seconds(std::llround(job.estimate.count())));
+    const FractionalSeconds rest = job.estimate - FractionalSeconds(job.attained);
+    return std::max(least, patience * Seconds(std::llround(std::max(1.0, rest.count()))));
   }
   [[nodiscard]] SimTime deadline(const JobInfo& job) const {
     return job.entered + patience_of(job);
@@ -123,6 +129,8 @@ struct AgeingBound {
   void look(const SimOptions::Moment& moment) {
     std::optional<std::size_t> head;
     for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
+      if (moment.phase[i] == JobPhase::running) started.try_emplace(i, moment.now);
+      if (moment.phase[i] == JobPhase::ended) ended.try_emplace(i, moment.now);
       if (moment.phase[i] != JobPhase::queued) continue;
       if (!head || deadline(moment.jobs[i]) < deadline(moment.jobs[*head])) head = i;
     }
@@ -137,29 +145,74 @@ struct AgeingBound {
       if (fresh) at->second.push_back(i);
     }
   }
+  /// Whether each head started when those had ended that ran beside it, at the latest.
+  [[nodiscard]] bool holds() const {
+    return broken == 0 && std::ranges::all_of(beside, [&](const auto& each) {
+             SimTime latest;
+             for (const std::size_t other : each.second) latest = std::max(latest, ended.at(other));
+             return started.at(each.first) <= latest;
+           });
+  }
+};
+
+/// Worlds in which jobs wait for longer than their patience.
+struct Strain {
+  std::int64_t stretch = 1;  ///< of the world, and of what a failure takes
+  Settings settings;
+  bool fails = false;
+};
+
+/// Heads that were overdue twice, and attempts that failed.
+struct Overdue {
+  std::size_t heads = 0;
+  int failures = 0;
+
+  void replay(std::uint64_t seed, const Strain& strain, AgeingBound bound) {
+    SimOptions options;
+    options.seed = seed;
+    options.observer = [&](const SimOptions::Moment& moment) { bound.look(moment); };
+    if (strain.fails)
+      options.costs.failures = {.gpu_hours = static_cast<double>(strain.stretch),
+                                .checkpoint = Seconds(30 * strain.stretch),
+                                .detection = Seconds(10 * strain.stretch),
+                                .manual_restart = Seconds(60 * strain.stretch),
+                                .bad_node_share = 0.3};
+    const World world = random_world(seed, strain.stretch);
+    for (const JobOutcome& job : world.replay(strain.settings, options).outcomes) {
+      REQUIRE(job.status == JobStatus::finished);
+      failures += job.failures;
+    }
+    REQUIRE(bound.holds());
+    heads += bound.beside.size();
+  }
 };
 
 TEST_CASE("who has waited twice its patience is passed by none and starts when those who run end") {
-  std::size_t heads = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    CAPTURE(seed);
-    const World world = random_world(seed);
-    const auto patience = static_cast<std::int64_t>(seed % 3);
-    AgeingBound bound{.patience = patience, .least = Seconds(60), .beside = {}};
-    SimOptions options;
-    options.observer = [&](const SimOptions::Moment& moment) { bound.look(moment); };
-    const auto outcomes =
-        world.replay({{"patience", std::to_string(patience)}, {"patience_min_s", "60"}}, options)
-            .outcomes;
-    REQUIRE(bound.broken == 0);
-    for (const auto& [head, others] : bound.beside) {
-      SimTime latest;
-      for (const std::size_t other : others) latest = std::max(latest, outcomes[other].end);
-      REQUIRE(outcomes[head].start <= latest);
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    Overdue seen;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      CAPTURE(seed);
+      const auto patience = static_cast<std::int64_t>(seed % 3);
+      const Settings settings{{"patience", std::to_string(patience)}, {"patience_min_s", "60"}};
+      seen.replay(seed, {1, settings, fails}, {patience, Seconds(60)});
     }
-    heads += bound.beside.size();
+    CHECK(seen.heads > 500);
+    CHECK((seen.failures > 1000) == fails);
   }
-  CHECK(heads > 500);
+}
+
+TEST_CASE("so it is with the patience that is set by default, and jobs of days") {
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    Overdue seen;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      CAPTURE(seed);
+      seen.replay(seed, {1000, {}, fails}, {10, Seconds(172'800)});
+    }
+    CHECK(seen.heads > 50);
+    CHECK((seen.failures > 1000) == fails);
+  }
 }
 
 }  // namespace

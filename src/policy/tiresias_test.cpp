@@ -68,5 +68,72 @@ TEST_CASE("attained service counts GPUs: a wide job is demoted before a narrow o
   CHECK(result.outcomes[2].start == at(60));
 }
 
+/// tiresias+sm with thresholds=800 where all that `foretell` says is advice.
+std::vector<JobOutcome> advised(const Trace& trace, const std::string& defer, Estimator foretell) {
+  const ClusterSpec cluster = small_cluster({1});
+  const Settings settings{{"thresholds", "800"}, {"defer", defer}};
+  const auto scheduler =
+      make_scheduler("tiresias+sm", {trace, cluster, {}}, PolicyOptions(settings)).value();
+  SimOptions options;
+  options.estimator = std::move(foretell);
+  return simulate(trace, cluster, scheduler, options).value().outcomes;
+}
+
+TEST_CASE("with SchedMate no preemption that does not pay, and all that do") {
+  // Demoted at 120, j0 has duration - 120 s left; j1 would be gone after 30 + 40 s.
+  const auto second_starts = [](std::int64_t duration_s, const std::vector<double>& expected_s) {
+    const Trace trace = small_trace({{0, 8, duration_s}, {30, 8, 30}});
+    CHECK(replay(trace, {{"thresholds", "800"}}).outcomes[1].start == at(120));
+    const auto outcomes = advised(trace, "0", [&](const Entering& at) {
+      const double known_s = expected_s[at.row];
+      return Prediction{.run_time = FractionalSeconds(known_s), .advised = known_s > 0 ? 1.0 : 0.0};
+    });
+    CHECK(outcomes[0].preemptions == (outcomes[0].end > outcomes[1].end ? 1 : 0));
+    return seconds_of(outcomes[1].start);
+  };
+  CHECK(second_starts(190, {190, 30}) == 240);
+  CHECK(second_starts(191, {191, 30}) == 120);
+  CHECK(second_starts(400, {400, 30}) == 120);
+  // What is expected decides, not what will be; beyond its estimate j0 is expected to run on for as
+  // long as it has run, 120 s at 120.
+  CHECK(second_starts(400, {190, 30}) == 240);
+  CHECK(second_starts(400, {100, 79}) == 120);
+  CHECK(second_starts(400, {100, 80}) == 180);
+  // Of one of the two nothing is known (0): as plain tiresias.
+  CHECK(second_starts(190, {0, 30}) == 120);
+  CHECK(second_starts(190, {190, 0}) == 120);
+}
+
+TEST_CASE("with SchedMate a job that is all but sure to be large begins in the lower queue") {
+  // j0 until 60; then j1, or j2 when at least 101 s of 8 GPUs are foretold of j1.
+  const Trace trace = small_trace({{0, 8, 60}, {5, 8, 300}, {10, 8, 30}});
+  const auto goes_first = [&](double low_s, double advised_share) {
+    const auto outcomes = advised(trace, "0", [&](const Entering& at) {
+      return Prediction{.run_time = FractionalSeconds(at.job.duration),
+                        .low = FractionalSeconds(at.row == 1 ? low_s : 0),
+                        .advised = advised_share};
+    });
+    return outcomes[1].start == at(60);
+  };
+  CHECK(goes_first(100, 1));
+  CHECK_FALSE(goes_first(101, 1));
+  CHECK_FALSE(goes_first(101, 0.5));
+  CHECK(goes_first(101, 0.4));
+}
+
+TEST_CASE("with SchedMate a job goes as if submitted `defer` times its run time later") {
+  // j1: 5 + defer x 90, j2: 50 + defer x 30; equal at 0.75.
+  const Trace trace = small_trace({{0, 8, 60}, {5, 8, 90}, {50, 8, 30}});
+  const auto first = [&](const std::string& defer) {
+    const auto outcomes = advised(trace, defer, [](const Entering& at) {
+      return Prediction{.run_time = FractionalSeconds(at.job.duration), .advised = 1};
+    });
+    return outcomes[1].start < outcomes[2].start ? 1 : 2;
+  };
+  CHECK(first("0") == 1);
+  CHECK(first("0.7") == 1);
+  CHECK(first("0.8") == 2);
+}
+
 }  // namespace
 }  // namespace schedmate

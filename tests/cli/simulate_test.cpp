@@ -71,6 +71,28 @@ TEST_CASE("a trace that names no models gets those of the recipe that was asked 
   }
 }
 
+TEST_CASE(
+    "a profile that is taken during a job's warm-up changes what lucid does, a later one not") {
+  const Scratch here;
+  const auto jobs = [&](const std::string& recipe, const std::string& profiling_s,
+                        const std::string& warm_up) {
+    const Ran ran =
+        here.run({"simulate", "--trace", venus(), "--policy",
+                  "lucid:t_prof_s=" + profiling_s + "@x", "--set", "workload=" + recipe, "--set",
+                  "cost.warm_up=" + warm_up, "--report", "none", "--out", "out"});
+    CAPTURE(ran.err);
+    REQUIRE(ran.status == 0);
+    return here.read("out/x.jobs.csv");
+  };
+  for (const char* recipe : {"light", "heavy"}) {
+    CAPTURE(recipe);
+    CHECK((jobs(recipe, "30", "true") != jobs(recipe, "30", "false")));
+    // All models of jobs that are small enough for the profiler are steady after 105 s.
+    CHECK((jobs(recipe, "105", "true") == jobs(recipe, "105", "false")));
+    CHECK((jobs(recipe, "200", "true") == jobs(recipe, "200", "false")));
+  }
+}
+
 TEST_CASE("an output folder is used again: same names are replaced, others are left") {
   const Scratch here;
   here.write("out/fifo.jobs.csv", "old");

@@ -56,6 +56,29 @@ double overhead_gpu_s(const Replay& replay, std::size_t row) {
   return FractionalSeconds(overhead).count() * job.gpus;
 }
 
+/// Whether the handler may take the job's end for a failure of the infrastructure.
+bool may_restart_in_vain(const Replay& replay, const Job& job) {
+  const FailureCosts& failures = replay.options.costs.failures;
+  return replay.scheduler.handler && job.state == EndState::failed && failures.gpu_hours > 0 &&
+         failures.false_share > 0;
+}
+
+/// A restart in vain begins after the end of its job: what it held is the whole run once more and
+/// its preemptions, or there was none.
+std::string wrong_restart(const Replay& replay, std::size_t row, double held_gpu_s) {
+  const Job& job = replay.world.trace.jobs[row];
+  const double overhead = replay.result.outcomes[row].overhead_gpu_s - overhead_gpu_s(replay, row);
+  const auto preemption = FractionalSeconds(replay.options.preemption.of(job.gpus)).count();
+  const bool none = held_gpu_s == 0 && overhead == 0;
+  const auto whole = static_cast<double>(job.duration.count()) * job.gpus;
+  const bool once_more = held_gpu_s == whole + overhead && overhead >= 0 &&
+                         std::fmod(overhead, preemption * job.gpus) == 0;
+  // Beside others it may have run slower, or been evicted and begun anew.
+  const bool shared = replay.scheduler.packs && held_gpu_s >= 0 && overhead >= 0;
+  if (none || once_more || shared) return {};
+  return fmt::format("{} GPU seconds after its end, {} of overhead", held_gpu_s, overhead);
+}
+
 /// submission -> end = waits + runs + time between attempts; what its GPUs did = work + what was
 /// lost + overhead: whole seconds, so exact at full speed.
 std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions& exceptions) {
@@ -64,28 +87,31 @@ std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions&
   if (outcome.start < job.submit) return "it starts before its submission";
   if (outcome.queue < Seconds(0)) return "it waits for less than no time";
   if (exceptions.loose_queue && outcome.profiled) return {};
-  // A restart in vain begins after the end of its job; what it costs is in the accounts alone.
-  const bool in_vain = replay.scheduler.handler && job.state == EndState::failed &&
-                       replay.options.costs.failures.false_share > 0;
   const double run_s = outcome.held_gpu_s / job.gpus;
   const Seconds gone = outcome.end - job.submit - outcome.queue - outcome.down;
-  if (!in_vain && FractionalSeconds(gone).count() != run_s)
+  const bool in_vain = may_restart_in_vain(replay, job);
+  if (in_vain) {
+    const double afterwards_gpu_s = outcome.held_gpu_s - FractionalSeconds(gone).count() * job.gpus;
+    if (const auto wrong = wrong_restart(replay, row, afterwards_gpu_s); !wrong.empty())
+      return wrong;
+  } else if (FractionalSeconds(gone).count() != run_s) {
     return fmt::format("it runs {} s and holds its GPUs for {}", gone.count(), run_s);
-  if (!in_vain && outcome.overhead_gpu_s != overhead_gpu_s(replay, row))
+  } else if (outcome.overhead_gpu_s != overhead_gpu_s(replay, row)) {
     return fmt::format("{} GPU seconds of overhead", outcome.overhead_gpu_s);
+  }
   const double lag_s = outcome.finished_in_profiler ? 0 : FractionalSeconds(exceptions.lag).count();
   const double work_s = static_cast<double>(job.duration.count()) +
                         (outcome.lost_gpu_s + outcome.overhead_gpu_s) / job.gpus;
-  // What an outcome says of sharing is of its last attempt.
-  const bool one_attempt = outcome.evictions + outcome.failures == 0;
+  // What an outcome says of sharing is of its last run.
+  const int runs =
+      1 + outcome.preemptions + outcome.evictions + outcome.failures + (in_vain ? 1 : 0);
   const bool never_shared = outcome.packed_at == SimTime() && outcome.unpacked_at == SimTime() &&
                             outcome.rate == 1 && outcome.exclusive &&
-                            (one_attempt || !replay.scheduler.packs);
+                            (runs == 1 || !replay.scheduler.packs);
   if (never_shared)
     return run_s == work_s + lag_s ? ""
                                    : fmt::format("it runs {} s for {} s of work", run_s, work_s);
   const auto [slowest, fastest] = speed_range(replay.world);
-  const int runs = 1 + outcome.evictions + outcome.failures;
   const double shortest_s = work_s / fastest;
   const double longest_s = work_s / slowest + (2 + lag_s) * runs;
   if (run_s >= shortest_s && run_s <= longest_s) return {};

@@ -73,8 +73,8 @@ Result<std::string> play_one(const Scenario& scenario, const PolicyLine& line) {
                                         {scenario.trace, scenario.cluster, options.defects},
                                         PolicyOptions(std::move(settings)));
   if (!scheduler) return tl::unexpected(scheduler.error());
-  auto estimator =
-      make_estimator(wanted.empty() ? scheduler->estimator : wanted.mapped(), {scenario.trace, 1});
+  auto estimator = make_estimator(*scheduler, wanted.empty() ? std::string() : wanted.mapped(),
+                                  {scenario.trace, 1});
   if (!estimator) return tl::unexpected(estimator.error());
   options.estimator = std::move(*estimator);
   const auto result = simulate(scenario.trace, scenario.cluster, *scheduler, options);
