@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/elastic_study.hpp"
+#include "apps/evaluate_trace.hpp"
 #include "apps/in_parallel.hpp"
 #include "base/input.hpp"
 #include "base/sha256.hpp"
@@ -201,12 +202,12 @@ class ElasticExperiment {
   std::vector<FigureRow> rows_;
 };
 
-bool elastic_runs_read(std::string_view key) {
+}  // namespace
+
+bool decides_elastic_rows(std::string_view key) {
   return key.starts_with("elastic.") || key.starts_with("cost.") || key == "seed" ||
          key == "workload_errors_pct";
 }
-
-}  // namespace
 
 Result<bool> is_elastic_experiment(const ExperimentFile& experiment) {
   const auto count = std::ranges::count_if(experiment.traces, [](const ExperimentTrace& trace) {
@@ -226,8 +227,7 @@ Result<std::string> elastic_fingerprint(const Settings& settings, const Experime
   std::string all = fmt::format("{}\n{}\n", command, experiment.text);
   const auto set = settings_of(settings, experiment, experiment.arms[0], experiment.points[0]);
   if (!set) return tl::unexpected(set.error());
-  for (const SettingRow& row : setting_rows())
-    if (elastic_runs_read(row.key)) all += fmt::format("{}={}\n", row.key, set->text(row.key));
+  all += unusual(*set, decides_elastic_rows);
   for (const ExperimentTrace& trace : experiment.traces) {
     const auto files = elastic_files(places_of(*set, trace.spec, trace.cluster));
     if (!files) return tl::unexpected(files.error());

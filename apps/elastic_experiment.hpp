@@ -12,8 +12,11 @@ namespace schedmate {
 /// Errors: invalid when it has elastic traces and others.
 [[nodiscard]] Result<bool> is_elastic_experiment(const ExperimentFile& experiment);
 
+/// Whether an elastic run reads the setting.
+[[nodiscard]] bool decides_elastic_rows(std::string_view key);
+
 /// What its rows depend on beside the program: SHA-256 (hex) of the command, the experiment's text,
-/// the settings that elastic runs read, and every file. Errors: of reading them.
+/// the unusual settings, and every file. Errors: of reading them.
 [[nodiscard]] Result<std::string> elastic_fingerprint(const Settings& settings,
                                                       const ExperimentFile& experiment,
                                                       const std::string& command);

@@ -80,9 +80,19 @@ Manifest read_manifest(const std::string& path) {
 /// What decides the rows of an experiment.
 struct Origin {
   bool elastic = false;
-  std::string inputs;     ///< fingerprint
-  std::string_view code;  ///< hash of the sources
+  std::string inputs;  ///< fingerprint
+  std::string code;    ///< hash of the sources and of the defaults of settings
 };
+
+std::string code_of(bool elastic) {
+  std::string all(elastic ? version().elastic_code : version().replay_code);
+  const Settings usual;
+  for (const SettingRow& row : setting_rows())
+    if (elastic ? decides_elastic_rows(row.key) : decides_rows(row.key))
+      all += fmt::format("\n{}={}", row.key, usual.text(row.key));
+  return sha256(all);
+}
+
 Result<Origin> origin_of(const Session& session, const EvaluateRequest& request,
                          const ExperimentFile& experiment) {
   const auto elastic = is_elastic_experiment(experiment);
@@ -91,8 +101,7 @@ Result<Origin> origin_of(const Session& session, const EvaluateRequest& request,
   auto inputs = *elastic ? elastic_fingerprint(session.settings, experiment, command)
                          : fingerprint_of(session.settings, experiment, command);
   if (!inputs) return tl::unexpected(inputs.error());
-  return Origin{*elastic, std::move(*inputs),
-                *elastic ? version().elastic_code : version().replay_code};
+  return Origin{*elastic, std::move(*inputs), code_of(*elastic)};
 }
 
 /// How a CSV stands to what would be made now.
@@ -175,7 +184,7 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   }
   const auto csv = csv_of(session, request, experiment, origin->elastic);
   if (!csv) return tl::unexpected(csv.error());
-  Manifest manifest{origin->inputs, std::string(origin->code), sha256(*csv), {}, {}};
+  Manifest manifest{origin->inputs, origin->code, sha256(*csv), {}, {}};
   if (request.samples) {
     auto sample = sample_of(session, request, experiment, origin->elastic);
     if (!sample) return tl::unexpected(sample.error());

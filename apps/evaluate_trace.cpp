@@ -73,14 +73,15 @@ Result<std::vector<std::string>> files_of(const ExperimentTrace& which) {
 }
 
 /// Whether a replay reads the setting: another default makes other rows.
+
+}  // namespace
+
 bool decides_rows(std::string_view key) {
   constexpr auto plain = std::to_array<std::string_view>(
       {"mode", "placement", "overhead_small_s", "overhead_large_s", "seed", "interference_pct"});
   return std::ranges::find(plain, key) != plain.end() || key.starts_with("workload") ||
          key.starts_with("cost.") || key.starts_with("defects.");
 }
-
-}  // namespace
 
 Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   if (!which.like.empty()) return draw(which);
@@ -103,11 +104,19 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   return loaded;
 }
 
+std::string unusual(const Settings& settings, bool (*read)(std::string_view)) {
+  const Settings usual;
+  std::string text;
+  for (const SettingRow& row : setting_rows())
+    if (read(row.key) && settings.text(row.key) != usual.text(row.key))
+      text += fmt::format("{}={}\n", row.key, settings.text(row.key));
+  return text;
+}
+
 Result<std::string> fingerprint_of(const Settings& settings, const ExperimentFile& experiment,
                                    const std::string& command) {
   std::string all = fmt::format("{}\n{}\n", command, experiment.text);
-  for (const SettingRow& row : setting_rows())
-    if (decides_rows(row.key)) all += fmt::format("{}={}\n", row.key, settings.text(row.key));
+  all += unusual(settings, decides_rows);
   std::vector<std::string> paths;
   for (const char* name : {"recipes/light.toml", "recipes/heavy.toml", "interference.toml",
                            "extraction_errors.toml"}) {
