@@ -94,6 +94,7 @@ constexpr Part parts[] = {
     {"advice", "advised durations alone"},
     {"oracle_durations", "true durations instead"},
     {"bypass", "durations, and jobs whose GPU use similar jobs tell are not profiled"},
+    {"bypass_alone", "the same without durations"},
     {"free", "nobody is profiled and every use is known"},
     {"cancel", "packings cancelled alone"},
     {"sm", "all of SchedMate"},
@@ -155,7 +156,7 @@ void add_bounds_page(Document& book, const std::vector<Chapter>& chapters) {
        "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which "
        "way that goes turns with the host's own estimates: on Venus it is longer where the host "
        "has boosted trees (fig12_venus_heavy), shorter where it has the user's last jobs "
-       "(ablation_errors).",
+       "(host_estimates).",
        "Each virtual cluster has an Advisor of its own that knows the past of this one alone; one "
        "for all of them was not tried."});
   book.table(std::move(rows), "");

@@ -93,7 +93,7 @@ World whole_seconds(std::uint64_t seed) {
 }
 
 struct Totals {
-  int preemptions = 0, evictions = 0, failures = 0, packed = 0;
+  std::uint64_t preemptions = 0, evictions = 0, failures = 0, packed = 0;
 };
 
 void check_conserved(const World& world, Prepared& prepared, Totals& totals) {
@@ -110,7 +110,7 @@ void check_conserved(const World& world, Prepared& prepared, Totals& totals) {
     totals.preemptions += job.preemptions;
     totals.evictions += job.evictions;
     totals.failures += job.failures;
-    totals.packed += job.packed_at != SimTime() ? 1 : 0;
+    totals.packed += job.packed_at != SimTime() ? 1U : 0U;
   }
   REQUIRE(held_gpu_s == meter.held_gpu_s);
   double busy_gpu_s = 0;
@@ -155,10 +155,10 @@ TEST_CASE(
     prepared.options.seed = seed;
     check_conserved(world, prepared, totals);
   }
-  CHECK(totals.preemptions > 1000);
-  CHECK(totals.evictions > 1000);
-  CHECK(totals.failures > 1000);
-  CHECK(totals.packed > 500);
+  CHECK(totals.preemptions > testing::cases(1000));
+  CHECK(totals.evictions > testing::cases(1000));
+  CHECK(totals.failures > testing::cases(1000));
+  CHECK(totals.packed > testing::cases(500));
 }
 
 }  // namespace
