@@ -72,8 +72,6 @@ Result<std::vector<std::string>> files_of(const ExperimentTrace& which) {
   return paths;
 }
 
-/// Whether a replay reads the setting: another default makes other rows.
-
 }  // namespace
 
 bool decides_rows(std::string_view key) {
