@@ -91,8 +91,7 @@ std::string break_even(const std::vector<Swept>& points, const std::string& sett
                        points.back().point, odd);
   return fmt::format(
       "{} breaks even in average JCT between {} = {} and {}, from where on every 95 % interval "
-      "lies "
-      "above 1{}",
+      "lies above 1{}",
       names, setting, before.back().point, from->point, odd);
 }
 

@@ -165,8 +165,7 @@ void Safety::write(Document& book) const {
       "No measure of safety are arms with other advice (last_k, oracles), with the protection "
       "switched off, against another scheduler, or of the host's own policy where other things "
       "cost: {}. Elastic jobs: {} with the Advisor, {} with matches that are given (perfect, "
-      "wrong, "
-      "shuffled).",
+      "wrong, shuffled).",
       told(Kind::other), told(Kind::elastic), told(Kind::elastic_given)));
   const auto lines = exceeding_.lines();
   if (lines.empty()) return;

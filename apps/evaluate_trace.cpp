@@ -72,6 +72,8 @@ Result<std::vector<std::string>> files_of(const ExperimentTrace& which) {
   return paths;
 }
 
+// What follows is seen by other files.
+
 }  // namespace
 
 bool decides_rows(std::string_view key) {

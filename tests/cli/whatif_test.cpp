@@ -63,16 +63,22 @@ std::string as_dump(const std::string& jobs_csv) {
   return text;
 }
 
+/// dump.txt is what our own fifo made of a crowd on the cluster of cluster.toml.
+struct OwnDump : Scratch {
+  OwnDump() {
+    write("jobs.csv", three_node_crowd());
+    write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
+    const Ran made = run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                          "--policy", "fifo", "--report", "none", "--out", "sim"});
+    REQUIRE_MESSAGE(made.status == 0, made.err);
+    write("dump.txt", as_dump(read("sim/fifo.jobs.csv")));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("whatif: a dump that the site's model made itself is replayed to the second") {
-  const Scratch here;
-  here.write("jobs.csv", three_node_crowd());
-  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
-  const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
-                             "--policy", "fifo", "--report", "none", "--out", "sim"});
-  REQUIRE_MESSAGE(made.status == 0, made.err);
-  here.write("dump.txt", as_dump(here.read("sim/fifo.jobs.csv")));
+  const OwnDump here;
   const auto under = [&](const std::string& site) {
     return whatif(
         here, "dump.txt",
@@ -94,13 +100,7 @@ TEST_CASE("whatif: a dump that the site's model made itself is replayed to the s
 }
 
 TEST_CASE("whatif: the site's own policy as the what-if is no certain gain") {
-  const Scratch here;
-  here.write("jobs.csv", three_node_crowd());
-  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 3\ngpus_per_node = 4\n");
-  const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
-                             "--policy", "fifo", "--report", "none", "--out", "sim"});
-  REQUIRE_MESSAGE(made.status == 0, made.err);
-  here.write("dump.txt", as_dump(here.read("sim/fifo.jobs.csv")));
+  const OwnDump here;
   const auto all_of = [&](const std::string& path, const Names& more) {
     const Ran ran = whatif(here, path, more);
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
