@@ -159,12 +159,10 @@ std::string default_costs(const Chapter& chapter) {
   const bool fails =
       experiment.settings.contains(std::string(failures)) || experiment.sweep == failures;
   if (!fails) return "";
-  constexpr auto costs = std::to_array<std::string_view>(
-      {"cost.checkpoint_s", "cost.detection_s", "cost.manual_restart_s", "cost.handled_restart_s"});
   const std::string command = chapter.rows.empty() ? "" : chapter.rows.front().row.command;
   std::string text;
   for (const SettingRow& row : setting_rows()) {
-    if (std::ranges::find(costs, row.key) == costs.end() || row.key == experiment.sweep) continue;
+    if (!is_cost_of_failures(row) || row.key == experiment.sweep) continue;
     if (experiment.settings.contains(std::string(row.key))) continue;
     if (command.contains(fmt::format("--set {}=", row.key))) continue;
     text += fmt::format("{}{} = {}", text.empty() ? "Defaults: " : ", ", row.key, row.fallback);

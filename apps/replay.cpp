@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -48,10 +50,21 @@ void describe_workload(const TraceWorkload* made, const Settings& settings, RunL
 void describe_costs(const Settings& settings, RunLabel& label) {
   const bool fail = settings.whole("cost.failure_gpu_hours") > 0;
   for (const SettingRow& row : setting_rows()) {
-    const bool follows = fail && (row.kind == SettingKind::seconds) && row.key != "cost.advice_s";
-    if (row.key.starts_with("cost.") && (follows || settings.text(row.key) != row.fallback))
+    const bool is_cost = row.key.starts_with("cost.");
+    const bool is_stated = fail && is_cost_of_failures(row);
+    if (is_stated || (is_cost && settings.text(row.key) != row.fallback))
       label.settings.emplace_back(row.key, settings.text(row.key));
   }
+}
+
+Result<void> check_costs(const Settings& settings) {
+  const std::int64_t by_jobs =
+      settings.whole("cost.framework_pct") + settings.whole("cost.script_pct");
+  if (by_jobs <= 100) return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("cost.framework_pct and cost.script_pct are shares of the same failures, "
+                          "but {} % together; lower one of them",
+                          by_jobs));
 }
 
 Costs costs_of(const Settings& settings) {
@@ -101,6 +114,7 @@ struct Parts {
 };
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
+  if (auto ok = check_costs(settings); !ok) return tl::unexpected(ok.error());
   const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
   auto scheduler =
       make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},

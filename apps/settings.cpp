@@ -161,6 +161,9 @@ constexpr std::array rows{
            "qssf: jobs that meet an empty queue are ranked a second late"),
 };
 
+constexpr std::array costs_of_failures{"cost.checkpoint_s", "cost.detection_s",
+                                       "cost.manual_restart_s", "cost.handled_restart_s"};
+
 const SettingRow* find_row(std::string_view key) {
   const auto row = std::ranges::find(rows, key, &SettingRow::key);
   return row == rows.end() ? nullptr : &*row;
@@ -220,6 +223,10 @@ Result<void> check_model(const ModelKey& each, std::string_view value) {
 }
 
 }  // namespace
+
+bool is_cost_of_failures(const SettingRow& row) {
+  return std::ranges::find(costs_of_failures, row.key) != costs_of_failures.end();
+}
 
 std::span<const SettingRow> setting_rows() { return rows; }
 

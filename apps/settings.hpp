@@ -28,6 +28,8 @@ struct SettingRow {
 [[nodiscard]] std::span<const SettingRow> setting_rows();
 /// "s" for seconds, "" for what has no unit.
 [[nodiscard]] std::string_view unit_of(const SettingRow& row);
+/// Whether it says what follows when a job fails: a cost that is on as soon as jobs fail.
+[[nodiscard]] bool is_cost_of_failures(const SettingRow& row);
 
 class Settings {
  public:

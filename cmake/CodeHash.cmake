@@ -1,11 +1,12 @@
 # schedmate_code_hash(TARGET NAME FILE...): compiles into the target `extern const std::string_view
-# NAME` in namespace schedmate::embedded, a SHA-256 of these sources. Lines that are comments alone do not count: a
-# mended sentence decides no row.
+# NAME` in namespace schedmate::embedded, a SHA-256 of these sources. Lines that are empty or comments alone do
+# not count: a mended sentence decides no row.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(all "")
   foreach(name ${FILES})
     file(READ "${ROOT}/${name}" text)
     string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+    string(REGEX REPLACE "\n\n+" "\n" text "${text}")
     string(SHA256 hash "${text}")
     string(APPEND all "${name} ${hash}\n")
   endforeach()

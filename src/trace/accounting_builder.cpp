@@ -140,6 +140,12 @@ void add_component(AccountedJob& whole, AccountedJob& part) {
 
 }  // namespace
 
+void add_gpu_type(std::string& types, std::string_view type) {
+  const auto known = split(types, ',');
+  if (std::ranges::find(known, type) != known.end()) return;
+  types += (types.empty() ? "" : ",") + std::string(type);
+}
+
 AccountingBuilder::AccountingBuilder(std::string name, bool strict)
     : name_(std::move(name)), strict_(strict) {}
 

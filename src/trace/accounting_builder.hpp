@@ -42,6 +42,9 @@ struct AccountingRow {
   std::int64_t restarts = 0;
 };
 
+/// Adds `type` to `types`, which are separated by commas, unless it is among them.
+void add_gpu_type(std::string& types, std::string_view type);
+
 /// What is wrong with a row, and in which field.
 struct RowFault {
   RowField field = RowField::id;

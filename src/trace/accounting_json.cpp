@@ -48,7 +48,7 @@ bool read_tres(JsonElement job, std::string_view which, Resources& out) {
       out.total = count;
     } else {
       out.typed = out.typed.value_or(0) + *count;
-      out.types += (out.types.empty() ? "" : ",") + std::string(name.substr(4));
+      add_gpu_type(out.types, name.substr(4));
     }
   }
   return true;

@@ -219,7 +219,8 @@ TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {
                                    {"gpu:a100:4(IDX:0-1,3,5)", "a100"},
                                    {"gpu:a100:4(S:0-1)", "a100"},
                                    {"gres:gpu:4", ""},
-                                   {"gres:gpu:a100:3,gpu:a100:1", "a100,a100"}}) {
+                                   {"gres:gpu:a100:3,gpu:a100:1", "a100"},
+                                   {"gres:gpu:a100:3,gpu:a10:1", "a100,a10"}}) {
     const std::string text =
         "JobID|User|Partition|State|Submit|Start|End|AllocGRES|NodeList\n"
         "1|a|g|COMPLETED|100|110|120|" +

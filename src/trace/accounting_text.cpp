@@ -75,7 +75,7 @@ Result<void> check_columns(const Columns& columns, const std::string& name) {
                           fmt::join(missing, ", "), command));
 }
 
-/// The types in "gres/gpu:a100=4,gres/gpu=4", in order, separated by commas.
+/// The types in "gres/gpu:a100=4,gres/gpu=4", each once, in order, separated by commas.
 std::string types_in(std::string_view tres) {
   std::string types;
   while (auto item = next_gpu_item(tres)) {
@@ -83,7 +83,7 @@ std::string types_in(std::string_view tres) {
     item->remove_prefix(1);
     const std::string_view type = item->substr(0, item->find_first_of("=:"));
     if (type.empty() || parse_number<std::int64_t>(type)) continue;  // "gpu:4" has no type
-    types += (types.empty() ? "" : ",") + std::string(type);
+    add_gpu_type(types, type);
   }
   return types;
 }

@@ -67,6 +67,20 @@ TEST_CASE("a wrong key, value or line of a settings file is named with its place
   CHECK(complaint("seed = \n").contains("mine.toml:1:"));
 }
 
+TEST_CASE("shares of the same failures that are more than all of them are refused") {
+  const Scratch here;
+  here.write("jobs.csv", "job_id,user,vc,gpu_num,state,submit_s,duration_s\n1,u,a,1,,0,5\n");
+  here.write("cluster.toml", "[[vc]]\nname = \"a\"\nnodes = 2\ngpus_per_node = 4\n");
+  const auto simulate = [&](const std::string& by_scripts) {
+    return here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                     "--policy", "fifo", "--set", "cost.framework_pct=60", "--set",
+                     "cost.script_pct=" + by_scripts, "--report", "none", "--out", "out"});
+  };
+  CHECK(simulate("40").status == 0);
+  const Ran refused = simulate("41");
+  CHECK(refused.status == 2);
+  CHECK(refused.err.contains("cost.script_pct are shares of the same failures, but 101 %"));
+}
 TEST_CASE("settings reach the simulator") {
   const Scratch here;
   here.write("jobs.csv",
