@@ -9,7 +9,7 @@
 namespace schedmate {
 namespace {
 
-/// "lucid+sm:bypass=all" of "lucid+sm:bypass=all cost.advice_s=60".
+/// "lucid+sm:bypass=all" of "lucid+sm:bypass=all cost.warm_up=true".
 std::string_view policy_of(std::string_view text) { return text.substr(0, text.find(' ')); }
 
 /// "lucid" of "lucid+sm:bypass=all".
@@ -41,11 +41,9 @@ bool is_advised_by_others(std::string_view policy) {
 }
 
 /// Why there is no promise for an arm above its bound, if so.
-std::string_view why_no_promise(const Chapter& chapter, const std::vector<ArmRows>& arms,
-                                const ArmRows& arm) {
+std::string_view why_no_promise(const std::vector<ArmRows>& arms, const ArmRows& arm) {
   const FigureRow& row = *arm.first;
   if (row.policy.contains("shrink=false")) return ", what protects the host being switched off";
-  if (chapter.experiment.sweep == "cost.advice_s") return ", jobs wait for their advice";
   const std::string_view host = host_policy(arms, row);
   if (host.empty()) return "";
   if (policy_of(row.policy) == host) return ", the same policy where other things cost";
@@ -80,8 +78,7 @@ std::string place_of(const Chapter& chapter, const FigureRow& row) {
 void Exceeding::add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm) {
   const FigureRow& row = *arm.first;
   Line line{place_of(chapter, row), swept_name(chapter.experiment),
-            fmt::format(": {} against {}{}", row.arm, row.host, why_no_promise(chapter, arms, arm)),
-            row.at};
+            fmt::format(": {} against {}{}", row.arm, row.host, why_no_promise(arms, arm)), row.at};
   const auto same = std::ranges::find_if(lines_, [&](const Line& other) {
     return other.place == line.place && other.arm == line.arm;
   });

@@ -50,7 +50,7 @@ constexpr std::array rows{
     SettingRow{"interference_pct", SettingKind::whole, "100", "",
                "what jobs that share GPUs lose, in percent of the model's"},
     SettingRow{"cost.advice_s", SettingKind::seconds, "0", "",
-               "an advised job enters its queue so much later"},
+               "from a submission until there is advice; no job waits for it"},
     SettingRow{"cost.tracked_pct", SettingKind::whole, "100", "100",
                "jobs whose log tells how fast they are"},
     SettingRow{"cost.warm_up", SettingKind::flag, "false", "",

@@ -31,7 +31,9 @@ struct FailureCosts {
 };
 
 struct Costs {
-  Seconds advice{0};  ///< an advised job enters its queue so much later
+  /// From a submission until there is advice. No job waits for it: what it meets later, a place
+  /// in the profiler's queue or the way from there to its VC, is decided with it.
+  Seconds advice{0};
   /// Of jobs whose log tells their speed. A slow-down that is not seen is not acted on.
   double tracked_share = 1;
   /// What the profiler saw of each profile of PackingTables, where that is not the truth (it ended

@@ -82,6 +82,7 @@ struct Entering {
   std::size_t row = 0;  ///< of the job in its Trace
   SimTime now;
   const History& history;
+  bool advice_is_due = true;  ///< Costs::advice has passed since its submission
 };
 using Estimator = std::function<Prediction(const Entering& entering)>;
 

@@ -89,11 +89,11 @@ class Advised {
     Prediction advice;
   };
 
-  /// Advice is given once, when the job is first asked about; null when there is none.
+  /// Advice is given once, when the job is first asked about; null when there is none, or not yet.
   const Open* advice_for(const Entering& at, const Prediction& host) {
     const auto [open, fresh] = open_.try_emplace(at.row);
     if (fresh) open->second = {log_of(host.run_time), advisor_(at)};
-    return open->second.advice.blind ? nullptr : &open->second;
+    return open->second.advice.blind || !at.advice_is_due ? nullptr : &open->second;
   }
 
   void learn(const History& history) {

@@ -16,6 +16,7 @@ class LeastGpusFirst {
   explicit LeastGpusFirst(ProfilerOptions options) : options_(std::move(options)) {}
 
   void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.ended) queue_.erase({view.job(id).gpus, id});  // withdrawn
     for (const JobId id : view.arrived) queue_.emplace(view.job(id).gpus, id);
     while (!queue_.empty() && plan.start(queue_.begin()->second, queue_.begin()->first)) {
       queue_.erase(queue_.begin());

@@ -82,5 +82,51 @@ TEST_CASE("the node stays while more is expected, and goes when the forecast is 
   CHECK(result.profiler_scaling[1].first == at(2400));
 }
 
+TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC") {
+  // The profiler's node holds j0 for 0-100; j1 and j2 wait. Only j2 is never foretold.
+  Trace trace = small_trace({{0, 8, 300}, {0, 8, 300}, {0, 8, 300}});
+  trace.packing = std::make_shared<const PackingTables>();
+  const ClusterSpec cluster = small_cluster({3});
+  Scheduler scheduler = make_scheduler("fifo", {trace, cluster, {}}, PolicyOptions()).value();
+  ProfilerStage stage;
+  stage.decide = least_gpus_first({.elastic = false, .nodes = 1, .forecast = nullptr});
+  stage.time = Seconds(100);
+  stage.nodes = small_cluster({1}).partitions.front();
+  stage.lenders = {"vc0"};
+  stage.bypass = ProfilerStage::Bypass::all;
+  scheduler.profiler = stage;
+  SimOptions options;
+  options.estimator = [](const Entering& at) {
+    Prediction said{FractionalSeconds(300)};
+    if (at.advice_is_due && at.row != 2) said.use = GpuUse{};
+    return said;
+  };
+  const auto run = [&](std::int64_t advice_s) {
+    options.costs.advice = Seconds(advice_s);
+    return simulate(trace, cluster, scheduler, options).value().outcomes;
+  };
+  const auto at_once = run(0);
+  CHECK(at_once[0].start == at(0));
+  CHECK(at_once[1].start == at(0));
+  CHECK_FALSE(at_once[0].profiled);
+  CHECK(at_once[2].profiled);
+
+  const auto late = run(40);
+  CHECK(late[0].profiled);  // was being measured by then
+  CHECK(late[0].start == at(100));
+  CHECK_FALSE(late[1].profiled);
+  CHECK(late[1].start == at(40));
+  CHECK(late[1].end == at(340));
+  CHECK(late[1].queue == Seconds(40));
+  CHECK(late[1].profiler_queue == Seconds(40));
+  CHECK(late[2].profiled);
+  CHECK(late[2].profiler_queue == Seconds(100));
+  CHECK(late[2].start == at(340));
+
+  const auto too_late = run(101);
+  CHECK(too_late[1].profiled);
+  CHECK(too_late[1].profiler_queue == Seconds(100));
+}
+
 }  // namespace
 }  // namespace schedmate

@@ -2,6 +2,7 @@
 #include "sim/engine.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/random.hpp"
@@ -121,7 +122,28 @@ Prediction Engine::foretell(std::uint32_t row, SimTime now) {
   const Job& job = input_.trace.jobs[row];
   if (!input_.estimator) return {FractionalSeconds(job.duration)};
   learn_due(now);
-  return input_.estimator({job, row, now, history_});
+  const bool advice_is_due = now >= job.submit + input_.options.costs.advice;
+  return input_.estimator({job, row, now, history_, advice_is_due});
+}
+
+std::optional<JobId> Engine::waiting(std::uint32_t row) const {
+  const auto latest_first = std::views::reverse(rows_);
+  const auto found = std::ranges::find(latest_first, row);
+  if (found == latest_first.end()) return std::nullopt;
+  const auto index = static_cast<std::size_t>(latest_first.end() - found) - 1;
+  if (phases_[index] != JobPhase::queued) return std::nullopt;
+  return static_cast<JobId>(index);
+}
+
+void Engine::withdraw(JobId id, SimTime now) {
+  timeline_.advance(level_, now);
+  now_ = now;
+  outcome(id).queue += now - at(id).waiting_since;
+  phases_[index_of(id)] = JobPhase::ended;
+  queue_changed(-1, -info(id).gpus);
+  ended_.push_back(id);
+  --unfinished_;
+  next_call_ = std::min(next_call_, round_up(now, input_.partition.round));
 }
 
 JobInfo Engine::describe(const EngineJob& entry) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <queue>
 #include <schedmate/sim.hpp>
 #include <vector>
@@ -59,6 +60,10 @@ class Engine {
 
   /// A job that enters later, besides those of the input; not before the present instant.
   void admit(const EngineJob& job) { coming_.push(job); }
+  /// The job of that row, while it waits here and has not started.
+  [[nodiscard]] std::optional<JobId> waiting(std::uint32_t row) const;
+  /// Takes such a job out of the queue at `now`; to the policy it has ended.
+  void withdraw(JobId id, SimTime now);
   /// A job that ended elsewhere: the estimator knows it from then on.
   void learn(const EngineJob& ended) { ended_elsewhere_.push(ended); }
   /// While open, more jobs may be admitted.

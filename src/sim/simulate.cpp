@@ -54,6 +54,15 @@ class Simulation {
   void note_arrival(std::size_t vc);
   void echo();
   void route(const EngineJob& job);
+  void route_late(const EngineJob& job, SimTime now);
+  [[nodiscard]] bool skips_profile(const EngineJob& job, SimTime now);
+  void enter_vc(const EngineJob& job, SimTime now);
+  [[nodiscard]] bool counts_profiler_queue() const {
+    return options_.defects.double_counted_queue || !options_.defects.entry_at_submission;
+  }
+  [[nodiscard]] Engine& vc_of(const EngineJob& job) {
+    return *vcs_[*vc_of_[trace_.jobs[job.row].vc]];
+  }
   void take_profile(std::uint32_t row);
   void run_vcs();
   void collect();
@@ -118,8 +127,7 @@ std::vector<EngineJob> Simulation::make_vcs() {
   const bool enters_twice = options_.defects.entry_at_submission;
   for (std::uint32_t row = 0; row < trace_.jobs.size(); ++row) {
     const Job& job = trace_.jobs[row];
-    const Seconds advice = scheduler_.advice.empty() ? Seconds(0) : options_.costs.advice;
-    const EngineJob entry{row, job.submit + advice, job.duration};
+    const EngineJob entry{row, job.submit, job.duration};
     const auto vc = vc_of_[job.vc];
     if (!vc) {
       result_.outcomes[row].status = JobStatus::infeasible;
@@ -187,11 +195,15 @@ void Simulation::run_in_turn(const std::vector<EngineJob>& jobs) {
   for (const EngineJob& job : jobs) ++to_come_[*vc_of_[trace_.jobs[job.row].vc]];
   profiler_->keep_open(!jobs.empty());
   for (std::size_t vc = 0; vc < vcs_.size(); ++vc) vcs_[vc]->keep_open(to_come_[vc] > 0);
-  for (std::size_t next = 0;;) {
+  const Seconds advice = options_.costs.advice;
+  for (std::size_t next = 0, late = advice > Seconds(0) ? 0 : jobs.size();;) {
     SimTime instant = next < jobs.size() ? jobs[next].enters : never;
+    if (late < next) instant = std::min(instant, jobs[late].enters + advice);
     for (Engine* engine : engines) instant = std::min(instant, engine->next_instant());
     if (instant == never) break;
     for (; next < jobs.size() && jobs[next].enters <= instant; ++next) route(jobs[next]);
+    for (; late < next && jobs[late].enters + advice <= instant; ++late)
+      route_late(jobs[late], instant);
     if (next == jobs.size()) profiler_->keep_open(false);
     // Jobs without duration start and end there within the instant.
     while (profiler_->next_instant() <= instant) profiler_->step(instant);
@@ -214,23 +226,41 @@ void Simulation::echo() {
       vcs_[vc]->set_echo(profiler_->node_changes());
 }
 
-void Simulation::route(const EngineJob& job) {
+bool Simulation::skips_profile(const EngineJob& job, SimTime now) {
   const ProfilerStage& stage = *scheduler_.profiler;
-  const std::size_t home = *vc_of_[trace_.jobs[job.row].vc];
-  Engine& vc = *vcs_[home];
-  if (stage.bypass != ProfilerStage::Bypass::none) {
-    const Prediction foretold = vc.foretell(job.row, job.enters);
-    const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
-                           foretold.run_time <= FractionalSeconds(stage.time);
-    if (foretold.use && !ends_here) {
-      // Under entry_at_submission those that outlast the profiler stand in their VC already.
-      if (!options_.defects.entry_at_submission || job.work <= stage.time) vc.admit(job);
-      return note_arrival(home);
-    }
-  }
+  if (stage.bypass == ProfilerStage::Bypass::none) return false;
+  const Prediction foretold = vc_of(job).foretell(job.row, now);
+  const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
+                         foretold.run_time <= FractionalSeconds(stage.time);
+  return foretold.use && !ends_here;
+}
+
+void Simulation::enter_vc(const EngineJob& job, SimTime now) {
+  EngineJob entering = job;
+  entering.enters = now;
+  // Under entry_at_submission those that outlast the profiler stand in their VC already.
+  const bool stands_there =
+      options_.defects.entry_at_submission && job.work > scheduler_.profiler->time;
+  if (!stands_there) vc_of(job).admit(entering);
+  note_arrival(*vc_of_[trace_.jobs[job.row].vc]);
+}
+
+void Simulation::route(const EngineJob& job) {
+  if (skips_profile(job, job.enters)) return enter_vc(job, job.enters);
   EngineJob measured = job;
-  measured.work = std::min(job.work, stage.time);
+  measured.work = std::min(job.work, scheduler_.profiler->time);
   profiler_->admit(measured);
+}
+
+/// Advice that comes while its job waits to be profiled.
+void Simulation::route_late(const EngineJob& job, SimTime now) {
+  const auto waiting = profiler_->waiting(job.row);
+  if (!waiting || !skips_profile(job, now)) return;
+  profiler_->withdraw(*waiting, now);
+  JobOutcome& outcome = result_.outcomes[job.row];
+  outcome.profiler_queue = profiled_[job.row].queue;
+  if (counts_profiler_queue()) outcome.queue += outcome.profiler_queue;
+  enter_vc(job, now);
 }
 
 void Simulation::take_profile(std::uint32_t row) {
@@ -244,12 +274,10 @@ void Simulation::take_profile(std::uint32_t row) {
     vc.learn({.row = row, .enters = profile.end, .work = job.duration});
     note_end();
   } else {
-    const Defects& defects = options_.defects;
-    if (defects.double_counted_queue || !defects.entry_at_submission)
-      outcome.queue += profile.queue;
+    if (counts_profiler_queue()) outcome.queue += profile.queue;
     outcome.held_gpu_s += profile.held_gpu_s;
     outcome.overhead_gpu_s += profile.held_gpu_s;
-    if (!defects.entry_at_submission)
+    if (!options_.defects.entry_at_submission)
       vc.admit({.row = row, .enters = profile.end, .work = job.duration, .measured = true});
   }
   outcome.profiled = true;

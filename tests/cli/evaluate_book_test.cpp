@@ -119,7 +119,7 @@ cluster = "cluster.toml"
 [[arm]]
 label = "late"
 policy = "qssf+sm"
-settings = { "cost.advice_s" = 36000 }
+settings = { "cost.failure_gpu_hours" = 1, "cost.manual_restart_s" = 86400 }
 )toml");
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);

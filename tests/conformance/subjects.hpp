@@ -95,6 +95,7 @@ inline Prepared prepare(const Subject& subject, const World& world, std::uint64_
   prepared.options.defects = defects;
   prepared.options.seed = seed;
   if (seed % 4 == 1) prepared.options.costs.tracked_share = 0.5;
+  if (seed % 4 == 2) prepared.options.costs.advice = Seconds(60);
   if (seed % 4 == 3 && !defects.late_end) prepared.options.costs.failures = frequent_failures();
   if (seed % 5 == 0) prepared.options.placer = seed % 2 == 0 ? Placer::first_fit : Placer::spread;
   return prepared;

@@ -62,6 +62,24 @@ TEST_CASE("a variant is its host when nothing is advised and no log is read") {
   }
 }
 
+TEST_CASE("a variant is its host when advice comes too late, however much it counts") {
+  for (const PolicyRow& row : variants()) {
+    for (std::uint64_t seed = 0; seed < testing::cases(150); ++seed) {
+      CAPTURE(row.name);
+      CAPTURE(seed);
+      const World world = random_world(seed);
+      Prepared host = prepare({host_of(row), {}}, world, seed, Defects());
+      Prepared variant = prepare({row, {{"shrink", "false"}}}, world, seed, Defects());
+      for (Prepared* each : {&host, &variant}) {
+        each->options.costs.failures = {};
+        each->options.costs.tracked_share = 0;
+        each->options.costs.advice = Seconds(315'360'000);
+      }
+      REQUIRE(jobs_text(world, variant) == jobs_text(world, host));
+    }
+  }
+}
+
 TEST_CASE("a variant is its host when its settings are taken back") {
   for (const PolicyRow& row : variants()) {
     Settings back{{"advice", "none"}, {"handler", "false"}};
