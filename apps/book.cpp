@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 
 #include "apps/book_claims.hpp"
@@ -220,18 +221,47 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   add_pairs(book, chapter, workloads);
 }
 
-}  // namespace
+void add_links(Document& book, const std::vector<Chapter>& chapters, const std::string& folder) {
+  book.heading(2, "Experiments");
+  std::vector<std::vector<Cell>> rows{{{"page"}, {"title"}}};
+  for (const Chapter& chapter : chapters) {
+    const std::string& name = chapter.experiment.name;
+    rows.push_back({{name, fmt::format("{}/{}.md", folder, name)}, {chapter.experiment.title}});
+  }
+  book.table(std::move(rows));
+}
 
-Document evaluation_book(const std::vector<Chapter>& chapters) {
+Document bound(const std::vector<Chapter>& chapters,
+               const std::function<void(Document& book)>& add_experiments) {
   Document book;
   add_front_page(book, not_from_reading(chapters));
   add_claims(book, chapters);
   add_summary(book, chapters);
   add_bounds_page(book, chapters);
-  std::set<std::string> workloads;
-  for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
+  add_experiments(book);
   add_limits_page(book);
   return book;
+}
+
+}  // namespace
+
+Document evaluation_book(const std::vector<Chapter>& chapters) {
+  return bound(chapters, [&](Document& book) {
+    std::set<std::string> workloads;
+    for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
+  });
+}
+
+Document evaluation_front(const std::vector<Chapter>& chapters, const std::string& folder) {
+  return bound(chapters, [&](Document& book) { add_links(book, chapters, folder); });
+}
+
+Document experiment_page(const Chapter& chapter) {
+  Document page;
+  std::set<std::string> workloads;
+  page.heading(1, chapter.experiment.name);
+  add_chapter(page, chapter, workloads);
+  return page;
 }
 
 }  // namespace schedmate

@@ -14,4 +14,10 @@ namespace schedmate {
 /// what this does not show.
 [[nodiscard]] Document evaluation_book(const std::vector<Chapter>& chapters);
 
+/// The same in parts: the book with links into `folder` in place of the experiments, and the page
+/// NAME.md that stands there for each of them.
+[[nodiscard]] Document evaluation_front(const std::vector<Chapter>& chapters,
+                                        const std::string& folder);
+[[nodiscard]] Document experiment_page(const Chapter& chapter);
+
 }  // namespace schedmate

@@ -150,7 +150,7 @@ void add_bounds_page(Document& book, const std::vector<Chapter>& chapters) {
        "cluster only weakly (decision 0012), so the rule that protects the host mostly leaves its "
        "order alone; true durations show what is left.",
        "Cancelling gains nothing here: hardly a pair that Lucid packs falls below the threshold in "
-       "the fitted interference (the histogram below); at twice that interference it does "
+       "the fitted interference (the histogram with Figure 12); at twice that interference it does "
        "(ablations).",
        "Short jobs gain what long ones lose when nobody is profiled first, so the mean over jobs "
        "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which "

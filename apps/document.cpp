@@ -48,12 +48,15 @@ std::string link_of(const Cell& cell) { return fmt::format("{}#L{}", cell.file, 
 std::string markdown_cell(const Cell& cell, std::string_view file = "") {
   std::string text = escaped_markdown(cell.text);
   if (cell.file.empty()) return text;
+  if (cell.line == 0) return fmt::format("[{}]({})", text, cell.file);
   if (cell.file == file) return fmt::format("{} :{}", text, cell.line);
   return fmt::format("{} [:{}]({})", text, cell.line, link_of(cell));
 }
 
 std::string html_cell(const Cell& cell) {
   if (cell.file.empty()) return escaped_html(cell.text);
+  if (cell.line == 0)
+    return fmt::format("<a href=\"{}\">{}</a>", escaped_html(cell.file), escaped_html(cell.text));
   return fmt::format("{} <a href=\"{}\">{}</a>", escaped_html(cell.text),
                      escaped_html(link_of(cell)), cell.line);
 }

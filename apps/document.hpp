@@ -10,7 +10,7 @@
 
 namespace schedmate {
 
-/// Text, and the line of a file on which it stands; no file: none.
+/// Text, and the line of a file on which it stands; line 0: a link to the file; no file: none.
 struct Cell {
   std::string text;
   std::string file{};

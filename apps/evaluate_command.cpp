@@ -247,47 +247,64 @@ std::string page_of(const EvaluateRequest& request) {
   return (fs::path(request.out) / "evaluation.html").string();
 }
 
-/// The documents that cite these CSVs: one in their folder, one where it was asked for.
+Result<std::vector<Chapter>> chapters_of(const Session& session, const EvaluateRequest& request,
+                                         std::span<const ExperimentFile> experiments,
+                                         const fs::path& folder) {
+  std::vector<Chapter> chapters;
+  for (const ExperimentFile& experiment : experiments) {
+    auto chapter = chapter_of(session, request, experiment, folder);
+    if (!chapter) return tl::unexpected(chapter.error());
+    chapters.push_back(std::move(*chapter));
+  }
+  return chapters;
+}
+
+/// The folder beside the book with a page for each experiment: book/ of book.md.
+fs::path pages_of(const std::string& book) { return fs::path(book).replace_extension(); }
+
+/// Markdown: the book, and a page for each experiment.
+Result<void> write_markdown(const Session& session, const EvaluateRequest& request,
+                            std::span<const ExperimentFile> experiments) {
+  const fs::path book = fs::path(request.book).lexically_normal();
+  const fs::path folder = book.has_parent_path() ? book.parent_path() : fs::path(".");
+  const fs::path pages = pages_of(request.book);
+  if (auto made = make_folder(pages.string()); !made) return made;
+  const auto chapters = chapters_of(session, request, experiments, folder);
+  if (!chapters) return tl::unexpected(chapters.error());
+  const Document front = evaluation_front(*chapters, pages.filename().string());
+  if (auto done = write_file(request.book, front.markdown()); !done) return done;
+  const auto cited = chapters_of(session, request, experiments, pages);
+  if (!cited) return tl::unexpected(cited.error());
+  for (const Chapter& chapter : *cited) {
+    const fs::path file = pages / (chapter.experiment.name + ".md");
+    if (auto done = write_file(file.string(), experiment_page(chapter).markdown()); !done)
+      return done;
+  }
+  return {};
+}
+
+/// The documents that cite these CSVs: one page in their folder, Markdown where it was asked for.
 Result<void> write_books(const Session& session, const EvaluateRequest& request,
-                         const std::vector<ExperimentFile>& experiments) {
-  const auto book_in = [&](const fs::path& folder) -> Result<Document> {
-    std::vector<Chapter> chapters;
-    for (const ExperimentFile& experiment : experiments) {
-      auto chapter = chapter_of(session, request, experiment, folder);
-      if (!chapter) return tl::unexpected(chapter.error());
-      chapters.push_back(std::move(*chapter));
-    }
-    return evaluation_book(chapters);
-  };
-  const fs::path out(request.out);
-  const auto page = book_in(out.lexically_normal());
-  if (!page) return tl::unexpected(page.error());
-  if (auto done = write_file(page_of(request), page->html("SchedMate: evaluation")); !done)
-    return done;
-  if (request.book.empty()) return {};
-  const fs::path folder = fs::path(request.book).lexically_normal().parent_path();
-  if (!folder.empty())
-    if (auto made = make_folder(folder.string()); !made) return made;
-  const auto book = book_in(folder.empty() ? fs::path(".") : folder);
-  if (!book) return tl::unexpected(book.error());
-  return write_file(request.book, book->markdown());
+                         std::span<const ExperimentFile> experiments) {
+  const auto chapters =
+      chapters_of(session, request, experiments, fs::path(request.out).lexically_normal());
+  if (!chapters) return tl::unexpected(chapters.error());
+  const std::string page = evaluation_book(*chapters).html("SchedMate: evaluation");
+  if (auto done = write_file(page_of(request), page); !done) return done;
+  return request.book.empty() ? Result<void>() : write_markdown(session, request, experiments);
 }
 
 /// What the experiments that were asked for gave, and where it is written.
 Result<void> tell(const Session& session, const EvaluateRequest& request,
                   std::span<const ExperimentFile> experiments) {
-  std::vector<Chapter> chapters;
-  for (const ExperimentFile& experiment : experiments) {
-    auto chapter = chapter_of(session, request, experiment, ".");
-    if (!chapter) return tl::unexpected(chapter.error());
-    chapters.push_back(std::move(*chapter));
-  }
+  const auto chapters = chapters_of(session, request, experiments, ".");
+  if (!chapters) return tl::unexpected(chapters.error());
   const std::string page = page_of(request);
   if (session.json) {
-    fmt::print("{}", json_of(chapters, page, request.book));
+    fmt::print("{}", json_of(*chapters, page, request.book));
     return {};
   }
-  for (const Chapter& chapter : chapters) fmt::print("{}", text_of(chapter));
+  for (const Chapter& chapter : *chapters) fmt::print("{}", text_of(chapter));
   fmt::print("\nwritten to {}\n", printable(page));
   if (!request.book.empty()) fmt::print("written to {}\n", printable(request.book));
   return {};
@@ -298,6 +315,9 @@ Result<void> tell(const Session& session, const EvaluateRequest& request,
 Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
   std::vector<std::string> paths = request.files;
   paths.insert(paths.end(), request.cited.begin(), request.cited.end());
+  if (!request.book.empty() && fs::path(request.book).extension() != ".md")
+    return fail(ErrorCode::unsupported,
+                fmt::format("--book {}: a name that ends in .md is needed", request.book));
   const auto experiments = read_all(paths);
   if (!experiments) return tl::unexpected(experiments.error());
   if (auto made = make_folder(request.out); !made) return made;

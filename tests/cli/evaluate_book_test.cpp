@@ -66,7 +66,7 @@ TEST_CASE("evaluate: every standard arm has its rows, and the book cites their l
   // qssf has last_k already: the same advice beside it changes nothing.
   CHECK(value_of(rows, "sm.last_k", "ln_ratio") == "0");
   CHECK(value_of(rows, "sm", "unfinished") == "0");
-  const std::string book = here.read("book/evaluation.md");
+  const std::string book = here.book();
   const auto found = std::ranges::find_if(
       rows, [](const Row& row) { return row.arm == "sm" && row.figure == "jct_s"; });
   const auto line = found - rows.begin() + 2;
@@ -91,7 +91,7 @@ TEST_CASE("evaluate: of an experiment of the paper's the book says what became o
   const Ran ran = here.run(
       {"evaluate", "table2_simulated.toml", "--out", "out", "--book", "book/evaluation.md"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.read("book/evaluation.md");
+  const std::string book = here.book();
   const double factor =
       parse_number<double>(
           value_of(rows_of(here.read("out/table2_simulated.csv")), "sm", "jct_ratio"))
@@ -123,7 +123,7 @@ settings = { "cost.failure_gpu_hours" = 1, "cost.manual_restart_s" = 86400 }
 )toml");
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.read("book/evaluation.md");
+  const std::string book = here.book();
   CHECK(book.contains("things cost: 0 of 1."));
   CHECK(book.contains("Not safe:\n"));
   CHECK(

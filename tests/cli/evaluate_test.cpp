@@ -17,7 +17,8 @@ TEST_CASE("evaluate: equal bytes on repetition and on any number of threads") {
   const Ran ran = one.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   REQUIRE(two.evaluate("out", "3").status == 0);
-  for (const char* file : {"out/small.csv", "out/evaluation.html", "book/evaluation.md"}) {
+  for (const char* file :
+       {"out/small.csv", "out/evaluation.html", "book/evaluation.md", "book/evaluation/small.md"}) {
     CHECK_FALSE(one.read(file).empty());
     CHECK_MESSAGE(one.read(file) == two.read(file), file);
   }
@@ -42,12 +43,12 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
     const Ran ran = here.run({"evaluate", "small.toml", "--cite", "other.toml", "--out", "out",
                               "--book", "book/evaluation.md"});
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
-    return here.read("book/evaluation.md");
+    return here.book("other");
   };
   CHECK(book().contains("Not run since its inputs changed"));
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
-  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
+  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
   CHECK_FALSE(book().contains("earlier state"));
   CHECK(here.run({"evaluate", "--cite", "other.toml", "--out", "out"}).status == 0);
   std::string manifest = here.read("out/other.manifest");
@@ -55,11 +56,11 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   manifest.replace(code, 4, "zzzz");
   here.write("out/other.manifest", manifest);
   CHECK(book().contains("earlier state of the program (code zzzz"));
-  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
+  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
   // A trace more, and the inputs are not here: the CSV stands, without rows of that trace.
   here.write("other.toml",
              here.read("other.toml") + "[[trace]]\nname = \"far\"\ntrace = \"helios:far.csv\"\n");
-  CHECK(book().contains("Lines of [../out/other.csv](../out/other.csv)"));
+  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
 }
 
 TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
@@ -86,12 +87,12 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
   by_other_code("");
   CHECK(evaluate(false).contains("is there already"));
   CHECK(here.read("out/small.manifest").contains("same "));
-  CHECK(here.read("book.md").contains("Made by code zzzz"));
-  CHECK_FALSE(here.read("book.md").contains("earlier state"));
+  CHECK(here.read("book/small.md").contains("Made by code zzzz"));
+  CHECK_FALSE(here.read("book/small.md").contains("earlier state"));
   by_other_code("zzzz");
   CHECK(evaluate(true).contains("out/small.csv: "));
   CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
-  CHECK_FALSE(here.read("book.md").contains("Made by code"));
+  CHECK_FALSE(here.read("book/small.md").contains("Made by code"));
 }
 
 TEST_CASE("evaluate: a line for each arm on the terminal, each figure in JSON") {
@@ -242,6 +243,9 @@ TEST_CASE("evaluate: what the command line lacks") {
   CHECK(here.run({"evaluate", "--out", "out"}).status == 2);
   CHECK(here.run({"evaluate", "small.toml"}).status == 2);
   CHECK(here.run({"evaluate", "absent.toml", "--out", "out"}).status == 3);
+  const Ran unnamed = here.run({"evaluate", "small.toml", "--out", "out", "--book", "book"});
+  CHECK(unnamed.status == 2);
+  CHECK(unnamed.err.contains("a name that ends in .md is needed"));
   const Ran twice = here.run({"evaluate", "small.toml", "small.toml", "--out", "out"});
   CHECK(twice.err.contains("same CSV"));
 }

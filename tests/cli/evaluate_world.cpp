@@ -54,6 +54,12 @@ Ran World::evaluate(const std::string& out, const std::string& threads) const {
               threads});
 }
 
+std::string World::book(const std::string& experiment) const {
+  const std::string front = read("book/evaluation.md");
+  const std::string page = fmt::format("evaluation/{}.md", experiment);
+  return front.contains(fmt::format("]({})", page)) ? front + read("book/" + page) : front;
+}
+
 std::vector<Row> rows_of(const std::string& csv) {
   auto rows = CsvRows::open(csv, "csv").value();
   const auto field = [&](std::string_view name) {
