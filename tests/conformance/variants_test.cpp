@@ -64,7 +64,7 @@ TEST_CASE("a variant is its host when nothing is advised and no log is read") {
 
 TEST_CASE("a variant is its host when advice comes too late, however much it counts") {
   for (const PolicyRow& row : variants()) {
-    for (std::uint64_t seed = 0; seed < testing::cases(150); ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::cases(60); ++seed) {
       CAPTURE(row.name);
       CAPTURE(seed);
       const World world = random_world(seed);
