@@ -27,7 +27,7 @@ evaluation: build ## host against host + SchedMate on Venus and Philly: docs/eva
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
 evaluation-full: build ## that, synthetic traces and ablations (hours; goes on where it was stopped)
-	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --samples --out evaluation \
+	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
 test: ## every test: the fast ones under address + undefined first, then all in release

@@ -69,9 +69,10 @@ using AllFigures = std::vector<std::vector<std::vector<ElasticFigures>>>;
 
 class ElasticExperiment {
  public:
-  explicit ElasticExperiment(const EvaluationInput& input) : input_(input) {}
+  ElasticExperiment(const EvaluationInput& input, std::span<const std::size_t> counts)
+      : input_(input), counts_(counts), rows_(counts.size()) {}
 
-  Result<std::vector<FigureRow>> run() {
+  Result<std::vector<FigureRows>> run() {
     if (auto read = read_traces(); !read) return tl::unexpected(read.error());
     for (const std::string& point : input_.experiment.points) {
       if (auto made = make_arms(point); !made) return tl::unexpected(made.error());
@@ -88,10 +89,6 @@ class ElasticExperiment {
   }
 
  private:
-  [[nodiscard]] std::size_t perturbations() const {
-    return static_cast<std::size_t>(input_.experiment.perturbations);
-  }
-
   Result<void> read_traces() {
     for (const ExperimentTrace& trace : input_.experiment.traces) {
       const auto settings = settings_of(input_.session.settings, input_.experiment,
@@ -133,62 +130,74 @@ class ElasticExperiment {
   }
 
   Result<AllFigures> run_point(const std::string& point) const {
-    AllFigures all(arms_.size(), AllFigures::value_type(perturbations()));
+    const std::size_t count = std::ranges::max(counts_);
+    AllFigures all(arms_.size(), AllFigures::value_type(count));
     ProgressBar bar(fmt::format("{} {}", input_.experiment.name, point),
                     input_.session.environment.progress);
-    const auto ran = in_parallel(perturbations(), input_.threads, bar,
+    const auto ran = in_parallel(count, input_.threads, bar,
                                  [&](std::size_t k) { return run_perturbation(k, all); });
     if (!ran) return tl::unexpected(ran.error());
     return all;
   }
 
+  /// By arm and perturbation.
+  using Measured = std::vector<std::vector<ElasticFigures>>;
+
   template <class FiguresOf>
   void add_rows(const std::string& point, const std::string& trace, const FiguresOf& figures_of) {
+    FigureRow base;
+    base.experiment = input_.experiment.name;
+    base.trace = trace;
+    base.at = point;
+    base.command = input_.command;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      Measured measured(arms_.size());
+      for (std::size_t arm = 0; arm < arms_.size(); ++arm)
+        for (std::size_t k = 0; k < counts_[i]; ++k) measured[arm].push_back(figures_of(arm, k));
+      add_rows(base, measured, rows_[i]);
+    }
+  }
+
+  void add_rows(FigureRow base, const Measured& measured, FigureRows& rows) const {
     const auto& specs = input_.experiment.arms;
-    std::vector<std::vector<ElasticFigures>> measured(arms_.size());
-    for (std::size_t arm = 0; arm < arms_.size(); ++arm)
-      for (std::size_t k = 0; k < perturbations(); ++k) measured[arm].push_back(figures_of(arm, k));
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
       const std::size_t host = arms_[arm].host;
-      FigureRow base;
-      base.experiment = input_.experiment.name;
-      base.trace = trace;
-      base.at = point;
       base.arm = specs[arm].label;
       base.host = specs[host].label;
-      base.policy = policy_at(specs[arm], point);
+      base.policy = policy_at(specs[arm], base.at);
       for (const auto& [key, value] : specs[arm].settings)
         base.policy += fmt::format(" {}={}", key, value);
-      base.command = input_.command;
       std::vector<Figures> compared;
-      for (std::size_t k = 0; k < perturbations(); ++k)
+      for (std::size_t k = 0; k < measured[arm].size(); ++k)
         compared.push_back(compare(measured[host][k].replayed, measured[arm][k].replayed));
       std::ranges::copy(arm == 0 ? host_rows(base, compared) : arm_rows(base, compared),
-                        std::back_inserter(rows_));
-      if (arm != 0) add_bound(base, compared);
-      add_means(base, measured[arm]);
+                        std::back_inserter(rows));
+      if (arm != 0) add_bound(base, compared, rows);
+      add_means(base, measured[arm], rows);
     }
   }
 
   /// How much longer the average JCT is at most, one-sided 95 %.
-  void add_bound(const FigureRow& base, const std::vector<Figures>& compared) {
+  static void add_bound(const FigureRow& base, const std::vector<Figures>& compared,
+                        FigureRows& rows) {
     std::vector<double> longer;
     for (const Figures& each : compared)
       longer.push_back(each[static_cast<std::size_t>(Figure::jct_s)] /
                            each[static_cast<std::size_t>(Figure::host_jct_s)] -
                        1);
     constexpr double safe = 0.02;
-    FigureRow& row = rows_.emplace_back(base);
+    FigureRow& row = rows.emplace_back(base);
     row.figure = "longer95";
     row.interval = {upper_bound(longer), std::nan(""), std::nan(""), longer.size()};
     if (base.policy.contains("+sm")) row.note = row.interval.value <= safe ? "holds" : "exceeds";
   }
 
-  void add_means(const FigureRow& base, const std::vector<ElasticFigures>& measured) {
+  static void add_means(const FigureRow& base, const std::vector<ElasticFigures>& measured,
+                        FigureRows& rows) {
     const auto add = [&](std::string_view name, double ElasticFigures::* figure) {
       std::vector<double> values;
       for (const ElasticFigures& each : measured) values.push_back(each.*figure);
-      FigureRow& row = rows_.emplace_back(base);
+      FigureRow& row = rows.emplace_back(base);
       row.figure = name;
       row.interval = mean_interval(values);
     };
@@ -197,9 +206,10 @@ class ElasticExperiment {
   }
 
   const EvaluationInput& input_;
+  std::span<const std::size_t> counts_;
   std::vector<ElasticInputs> traces_;
   std::vector<ElasticArm> arms_;
-  std::vector<FigureRow> rows_;
+  std::vector<FigureRows> rows_;  // by count
 };
 
 }  // namespace
@@ -240,8 +250,9 @@ Result<std::string> elastic_fingerprint(const Settings& settings, const Experime
   return sha256(all);
 }
 
-Result<std::vector<FigureRow>> run_elastic_experiment(const EvaluationInput& input) {
-  return ElasticExperiment(input).run();
+Result<std::vector<FigureRows>> run_elastic_experiment(const EvaluationInput& input,
+                                                       std::span<const std::size_t> counts) {
+  return ElasticExperiment(input, counts).run();
 }
 
 }  // namespace schedmate

@@ -22,7 +22,9 @@ namespace schedmate {
                                                       const std::string& command);
 
 /// Every arm under each perturbation (run_elastic) on each trace, and, where there are several, of
-/// all their jobs together as trace "all". Errors: of reading the files and of the runs.
-[[nodiscard]] Result<std::vector<FigureRow>> run_elastic_experiment(const EvaluationInput& input);
+/// all their jobs together as trace "all"; `counts` as in run_experiment. Errors: of reading the
+/// files and of the runs.
+[[nodiscard]] Result<std::vector<FigureRows>> run_elastic_experiment(
+    const EvaluationInput& input, std::span<const std::size_t> counts);
 
 }  // namespace schedmate

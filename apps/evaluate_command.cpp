@@ -125,26 +125,26 @@ Result<Standing> standing_without_inputs(const Places& places) {
   return standing_of(places, {false, kept.inputs, kept.code});
 }
 
-Result<std::string> csv_of(const Session& session, const EvaluateRequest& request,
-                           const ExperimentFile& experiment, bool elastic) {
-  const EvaluationInput input{session, experiment, command_of(session, request, experiment),
-                              static_cast<int>(session.settings.whole("threads"))};
-  const auto rows = elastic ? run_elastic_experiment(input) : run_experiment(input);
-  if (!rows) return tl::unexpected(rows.error());
-  std::string csv = csv_header();
-  for (const FigureRow& row : *rows) csv += csv_line(row);
-  return csv;
+EvaluationInput input_of(const Session& session, const EvaluateRequest& request,
+                         const ExperimentFile& experiment) {
+  return {session, experiment, command_of(session, request, experiment),
+          static_cast<int>(session.settings.whole("threads"))};
 }
 
-/// What the first perturbations alone give: a tenth of the work of twenty.
-Result<std::string> sample_of(const Session& session, const EvaluateRequest& request,
-                              ExperimentFile experiment, bool elastic) {
-  constexpr int some = 2;
-  experiment.perturbations =
-      std::min<decltype(experiment.perturbations)>(experiment.perturbations, some);
-  const auto csv = csv_of(session, request, experiment, elastic);
-  if (!csv) return tl::unexpected(csv.error());
-  return sha256(*csv);
+/// The CSVs of the first `counts[i]` perturbations, for each i.
+Result<std::vector<std::string>> csvs_of(const EvaluationInput& input, bool elastic,
+                                         std::span<const std::size_t> counts) {
+  const auto rows = elastic ? run_elastic_experiment(input, counts) : run_experiment(input, counts);
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<std::string> csvs(counts.size(), csv_header());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    for (const FigureRow& row : (*rows)[i]) csvs[i] += csv_line(row);
+  return csvs;
+}
+
+/// What the first of them give alone says whether later code gives the same: a tenth of the work.
+std::size_t sample_size(const ExperimentFile& experiment) {
+  return static_cast<std::size_t>(std::min<std::int64_t>(experiment.perturbations, 2));
 }
 
 /// Whether the CSV stands as it is. Where later code gives the same sample the manifest says so.
@@ -155,17 +155,13 @@ Result<bool> stands(const Session& session, const EvaluateRequest& request,
   if (!standing) return tl::unexpected(standing.error());
   Manifest manifest = read_manifest(places.manifest);
   const bool current = *standing == Standing::current;
-  const bool wanted = current ? request.samples && manifest.sample.empty()
-                              : *standing == Standing::earlier_code && !manifest.sample.empty();
-  if (!wanted) return current;
-  const auto sample = sample_of(session, request, experiment, origin.elastic);
-  if (!sample) return tl::unexpected(sample.error());
-  if (current)
-    manifest.sample = *sample;
-  else if (manifest.sample == *sample)
-    manifest.same = origin.code;
-  else
-    return false;
+  if (current || *standing == Standing::absent || manifest.sample.empty()) return current;
+  const std::array counts{sample_size(experiment)};
+  const auto csvs = csvs_of(input_of(session, request, experiment), origin.elastic, counts);
+  if (!csvs) return tl::unexpected(csvs.error());
+  const std::string sample = sha256(csvs->front());
+  if (manifest.sample != sample) return false;
+  manifest.same = origin.code;
   if (auto done = write_file(places.manifest, text_of(manifest)); !done)
     return tl::unexpected(done.error());
   return true;
@@ -182,18 +178,17 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
     if (!session.json) fmt::print("{}: is there already\n", printable(places.csv));
     return {};
   }
-  const auto csv = csv_of(session, request, experiment, origin->elastic);
-  if (!csv) return tl::unexpected(csv.error());
-  Manifest manifest{origin->inputs, origin->code, sha256(*csv), {}, {}};
-  if (request.samples) {
-    auto sample = sample_of(session, request, experiment, origin->elastic);
-    if (!sample) return tl::unexpected(sample.error());
-    manifest.sample = std::move(*sample);
-  }
-  if (auto done = write_file(places.csv, *csv); !done) return done;
+  const std::array counts{static_cast<std::size_t>(experiment.perturbations),
+                          sample_size(experiment)};
+  const auto csvs = csvs_of(input_of(session, request, experiment), origin->elastic, counts);
+  if (!csvs) return tl::unexpected(csvs.error());
+  const std::string& csv = (*csvs)[0];
+  const std::string& sample = (*csvs)[1];
+  const Manifest manifest{origin->inputs, origin->code, sha256(csv), sha256(sample), {}};
+  if (auto done = write_file(places.csv, csv); !done) return done;
   if (auto done = write_file(places.manifest, text_of(manifest)); !done) return done;
   if (!session.json)
-    fmt::print("{}: {} rows\n", printable(places.csv), std::ranges::count(*csv, '\n') - 1);
+    fmt::print("{}: {} rows\n", printable(places.csv), std::ranges::count(csv, '\n') - 1);
   return {};
 }
 

@@ -14,9 +14,8 @@ namespace schedmate {
 struct EvaluateRequest {
   std::vector<std::string> files;  ///< experiments, TOML
   std::vector<std::string> cited;  ///< experiments that the books show as they were run before
-  bool samples = false;  ///< keep what the first perturbations give, for later code to repeat
-  std::string out;       ///< folder of the CSVs
-  std::string book;      ///< Markdown file; "" = none
+  std::string out;                 ///< folder of the CSVs
+  std::string book;                ///< Markdown file; "" = none
 };
 
 /// Runs what is not there yet (of earlier code with a sample: the sample first, and only where it

@@ -233,9 +233,8 @@ template <class Value>
 using ByArm = std::vector<std::vector<Value>>;
 
 template <class Value>
-Result<ByArm<Value>> run_case(const Case& each,
+Result<ByArm<Value>> run_case(const Case& each, std::size_t count,
                               Result<std::vector<Value>> (*run)(const Case&, std::uint64_t)) {
-  const auto count = static_cast<std::size_t>(each.input.experiment.perturbations);
   ByArm<Value> all(each.arms.size(), std::vector<Value>(count));
   ProgressBar bar(fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point),
                   each.input.session.environment.progress);
@@ -269,7 +268,7 @@ FigureRow base_row(const Case& each, std::size_t arm) {
 
 /// What the arm has over its own standard arms, and of the oracle's gain.
 void add_comparisons(const Case& each, const ByArm<Figures>& all, const FigureRow& base,
-                     std::vector<FigureRow>& rows) {
+                     FigureRows& rows) {
   const auto& arms = each.input.experiment.arms;
   const auto figures_of = [&](const std::string& label) -> std::span<const Figures> {
     const auto found = std::ranges::find(arms, label, &ExperimentArm::label);
@@ -289,7 +288,7 @@ void add_comparisons(const Case& each, const ByArm<Figures>& all, const FigureRo
 
 /// How the invented workload's pairs spread: shares of the speeds in [i/20, (i+1)/20), of
 /// both members of each pair that may share.
-void add_pair_rates(const Case& each, std::vector<FigureRow>& rows) {
+void add_pair_rates(const Case& each, FigureRows& rows) {
   if (each.arms[0].workload == nullptr) return;
   const PairRates rates = pair_rates(each.arms[0].workload->workload);
   FigureRow row = base_row(each, 0);
@@ -305,7 +304,7 @@ void add_pair_rates(const Case& each, std::vector<FigureRow>& rows) {
 }
 
 /// Jobs that count, whether anybody finished them or not.
-void add_submitted(const Case& each, std::vector<FigureRow>& rows) {
+void add_submitted(const Case& each, FigureRows& rows) {
   FigureRow row = base_row(each, 0);
   row.arm = row.host = row.policy = "";
   row.figure = "submitted";
@@ -315,7 +314,7 @@ void add_submitted(const Case& each, std::vector<FigureRow>& rows) {
   rows.push_back(std::move(row));
 }
 
-void add_rows(const Case& each, const ByArm<Figures>& all, std::vector<FigureRow>& rows) {
+void add_rows(const Case& each, const ByArm<Figures>& all, FigureRows& rows) {
   add_pair_rates(each, rows);
   add_submitted(each, rows);
   for (std::size_t arm = 0; arm < all.size(); ++arm) {
@@ -327,26 +326,32 @@ void add_rows(const Case& each, const ByArm<Figures>& all, std::vector<FigureRow
   }
 }
 
-Result<void> add_comparison(const Case& each, std::vector<FigureRow>& rows) {
-  const auto all = run_case(each, compare_arms);
-  if (!all) return tl::unexpected(all.error());
-  add_rows(each, *all, rows);
-  return {};
+void add_rows(const Case& each, const ByArm<EstimateErrors>& all, FigureRows& rows) {
+  for (std::size_t arm = 0; arm < all.size(); ++arm)
+    for (FigureRow& row : estimate_rows(base_row(each, arm), all[arm]))
+      rows.push_back(std::move(row));
 }
 
-Result<void> add_estimates(const Case& each, std::vector<FigureRow>& rows) {
-  const auto all = run_case(each, compare_estimators);
+/// Runs a case and adds what its first `counts[i]` perturbations gave to rows[i].
+template <class Value>
+Result<void> add_case(const Case& each, std::span<const std::size_t> counts,
+                      Result<std::vector<Value>> (*run)(const Case&, std::uint64_t),
+                      std::vector<FigureRows>& rows) {
+  const auto all = run_case(each, std::ranges::max(counts), run);
   if (!all) return tl::unexpected(all.error());
-  for (std::size_t arm = 0; arm < all->size(); ++arm)
-    for (FigureRow& row : estimate_rows(base_row(each, arm), (*all)[arm]))
-      rows.push_back(std::move(row));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    ByArm<Value> first = *all;
+    for (auto& values : first) values.resize(counts[i]);
+    add_rows(each, first, rows[i]);
+  }
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input) {
-  std::vector<FigureRow> rows;
+Result<std::vector<FigureRows>> run_experiment(const EvaluationInput& input,
+                                               std::span<const std::size_t> counts) {
+  std::vector<FigureRows> rows(counts.size());
   for (const ExperimentTrace& which : input.experiment.traces) {
     Repeated repeated;
     for (const std::string& point : input.experiment.points) {
@@ -366,8 +371,9 @@ Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input) {
                                 "warm_up_days",
                                 input.experiment.path, which.name, input.experiment.warm_up_days));
       if (auto made = make_arms(each); !made) return tl::unexpected(made.error());
-      const auto done =
-          input.experiment.estimates ? add_estimates(each, rows) : add_comparison(each, rows);
+      const auto done = input.experiment.estimates
+                            ? add_case(each, counts, compare_estimators, rows)
+                            : add_case(each, counts, compare_arms, rows);
       if (!done) return tl::unexpected(done.error());
     }
   }

@@ -4,6 +4,7 @@
 /// Carries out one experiment: every arm on every perturbation of every trace.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ struct EvaluationInput {
   int threads = 1;      ///< perturbations at the same time; the rows are the same
 };
 
-/// Rows in the order of the experiment's file: traces, points of the sweep, arms. Errors: of
-/// reading traces and making policies.
-[[nodiscard]] Result<std::vector<FigureRow>> run_experiment(const EvaluationInput& input);
+using FigureRows = std::vector<FigureRow>;
+
+/// What the first `counts[i]` perturbations give, for each i: rows in the order of the experiment's
+/// file (traces, points of the sweep, arms). Errors: of reading traces and making policies.
+[[nodiscard]] Result<std::vector<FigureRows>> run_experiment(const EvaluationInput& input,
+                                                             std::span<const std::size_t> counts);
 
 }  // namespace schedmate

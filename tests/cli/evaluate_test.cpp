@@ -65,10 +65,8 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
 
 TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
   const World here;
-  const auto evaluate = [&](bool samples) {
-    std::vector<std::string> words{"evaluate", "small.toml", "--out", "out", "--book", "book.md"};
-    if (samples) words.emplace_back("--samples");
-    const Ran ran = here.run(words);
+  const auto evaluate = [&] {
+    const Ran ran = here.run({"evaluate", "small.toml", "--out", "out", "--book", "book.md"});
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return ran.out;
   };
@@ -80,17 +78,16 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
     if (!sample.empty()) manifest.replace(manifest.find("sample ") + 7, sample.size(), sample);
     here.write("out/small.manifest", manifest);
   };
-  evaluate(false);
-  CHECK_FALSE(here.read("out/small.manifest").contains("sample "));
-  CHECK(evaluate(true).contains("is there already"));
+  evaluate();
   CHECK(here.read("out/small.manifest").contains("sample "));
+  CHECK(evaluate().contains("is there already"));
   by_other_code("");
-  CHECK(evaluate(false).contains("is there already"));
+  CHECK(evaluate().contains("is there already"));
   CHECK(here.read("out/small.manifest").contains("same "));
   CHECK(here.read("book/small.md").contains("Made by code zzzz"));
   CHECK_FALSE(here.read("book/small.md").contains("earlier state"));
   by_other_code("zzzz");
-  CHECK(evaluate(true).contains("out/small.csv: "));
+  CHECK(evaluate().contains("out/small.csv: "));
   CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
   CHECK_FALSE(here.read("book/small.md").contains("Made by code"));
 }
