@@ -231,8 +231,9 @@ void add_links(Document& book, const std::vector<Chapter>& chapters, const std::
   book.table(std::move(rows));
 }
 
-Document bound(const std::vector<Chapter>& chapters,
-               const std::function<void(Document& book)>& add_experiments) {
+/// What both forms of the book have around the experiments.
+Document book_around(const std::vector<Chapter>& chapters,
+                     const std::function<void(Document& book)>& add_experiments) {
   Document book;
   add_front_page(book, not_from_reading(chapters));
   add_claims(book, chapters);
@@ -246,14 +247,14 @@ Document bound(const std::vector<Chapter>& chapters,
 }  // namespace
 
 Document evaluation_book(const std::vector<Chapter>& chapters) {
-  return bound(chapters, [&](Document& book) {
+  return book_around(chapters, [&](Document& book) {
     std::set<std::string> workloads;
     for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
   });
 }
 
 Document evaluation_front(const std::vector<Chapter>& chapters, const std::string& folder) {
-  return bound(chapters, [&](Document& book) { add_links(book, chapters, folder); });
+  return book_around(chapters, [&](Document& book) { add_links(book, chapters, folder); });
 }
 
 Document experiment_page(const Chapter& chapter) {

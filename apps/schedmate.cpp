@@ -117,7 +117,8 @@ void add_evaluate(CLI::App& program, CommandLine& line) {
   command.add_option("--cite", request.cited, "experiments whose CSVs are shown without a run")
       ->type_name("FILE");
   command.add_option("--out", request.out, "folder for the CSVs")->type_name("DIR");
-  command.add_option("--book", request.book, "Markdown, made of the CSVs")->type_name("FILE");
+  command.add_option("--book", request.book, "Markdown, and a folder of its pages")
+      ->type_name("FILE");
   command.add_option("--threads", line.threads, "perturbations at the same time")->type_name("N");
   command.footer(
       "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");

@@ -105,7 +105,7 @@ TEST_CASE("evaluate: of an experiment of the paper's the book says what became o
 
 TEST_CASE("evaluate: an arm above its bound is listed once, with the points and the reason") {
   const World here;
-  here.write("small.toml", R"toml(title = "Late advice"
+  here.write("small.toml", R"toml(title = "Failures"
 perturbations = 3
 warm_up_days = 0
 host = "qssf+sm"
@@ -117,7 +117,7 @@ name = "crowd"
 trace = "helios:jobs.csv"
 cluster = "cluster.toml"
 [[arm]]
-label = "late"
+label = "failing"
 policy = "qssf+sm"
 settings = { "cost.failure_gpu_hours" = 1, "cost.manual_restart_s" = 86400 }
 )toml");
@@ -127,7 +127,7 @@ settings = { "cost.failure_gpu_hours" = 1, "cost.manual_restart_s" = 86400 }
   CHECK(book.contains("things cost: 0 of 1."));
   CHECK(book.contains("Not safe:\n"));
   CHECK(
-      book.contains("- small, crowd, workload_noise_pct = 0, 50: late against qssf+sm, the "
+      book.contains("- small, crowd, workload_noise_pct = 0, 50: failing against qssf+sm, the "
                     "same policy where other things cost\n"));
 }
 
@@ -246,6 +246,14 @@ TEST_CASE("book: of a published error less is better") {
   CHECK(verdict("0.2,0.1,0.25").ends_with("| reached |"));
   CHECK(verdict("0.3,0.29,0.31").ends_with("| not reached |"));
   CHECK(verdict("0.28,0.25,0.3").ends_with("| open: the interval has both |"));
+}
+
+TEST_CASE("document: a cell of a line has its number linked, one of a whole file its text") {
+  Document page;
+  page.table({{{"a|b", "x.md"}, {"1.5", "y.csv", 7}}});
+  CHECK(page.markdown().contains("| [a\\|b](x.md) | 1.5 [:7](y.csv#L7) |"));
+  CHECK(page.html("t").contains("<th><a href=\"x.md\">a|b</a></th>"));
+  CHECK(page.html("t").contains("<th>1.5 <a href=\"y.csv#L7\">7</a></th>"));
 }
 
 }  // namespace schedmate

@@ -81,6 +81,7 @@ TEST_CASE("shares of the same failures that are more than all of them are refuse
   CHECK(refused.status == 2);
   CHECK(refused.err.contains("cost.script_pct are shares of the same failures, but 101 %"));
 }
+
 TEST_CASE("settings reach the simulator") {
   const Scratch here;
   here.write("jobs.csv",
