@@ -188,6 +188,20 @@ std::vector<std::string> head_of(const Chapter& chapter) {
   return points;
 }
 
+bool leaks(const ExperimentFile& experiment) {
+  const auto cut = experiment.settings.find("workload_cut");
+  return cut != experiment.settings.end() && cut->second == "leaky_duration";
+}
+
+/// 0 jobs or GPUs: as many as the options leave.
+std::string drawn_as(const ExperimentTrace& trace) {
+  std::string size =
+      trace.jobs > 0 ? fmt::format("{} jobs", trace.jobs) : fmt::format("{:g} days", trace.days);
+  if (trace.gpus > 0) size += fmt::format(" on {} of its GPUs", trace.gpus);
+  return fmt::format("Synthetic rows, drawn like {} from published tables: {}, seed {}.",
+                     trace.like, size, trace.seed);
+}
+
 void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& workloads) {
   const ExperimentFile& experiment = chapter.experiment;
   book.heading(2, experiment.title);
@@ -204,9 +218,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
         3, fmt::format("{}: {}{}", experiment.name, trace == "all" ? "all jobs together" : trace,
                        has_one_host(arms) ? ", against " + arms.front().first->host : ""));
     const auto found = std::ranges::find(experiment.traces, trace, &ExperimentTrace::name);
-    if (found != experiment.traces.end() && !found->like.empty())
-      book.paragraph(
-          fmt::format("Synthetic rows, drawn like {} from published tables.", found->like));
+    if (found != experiment.traces.end() && !found->like.empty()) book.paragraph(drawn_as(*found));
     add_arms(book, chapter, arms, shown);
     if (std::string labels = labels_of(chapter, arms); !labels.empty() && labels != told) {
       book.paragraph(labels);
@@ -217,6 +229,7 @@ void add_chapter(Document& book, const Chapter& chapter, std::set<std::string>& 
   }
   book.paragraph(is_elastic(experiment) ? elastic_note(experiment)
                  : experiment.estimates ? estimates_note()
+                 : leaks(experiment)    ? leaks_note()
                                         : construction_note(shown));
   add_pairs(book, chapter, workloads);
 }

@@ -31,13 +31,16 @@ void add_method(Document& book) {
        "ARM.oracle: with true durations, in full (advice=oracle:use,shrink=false); ARM.metadata, "
        "ARM.all: the controls (workload_shuffle); ARM.unshrunk: advice in full from the first job "
        "on (shrink=false). Under each table stands what its other labels are; {at} in a policy is "
-       "the swept value. Tables leave out figures that are the same in all rows; those of sweeps "
+       "the swept value. last_k, the oracle and both controls stand beside the comparisons of "
+       "figures and tables; safety_... has the controls, sweeps and decompositions only the arms "
+       "that are told apart in them. Tables leave out figures that are the same in all rows; those "
+       "of sweeps "
        "also average JCT, p50, p99, makespan and packed, which the CSVs have.",
        "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
        "synthetic clusters, which are one virtual cluster each, its queue has no end. Horus and "
        "QSSF run no profiler: where profiles cost nothing (fig12_free_...) they do what they do in "
        "the chapters where they are paid, and are not repeated.",
-       "No warm-up is left out of Table 2, whose 82 jobs come within 53 hours, nor of elastic jobs "
+       "No warm-up is left out of Table 2, whose 82 jobs come within 55 hours, nor of elastic jobs "
        "(the most within eight hours, newtrace's within two days): three days of it would leave "
        "none.",
        "Elastic jobs: perturbations are ways to break ties between equal allocations; each draws "
@@ -112,7 +115,8 @@ void add_limits_page(Document& book) {
        "has it, is never broken again, and the handler either leaves it alone or restarts it in "
        "vain.",
        "Table 2's jobs: plain draws of 82 have a fraction of its work (table2_simulated), and in "
-       "those that have it (table2_work) one job of 64 GPUs is 70 to 93 % of the work: by when it "
+       "those that have it (table2_work) one job is 76 to 93 % of the work (data/table2): by when "
+       "it "
        "happens to begin all figures turn, those of true durations included.",
        "The Failure Handler's gain by itself: a failed job gives its GPUs up, and as the "
        "standalone scheduler takes none away, a failure of a job that holds most of a cluster does "

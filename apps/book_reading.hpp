@@ -14,6 +14,8 @@ namespace schedmate {
 
 /// Beside each gain on made-up metadata; `columns`: the figures that the chapter's tables show.
 [[nodiscard]] std::string construction_note(const std::set<std::string_view>& columns);
+/// Where templates are cut by duration.
+[[nodiscard]] std::string leaks_note();
 /// Likewise under elastic experiments.
 [[nodiscard]] std::string elastic_note(const ExperimentFile& experiment);
 

@@ -105,18 +105,34 @@ Result<Origin> origin_of(const Session& session, const EvaluateRequest& request,
 }
 
 /// How a CSV stands to what would be made now.
-enum class Standing : std::uint8_t { current, earlier_code, absent };
+enum class Standing : std::uint8_t { current, earlier_code, never_run, other_csv, other_inputs };
 
 Result<Standing> standing_of(const Places& places, const Origin& origin) {
   std::error_code error;
-  if (!fs::exists(places.csv, error) || !fs::exists(places.manifest, error))
-    return Standing::absent;
+  if (!fs::exists(places.csv, error)) return Standing::never_run;
   const auto csv = read_file(places.csv);
   if (!csv) return tl::unexpected(csv.error());
   const Manifest kept = read_manifest(places.manifest);
-  if (kept.inputs != origin.inputs || kept.csv != sha256(*csv)) return Standing::absent;
+  if (kept.csv != sha256(*csv)) return Standing::other_csv;
+  if (kept.inputs != origin.inputs) return Standing::other_inputs;
   return kept.code == origin.code || kept.same == origin.code ? Standing::current
                                                               : Standing::earlier_code;
+}
+
+/// Why a CSV is not shown; "" where it is.
+std::string_view fault_of(Standing standing) {
+  switch (standing) {
+    case Standing::current:
+    case Standing::earlier_code:
+      return "";
+    case Standing::never_run:
+      return "Not run yet";
+    case Standing::other_csv:
+      return "Its CSV is not the one that its manifest tells of (changed by hand?)";
+    case Standing::other_inputs:
+      return "Its inputs changed since it was run";
+  }
+  return "";
 }
 
 /// Of an experiment whose inputs are not on this machine.
@@ -155,7 +171,7 @@ Result<bool> stands(const Session& session, const EvaluateRequest& request,
   if (!standing) return tl::unexpected(standing.error());
   Manifest manifest = read_manifest(places.manifest);
   const bool current = *standing == Standing::current;
-  if (current || *standing == Standing::absent || manifest.sample.empty()) return current;
+  if (*standing != Standing::earlier_code || manifest.sample.empty()) return current;
   const std::array counts{sample_size(experiment)};
   const auto csvs = csvs_of(input_of(session, request, experiment), origin.elastic, counts);
   if (!csvs) return tl::unexpected(csvs.error());
@@ -192,15 +208,22 @@ Result<void> run_one(const Session& session, const EvaluateRequest& request,
   return {};
 }
 
-Result<std::vector<ExperimentFile>> read_all(const std::vector<std::string>& paths) {
+/// Those that are run, then those that are cited.
+Result<std::vector<ExperimentFile>> read_all(const EvaluateRequest& request) {
+  std::vector<std::string> paths = request.files;
+  paths.insert(paths.end(), request.cited.begin(), request.cited.end());
   std::vector<ExperimentFile> experiments;
   for (const std::string& path : paths) {
     auto experiment = read_experiment(path);
     if (!experiment) return tl::unexpected(experiment.error());
     const auto same = std::ranges::find(experiments, experiment->name, &ExperimentFile::name);
-    if (same != experiments.end())
+    if (same != experiments.end()) {
+      const bool runs = experiments.size() < request.files.size();
       return fail(ErrorCode::unsupported,
-                  fmt::format("{} and {} would write the same CSV", same->path, experiment->path));
+                  runs ? fmt::format("{} and {} would write the same CSV", same->path, path)
+                       : fmt::format("--cite {}: {} has that CSV already; leave one of them out",
+                                     path, same->path));
+    }
     experiments.push_back(std::move(*experiment));
   }
   return experiments;
@@ -214,8 +237,9 @@ Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& reques
   const auto standing = origin ? standing_of(places, *origin) : standing_without_inputs(places);
   if (!standing) return tl::unexpected(standing.error());
   Chapter chapter{experiment, {}, {}, {}};
-  if (*standing == Standing::absent) {
-    chapter.origin = "Not run since its inputs changed: no figures here.";
+  if (const std::string_view fault = fault_of(*standing); !fault.empty()) {
+    chapter.origin = fmt::format("{}: no figures here until {} has made them.", fault,
+                                 command_of(session, request, experiment));
     return chapter;
   }
   if (!origin)
@@ -308,12 +332,10 @@ Result<void> tell(const Session& session, const EvaluateRequest& request,
 }  // namespace
 
 Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
-  std::vector<std::string> paths = request.files;
-  paths.insert(paths.end(), request.cited.begin(), request.cited.end());
   if (!request.book.empty() && fs::path(request.book).extension() != ".md")
     return fail(ErrorCode::unsupported,
                 fmt::format("--book {}: a name that ends in .md is needed", request.book));
-  const auto experiments = read_all(paths);
+  const auto experiments = read_all(request);
   if (!experiments) return tl::unexpected(experiments.error());
   if (auto made = make_folder(request.out); !made) return made;
   for (const ExperimentFile& experiment : *experiments | std::views::take(request.files.size()))

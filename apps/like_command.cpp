@@ -20,10 +20,8 @@ namespace {
 
 constexpr std::size_t buffered_rows = 4096;
 
+/// The other numbers are checked where the command line is read: here 0 is "not given".
 Result<void> check_possible(const GenerateRequest& request) {
-  if (request.jobs < 0 || request.gpus < 0 || request.most_gpus < 0)
-    return fail(ErrorCode::unsupported,
-                "--jobs, --gpus and --most-gpus: a number of at least 1 is needed");
   if (!std::isnan(request.days) && !(request.days > 0 && request.days <= 100'000))
     return fail(ErrorCode::unsupported, "--days: a number above 0 and up to 100000 is needed");
   return {};

@@ -40,7 +40,7 @@ Result<void> check_name(std::string_view name, std::span<const std::string_view>
 Result<void> take_options(std::string_view list, PolicySpec& spec) {
   for (const std::string_view item : split(list, ',')) {
     const std::size_t equals = item.find('=');
-    if (equals == 0 || equals == std::string_view::npos) {
+    if (equals == 0 || equals >= item.size() - 1) {
       return fail(ErrorCode::unsupported,
                   fmt::format("--policy {}: '{}' is not key=value (the form is {})", spec.text,
                               item, form));

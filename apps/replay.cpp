@@ -112,6 +112,10 @@ struct Parts {
   Estimator estimator;
   const TraceWorkload* workload = nullptr;  ///< that the run works on, if any
 };
+tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
+  return fail(error.code, fmt::format("policy {}: {}", policy.text, error.message));
+}
+
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
   if (auto ok = check_costs(settings); !ok) return tl::unexpected(ok.error());
@@ -119,7 +123,7 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   auto scheduler =
       make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},
                      PolicyOptions(policy.options));
-  if (!scheduler) return tl::unexpected(scheduler.error());
+  if (!scheduler) return of_policy(policy, scheduler.error());
   Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
   if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
   if (parts.scheduler.packs || reads_metadata(parts.estimator_spec) ||
@@ -130,7 +134,7 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   }
   auto estimator = make_estimator(parts.scheduler, parts.estimator_spec,
                                   estimator_input(input.trace, seed, parts.workload));
-  if (!estimator) return tl::unexpected(estimator.error());
+  if (!estimator) return of_policy(policy, estimator.error());
   parts.estimator = std::move(*estimator);
   return parts;
 }

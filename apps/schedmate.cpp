@@ -76,6 +76,11 @@ void add_generate(CLI::App& program, CommandLine& line) {
   command.add_flag("--strict", line.strict, "a bad row of the source is an error");
   command.add_option("--out", request.out, "folder for jobs.csv and cluster.toml")
       ->type_name("DIR");
+  for (const char* flag : {"--jobs", "--gpus", "--most-gpus"})  // in a request 0 is "not given"
+    command.get_option(flag)->check([](const std::string& text) {
+      const CLI::Range possible(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
+      return possible(text).empty() ? "" : "a whole number of at least 1 is needed, not " + text;
+    });
   command.footer(
       "Example:\n"
       "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"
@@ -91,8 +96,7 @@ void add_whatif(CLI::App& program, CommandLine& line) {
       ->type_name("FILE");
   command.add_option("--cluster", request.cluster, "cluster file; default: as the dump shows it")
       ->type_name("FILE");
-  command
-      .add_option("--policy", request.policies, "what to try, repeatable; default: four of them")
+  command.add_option("--policy", request.policies, "what to try, repeatable; default: several")
       ->type_name("POLICY")
       ->allow_extra_args(false);
   command.add_option("--site", request.site, "what stands for your own scheduler; default: Slurm")
@@ -296,9 +300,8 @@ Flags describe_flags(const CLI::App& command) {
 
 Commands describe(const CLI::App& program) {
   Commands commands;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back({command->get_name(), command->get_description(), describe_flags(*command)});
-  }
   return commands;
 }
 
@@ -309,9 +312,8 @@ Result<void> check_known(const CLI::App& program, const CLI::App& where) {
   const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
   const bool is_flag = wanted.starts_with("-");
   std::vector<std::string> names;
-  for (const FlagDescription& flag : is_flag ? describe_flags(where) : Flags()) {
+  for (const FlagDescription& flag : is_flag ? describe_flags(where) : Flags())
     if (!flag.name.empty()) names.push_back(flag.name);
-  }
   const bool is_command = &where == &program && !is_flag;
   for (const CommandDescription& command : is_command ? describe(program) : Commands())
     names.push_back(command.name);
@@ -327,9 +329,8 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
   if (line.command == "simulate") return done(simulate_command(session, line.simulate));
   if (line.command == "whatif") return whatif_command(session, line.whatif);
   if (line.command == "evaluate") return done(evaluate_command(session, line.evaluate));
-  if (line.command == "generate") {
+  if (line.command == "generate")
     return generate_command(session, line.generate).map([](bool holds) { return holds ? 0 : 1; });
-  }
   if (line.command == "facts") return done(facts_command(session, line.facts));
   if (line.command == "track") return done(track_command(session, line.track));
   if (line.command == "ask") return done(ask_command(session, line.ask));
@@ -348,9 +349,8 @@ Result<int> dispatch(const CLI::App& program, const CommandLine& line, const Ses
 
 Result<int> run(const CLI::App& program, const CommandLine& line, Environment environment) {
   if (auto ok = check_known(program, program); !ok) return tl::unexpected(ok.error());
-  for (const CLI::App* command : program.get_subcommands()) {
+  for (const CLI::App* command : program.get_subcommands())
     if (auto ok = check_known(program, *command); !ok) return tl::unexpected(ok.error());
-  }
   if (line.command.empty()) {
     fmt::print(stderr, "{}", program.help());
     return usage_error;

@@ -26,6 +26,12 @@ struct WhatifSite {
   double median_error_s = 0;
 };
 
+/// Jobs that Slurm started again and of which the dump has no attempt but the last.
+struct LastAttempts {
+  std::uint64_t jobs = 0;
+  std::uint64_t restarts = 0;  ///< of them all
+};
+
 struct WhatifAnswer {
   std::string dump;  ///< file name, without its folders
   std::string site;  ///< the policy that stands for the site's scheduler: the nearest of `tried`
@@ -35,6 +41,7 @@ struct WhatifAnswer {
   const AccountingDump& accounting;
   const SeenCluster& cluster;
   const PastWorld& world;
+  LastAttempts alone;
   Fidelity fidelity;
   std::vector<Loss> losses;
   std::vector<WaitShare> reasons;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <schedmate/trace.hpp>
+#include <set>
 
 #include "apps/elastic_command.hpp"
 #include "apps/progress.hpp"
@@ -203,6 +204,23 @@ std::vector<JobPlace> places_of(const AccountingDump& dump, const PastWorld& wor
   return places;
 }
 
+/// "17" of "17#2", which is the second attempt of a job.
+std::string_view job_of(std::string_view attempt) { return attempt.substr(0, attempt.find('#')); }
+
+LastAttempts find_last_attempts(const AccountingDump& dump, const PastWorld& world) {
+  std::set<std::string_view> several;  // jobs of which the dump has earlier attempts
+  for (const AccountedJob& job : dump.jobs)
+    if (job.id.contains('#')) several.insert(job_of(job.id));
+  LastAttempts alone;
+  for (const std::uint32_t of : world.of) {
+    const AccountedJob& job = dump.jobs[of];
+    if (job.restarts == 0 || several.contains(job_of(job.id))) continue;
+    ++alone.jobs;
+    alone.restarts += static_cast<std::uint64_t>(job.restarts);
+  }
+  return alone;
+}
+
 /// The sound part of a run: everything has been read and parsed.
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
@@ -271,6 +289,7 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
                       .accounting = *dump,
                       .cluster = *cluster,
                       .world = *world,
+                      .alone = find_last_attempts(*dump, *world),
                       .fidelity = {},
                       .losses = find_losses(*dump, *world),
                       .reasons = find_reasons(*dump, *world),

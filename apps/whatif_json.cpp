@@ -33,6 +33,10 @@ Json cluster_of(const WhatifAnswer& answer) {
           {"notes", answer.cluster.notes}};
 }
 
+Json alone_of(const LastAttempts& alone) {
+  return {{"jobs", alone.jobs}, {"restarts", alone.restarts}};
+}
+
 Json jobs_of(const WhatifAnswer& answer) {
   const PastWorld& world = answer.world;
   return {{"rows", world.trace.report.rows},
@@ -45,11 +49,13 @@ Json jobs_of(const WhatifAnswer& answer) {
           {"limits",
            {{"given", world.limits_given},
             {"unlimited", world.limits_unlimited},
-            {"guessed", world.limits_guessed}}}};
+            {"guessed", world.limits_guessed}}},
+          {"last_attempt_alone", alone_of(answer.alone)}};
 }
 
 Json replay_of(const WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
+  const std::uint64_t started = f.jobs - f.never_started;
   Json reasons = Json::array();
   for (const WaitShare& reason : answer.reasons)
     reasons.push_back({{"reason", reason.reason}, {"jobs", reason.jobs}, {"share", reason.share}});
@@ -68,10 +74,10 @@ Json replay_of(const WhatifAnswer& answer) {
           {"still_running", f.censored},
           {"median_start_error_s", of_jobs(f.jobs, f.median_error_s)},
           {"p90_start_error_s", of_jobs(f.jobs, f.p90_error_s)},
-          {"mean_start_error_s", of_jobs(f.jobs, f.mean_error_s)},
+          {"mean_start_error_s", of_jobs(started, f.mean_error_s)},
           {"within_60_s", of_jobs(f.jobs, f.within_60_s)},
           {"real_wait_s", of_jobs(f.jobs, f.real_wait_s)},
-          {"replay_wait_s", of_jobs(f.jobs, f.replay_wait_s)},
+          {"replay_wait_s", of_jobs(started, f.replay_wait_s)},
           {"allowed_median_s", f.allowed_s},
           {"waits_by_reason", std::move(reasons)}};
 }

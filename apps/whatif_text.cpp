@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t most_shown_messages = 3;
 constexpr std::size_t most_rows = 8;
+/// Of fewer jobs each can turn the median or the mean.
+constexpr std::uint64_t few_jobs = 20;
 /// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
 
@@ -126,6 +128,48 @@ std::string limits_text(const PastWorld& world) {
   return text + "\n";
 }
 
+/// Attempts that the dump lacks. Not all of them failed: preempted jobs are started again, too.
+std::string attempts_text(const WhatifAnswer& answer) {
+  if (answer.alone.jobs == 0) return "";
+  return fmt::format(
+      "         {} jobs were restarted {} times, of which the dump has only the last attempt: add "
+      "--duplicates\n         to sacct (or an earlier --starttime); {} hours lost to failures may "
+      "be too few\n",
+      answer.alone.jobs, answer.alone.restarts, unit_name(answer));
+}
+
+/// How far starts and waits of the replay are from the real ones; "-": no job started in it.
+std::string errors_text(const WhatifAnswer& answer) {
+  const Fidelity& f = answer.fidelity;
+  const bool none = f.never_started == f.jobs;
+  std::string text =
+      fmt::format("  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {}\n",
+                  f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s),
+                  none ? "-" : fmt::format("{:+.1f} s", f.mean_error_s));
+  if (!answer.site_workload.empty()) {
+    text += fmt::format(
+        "  this policy looks at the GPU use of jobs, which is INVENTED here (workload {})\n",
+        printable(answer.site_workload));
+  }
+  for (const WhatifSite& site : answer.tried) {
+    if (site.spec != answer.site)
+      text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
+                          time(site.median_error_s));
+  }
+  return text + fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
+                            none ? "-" : time(f.replay_wait_s));
+}
+
+/// Whether the replay is near enough, and whether enough jobs say so.
+std::string verdict_text(const Fidelity& f) {
+  const std::string text = fmt::format(
+      "  allowed is a median of {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
+      f.good() ? "comparison stands on it"
+               : "replay is NOT good enough, so nothing is compared with it");
+  if (f.jobs >= few_jobs) return text;
+  return text + fmt::format("  only {} jobs: what one of them does decides the figures\n", f.jobs);
+}
+
 }  // namespace
 
 std::string world_text(const WhatifAnswer& answer) {
@@ -138,6 +182,7 @@ std::string world_text(const WhatifAnswer& answer) {
     text += fmt::format("         {}\n", printable(read.messages[i]));
   if (!answer.accounting.has_eligible)
     text += "         no field Eligible: waits are counted from Submit\n";
+  text += attempts_text(answer);
   for (const PartitionSpec& vc : answer.cluster.spec.partitions) {
     text += fmt::format("cluster  {}: {} nodes of {} {}s{}\n", printable(vc.name), vc.nodes,
                         vc.gpus_per_node, unit_name(answer),
@@ -167,21 +212,7 @@ std::string fidelity_text(const WhatifAnswer& answer) {
            "(--starttime)\n";
   }
   std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));
-  text += fmt::format(
-      "  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {:+.1f} s\n",
-      f.jobs, time(f.median_error_s), time(f.p90_error_s), percent(f.within_60_s), f.mean_error_s);
-  if (!answer.site_workload.empty()) {
-    text += fmt::format(
-        "  this policy looks at the GPU use of jobs, which is INVENTED here (workload {})\n",
-        printable(answer.site_workload));
-  }
-  for (const WhatifSite& site : answer.tried) {
-    if (site.spec != answer.site)
-      text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
-                          time(site.median_error_s));
-  }
-  text += fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
-                      time(f.replay_wait_s));
+  text += errors_text(answer);
   if (f.never_started > 0)
     text += fmt::format("  {} jobs never start in the replay (too large for the cluster?)\n",
                         f.never_started);
@@ -198,16 +229,7 @@ std::string fidelity_text(const WhatifAnswer& answer) {
         "  {} of all waiting was for limits, holds and the like, which the replay does not know\n",
         percent(odd));
   }
-  if (f.good()) {
-    return text + fmt::format(
-                      "  allowed is a median of {} (10 min or 20 % of the mean wait): the "
-                      "comparison stands on it\n",
-                      time(f.allowed_s));
-  }
-  return text + fmt::format(
-                    "  allowed is a median of {} (10 min or 20 % of the mean wait): the "
-                    "replay is NOT good enough, so nothing is compared with it\n",
-                    time(f.allowed_s));
+  return text + verdict_text(f);
 }
 
 std::string changes_text(const WhatifAnswer& answer) {

@@ -20,7 +20,7 @@ namespace schedmate {
 
 /// Where one template ends and the next begins in the submissions of a (user, VC, GPU count).
 enum class TemplateCut : std::uint8_t {
-  by_duration,  ///< a duration over a factor 2 from the one before: leaks, an upper bound only
+  by_duration,  ///< a duration over a factor 2 from the one before: leaks
   by_gap,       ///< no submission for over an hour: looks at no duration
 };
 

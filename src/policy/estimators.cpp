@@ -43,12 +43,18 @@ Result<Estimator> make_oracle(const EstimatorSpec& spec) {
   };
 }
 
+std::string columns_of(const Trace& trace) {
+  std::string names;
+  for (const auto& [name, values] : trace.columns) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "it has none" : "it has " + names;
+}
+
 Result<Estimator> make_column(const EstimatorSpec& spec) {
   const auto column = spec.input.trace.columns.find(spec.argument);
   if (column == spec.input.trace.columns.end()) {
     return fail(ErrorCode::invalid,
-                fmt::format("estimate=column:{}: the trace has no numeric column of that name",
-                            spec.argument));
+                fmt::format("estimator column:{0}: the trace has no numeric column {0} ({1})",
+                            spec.argument, columns_of(spec.input.trace)));
   }
   return [&values = column->second](const Entering& at) {
     return Prediction{FractionalSeconds(values[at.row])};

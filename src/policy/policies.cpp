@@ -50,7 +50,8 @@ Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
   scheduler->shrink = *shrink;
   const std::string advise = options.take_text("advise", "duration");
   if (advise != "duration" && advise != "order")
-    return fail(ErrorCode::unsupported, fmt::format("advise={}: duration or order", advise));
+    return fail(ErrorCode::unsupported,
+                fmt::format("advise={}: duration or order is needed", advise));
   scheduler->advice_orders = advise == "order";
   const auto handler = options.take_flag("handler", false);
   if (!handler) return tl::unexpected(handler.error());

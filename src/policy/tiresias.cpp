@@ -220,7 +220,8 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   if (!defer) return tl::unexpected(defer.error());
   constexpr double most_defer = 1000;
   if (!(*defer >= 0 && *defer <= most_defer))
-    return fail(ErrorCode::unsupported, fmt::format("defer={}: 0 to {}", *defer, most_defer));
+    return fail(ErrorCode::unsupported,
+                fmt::format("defer={}: 0 to {} is needed", *defer, most_defer));
   scheduler.decide =
       Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware, *defer});
   if (*aware) scheduler.estimator = "typical";

@@ -47,8 +47,10 @@ Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
   const double jobs =
       options.jobs > 0 ? static_cast<double>(options.jobs) : std::round(span * jobs_per_day);
   if (!(jobs >= 1 && jobs <= most_jobs)) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} jobs: 1 to {} are possible", jobs, most_jobs));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{} jobs would be drawn: 1 to {} are possible; mend --jobs, --days or --gpus",
+                    jobs, most_jobs));
   }
   const double days = options.jobs > 0 && options.days <= 0 ? jobs / jobs_per_day : span;
   return Size{static_cast<int>(nodes), static_cast<std::int64_t>(jobs),

@@ -23,6 +23,8 @@ constexpr std::size_t most_named_clusters = 5;
 constexpr std::uint64_t most_node_uses = 10'000'000;
 /// More bad rows than one in this many, and the dump is not believed.
 constexpr std::uint64_t bad_rows_limit = 10;
+/// More restarts of a job are none that were counted: Slurm writes 4294967294 for "not set".
+constexpr std::int64_t most_restarts = 1'000'000;
 
 bool is_slurm_state(std::string_view word) {
   constexpr std::array<std::string_view, 27> words = {
@@ -241,7 +243,7 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   job.gpu_type = row.gpu_type;
   job.limit_kind = row.limit_kind;
   job.limit = Seconds(row.limit_s);
-  job.restarts = row.restarts;
+  job.restarts = row.restarts > most_restarts ? 0 : std::max<std::int64_t>(0, row.restarts);
   note_times(job);
   ++jobs_;
   ++dump_.report.rows;

@@ -213,6 +213,29 @@ TEST_CASE("accounting: what Slurm 25.11 calls a job that is requeued at once") {
   CHECK(dump.report.dropped == Counts{{"still waiting at the end of the dump", 1}});
 }
 
+TEST_CASE("accounting text: a number of restarts that cannot be is none") {
+  const std::string head = "JobID|User|Partition|State|Submit|Start|End|AllocTRES|Restarts\n";
+  const std::string row = "|a|g|COMPLETED|100|110|120|gres/gpu=1|";
+  const AccountingDump dump =
+      parse(head + "1" + row + "3\n2" + row + "4294967294\n3" + row + "-1\n", true).value();
+  CHECK(job(dump, "1").restarts == 3);
+  CHECK(job(dump, "2").restarts == 0);
+  CHECK(job(dump, "3").restarts == 0);
+}
+
+TEST_CASE("accounting text: where fields are missing the documented command is told") {
+  std::string documented = read_file(SCHEDMATE_SOURCE_DIR "/docs/formats/whatif.md").value();
+  const std::string broken_line = "\\\n      ";
+  for (auto at = documented.find(broken_line); at != std::string::npos;
+       at = documented.find(broken_line))
+    documented.erase(at, broken_line.size());
+  const std::string message = parse("JobID|User|Partition\n1|a|g\n").error().message;
+  const std::size_t begin = message.find('`') + 1;
+  const std::string told = message.substr(begin, message.rfind('`') - begin);
+  CHECK(told.ends_with(",Reason,WorkDir,JobName,SubmitLine"));
+  CHECK_MESSAGE(documented.contains(told), told);
+}
+
 TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {
   for (const auto& [gres, type] : {std::pair<std::string, std::string>{"gpu:4", ""},
                                    {"gpu:a100:4", "a100"},

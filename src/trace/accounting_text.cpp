@@ -22,7 +22,7 @@ using Column = SacctRows::Column;
 constexpr std::string_view command =
     "TZ=UTC sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --format "
     "JobID,User,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,TimelimitRaw,AllocTRES,"
-    "NodeList,Reason";
+    "NodeList,Reason,WorkDir,JobName,SubmitLine";
 
 struct Columns {
   Column id, user, partition, qos, state, submit, eligible, start, end, elapsed;

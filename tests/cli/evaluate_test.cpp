@@ -45,7 +45,7 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return here.book("other");
   };
-  CHECK(book().contains("Not run since its inputs changed"));
+  CHECK(book().contains("Not run yet: no figures here until schedmate evaluate other.toml"));
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
   CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
@@ -61,6 +61,30 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   here.write("other.toml",
              here.read("other.toml") + "[[trace]]\nname = \"far\"\ntrace = \"helios:far.csv\"\n");
   CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
+}
+
+TEST_CASE("evaluate: why what is cited has no figures, and what makes them") {
+  const World here;
+  const auto book = [&] {
+    const Ran ran = here.run(
+        {"evaluate", "--cite", "small.toml", "--out", "out", "--book", "book/evaluation.md"});
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return here.book();
+  };
+  const std::string mend =
+      ": no figures here until schedmate evaluate small.toml --out out has made them.";
+  const auto run = [&] {
+    REQUIRE(here.run({"evaluate", "small.toml", "--out", "out"}).status == 0);
+    CHECK_FALSE(book().contains("no figures here"));
+  };
+  CHECK(book().contains("Not run yet" + mend));
+  run();
+  here.write("out/small.csv", here.read("out/small.csv") + "x");
+  CHECK(book().contains("manifest tells of (changed by hand?)" + mend));
+  run();
+  here.write("jobs.csv", two_node_crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
+  CHECK(book().contains("Its inputs changed since it was run" + mend));
+  run();
 }
 
 TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
@@ -244,7 +268,10 @@ TEST_CASE("evaluate: what the command line lacks") {
   CHECK(unnamed.status == 2);
   CHECK(unnamed.err.contains("a name that ends in .md is needed"));
   const Ran twice = here.run({"evaluate", "small.toml", "small.toml", "--out", "out"});
-  CHECK(twice.err.contains("same CSV"));
+  CHECK(twice.err.contains("small.toml and small.toml would write the same CSV"));
+  const Ran cited = here.run({"evaluate", "small.toml", "--cite", "small.toml", "--out", "out"});
+  CHECK(cited.status == 2);
+  CHECK(cited.err.contains("--cite small.toml: small.toml has that CSV already; leave one"));
 }
 
 }  // namespace schedmate

@@ -57,6 +57,24 @@ TEST_CASE("a load of 0 is called no load, not a missing flag") {
   CHECK(ran.err.contains("--load 0: a number above 0"));
 }
 
+TEST_CASE("generate: a number of 0 is refused, not taken for a missing flag") {
+  const Scratch here;
+  for (const auto& flag : std::vector<std::string>{"--jobs", "--gpus", "--most-gpus"}) {
+    for (const auto& value : std::vector<std::string>{"0", "-3", "1.5"}) {
+      const Ran ran = here.run({"generate", "--like", "saturn", flag, value, "--out", "made"});
+      CAPTURE(ran.err);
+      CHECK(ran.status == 2);
+      CHECK(ran.err ==
+            "schedmate: " + flag + ": a whole number of at least 1 is needed, not " + value + "\n");
+    }
+  }
+  CHECK(here.files("made").empty());
+  const Ran ran = here.run({"generate", "--from", "venus", "--jobs", "0", "--gpus", "16", "--load",
+                            "1", "--out", "made"});
+  CHECK(ran.status == 2);
+  CHECK(ran.err.contains("--jobs: a whole number of at least 1 is needed, not 0"));
+}
+
 TEST_CASE("names that mean something in CSV or TOML come back as they were") {
   const Scratch here;
   here.write("source.csv",

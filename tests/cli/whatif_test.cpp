@@ -30,9 +30,8 @@ std::string idle_but_waiting(int wait_s) {
   std::string text = "JobID|User|Partition|State|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
   for (int i = 0; i < 6; ++i) {
     const int at = 1'000'000 + 20'000 * i;
-    text += std::to_string(i + 1) + "|ann|p|COMPLETED|" + std::to_string(at) + "|" +
-            std::to_string(at) + "|" + std::to_string(at + wait_s) + "|" +
-            std::to_string(at + wait_s + 100) + "|gres/gpu=4|n1\n";
+    text += fmt::format("{0}|ann|p|COMPLETED|{1}|{1}|{2}|{3}|gres/gpu=4|n1\n", i + 1, at,
+                        at + wait_s, at + wait_s + 100);
   }
   return text;
 }
@@ -149,14 +148,37 @@ TEST_CASE("whatif: a policy that looks at GPU use works on invented use, and tha
 TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
   const Scratch here;
   const std::string rows = idle_but_waiting(0);
-  const std::string path = here.write("one.txt", rows.substr(0, rows.find("\n2|") + 1));
-  const Ran ran = whatif(here, path, {"--policy", "fifo", "--out", "out"});
+  here.write("one.txt", rows.substr(0, rows.find("\n2|") + 1));
+  const Ran ran = whatif(here, "one.txt", {"--policy", "fifo", "--out", "out"});
   CHECK(ran.status == 1);
   CHECK(ran.out.contains("no job is left after the warm-up"));
   CHECK_FALSE(ran.out.contains("median"));
   const auto document = nlohmann::json::parse(here.read("out/whatif.json"));
   CHECK(document["replay"]["jobs"] == 0);
   CHECK(document["replay"]["median_start_error_s"].is_null());
+}
+
+TEST_CASE("whatif: where no job starts no mean is told, and few jobs are called few") {
+  const Scratch here;
+  const std::string path = here.write("six.txt", idle_but_waiting(0));
+  here.write("small.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 2\n");
+  const Ran ran = whatif(here, path, {"--cluster", "small.toml", "--out", "out"});
+  CHECK((ran.out.contains("60 s, mean -\n") && ran.out.contains("replayed -\n")));
+  const auto replay = nlohmann::json::parse(here.read("out/whatif.json"))["replay"];
+  CHECK((replay["mean_start_error_s"].is_null() && replay["replay_wait_s"].is_null()));
+  CHECK(whatif(here, path).out.contains("stands on it\n  only 5 jobs: what one of them does"));
+}
+
+TEST_CASE("whatif: restarts are told where the dump lacks the attempts before them") {
+  const Scratch here;
+  const std::string head = "JobID|User|Partition|State|Submit|Start|End|AllocTRES|NodeList|";
+  const std::string last = "7|ann|p|COMPLETED|200|200|300|gres/gpu=4|n1|2\n";
+  const Ran ran = whatif(here, here.write("t", head + "Restarts\n" + last), {"--out", "out"});
+  CHECK(ran.out.contains("1 jobs were restarted 2 times, of which the dump has only the last"));
+  const auto jobs = nlohmann::json::parse(here.read("out/whatif.json"))["jobs"];
+  CHECK(jobs["last_attempt_alone"] == nlohmann::json{{"jobs", 1}, {"restarts", 2}});
+  here.write("t", head + "Restarts\n7|ann|p|NODE_FAIL|100|100|150|gres/gpu=4|n1|1\n" + last);
+  CHECK_FALSE(whatif(here, "t").out.contains("restarted"));
 }
 
 TEST_CASE("whatif: the Advisor reads what was submitted from where") {
