@@ -109,22 +109,25 @@ constexpr Part parts[] = {
 
 /// Beside lucid+sm of Figure 12 what schedulers reach there that read nothing.
 void add_unadvised(Document& book, const std::vector<Chapter>& chapters) {
-  constexpr std::string_view labels[] = {"sm", "free", "qssf"};
   std::vector<std::vector<Cell>> rows;
   for (const Chapter& chapter : chapters) {
     if (!chapter.experiment.name.starts_with("fig12_")) continue;
     for (const std::string& trace : shown_traces(chapter.experiment)) {
       const auto arms = arms_of(chapter, trace);
+      const auto arm_of = [&](std::string_view label) {
+        return std::ranges::find_if(arms,
+                                    [&](const ArmRows& each) { return each.first->arm == label; });
+      };
+      if (arm_of("qssf") == arms.end()) continue;
       std::vector<Cell> row{{fmt::format("{}, {}", chapter.experiment.name, trace)}};
       for (const ColumnRow& column : {column_of("ln_ratio"), column_of("jct_ratio")}) {
-        for (const std::string_view label : labels) {
-          const auto arm = std::ranges::find_if(
-              arms, [&](const ArmRows& each) { return each.first->arm == label; });
-          if (arm != arms.end())
-            row.push_back(cell_of(chapter, arm->find(column.figure), column.look));
+        for (const std::string_view label : {"sm", "free", "qssf"}) {
+          const auto arm = arm_of(label);
+          row.push_back(
+              arm == arms.end() ? Cell{} : cell_of(chapter, arm->find(column.figure), column.look));
         }
       }
-      if (row.size() == 1 + 2 * std::size(labels)) rows.push_back(std::move(row));
+      rows.push_back(std::move(row));
     }
   }
   if (rows.empty()) return;

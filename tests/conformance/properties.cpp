@@ -74,7 +74,8 @@ std::string wrong_restart(const Replay& replay, std::size_t row, double held_gpu
   const bool once_more = held_gpu_s == whole + overhead && overhead >= 0 &&
                          std::fmod(overhead, preemption * job.gpus) == 0;
   // Beside others it may have run slower, or been evicted and begun anew.
-  const bool shared = replay.scheduler.packs && held_gpu_s >= 0 && overhead >= 0;
+  const double fastest = speed_range(replay.world).second;
+  const bool shared = replay.scheduler.packs && held_gpu_s >= whole / fastest && overhead >= 0;
   if (none || once_more || shared) return {};
   return fmt::format("{} GPU seconds after its end, {} of overhead", held_gpu_s, overhead);
 }
