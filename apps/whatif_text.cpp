@@ -162,7 +162,7 @@ std::string errors_text(const WhatifAnswer& answer) {
 
 /// Whether the replay is near enough, and whether enough jobs say so.
 std::string verdict_text(const Fidelity& f) {
-  const std::string text = fmt::format(
+  std::string text = fmt::format(
       "  allowed is a median of {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
       f.good() ? "comparison stands on it"
                : "replay is NOT good enough, so nothing is compared with it");
