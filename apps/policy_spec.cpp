@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <schedmate/scheduler.hpp>
 
 #include "base/text.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::string_view form = "NAME[:key=value,...][@LABEL]";
 constexpr std::size_t longest_label = 100;
+/// Seconds, GPUs, weights: more than this is a slip, and products of it overflow.
+constexpr double largest_number = 1e12;
 
 bool is_file_name(std::string_view label) {
   const auto allowed = [](char c) {
@@ -37,6 +40,13 @@ Result<void> check_name(std::string_view name, std::span<const std::string_view>
   return fail(ErrorCode::not_found, unknown_name("policy", name, names));
 }
 
+Result<void> check_number(const PolicySpec& spec, std::string_view key, std::string_view value) {
+  const auto number = parse_number<double>(value);
+  if (!number || std::abs(*number) <= largest_number) return {};
+  return fail(ErrorCode::unsupported, fmt::format("--policy {}: {}={}: a number up to {} is needed",
+                                                  spec.text, key, value, largest_number));
+}
+
 Result<void> take_options(std::string_view list, PolicySpec& spec) {
   for (const std::string_view item : split(list, ',')) {
     const std::size_t equals = item.find('=');
@@ -47,6 +57,7 @@ Result<void> take_options(std::string_view list, PolicySpec& spec) {
     }
     const std::string key(item.substr(0, equals));
     const std::string value(item.substr(equals + 1));
+    if (auto ok = check_number(spec, key, value); !ok) return ok;
     if (!spec.options.emplace(key, value).second) {
       return fail(ErrorCode::unsupported,
                   fmt::format("--policy {}: {} is given twice", spec.text, key));

@@ -25,6 +25,17 @@ TEST_CASE("a policy spec of another form is refused") {
   }
 }
 
+TEST_CASE("numbers that overflow or are none are refused, names that look like one are not") {
+  for (const char* text : {"schedmate:ageing=inf", "schedmate:ageing=nan", "schedmate:ageing=1e308",
+                           "tiresias:interval_s=9223372036854775807", "lucid:score_limit=-1e13"}) {
+    CAPTURE(text);
+    const auto spec = parse_policy(text);
+    REQUIRE_FALSE(spec);
+    CHECK(spec.error().message.ends_with(": a number up to 1000000000000 is needed"));
+  }
+  CHECK(parse_policy("tiresias:thresholds=18000+36000,interval_s=86400"));
+}
+
 TEST_CASE("columns that estimators read are asked for once") {
   const std::vector<std::string> texts{"sjf:estimate=column:e", "qssf:estimate=column:e", "fifo"};
   const auto specs = parse_policies(texts);

@@ -127,11 +127,27 @@ class Advised {
   std::map<std::uint8_t, UseRecord> uses_;                // by source
 };
 
+/// Boosted trees on GPU use would know what nobody measured where jobs are not profiled first.
+Result<void> check_measured(const Scheduler& scheduler, std::string_view estimator) {
+  if (estimator != "gbdt:profiled") return {};
+  const auto& stage = scheduler.profiler;
+  if (stage && stage->bypass == ProfilerStage::Bypass::none &&
+      stage->max_gpus >= ProfilerStage{}.max_gpus)
+    return {};
+  return fail(
+      ErrorCode::unsupported,
+      "gbdt:profiled reads what Lucid's profiler measures of every job up to 8 GPUs: give it "
+      "to lucid with that profiler and bypass=none, or take gbdt");
+}
+
 }  // namespace
 
 Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view host,
                                  const EstimatorInput& input) {
-  auto own = make_estimator(host.empty() ? scheduler.estimator : host, input);
+  if (host.empty()) host = scheduler.estimator;
+  for (const std::string_view spec : {host, std::string_view(scheduler.advice)})
+    if (auto ok = check_measured(scheduler, spec); !ok) return tl::unexpected(ok.error());
+  auto own = make_estimator(host, input);
   if (!own || scheduler.advice.empty()) return own;
   auto advisor = make_estimator(scheduler.advice, input);
   if (!advisor) return advisor;

@@ -65,6 +65,24 @@ std::vector<double> run_times(const std::vector<Prediction>& given) {
   return times;
 }
 
+TEST_CASE("GPU use is read by boosted trees only where the profiler measures every job") {
+  const Trace trace = random_trace(3);
+  Scheduler scheduler;
+  const auto made = [&] { return make_estimator(scheduler, "gbdt:profiled", {trace, 1}); };
+  REQUIRE_FALSE(made());
+  CHECK(made().error().message.contains("reads what Lucid's profiler measures"));
+  CHECK(make_estimator(scheduler, "gbdt", {trace, 1}));
+  scheduler.profiler.emplace();
+  CHECK(made());
+  scheduler.profiler->bypass = ProfilerStage::Bypass::outlasting;
+  CHECK_FALSE(made());
+  scheduler.profiler.emplace().max_gpus = 4;
+  CHECK_FALSE(made());
+  scheduler.profiler.reset();
+  scheduler.advice = "gbdt:profiled";
+  CHECK_FALSE(make_estimator(scheduler, "typical", {trace, 1}));
+}
+
 TEST_CASE("an advisor without an answer leaves the host's predictions as they are") {
   Trace trace = random_trace();
   // last_k knows nothing before the first job has ended; here none ever does.

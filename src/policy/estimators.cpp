@@ -71,7 +71,16 @@ Prediction of_user(const Entering& at) {
   return own.count > 0 ? Prediction{own.value()} : of_all(at.history);
 }
 
-Result<Estimator> make_user_mean(const EstimatorSpec&) { return of_user; }
+/// Of an estimator that takes no argument.
+Result<Estimator> plain(const EstimatorSpec& spec, std::string_view name, Estimator estimator) {
+  if (spec.argument.empty()) return estimator;
+  return fail(ErrorCode::unsupported,
+              fmt::format("estimate={}:{}: {} takes no argument", name, spec.argument, name));
+}
+
+Result<Estimator> make_user_mean(const EstimatorSpec& spec) {
+  return plain(spec, "user_mean", of_user);
+}
 
 Prediction typical_of(const Entering& at) {
   const std::int64_t count = at.history.of_all().count;
@@ -79,7 +88,9 @@ Prediction typical_of(const Entering& at) {
   return {FractionalSeconds(std::exp(at.history.sum_of_logs() / static_cast<double>(count)))};
 }
 
-Result<Estimator> make_typical(const EstimatorSpec&) { return typical_of; }
+Result<Estimator> make_typical(const EstimatorSpec& spec) {
+  return plain(spec, "typical", typical_of);
+}
 
 Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
   if (spec.input.workload == nullptr) {
@@ -241,12 +252,12 @@ double drawn_error(Random& random) {
 }
 
 Result<Estimator> make_noisy_oracle(const EstimatorSpec& spec) {
-  return [seed = spec.input.seed](const Entering& at) {
+  return plain(spec, "noisy_oracle", [seed = spec.input.seed](const Entering& at) {
     Random random(mix(seed) ^ at.row);
     const double estimate =
         static_cast<double>(at.job.duration.count()) * (1 + drawn_error(random));
     return Prediction{FractionalSeconds(std::max(1.0, estimate))};
-  };
+  });
 }
 
 Result<Estimator> make_gbdt(const EstimatorSpec& spec) {

@@ -254,6 +254,10 @@ TEST_CASE("an estimator that is not there or cannot be read is an error that say
   CHECK(error("limit:0.5").code == ErrorCode::unsupported);
   CHECK(error("limit:nan").code == ErrorCode::unsupported);
   CHECK(error("gbdt:profile").code == ErrorCode::unsupported);
+  for (const char* plain : {"typical:5", "user_mean:x", "noisy_oracle:3"}) {
+    CAPTURE(plain);
+    CHECK(error(plain).message.ends_with(" takes no argument"));
+  }
   CHECK(error("gbdt:profile").message.find("gbdt:profiled") != std::string::npos);
   CHECK(error("column:guess").code == ErrorCode::invalid);
   CHECK(error("column:guess").message.find("column:guess") != std::string::npos);

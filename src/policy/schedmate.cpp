@@ -4,11 +4,12 @@
 /// Order: expected run time x GPUs, less `ageing` x GPUs of the VC for each second of waiting, then
 /// order of entry; as everybody ages alike this order never changes. Every job that fits may start,
 /// whatever waits in front of it, until a job is overdue: one that has waited for `patience` times
-/// its expected run time, but at least `patience_min_s`. The longest overdue job goes first and has
-/// a reservation, as the head has under EASY (backfill_easy.cpp): others start only where they are
-/// not expected to move it. From twice that wait on nothing else starts before it, so none starves:
-/// then it waits for at most the longest job that runs. No preemption. Settings: ageing=0.001,
-/// patience=10, patience_min_s=172800.
+/// its expected run time, at least `patience_min_s`, at most `patience_max_s`, so that no wrong
+/// expectation starves a job. The longest overdue job goes first and has a reservation, as the head
+/// has under EASY (backfill_easy.cpp): others start only where they are not expected to move it.
+/// From twice that wait on nothing else starts before it, so none starves: then it waits for at
+/// most the longest job that runs. No preemption. Settings: ageing=0.001, patience=10,
+/// patience_min_s=172800, patience_max_s=2592000.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@ struct StandaloneOptions {
   double ageing = 0.001;
   double patience = 10;
   Seconds least_patience{172'800};
+  Seconds most_patience{2'592'000};  ///< not below the least
 };
 
 class Standalone {
@@ -81,7 +83,8 @@ class Standalone {
     Place place;
     place.rank = run_s * job.gpus + aged * static_cast<double>(seconds_of(job.entered));
     place.entered = job.entered;
-    place.deadline = job.entered + std::max(options_.least_patience, patience);
+    place.deadline =
+        job.entered + std::clamp(patience, options_.least_patience, options_.most_patience);
     places_.resize(std::max<std::size_t>(places_.size(), index_of(id) + 1));
     places_[index_of(id)] = place;
     lines_[job.gpus].emplace(place.rank, id);
@@ -149,15 +152,21 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   if (!patience) return tl::unexpected(patience.error());
   const auto least = settings.take_integer("patience_min_s", options.least_patience.count());
   if (!least) return tl::unexpected(least.error());
-  constexpr double most_patience = 1e6;
-  if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= most_patience) || *least < 0) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("ageing={}, patience={}, patience_min_s={}: none may be negative, and "
-                            "patience at most a million",
-                            *ageing, *patience, *least));
+  const auto usual_most = std::max(options.most_patience.count(), *least);
+  const auto most = settings.take_integer("patience_max_s", usual_most);
+  if (!most) return tl::unexpected(most.error());
+  constexpr double most_times = 1e6;
+  if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= most_times) || *least < 0 ||
+      *most < *least) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("ageing={}, patience={}, patience_min_s={}, patience_max_s={}: none may "
+                    "be negative, patience at most a million, and patience_max_s not below "
+                    "patience_min_s",
+                    *ageing, *patience, *least, *most));
   }
   Scheduler scheduler;
-  scheduler.decide = Standalone({*ageing, *patience, Seconds(*least)});
+  scheduler.decide = Standalone({*ageing, *patience, Seconds(*least), Seconds(*most)});
   scheduler.estimator = "last_k";
   return scheduler;
 }

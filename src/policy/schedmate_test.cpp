@@ -73,6 +73,11 @@ TEST_CASE("an overdue gang has a reservation: only what does not move it starts"
   // The same by three of the 10 s that it expects to run.
   CHECK(crowded().starts({{"patience", "3"}, {"patience_min_s", "0"}, {"ageing", "0"}}) ==
         Times{0, 50, 10, 20, 60, 36});
+  // However long it is expected to run.
+  CHECK(crowded().starts({{"patience", "1000"},
+                          {"patience_min_s", "0"},
+                          {"patience_max_s", "29"},
+                          {"ageing", "0"}}) == Times{0, 50, 10, 20, 60, 36});
 }
 
 TEST_CASE("from twice its patience on nothing starts before an overdue gang") {
@@ -82,8 +87,10 @@ TEST_CASE("from twice its patience on nothing starts before an overdue gang") {
 
 TEST_CASE("settings that make no sense are errors that say so") {
   const World world{small_trace({{0, 1, 10}}), small_cluster({1})};
-  for (const auto& [key, value] :
-       Settings{{"ageing", "-1"}, {"patience", "-0.5"}, {"patience_min_s", "-1"}}) {
+  for (const auto& [key, value] : Settings{{"ageing", "-1"},
+                                           {"patience", "-0.5"},
+                                           {"patience_min_s", "-1"},
+                                           {"patience_max_s", "172799"}}) {
     const auto made = make_scheduler("schedmate", {world.trace, world.cluster, {}},
                                      PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
@@ -113,6 +120,7 @@ struct AgeingBound {
 
   std::int64_t patience;
   Seconds least;
+  Seconds most{2'592'000};
   std::map<std::size_t, std::vector<std::size_t>> beside{};  // overdue head: who ran then
   std::map<std::size_t, SimTime> started{}, ended{};
   int broken = 0;
@@ -120,7 +128,8 @@ struct AgeingBound {
   /// By what it expects to run from its entry on: after a failure that is the rest.
   [[nodiscard]] Seconds patience_of(const JobInfo& job) const {
     const FractionalSeconds rest = job.estimate - FractionalSeconds(job.attained);
-    return std::max(least, patience * Seconds(std::llround(std::max(1.0, rest.count()))));
+    const Seconds run(std::llround(std::max(1.0, rest.count())));
+    return std::clamp(patience * run, least, most);
   }
   [[nodiscard]] SimTime deadline(const JobInfo& job) const {
     return job.entered + patience_of(job);
