@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "apps/cost_checks.hpp"
 #include "apps/progress.hpp"
 #include "apps/trace_workload.hpp"
 
@@ -55,16 +56,6 @@ void describe_costs(const Settings& settings, RunLabel& label) {
     if (is_stated || (is_cost && settings.text(row.key) != row.fallback))
       label.settings.emplace_back(row.key, settings.text(row.key));
   }
-}
-
-Result<void> check_costs(const Settings& settings) {
-  const std::int64_t by_jobs =
-      settings.whole("cost.framework_pct") + settings.whole("cost.script_pct");
-  if (by_jobs <= 100) return {};
-  return fail(ErrorCode::unsupported,
-              fmt::format("cost.framework_pct and cost.script_pct are shares of the same failures, "
-                          "but {} % together; lower one of them",
-                          by_jobs));
 }
 
 Costs costs_of(const Settings& settings) {
@@ -118,7 +109,7 @@ tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
 
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
-  if (auto ok = check_costs(settings); !ok) return tl::unexpected(ok.error());
+  if (auto ok = check_costs(settings, input.trace); !ok) return tl::unexpected(ok.error());
   const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
   auto scheduler =
       make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},

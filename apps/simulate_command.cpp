@@ -9,6 +9,7 @@
 #include <schedmate/trace.hpp>
 #include <system_error>
 
+#include "apps/cost_checks.hpp"
 #include "apps/elastic_command.hpp"
 #include "apps/replay.hpp"
 #include "apps/simulate_text.hpp"
@@ -84,6 +85,7 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   SimulateAnswer answer{experiment, {}, {}, {}, request.out, ""};
   const double early = static_cast<double>(session.settings.whole("cost.early_end_pct")) / 100;
   end_early(*trace, early, static_cast<std::uint64_t>(session.settings.whole("seed")));
+  answer.idle_settings = idle_costs(session.settings);
   WorkloadOnDemand workloads(session.settings, *trace);
   const ReplayInput input{session, *trace, *cluster, workloads, *explained};
   for (const PolicySpec& policy : *policies) {

@@ -71,7 +71,8 @@ std::string answer_text(const SimulateAnswer& answer, bool colour) {
   std::string text = "\n" + table;
   for (const Explanation& explanation : answer.explanations)
     text += "\n" + explanation_text(explanation, answer.experiment.trace);
-  if (!answer.leftovers.empty()) text += "\n";
+  if (!answer.leftovers.empty() || !answer.idle_settings.empty()) text += "\n";
+  for (const std::string& idle : answer.idle_settings) text += "warning: " + idle + "\n";
   for (const Leftovers& left : answer.leftovers) text += warning(left) + "\n";
   text += fmt::format("\nwritten to {}\n", printable(answer.out));
   if (!answer.report.empty()) text += fmt::format("report   {}\n", printable(answer.report));
@@ -86,6 +87,7 @@ std::string answer_json(const SimulateAnswer& answer, const std::string& summary
   for (const RunSummary& run : answer.runs) cpu[run.run.label] = run.run.cpu_ms;
   document["cpu_ms"] = std::move(cpu);
   document["messages"] = answer.experiment.trace.report.messages;
+  document["idle_settings"] = answer.idle_settings;
   document["warnings"] = Json::array();
   for (const Leftovers& left : answer.leftovers) {
     document["warnings"].push_back(

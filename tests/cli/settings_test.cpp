@@ -82,6 +82,41 @@ TEST_CASE("shares of the same failures that are more than all of them are refuse
   CHECK(refused.err.contains("cost.script_pct are shares of the same failures, but 101 %"));
 }
 
+TEST_CASE("failures so frequent that no checkpoint is reached are refused, not replayed for ever") {
+  const Scratch here;
+  here.write("jobs.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s\n"
+             "small,ann,p,1,COMPLETED,0,7200\nlarge,ann,p,64,COMPLETED,0,7200\n");
+  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 8\ngpus_per_node = 8\n");
+  const auto run = [&](const std::string& setting) {
+    return here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
+                     "--policy", "fifo", "--set", setting, "--out", "out"});
+  };
+  const Ran refused = run("cost.failure_gpu_hours=2");
+  CHECK(refused.status == 2);
+  CHECK(refused.err.contains("cost.failure_gpu_hours=2: job large on 64 GPUs would need about "));
+  CHECK(refused.err.contains("lower cost.checkpoint_s (1800 s)"));
+  CHECK(run("cost.failure_gpu_hours=10").status == 0);
+}
+
+TEST_CASE("costs of failures are called idle where nothing fails") {
+  const Scratch here;
+  here.write("jobs.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s\n1,ann,p,1,COMPLETED,0,100\n");
+  here.write("cluster.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 1\n");
+  std::vector<std::string> command{
+      "simulate",  "--trace", "helios:jobs.csv",     "--cluster", "cluster.toml", "--policy",
+      "schedmate", "--set",   "cost.bad_node_pct=5", "--out",     "out"};
+  const std::string sentence =
+      "cost.bad_node_pct=5 changes nothing: no job fails while cost.failure_gpu_hours is 0";
+  CHECK(here.run(command).out.contains("warning: " + sentence + "\n"));
+  command.emplace_back("--json");
+  const auto document = nlohmann::json::parse(here.run(command).out);
+  CHECK(document["idle_settings"] == nlohmann::json{sentence});
+  command.insert(command.end(), {"--set", "cost.failure_gpu_hours=1000"});
+  CHECK(nlohmann::json::parse(here.run(command).out)["idle_settings"].empty());
+}
+
 TEST_CASE("settings reach the simulator") {
   const Scratch here;
   here.write("jobs.csv",
