@@ -57,6 +57,22 @@ Result<void> write_all(const Session& session, const GenerateRequest& request,
                     note + cluster_toml(cluster_of(published, drawn)));
 }
 
+/// Means over the jobs of the file, which differ from those that are checked where jobs were
+/// capped.
+struct WrittenMeans {
+  double gpus = 0;
+  double gpu_s = 0;
+};
+WrittenMeans written_means(const Synthesis& drawn) {
+  WrittenMeans sum;
+  for (const SynthJob& job : drawn.jobs) {
+    sum.gpus += job.gpus;
+    sum.gpu_s += static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
+  }
+  const auto jobs = static_cast<double>(drawn.jobs.size());
+  return {sum.gpus / jobs, sum.gpu_s / jobs};
+}
+
 nlohmann::ordered_json check_json(const Synthesis& drawn) {
   auto rows = nlohmann::ordered_json::array();
   for (const CheckRow& row : drawn.checks) {
@@ -75,6 +91,7 @@ nlohmann::ordered_json check_json(const Synthesis& drawn) {
 void print_json(const Session& session, const GenerateRequest& request, const Published& published,
                 const Synthesis& drawn) {
   const InfrastructureShare infrastructure = infrastructure_share(published, drawn);
+  const WrittenMeans written = written_means(drawn);
   const nlohmann::ordered_json document = {
       {"schema", "schedmate.generate.v1"},
       {"like", request.like},
@@ -87,6 +104,8 @@ void print_json(const Session& session, const GenerateRequest& request, const Pu
       {"seed", session.settings.whole("seed")},
       {"out", request.out},
       {"capped", drawn.capped},
+      {"written_mean_gpus", written.gpus},
+      {"written_mean_gpu_s", written.gpu_s},
       {"continued", drawn.continued},
       {"zero_gap_percent", drawn.gaps.zero_percent},
       {"gap_cv", drawn.gaps.cv},
@@ -104,9 +123,14 @@ void print_text(const GenerateRequest& request, const Published& published,
              printable(published.cluster.name), drawn.jobs.size(),
              std::int64_t{drawn.nodes} * published.cluster.gpus_per_node, drawn.load,
              in_words(Seconds(drawn.span_s)), printable(request.out));
-  if (drawn.capped > 0)
-    fmt::print("{} jobs asked for more GPUs than a job may have: they ask for as many\n",
-               drawn.capped);
+  if (drawn.capped > 0) {
+    const WrittenMeans written = written_means(drawn);
+    fmt::print(
+        "{} jobs asked for more GPUs than a job may have: they ask for as many. The table is of "
+        "the "
+        "draw before\nthat; as written a job has {:.6g} GPUs and {:.6g} GPU s on average\n",
+        drawn.capped, written.gpus, written.gpu_s);
+  }
   const InfrastructureShare infrastructure = infrastructure_share(published, drawn);
   fmt::print(
       "not checked: {} failed jobs have a continuation; infrastructure is {:.1f} % of failures and "

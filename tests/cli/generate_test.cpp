@@ -125,6 +125,28 @@ TEST_CASE("generate --like writes a synthetic month that says so and that simula
         doctest::Approx(0.263).epsilon(0.05));
 }
 
+TEST_CASE("generate --like: where jobs are capped, what is written is told beside the table") {
+  const Scratch here;
+  const std::vector<std::string> command{"generate",    "--like", "acme-kalos", "--days", "60",
+                                         "--most-gpus", "8",      "--out",      "made"};
+  const Ran ran = here.run(command);
+  CHECK(ran.out.contains("The table is of the draw before\nthat; as written a job has "));
+  auto with_json = command;
+  with_json.emplace_back("--json");
+  const auto document = nlohmann::json::parse(here.run(with_json).out);
+  double gpus = 0;
+  double rows = 0;
+  for (const auto line : split(std::string_view(here.read("made/jobs.csv")), '\n')) {
+    const auto cells = split(line, ',');
+    if (cells.size() < 4 || cells[3] == "gpu_num") continue;
+    gpus += *parse_number<double>(cells[3]);
+    rows += 1;
+  }
+  CHECK(document["jobs"] == rows);
+  CHECK(document["written_mean_gpus"].get<double>() == doctest::Approx(gpus / rows));
+  CHECK(document["written_mean_gpus"].get<double>() <= 8);
+}
+
 TEST_CASE("generate --like: one seed, one file") {
   const Scratch here;
   const auto made = [&](const std::string& seed, const std::string& out) {
