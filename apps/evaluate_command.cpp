@@ -135,10 +135,11 @@ std::string_view fault_of(Standing standing) {
   return "";
 }
 
-/// Of an experiment whose inputs are not on this machine.
-Result<Standing> standing_without_inputs(const Places& places) {
-  const Manifest kept = read_manifest(places.manifest);
-  return standing_of(places, {false, kept.inputs, kept.code});
+/// Of an experiment whose inputs are not on this machine: they are taken for those of its CSV, so
+/// that a book says the same on any machine.
+Origin origin_without_inputs(const Places& places, const ExperimentFile& experiment) {
+  const bool elastic = is_elastic_experiment(experiment).value_or(false);
+  return {elastic, read_manifest(places.manifest).inputs, code_of(elastic)};
 }
 
 EvaluationInput input_of(const Session& session, const EvaluateRequest& request,
@@ -233,8 +234,9 @@ Result<std::vector<ExperimentFile>> read_all(const EvaluateRequest& request) {
 Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& request,
                            const ExperimentFile& experiment, const fs::path& folder) {
   const Places places = places_of(request, experiment);
-  const auto origin = origin_of(session, request, experiment);
-  const auto standing = origin ? standing_of(places, *origin) : standing_without_inputs(places);
+  const Origin origin =
+      origin_of(session, request, experiment).value_or(origin_without_inputs(places, experiment));
+  const auto standing = standing_of(places, origin);
   if (!standing) return tl::unexpected(standing.error());
   Chapter chapter{experiment, {}, {}, {}};
   if (const std::string_view fault = fault_of(*standing); !fault.empty()) {
@@ -242,15 +244,12 @@ Result<Chapter> chapter_of(const Session& session, const EvaluateRequest& reques
                                  command_of(session, request, experiment));
     return chapter;
   }
-  if (!origin)
-    chapter.origin =
-        fmt::format("As it was run where its inputs are ({}).", origin.error().message);
   const Manifest manifest = read_manifest(places.manifest);
   chapter.by_earlier_code = *standing == Standing::earlier_code;
   if (chapter.by_earlier_code)
     chapter.origin =
         fmt::format("Made by an earlier state of the program (code {:.12}).", manifest.code);
-  else if (origin && manifest.code != origin->code)
+  else if (manifest.code != origin.code)
     chapter.origin = fmt::format(
         "Made by code {:.12}; the present code gives the same in its first two perturbations.",
         manifest.code);
@@ -329,6 +328,15 @@ Result<void> tell(const Session& session, const EvaluateRequest& request,
   return {};
 }
 
+/// Whether a cited CSV still belongs to its inputs cannot be known where they are not.
+void tell_absent_inputs(const Session& session, const EvaluateRequest& request,
+                        std::span<const ExperimentFile> cited) {
+  for (const ExperimentFile& experiment : cited)
+    if (const auto origin = origin_of(session, request, experiment); !origin)
+      fmt::print(stderr, "schedmate: {}: shown as it was run, its inputs are not here: {}\n",
+                 experiment.name, origin.error().message);
+}
+
 }  // namespace
 
 Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
@@ -341,6 +349,7 @@ Result<void> evaluate_command(const Session& session, const EvaluateRequest& req
   for (const ExperimentFile& experiment : *experiments | std::views::take(request.files.size()))
     if (auto done = run_one(session, request, experiment); !done) return done;
   if (auto done = write_books(session, request, *experiments); !done) return done;
+  tell_absent_inputs(session, request, std::span(*experiments).subspan(request.files.size()));
   return tell(session, request, std::span(*experiments).first(request.files.size()));
 }
 

@@ -119,14 +119,21 @@ TEST_CASE("elastic jobs: an experiment has verdicts, and is cited where its inpu
   CHECK(csv.contains("tables,syn,0,sm,sia,sia+sm:hit_pct=0,ln_ratio,0,0,0,2,"));
   CHECK(csv.contains("tables,syn,100,sm,sia,sia+sm:hit_pct=100,jct_ratio,1."));
   CHECK(here.run({"evaluate", "tables.toml", "--out", "out"}).out.contains("is there already"));
+  const std::vector<std::string> cite{"evaluate", "--cite", "tables.toml", "--out",
+                                      "out",      "--book", "book.md"};
+  CHECK(here.run(cite).err.empty());
+  const std::string page = here.read("book/tables.md");
   std::filesystem::remove_all(here.path("here"));
+  CHECK(here.run(cite).err.contains(
+      "tables: shown as it was run, its inputs are not here: --tables here"));
+  CHECK(here.read("book/tables.md") == page);
   here.write("other.toml",
              "title = \"O\"\nhost = \"fifo\"\nperturbations = 2\n[settings]\n"
              "elastic.tables = \"syn\"\n[[trace]]\nname = \"syn\"\n"
              "trace = \"sia:jobs.csv\"\ncluster = \"syn40\"\n[[arm]]\npolicy = \"srtf\"\n");
   const Ran cited = here.run({"evaluate", "other.toml", "--cite", "tables.toml", "--out", "out"});
   CHECK_MESSAGE(cited.status == 0, cited.err);
-  CHECK(here.read("out/evaluation.html").contains("As it was run where its inputs are"));
+  CHECK(here.read("out/evaluation.html").contains("tables.csv"));
 }
 
 TEST_CASE("elastic jobs: what is missing or has no meaning is told") {
