@@ -40,6 +40,11 @@ void add_method(Document& book) {
        "synthetic clusters, which are one virtual cluster each, its queue has no end. Horus and "
        "QSSF run no profiler: where profiles cost nothing (fig12_free_...) they do what they do in "
        "the chapters where they are paid, and are not repeated.",
+       "Lucid's profiler has two nodes, of which a cluster of one virtual cluster lends only one, "
+       "as "
+       "released (decision 0002): on the Saturn-like and Acme-like rows lucid and lucid+sm have "
+       "one "
+       "node of GPUs more than the schedulers that profile nobody.",
        "No warm-up is left out of Table 2, whose 82 jobs come within 55 hours, nor of elastic jobs "
        "(the most within eight hours, newtrace's within two days): three days of it would leave "
        "none.",
@@ -123,10 +128,15 @@ void add_limits_page(Document& book) {
        "what preemption would. In fig13_recovery rare failures are the slower case (sm_rare), and "
        "a delay of 0, by which a failed job has its GPUs back before anyone else, the worst short "
        "one.",
-       "What packing costs before a job is known: jobs that nobody profiled are packed by their "
-       "true profile, as in the released Lucid, by host and sm alike.",
+       "What packing costs before a job is known: jobs that nobody profiled, as those that are "
+       "larger than the profiler takes, are packed by their true profile, as in the released "
+       "Lucid; "
+       "by sm where nothing foretells them. In Table 2, whose profiler is one node, these are jobs "
+       "on more than 4 GPUs.",
        "Retrieval at its hardest: a template is misread once, in the same way for all its jobs, "
        "and directory and command never, so resubmissions match by construction.",
+       "Late advice in other hosts than Lucid: there jobs enter their queue at submission, so any "
+       "latency leaves them the host's own way (ablation_latency is Lucid's alone).",
        "Interference of large jobs: those on more than 8 GPUs are never packed, so that it is "
        "heavier for large models acts on up to 8 GPUs alone.",
        "How long schedulers take, power, money, and users who would act on estimates."});
