@@ -18,6 +18,7 @@ struct WhatifPolicy {
   std::vector<Change> users, sizes;
   std::uint64_t left = 0;         ///< jobs that did not finish under it
   std::string invented_workload;  ///< the recipe that stood for the jobs' GPU use, "" = not needed
+  bool as_replay = false;         ///< every job started and ended as in the replay
 };
 
 /// A model of the site's scheduler that was tried.
@@ -46,6 +47,7 @@ struct WhatifAnswer {
   std::vector<Loss> losses;
   std::vector<WaitShare> reasons;
   std::vector<WhatifPolicy> policies;  ///< none when the replay is not good enough
+  std::vector<std::string> notes;      ///< on what was tried, as sentences
   std::string out;                     ///< folder, "" = none
 };
 

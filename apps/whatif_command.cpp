@@ -15,6 +15,7 @@
 #include "apps/replay.hpp"
 #include "apps/version.hpp"
 #include "apps/whatif_answer.hpp"
+#include "apps/whatif_sites.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "report/groups.hpp"
@@ -29,6 +30,8 @@ constexpr std::string_view replay_label = "replay";
 struct Policies {
   std::vector<PolicySpec> sites;  // at least one
   std::vector<PolicySpec> others;
+  bool schedmate = false;                          // the site with SchedMate is tried, too
+  std::vector<std::optional<PolicySpec>> with_sm;  // by site: that, where there is such a policy
 };
 Result<Policies> parse_all(const WhatifRequest& request) {
   Policies policies;
@@ -36,10 +39,14 @@ Result<Policies> parse_all(const WhatifRequest& request) {
        request.site.empty() ? default_sites() : std::vector<std::string>{request.site}) {
     auto site = parse_policy(text);
     if (!site) return tl::unexpected(site.error());
+    auto with_sm = with_schedmate(*site);
+    if (!with_sm) return tl::unexpected(with_sm.error());
+    policies.with_sm.push_back(std::move(*with_sm));
     site->label = replay_label;
     policies.sites.push_back(std::move(*site));
   }
-  auto others = parse_policies(request.policies.empty() ? default_policies() : request.policies);
+  policies.schedmate = request.policies.empty();
+  auto others = parse_policies(policies.schedmate ? default_policies() : request.policies);
   if (!others) return tl::unexpected(others.error());
   policies.others = std::move(*others);
   if (std::ranges::find(policies.others, replay_label, &PolicySpec::label) !=
@@ -99,6 +106,15 @@ std::string invented_workload(const RunLabel& run) {
   return found == run.settings.end() ? "" : found->second;
 }
 
+/// Whether every job started and ended at the same times in both.
+bool same_runs(const SimResult& a, const SimResult& b) {
+  return std::ranges::equal(a.outcomes, b.outcomes,
+                            [](const JobOutcome& one, const JobOutcome& other) {
+                              return one.started == other.started && one.start == other.start &&
+                                     one.status == other.status && one.end == other.end;
+                            });
+}
+
 /// One run after the other: what they all share.
 class Comparison {
  public:
@@ -136,6 +152,7 @@ class Comparison {
     found.spec = policy.text;
     found.left = runs_.back().jobs - runs_.back().finished;
     found.invented_workload = invented;
+    found.as_replay = same_runs(past_, result);
     const Pair pair{past_, result, past_invented_ || !invented.empty()};
     found.all = compare(world_, pair, all_jobs(world_.trace), seed);
     progress.show(1.0 / 3);
@@ -221,15 +238,41 @@ LastAttempts find_last_attempts(const AccountingDump& dump, const PastWorld& wor
   return alone;
 }
 
+/// Of all policies that may run, before hours go into one of them.
+Result<void> check_all(const ReplayInput& input, const Policies& policies) {
+  for (const auto* list : {&policies.sites, &policies.others}) {
+    for (const PolicySpec& policy : *list)
+      if (auto sound = check_policy(input, policy); !sound) return sound;
+  }
+  for (const std::optional<PolicySpec>& policy : policies.with_sm) {
+    if (!policies.schedmate || !policy) continue;
+    if (auto sound = check_policy(input, *policy); !sound) return sound;
+  }
+  return {};
+}
+
+/// What is compared with the replay: first the site that was taken with SchedMate, so that what it
+/// shows is SchedMate's doing and no other setting's.
+std::vector<PolicySpec> arms_of(const Policies& policies, WhatifAnswer& answer) {
+  std::vector<PolicySpec> arms = policies.others;
+  if (!policies.schedmate || !answer.fidelity.good()) return arms;
+  const auto site = std::ranges::find(policies.sites, answer.site, &PolicySpec::text);
+  const auto& with_sm = policies.with_sm[static_cast<std::size_t>(site - policies.sites.begin())];
+  if (with_sm) {
+    arms.insert(arms.begin(), *with_sm);
+  } else {
+    answer.notes.push_back(fmt::format(
+        "the site's {0} with SchedMate is not tried: there is no policy {0}+sm", site->name));
+  }
+  return arms;
+}
+
 /// The sound part of a run: everything has been read and parsed.
 Result<int> compare_all(const Session& session, const Policies& policies, PastWorld& world,
                         WhatifAnswer& answer) {
   WorkloadOnDemand workloads(session.settings, world.trace, places_of(answer.accounting, world));
   const ReplayInput input{session, world.trace, answer.cluster.spec, workloads, std::nullopt};
-  for (const auto* list : {&policies.sites, &policies.others}) {
-    for (const PolicySpec& policy : *list)
-      if (auto sound = check_policy(input, policy); !sound) return tl::unexpected(sound.error());
-  }
+  if (auto sound = check_all(input, policies); !sound) return tl::unexpected(sound.error());
   if (auto made = make_out(answer.out); !made) return tl::unexpected(made.error());
   const auto say = [&](const std::string& text) {
     if (!session.json) fmt::print("{}", text);
@@ -239,7 +282,7 @@ Result<int> compare_all(const Session& session, const Policies& policies, PastWo
   if (auto done = comparison.replay_past(policies.sites, answer); !done)
     return tl::unexpected(done.error());
   say(fidelity_text(answer));
-  for (const PolicySpec& policy : policies.others) {
+  for (const PolicySpec& policy : arms_of(policies, answer)) {
     if (!answer.fidelity.good()) break;
     auto found = comparison.try_policy(policy);
     if (!found) return tl::unexpected(found.error());
@@ -253,19 +296,6 @@ Result<int> compare_all(const Session& session, const Policies& policies, PastWo
 }
 
 }  // namespace
-
-std::vector<std::string> default_sites() {
-  return {fmt::format("slurm_backfill:estimate=column:{}", limit_column),
-          fmt::format("slurm_backfill:weight_age=0,weight_job_size=0,weight_fairshare=0,"
-                      "estimate=column:{}",
-                      limit_column)};
-}
-
-std::vector<std::string> default_policies() {
-  return {"backfill_easy:estimate=last_k@backfill_last_k", "qssf:estimate=last_k@qssf_last_k",
-          fmt::format("slurm_backfill+sm:estimate=column:{}@slurm_sm", limit_column), "tiresias",
-          "srtf:estimate=oracle@srtf_oracle"};
-}
 
 Result<int> whatif_command(const Session& session, const WhatifRequest& request) {
   const auto policies = parse_all(request);
@@ -294,6 +324,7 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
                       .losses = find_losses(*dump, *world),
                       .reasons = find_reasons(*dump, *world),
                       .policies = {},
+                      .notes = {},
                       .out = request.out};
   return compare_all(session, *policies, *world, answer);
 }

@@ -137,6 +137,7 @@ std::string whatif_json(const WhatifAnswer& answer) {
                                     {"gpu_h", loss.gpu_h},
                                     {"share", loss.share}});
   }
+  document["notes"] = answer.notes;
   document["policies"] = Json::array();
   for (const WhatifPolicy& policy : answer.policies)
     document["policies"].push_back(policy_of(policy));

@@ -79,6 +79,8 @@ std::string policy_text(const WhatifPolicy& policy) {
         "here (workload {}), so the figures show the policy at work and not on your jobs\n",
         printable(policy.invented_workload));
   }
+  if (policy.as_replay)
+    text += "  every job starts and ends as in the replay: it changes nothing\n";
   if (policy.left > 0)
     text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
   if (policy.all.empty()) return text + "  no job can be compared\n";
@@ -239,6 +241,7 @@ std::string changes_text(const WhatifAnswer& answer) {
         "\nwhat would be, against the replay (JCT x: geometric mean of the job completion times' "
         "ratio, below 1 is faster)\n";
   }
+  for (const std::string& note : answer.notes) text += fmt::format("  {}\n", printable(note));
   for (const WhatifPolicy& policy : answer.policies) text += policy_text(policy);
   if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
   return text;
