@@ -79,6 +79,34 @@ TEST_CASE("without any GPU job CPUs are the resource, at most 64 units a node") 
   CHECK(make_world(dump, seen, sample::same).value().trace.jobs[1].gpus == 11);
 }
 
+TEST_CASE("a job that still runs in the dump does not enlarge its node") {
+  auto dump = past_dump({{"5", "a", "p", 8, 0, 0, 1000, {0}},
+                         {"6", "a", "p", 8, 0, 100, 500, {0}},
+                         {"7", "a", "p", 8, 0, 0, 1000, {1}}},
+                        2);
+  CHECK(see_cluster(dump).value().spec.partitions[0].gpus_per_node == 16);
+  dump.jobs[0].running = true;
+  const SeenCluster seen = see_cluster(dump).value();
+  CHECK(seen.spec.partitions[0].gpus_per_node == 8);
+  REQUIRE(seen.notes.size() == 1);
+  CHECK(seen.notes[0].contains("others used the same GPUs meanwhile: 5. Runaway jobs"));
+  // Its own share counts, and what others left free is its own.
+  dump.jobs[1].gpus = 4;
+  dump.jobs[0].gpus = 4;
+  CHECK_FALSE(see_cluster(dump).value().notes.back().contains("RUNNING"));
+  CHECK(map_cluster(dump, {{{.name = "p", .nodes = 2, .gpus_per_node = 4, .gpu_type = ""}}})
+            .value()
+            .notes.size() == 1);
+}
+
+TEST_CASE("a size that only several jobs together show is told as such") {
+  const auto dump = past_dump({{"1", "a", "p", 3, 0, 0, 100}, {"2", "a", "p", 2, 0, 40, 200}}, 1);
+  const SeenCluster seen = see_cluster(dump).value();
+  REQUIRE(seen.notes.size() == 1);
+  CHECK(seen.notes[0].starts_with(
+      "p: 5 GPUs of a node were in use at once, but no single job had more than 3 there"));
+}
+
 TEST_CASE("a cluster that cannot be told is an error that says what to add") {
   const auto dump = past_dump({{"1", "a", "p", 1, 0, 0, 100, {}}}, 0);
   CHECK(see_cluster(dump).error().message.contains("add NodeList"));

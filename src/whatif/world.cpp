@@ -93,14 +93,15 @@ class WorldBuilder {
     job.id = {next_id_, from.id.size()};
     next_id_ += from.id.size();
     job.user = user_of(from.user, rename);
-    const std::int64_t amount = cluster_.resource == Resource::gpus ? from.gpus : from.cpus;
+    const std::int64_t amount = amount_of(from, cluster_.resource);
     const std::int64_t unit = cluster_.unit[job.vc];
     job.gpus = static_cast<std::int32_t>((amount + unit - 1) / unit);
     job.submit = entry(from);
     job.duration = from.end - from.start;
     job.state = from.running ? EndState::unknown : state_of(from.state);
     world_.trace.jobs.push_back(job);
-    world_.past.push_back({from.eligible, from.start, from.end, pinned(from), from.running});
+    world_.past.push_back(
+        {from.eligible, from.start, from.end, pinned(from), from.running});
   }
 
   /// accounting knows more states than the simulator's outputs.
@@ -134,6 +135,23 @@ class WorldBuilder {
 };
 
 }  // namespace
+
+Resource resource_of(const AccountingDump& dump) {
+  const bool any = std::ranges::any_of(dump.jobs, [](const AccountedJob& j) { return j.gpus > 0; });
+  return any ? Resource::gpus : Resource::cpus;
+}
+
+std::int64_t amount_of(const AccountedJob& job, Resource resource) {
+  return resource == Resource::gpus ? job.gpus : job.cpus;
+}
+
+SeenCluster start_cluster(const AccountingDump& dump) {
+  SeenCluster seen;
+  seen.resource = resource_of(dump);
+  if (seen.resource == Resource::cpus)
+    seen.notes.emplace_back("no job of the dump has GPUs: CPUs take their place");
+  return seen;
+}
 
 Result<PastWorld> make_world(const AccountingDump& dump, const SeenCluster& cluster,
                              const std::function<std::string(std::string_view)>& rename) {

@@ -29,6 +29,13 @@ struct SeenCluster {
   std::vector<std::string> notes;        ///< what was merged or guessed, as sentences
 };
 
+/// GPUs, unless no job of the dump has any.
+[[nodiscard]] Resource resource_of(const AccountingDump& dump);
+/// GPUs or CPUs of a job.
+[[nodiscard]] std::int64_t amount_of(const AccountedJob& job, Resource resource);
+/// No VC yet: the resource, and the note about it.
+[[nodiscard]] SeenCluster start_cluster(const AccountingDump& dump);
+
 /// The VCs as the dump shows them: nodes by NodeList, GPUs of a node by the most that were in use
 /// there at one time. Errors: invalid when no job that used the resource names its nodes, or a node
 /// seems to have more than 64 GPUs.

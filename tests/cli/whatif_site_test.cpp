@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "apps/whatif_sites.hpp"
@@ -21,6 +23,17 @@ Ran ask_whatif(const Scratch& here, const std::string& path, Names more = {}) {
 std::string variant_of(std::string_view site) {
   const auto made = with_schedmate(parse_policy(site).value()).value();
   return made ? made->text : "";
+}
+
+/// 3 nodes of 8 GPUs, 300 jobs of 4 to 8 GPUs one after the other on each.
+std::string nodes_of_eight() {
+  std::string text = "JobID|User|Partition|State|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
+  for (int i = 0; i < 300; ++i) {
+    const int start = 1'000'000 + 1000 * (i / 3);
+    text += fmt::format("{}|ann|p|COMPLETED|{}|{}|{}|{}|gres/gpu={}|gpu{}\n", 10 + i, start - 300,
+                        start - 300, start, start + 1000, i % 2 == 0 ? 8 : 4, i % 3 + 1);
+  }
+  return text;
 }
 
 }  // namespace
@@ -66,6 +79,24 @@ TEST_CASE("whatif: a site that SchedMate has no variant of is told, and no other
   const Ran named =
       ask_whatif(here, testbed_text, {"--site", "fifo", "--policy", "tiresias", "--json"});
   CHECK(nlohmann::json::parse(named.out)["notes"].empty());
+}
+
+TEST_CASE("whatif: a runaway job is named and does not double the nodes") {
+  const Scratch here;
+  const auto cluster_of = [&](const std::string& text) {
+    here.write("dump.txt", text);
+    const Ran ran = ask_whatif(here, "dump.txt", {"--policy", "fifo", "--json"});
+    REQUIRE_MESSAGE(ran.status < 2, ran.err);
+    return nlohmann::json::parse(ran.out)["cluster"];
+  };
+  const auto sound = cluster_of(nodes_of_eight());
+  CHECK(sound["vcs"][0]["gpus_per_node"] == 8);
+  CHECK(sound["notes"].empty());
+  const auto stale = cluster_of(
+      nodes_of_eight() + "5|ann|p|RUNNING|1000000|1000000|1000000|Unknown|gres/gpu=8|gpu2\n");
+  CHECK(stale["vcs"] == sound["vcs"]);
+  REQUIRE(stale["notes"].size() == 1);
+  CHECK(stale["notes"][0].get<std::string>().contains("meanwhile: 5. Runaway jobs"));
 }
 
 }  // namespace schedmate
