@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <schedmate/trace.hpp>
 #include <set>
@@ -64,11 +65,19 @@ Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
   return fail(ErrorCode::not_found, unknown_name("--names", kind, kinds));
 }
 
+/// How to write nodes of more CPUs than a cluster file takes GPUs.
+std::string with_unit_hint(const std::string& message, const AccountingDump& dump) {
+  if (resource_of(dump) == Resource::gpus || !message.contains("gpus_per_node")) return message;
+  return message +
+         " (no job of the dump has GPUs, so CPUs take their place: for nodes of 128 write "
+         "gpus_per_node = 64 and gpu_type = \"2 CPUs\", which is what then counts as one)";
+}
+
 Result<SeenCluster> choose_cluster(const WhatifRequest& request, const AccountingDump& dump) {
   auto seen = [&]() -> Result<SeenCluster> {
     if (request.cluster.empty()) return see_cluster(dump);
     auto spec = read_cluster(request.cluster);
-    if (!spec) return tl::unexpected(spec.error());
+    if (!spec) return fail(spec.error().code, with_unit_hint(spec.error().message, dump));
     return map_cluster(dump, std::move(*spec));
   }();
   if (!seen && request.cluster.empty())
@@ -88,9 +97,12 @@ Grouping by_user(const Trace& trace) {
   return groups;
 }
 
-Grouping by_size(const Trace& trace) {
+/// By GPUs, or CPUs in their place: never by units of several CPUs.
+Grouping by_size(const PastWorld& world) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   Grouping groups{size_classes(), {}};
-  for (const Job& job : trace.jobs) groups.of_row.push_back(size_class(job.gpus));
+  for (const PastJob& job : world.past)
+    groups.of_row.push_back(size_class(static_cast<std::int32_t>(std::min(job.amount, most))));
   return groups;
 }
 
@@ -158,7 +170,7 @@ class Comparison {
     progress.show(1.0 / 3);
     found.users = compare(world_, pair, by_user(world_.trace), seed);
     progress.show(2.0 / 3);
-    found.sizes = compare(world_, pair, by_size(world_.trace), seed);
+    found.sizes = compare(world_, pair, by_size(world_), seed);
     return found;
   }
 

@@ -146,10 +146,15 @@ std::string whatif_json(const WhatifAnswer& answer) {
 
 std::string cluster_toml(const SeenCluster& cluster) {
   std::string text = "# As `schedmate whatif` took it; mend it and give it back with --cluster.\n";
-  for (const PartitionSpec& vc : cluster.spec.partitions) {
+  for (std::size_t i = 0; i < cluster.spec.partitions.size(); ++i) {
+    const PartitionSpec& vc = cluster.spec.partitions[i];
     text += fmt::format("\n[[vc]]\nname = {}\nnodes = {}\ngpus_per_node = {}\n", toml_text(vc.name),
                         vc.nodes, vc.gpus_per_node);
-    if (!vc.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", toml_text(vc.gpu_type));
+    if (cluster.unit[i] > 1) {
+      text += fmt::format("gpu_type = \"{} CPUs\"  # count as one\n", cluster.unit[i]);
+    } else if (!vc.gpu_type.empty()) {
+      text += fmt::format("gpu_type = {}\n", toml_text(vc.gpu_type));
+    }
   }
   return text;
 }

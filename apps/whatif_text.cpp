@@ -185,10 +185,13 @@ std::string world_text(const WhatifAnswer& answer) {
   if (!answer.accounting.has_eligible)
     text += "         no field Eligible: waits are counted from Submit\n";
   text += attempts_text(answer);
-  for (const PartitionSpec& vc : answer.cluster.spec.partitions) {
-    text += fmt::format("cluster  {}: {} nodes of {} {}s{}\n", printable(vc.name), vc.nodes,
-                        vc.gpus_per_node, unit_name(answer),
-                        vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
+  for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
+    const PartitionSpec& vc = answer.cluster.spec.partitions[i];
+    const std::int64_t unit = answer.cluster.unit[i];
+    text +=
+        fmt::format("cluster  {}: {} nodes of {}{} {}s{}\n", printable(vc.name), vc.nodes,
+                    vc.gpus_per_node, unit > 1 ? fmt::format(" x {}", unit) : "", unit_name(answer),
+                    vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
   }
   for (const std::string& note : answer.cluster.notes)
     text += fmt::format("         {}\n", printable(note));

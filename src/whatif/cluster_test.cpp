@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include "whatif/compare.hpp"
 #include "whatif/sample.hpp"
 #include "whatif/world.hpp"
 
@@ -77,6 +78,28 @@ TEST_CASE("without any GPU job CPUs are the resource, at most 64 units a node") 
   CHECK(seen.unit == std::vector<std::int64_t>{3});
   CHECK(seen.spec.partitions[0].gpus_per_node == 43);
   CHECK(make_world(dump, seen, sample::same).value().trace.jobs[1].gpus == 11);
+}
+
+TEST_CASE("CPUs: a given cluster counts in units that its file or the use of a node tells") {
+  auto dump = past_dump({{"1", "a", "p", 0, 0, 0, 3600}, {"2", "a", "p", 0, 0, 0, 3600}}, 1);
+  dump.jobs[0].cpus = 96;
+  dump.jobs[1].cpus = 33;
+  const auto given = [&](int per_node, const std::string& type) {
+    return map_cluster(dump,
+                       {{{.name = "p", .nodes = 1, .gpus_per_node = per_node, .gpu_type = type}}})
+        .value();
+  };
+  CHECK(given(43, "").unit == std::vector<std::int64_t>{3});  // as see_cluster has it
+  CHECK(given(43, "").notes.back().contains("p: 3 CPUs count as one, as 129 were in use"));
+  CHECK(given(64, "4 CPUs").unit == std::vector<std::int64_t>{4});
+  CHECK(given(64, "4 CPUs").notes.back() == "p: 4 CPUs count as one");
+  CHECK(given(64, "4 CPUs").spec.partitions[0].gpu_type.empty());
+  // A unit is of no matter to what is told of jobs.
+  dump.jobs[0].state = "FAILED";
+  const PastWorld world = make_world(dump, given(64, "4 CPUs"), sample::same).value();
+  CHECK(world.trace.jobs[1].gpus == 9);
+  CHECK(world.past[1].amount == 33);
+  CHECK(find_losses(dump, world)[0].gpu_h == 96);
 }
 
 TEST_CASE("a job that still runs in the dump does not enlarge its node") {

@@ -29,8 +29,10 @@ Cause cause_of(const AccountedJob& job) {
           Confidence::low};
 }
 
-double gpu_hours(const Job& job) {
-  return static_cast<double>(job.duration.count()) * job.gpus / hour_s;
+/// GPU hours, or CPU hours in their place: never hours of units of several CPUs.
+double hours_of(const PastJob& job) {
+  return static_cast<double>((job.end - job.start).count()) * static_cast<double>(job.amount) /
+         hour_s;
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world
   double all_h = 0;
   for (std::size_t row = 0; row < world.of.size(); ++row) {
     const AccountedJob& job = dump.jobs[world.of[row]];
-    const double hours = gpu_hours(world.trace.jobs[row]);
+    const double hours = hours_of(world.past[row]);
     all_h += hours;
     const Cause cause = cause_of(job);
     if (cause.name.empty()) continue;

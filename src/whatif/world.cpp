@@ -101,7 +101,7 @@ class WorldBuilder {
     job.state = from.running ? EndState::unknown : state_of(from.state);
     world_.trace.jobs.push_back(job);
     world_.past.push_back(
-        {from.eligible, from.start, from.end, pinned(from), from.running});
+        {from.eligible, from.start, from.end, pinned(from), from.running, amount});
   }
 
   /// accounting knows more states than the simulator's outputs.

@@ -42,7 +42,8 @@ struct SeenCluster {
 [[nodiscard]] Result<SeenCluster> see_cluster(const AccountingDump& dump);
 
 /// The same with a given cluster: its VCs are named like partitions, "a+b" stands for both. Jobs of
-/// other partitions take no part.
+/// other partitions take no part. Without GPUs anywhere, gpu_type "N CPUs" says how many count as
+/// one; else that follows from the most that were in use on a node.
 [[nodiscard]] Result<SeenCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec);
 
 /// What really happened to a job, and how it takes part.
@@ -50,8 +51,9 @@ struct PastJob {
   SimTime eligible;
   SimTime start;
   SimTime end;
-  bool pinned = false;    ///< ran when the record becomes complete: enters at its real start
-  bool censored = false;  ///< ran on when the dump was made: its end is not known
+  bool pinned = false;      ///< ran when the record becomes complete: enters at its real start
+  bool censored = false;    ///< ran on when the dump was made: its end is not known
+  std::int64_t amount = 0;  ///< GPUs or CPUs, never units of several CPUs
 };
 
 struct PastWorld {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/whatif_sites.hpp"
@@ -32,6 +33,20 @@ std::string nodes_of_eight() {
     const int start = 1'000'000 + 1000 * (i / 3);
     text += fmt::format("{}|ann|p|COMPLETED|{}|{}|{}|{}|gres/gpu={}|gpu{}\n", 10 + i, start - 300,
                         start - 300, start, start + 1000, i % 2 == 0 ? 8 : 4, i % 3 + 1);
+  }
+  return text;
+}
+
+/// Jobs of 128 CPUs and of fewer, ten of which failed after an hour.
+std::string node_of_cpus() {
+  std::string text =
+      "JobID|User|Partition|State|ExitCode|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
+  for (int i = 0; i < 40; ++i) {
+    const int start = 1'000'000 + 3600 * i;
+    const bool failed = i % 4 == 0;
+    text += fmt::format("{}|ann|p|{}|1:0|{}|{}|{}|{}|cpu={}|n1\n", 10 + i,
+                        failed ? "FAILED" : "COMPLETED", start - 60, start - 60, start,
+                        start + 3600, failed ? 128 : 1 + i);
   }
   return text;
 }
@@ -97,6 +112,35 @@ TEST_CASE("whatif: a runaway job is named and does not double the nodes") {
   CHECK(stale["vcs"] == sound["vcs"]);
   REQUIRE(stale["notes"].size() == 1);
   CHECK(stale["notes"][0].get<std::string>().contains("meanwhile: 5. Runaway jobs"));
+}
+
+TEST_CASE("whatif: CPUs are told as CPUs, and the cluster that was seen can be given back") {
+  const Scratch here;
+  here.write("dump.txt", node_of_cpus());
+  const Names more{"--policy", "fifo", "--json"};
+  const auto run = [&](const Names& extra) {
+    Names words = more;
+    words.insert(words.end(), extra.begin(), extra.end());
+    const Ran ran = ask_whatif(here, "dump.txt", words);
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return nlohmann::json::parse(ran.out);
+  };
+  const auto seen = run({"--out", "out"});
+  CHECK(seen["failures"][0]["gpu_h"] == 1280);
+  CHECK(seen["cluster"]["vcs"][0]["unit"] == 2);
+  const auto& sizes = seen["policies"][0]["by_size"];
+  CHECK(std::ranges::any_of(sizes, [](const auto& row) { return row["name"] == ">32"; }));
+  const auto given = run({"--cluster", "out/cluster.toml"});
+  for (const char* part : {"replay", "policies", "failures"}) CHECK(given[part] == seen[part]);
+  CHECK(given["cluster"]["vcs"] == seen["cluster"]["vcs"]);
+  CHECK(ask_whatif(here, "dump.txt").out.contains("p: 1 nodes of 64 x 2 CPUs\n"));
+  // Without the unit it follows from the use of a node; what cannot be written is told how.
+  here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 64\n");
+  CHECK(run({"--cluster", "mine.toml"})["replay"] == seen["replay"]);
+  here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 128\n");
+  const Ran large = ask_whatif(here, "dump.txt", {"--cluster", "mine.toml"});
+  CHECK(large.status == 3);
+  CHECK(large.err.contains("gpus_per_node = 64 and gpu_type = \"2 CPUs\""));
 }
 
 }  // namespace schedmate
