@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <schedmate/accounting.hpp>
 #include <system_error>
@@ -27,6 +28,25 @@ std::uint64_t late_json(std::string_view text) {
   return 0;
 }
 
+/// UTF-32 begins like UTF-16, which opening a text refuses by that name.
+Result<void> refuse_utf32(const std::string& path) {
+  constexpr std::array<char, 4> little_end{'\xff', '\xfe', '\0', '\0'};
+  constexpr std::array<char, 4> big_end{'\0', '\0', '\xfe', '\xff'};
+  auto file = InputFile::open_bytes(path);
+  if (!file) return tl::unexpected(file.error());
+  std::array<char, 4> first{};
+  std::size_t have = 0;
+  while (have < first.size()) {
+    const auto got = file->read(std::span(first).subspan(have));
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0) break;
+    have += *got;
+  }
+  if (have < first.size() || (first != little_end && first != big_end)) return {};
+  return fail(ErrorCode::invalid,
+              path + ": is UTF-32 text; save it as UTF-8 (iconv -f UTF-32 -t UTF-8)");
+}
+
 }  // namespace
 
 Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string& name,
@@ -48,6 +68,7 @@ Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string
 }
 
 Result<AccountingDump> read_accounting(const std::string& path, const AccountingOptions& options) {
+  if (auto other = refuse_utf32(path); !other) return tl::unexpected(other.error());
   auto file = InputFile::open(path);
   if (!file) return tl::unexpected(file.error());
   std::error_code unknown;

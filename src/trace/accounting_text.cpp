@@ -144,7 +144,11 @@ class RowReader {
     const std::string_view value = text(column);
     if (is_unknown(value)) return std::nullopt;
     const auto seconds = parse_time(value);
-    if (!seconds) blame(field, "is neither a date such as 2024-03-01T10:00:00 nor Unix seconds");
+    if (!seconds) {
+      blame(field,
+            "is neither a date such as 2024-03-01T10:00:00 nor Unix seconds (unset "
+            "SLURM_TIME_FORMAT for sacct)");
+    }
     return seconds;
   }
 

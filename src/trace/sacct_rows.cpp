@@ -18,8 +18,22 @@ constexpr std::array<std::string_view, 12> written_fields = {
     "jobname", "workdir",     "submitline", "comment", "admincomment", "systemcomment",
     "extra",   "constraints", "container",  "stdin",   "stdout",       "stderr"};
 
+/// Bytes that no text of sacct's has.
+bool is_binary(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < ' ' && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f;
+  });
+}
+
+/// A word of sacct's own between the rows: it ends early when slurmdbd is lost.
+bool is_message(std::string_view line) {
+  return line.starts_with("sacct: error:") || line.starts_with("sacct: fatal:");
+}
+
 /// What a first line without '|' is.
 std::string_view what_else(std::string_view line, std::string_view rest) {
+  if (is_binary(line) || is_binary(rest)) return "this is no text (binary, encrypted or damaged?)";
   if (line.find('\t') != std::string_view::npos) return "its fields are separated by tabs";
   if (line.find(';') != std::string_view::npos) return "its fields are separated by ';'";
   if (line.find(',') != std::string_view::npos) return "its fields are separated by commas";
@@ -50,11 +64,10 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   const std::size_t zero = text.find('\0');
   if (zero != std::string_view::npos) {
     const auto head = text.substr(0, zero);
-    return fail(
-        ErrorCode::invalid,
-        fmt::format("{}:{}: a NUL byte; this is no UTF-8 text (binary, damaged or UTF-16? make "
-                    "the dump again)",
-                    rows.name_, 1 + std::count(head.begin(), head.end(), '\n')));
+    return fail(ErrorCode::invalid,
+                fmt::format("{}:{}: a NUL byte; this is no UTF-8 text (binary, damaged, UTF-16 or "
+                            "UTF-32? make the dump again)",
+                            rows.name_, 1 + std::count(head.begin(), head.end(), '\n')));
   }
   do {
     if (rows.at_ == text.size()) return wrong("the file is empty");
@@ -62,6 +75,8 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
     rows.header_line_ = rows.take_line();
   } while (trim(rows.header_line_).empty());
   const std::string_view line = rows.header_line_;
+  if (line.find('\r') != std::string_view::npos)
+    return wrong("its lines end in CR alone (write them as LF: tr '\\r' '\\n' < OLD > NEW)");
   if (line.find('|') == std::string_view::npos)
     return wrong(what_else(line, text.substr(rows.at_, 200)));
   rows.split_row(line);
@@ -114,7 +129,7 @@ void SacctRows::find_written_fields() {
 
 /// A line with all fields, or one that the end of the file may have cut off.
 bool SacctRows::begins_row(std::string_view line) const {
-  if (line == header_line_) return true;
+  if (line == header_line_ || is_message(line)) return true;
   std::size_t bars = 0;
   for (std::size_t at = 0, begin = 0; at < line.size(); ++at) {
     if (line[at] != '|') continue;
@@ -178,6 +193,17 @@ void SacctRows::take_row(std::string_view line) {
   fields_ = fields;
 }
 
+/// Leaves out the lines that begin no row.
+void SacctRows::pass_to_row() {
+  while (at_ < text_.size()) {
+    const std::size_t before = at_;
+    if (!begins_row(take_line())) continue;
+    at_ = before;
+    --next_line_;
+    return;
+  }
+}
+
 bool SacctRows::next() {
   while (at_ < text_.size()) {
     row_line_ = next_line_;
@@ -187,6 +213,15 @@ bool SacctRows::next() {
     if (line.size() > longest_line) {
       fields_.clear();
       fault_ = "a line of more than 1 MiB";
+      return true;
+    }
+    if (is_message(line)) {
+      pass_to_row();
+      fields_.clear();
+      fault_ =
+          "an error of sacct's stands here: the dump may end too early or lack rows (make it "
+          "again, "
+          "with 2>errors.txt to see the error)";
       return true;
     }
     take_row(line);

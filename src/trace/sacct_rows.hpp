@@ -5,7 +5,8 @@
 /// '|' in a submit line makes fields of it, and a line end there breaks the row. Both happen only
 /// in fields that users write (JobName, SubmitLine, ...), and so rows are put together again: a
 /// line that cannot begin a row belongs to the row before it, and fields too many belong to
-/// SubmitLine where the fields that users write stand side by side. The text must outlive the rows;
+/// SubmitLine where the fields that users write stand side by side. A line that is an error message
+/// of sacct's is a row with a fault. The text must outlive the rows;
 /// what `field` gives is valid until the next call of `next`.
 
 #include <cstdint>
@@ -53,6 +54,7 @@ class SacctRows {
   void join_extra_fields();
   [[nodiscard]] bool is_whole() const;
   void take_row(std::string_view line);
+  void pass_to_row();
 
   std::string_view text_;
   std::string name_;

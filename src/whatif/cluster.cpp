@@ -167,6 +167,13 @@ Result<SeenCluster> see_cluster(const AccountingDump& dump) {
     if (!type.empty()) group.types.insert(type);
     group.nodes.insert(nodes[pool].begin(), nodes[pool].end());
   }
+  if (pools.pools.empty()) {
+    return fail(ErrorCode::invalid,
+                fmt::format("none of the {} jobs that ran has GPUs or CPUs: AllocTRES (JSON: "
+                            "tres.allocated) is empty in all of them; make the dump again with "
+                            "that field, from an accounting that has it",
+                            dump.jobs.size()));
+  }
   if (groups.empty()) {
     return fail(ErrorCode::invalid,
                 "the dump names no nodes, so the cluster cannot be told from it: add NodeList to "

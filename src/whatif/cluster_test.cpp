@@ -133,6 +133,8 @@ TEST_CASE("a size that only several jobs together show is told as such") {
 TEST_CASE("a cluster that cannot be told is an error that says what to add") {
   const auto dump = past_dump({{"1", "a", "p", 1, 0, 0, 100, {}}}, 0);
   CHECK(see_cluster(dump).error().message.contains("add NodeList"));
+  const auto nothing = past_dump({{"1", "a", "p", 0, 0, 0, 100, {0}}}, 1);
+  CHECK(see_cluster(nothing).error().message.contains("none of the 1 jobs that ran has GPUs or"));
   const auto huge = past_dump({{"1", "a", "p", 65, 0, 0, 100}}, 1);
   CHECK(see_cluster(huge).error().message.contains("65 GPUs at one time"));
 }

@@ -37,8 +37,8 @@ struct SeenCluster {
 [[nodiscard]] SeenCluster start_cluster(const AccountingDump& dump);
 
 /// The VCs as the dump shows them: nodes by NodeList, GPUs of a node by the most that were in use
-/// there at one time. Errors: invalid when no job that used the resource names its nodes, or a node
-/// seems to have more than 64 GPUs.
+/// there at one time. Errors: invalid when no job uses the resource, none of those names its nodes,
+/// or a node seems to have more than 64 GPUs.
 [[nodiscard]] Result<SeenCluster> see_cluster(const AccountingDump& dump);
 
 /// The same with a given cluster: its VCs are named like partitions, "a+b" stands for both. Jobs of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/broken_dumps.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace schedmate {
@@ -61,7 +62,15 @@ void add_headers(std::vector<BrokenDump>& all) {
 }
 
 void add_bytes(std::vector<BrokenDump>& all) {
-  all.push_back({"UTF-16", utf16(header + good, true), {"FILE", "UTF-16", "iconv"}});
+  all.push_back({"UTF-16", utf16(header + good, true), {"FILE", "UTF-16", "iconv"}, true});
+  all.push_back({"UTF-32",
+                 utf16(utf16(header, false), false).insert(0, "\xff\xfe\0\0", 4),
+                 {"FILE", "UTF-32", "iconv"},
+                 true});
+  all.push_back({"UTF-32, big end first",
+                 std::string("\0\0\xfe\xff\0\0\0J", 8),
+                 {"FILE", "UTF-32", "iconv"},
+                 true});
   all.push_back({"UTF-16 unmarked", utf16(header + good, false), {"FILE:1", "NUL", "UTF-16"}});
   all.push_back(
       {"NUL", header + good + std::string("2|b\0b|", 6), {"FILE:3", "NUL byte", "again"}});
@@ -70,7 +79,14 @@ void add_bytes(std::vector<BrokenDump>& all) {
                              "ELF\x02\x01\x01\0\0\0",
                              10),
                  {"FILE:1", "binary"}});
-  all.push_back({"half a gzip", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\xab", 11), {"FILE"}});
+  all.push_back({"binary without NUL",
+                 "\x7f\x02\x01\tx\t\x03" + std::string("\xc3\x01\n\x05"),
+                 {"FILE:1", "no text", "binary"}});
+  std::string carriage = header + good;
+  std::ranges::replace(carriage, '\n', '\r');
+  all.push_back({"CR alone", carriage, {"FILE:1", "end in CR alone", "tr '"}});
+  all.push_back(
+      {"half a gzip", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\xab", 11), {"FILE"}, true});
   all.push_back(
       {"truncated", header + good + "2|bob|gpu|COMPL", {"FILE:3:1", "truncated", "again"}});
   all.push_back({"bar in a name",
@@ -85,6 +101,9 @@ void add_values(std::vector<BrokenDump>& all) {
   all.push_back({"no date",
                  text({.submit = "yesterday"}),
                  {"FILE:3:21", "submit is neither a date", "2024-03-01T10:00:00"}});
+  all.push_back({"local date",
+                 text({.submit = "01.03.2024 10:00:00"}),
+                 {"FILE:3:21", "submit is neither a date", "unset SLURM_TIME_FORMAT"}});
   all.push_back(
       {"negative time", text({.start = "-5"}), {"FILE:3:41", "start is no time after 1970"}});
   all.push_back({"end before start",
@@ -118,7 +137,8 @@ void add_values(std::vector<BrokenDump>& all) {
       {"open bracket", text({.nodes = "n[1-3"}), {"FILE:3", "nodelist has a '[' without"}});
   all.push_back({"no nodes",
                  header + good.substr(0, good.find("n[")) + "\n",
-                 {"names no nodes", "NodeList", "--cluster"}});
+                 {"names no nodes", "NodeList", "--cluster"},
+                 true});
   all.push_back({"nothing started",
                  text({.start = "None", .end = "Unknown"}).substr(0, header.size()) +
                      "2|bob|gpu|PENDING|2024-03-01T10:00:00|Unknown|Unknown|60||None assigned\n",
@@ -170,6 +190,10 @@ void add_json(std::vector<BrokenDump>& all) {
                  {"FILE:1", "job object 1 of the array", "not valid JSON"}});
   all.push_back(
       {"JSON without times", "{\"jobs\": [{\"job_id\": 1}]}", {"FILE:1", "no object \"time\""}});
+  all.push_back({"JSON without resources",
+                 json(hour, ended + R"(, "tres": {"allocated": []}, "nodes": "n1")"),
+                 {"FILE: ", "none of the 1 jobs", "tres.allocated", "is empty"},
+                 true});
   all.push_back({"unset number",
                  json(R"({"submission": {"set": false, "number": 0}, "start": 1709287260})", ended),
                  {"FILE:2", "job 7: time.submission is not known"}});

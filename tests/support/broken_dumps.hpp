@@ -13,6 +13,7 @@ struct BrokenDump {
   std::string name;
   std::string text;
   std::vector<std::string> says;  ///< parts of the message; "FILE" stands for the name of the file
+  bool of_file = false;           ///< told by what opens the file, or by what reads its cluster
 };
 
 [[nodiscard]] std::vector<BrokenDump> broken_dumps();
