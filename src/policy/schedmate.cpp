@@ -155,8 +155,8 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   const auto usual_most = std::max(options.most_patience.count(), *least);
   const auto most = settings.take_integer("patience_max_s", usual_most);
   if (!most) return tl::unexpected(most.error());
-  constexpr double most_times = 1e6;
-  if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= most_times) || *least < 0 ||
+  constexpr double largest_patience = 1e6;
+  if (!(*ageing >= 0) || !(*patience >= 0 && *patience <= largest_patience) || *least < 0 ||
       *most < *least) {
     return fail(
         ErrorCode::unsupported,
