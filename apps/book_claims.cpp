@@ -145,8 +145,7 @@ void add_unadvised(Document& book, const std::vector<Chapter>& chapters) {
   book.paragraph(
       "Without reading anything: Lucid to which every profile is known (free), and QSSF, which "
       "profiles nobody and lets no jobs share GPUs. Where these gain as much as sm, what sm gains "
-      "is "
-      "the price of Lucid's profiler.");
+      "is the price of Lucid's profiler.");
   book.table(std::move(rows), "");
 }
 
@@ -198,9 +197,9 @@ void add_bounds_page(Document& book, const std::vector<Chapter>& chapters) {
        "the fitted interference (the histogram with Figure 12); at twice that interference it does "
        "(ablations).",
        "Short jobs gain what long ones lose when nobody is profiled first, so the mean over jobs "
-       "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which "
-       "way that goes turns with the host's own estimates: on Venus it is longer where the host "
-       "has boosted trees (fig12_venus_heavy), shorter where it has the user's last jobs "
+       "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which way "
+       "that goes turns with the host's own estimates: on Venus it is longer where the host has "
+       "boosted trees (fig12_venus_heavy), shorter where it has the user's last jobs "
        "(host_estimates).",
        "Standalone, the policy gains and not the Advisor: schedmate, with advice, with the user's "
        "last jobs and with other jobs' code do nearly the same (fig13_standalone).",

@@ -11,8 +11,7 @@ void add_method(Document& book) {
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Each experiment runs host and arms on the same perturbations: every submission comes 0, 1 "
        "or 2 s later, drawn by the perturbation's seed; the workload goes along with the rows. "
-       "Jobs "
-       "of the warm-up (the first days, stated with each experiment) are in no figure.",
+       "Jobs of the warm-up (the first days, stated with each experiment) are in no figure.",
        "ln ratio: mean over jobs of ln(JCT arm / JCT host), below 0 is faster; then the mean over "
        "perturbations with its 95 % interval (Student's t, paired) as ±; a figure without one is a "
        "bound or was the same in all of them.",
@@ -27,24 +26,21 @@ void add_method(Document& book) {
        "plans on limits can gain from wrong durations.",
        "packed: GPU time on GPUs that another job had first / GPU time held.",
        "ARM.last_k: ARM with the mean of the user's last three jobs for the Advisor "
-       "(advice=last_k); "
-       "ARM.oracle: with true durations, in full (advice=oracle:use,shrink=false); ARM.metadata, "
-       "ARM.all: the controls (workload_shuffle); ARM.unshrunk: advice in full from the first job "
-       "on (shrink=false). Under each table stands what its other labels are; {at} in a policy is "
-       "the swept value. last_k, the oracle and both controls stand beside the comparisons of "
-       "figures and tables; safety_... has the controls, sweeps and decompositions only the arms "
-       "that are told apart in them. Tables leave out figures that are the same in all rows; those "
-       "of sweeps "
-       "also average JCT, p50, p99, makespan and packed, which the CSVs have.",
+       "(advice=last_k); ARM.oracle: with true durations, in full "
+       "(advice=oracle:use,shrink=false); ARM.metadata, ARM.all: the controls (workload_shuffle); "
+       "ARM.unshrunk: advice in full from the first job on (shrink=false). Under each table stands "
+       "what its other labels are; {at} in a policy is the swept value. last_k, the oracle and "
+       "both controls stand beside the comparisons of figures and tables; safety_... has the "
+       "controls, sweeps and decompositions only the arms that are told apart in them. Tables "
+       "leave out figures that are the same in all rows; those of sweeps also average JCT, p50, "
+       "p99, makespan and packed, which the CSVs have.",
        "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
        "synthetic clusters, which are one virtual cluster each, its queue has no end. Horus and "
        "QSSF run no profiler: where profiles cost nothing (fig12_free_...) they do what they do in "
        "the chapters where they are paid, and are not repeated.",
        "Lucid's profiler has two nodes, of which a cluster of one virtual cluster lends only one, "
-       "as "
-       "released (decision 0002): on the Saturn-like and Acme-like rows lucid and lucid+sm have "
-       "one "
-       "node of GPUs more than the schedulers that profile nobody.",
+       "as released (decision 0002): on the Saturn-like and Acme-like rows lucid and lucid+sm have "
+       "one node of GPUs more than the schedulers that profile nobody.",
        "No warm-up is left out of Table 2, whose 82 jobs come within 55 hours, nor of elastic jobs "
        "(the most within eight hours, newtrace's within two days): three days of it would leave "
        "none.",
@@ -68,8 +64,8 @@ void add_front_page(Document& book, const std::vector<std::string>& not_from_rea
   std::vector<std::string> points{
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       "Evidence: submissions, GPU counts, users, virtual clusters and run times of Venus and "
-      "Philly are real rows. What a scheduler that looks at these alone does with them is "
-      "replayed to the second; Lucid and Horus see made-up profiles, too.",
+      "Philly are real rows. What a scheduler that looks at these alone does with them is replayed "
+      "to the second; Lucid and Horus see made-up profiles, too.",
       "Construction: no public trace has names, code or logs. Models, metadata, directories, "
       "commands, GPU profiles and the speeds of pairs are made up by a recipe (workload_sha256). "
       "Saturn-like and Acme-like rows are drawn from published tables and wholly synthetic.",
@@ -80,8 +76,7 @@ void add_front_page(Document& book, const std::vector<std::string>& not_from_rea
       "and on made-up metadata that is construction, too: where it is one, what is written is what "
       "helps, and that says nothing of what users write. The columns over ... have these "
       "differences, below 0 where the Advisor is better. last_k foretells no GPU use: in Lucid, "
-      "where profiles are most of the gain, "
-      "being better than last_k says little."};
+      "where profiles are most of the gain, being better than last_k says little."};
   points.insert(points.end(), not_from_reading.begin(), not_from_reading.end());
   book.list(points);
   add_method(book);
@@ -121,8 +116,7 @@ void add_limits_page(Document& book) {
        "vain.",
        "Table 2's jobs: plain draws of 82 have a fraction of its work (table2_simulated), and in "
        "those that have it (table2_work) one job is 76 to 93 % of the work (data/table2): by when "
-       "it "
-       "happens to begin all figures turn, those of true durations included.",
+       "it happens to begin all figures turn, those of true durations included.",
        "The Failure Handler's gain by itself: a failed job gives its GPUs up, and as the "
        "standalone scheduler takes none away, a failure of a job that holds most of a cluster does "
        "what preemption would. In fig13_recovery rare failures are the slower case (sm_rare), and "
@@ -130,9 +124,8 @@ void add_limits_page(Document& book) {
        "one.",
        "What packing costs before a job is known: jobs that nobody profiled, as those that are "
        "larger than the profiler takes, are packed by their true profile, as in the released "
-       "Lucid; "
-       "by sm where nothing foretells them. In Table 2, whose profiler is one node, these are jobs "
-       "on more than 4 GPUs.",
+       "Lucid; by sm where nothing foretells them. In Table 2, whose profiler is one node, these "
+       "are jobs on more than 4 GPUs.",
        "Retrieval at its hardest: a template is misread once, in the same way for all its jobs, "
        "and directory and command never, so resubmissions match by construction.",
        "Late advice in other hosts than Lucid: there jobs enter their queue at submission, so any "

@@ -25,12 +25,10 @@ class Summary {
     book.paragraph(
         "Of each experiment without a sweep the arm with the Advisor against its host. All of it "
         "is construction, as metadata is made up; over the control that reads other jobs' code "
-        "(over "
-        "all, below 0: better) stands what can come from reading, and does not where reading worse "
-        "gains no less (above). An ln ratio of -0.15 is a JCT "
-        "14 % shorter in the geometric mean over jobs. The bound is that of the mean ln ratio "
-        "(elastic jobs: of the average JCT, too); where arms are safe the average JCT may still be "
-        "longer (below 1).");
+        "(over all, below 0: better) stands what can come from reading, and does not where reading "
+        "worse gains no less (above). An ln ratio of -0.15 is a JCT 14 % shorter in the geometric "
+        "mean over jobs. The bound is that of the mean ln ratio (elastic jobs: of the average JCT, "
+        "too); where arms are safe the average JCT may still be longer (below 1).");
     write(book, rigid_);
     write(book, elastic_);
     safety_.write(book);

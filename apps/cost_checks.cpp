@@ -22,7 +22,6 @@ constexpr double most_attempts = 1e5;
 double expected_attempts(const Job& job, double gpu_hours, double checkpoint_s) {
   const double failures_a_s = job.gpus / (gpu_hours * 3600);
   const auto work_s = static_cast<double>(job.duration.count());
-  if (checkpoint_s <= 0) return 1 + failures_a_s * work_s;
   const auto failures_in = [&](double piece_s) {
     constexpr double most = 200;  // of its logarithm
     return std::expm1(std::min(failures_a_s * piece_s, most));
@@ -44,7 +43,7 @@ Result<void> check_shares(const Settings& settings) {
 Result<void> check_attempts(const Settings& settings, const Trace& trace) {
   const auto gpu_hours = static_cast<double>(settings.whole(failure_rate));
   if (gpu_hours <= 0 || trace.jobs.empty()) return {};
-  const auto checkpoint_s = static_cast<double>(settings.whole("cost.checkpoint_s"));
+  const auto checkpoint_s = std::max(1.0, static_cast<double>(settings.whole("cost.checkpoint_s")));
   const auto attempts = [&](const Job& job) {
     return expected_attempts(job, gpu_hours, checkpoint_s);
   };

@@ -34,6 +34,7 @@ TEST_CASE("numbers that overflow or are none are refused, names that look like o
     CHECK(spec.error().message.ends_with(": a number up to 1000000000000 is needed"));
   }
   CHECK(parse_policy("tiresias:thresholds=18000+36000,interval_s=86400"));
+  CHECK(parse_policy("lucid:lenders=6214e9"));
 }
 
 TEST_CASE("columns that estimators read are asked for once") {

@@ -30,8 +30,8 @@ struct SimulateAnswer {
   std::vector<Explanation> explanations;
   std::string out;
   std::string report;  ///< path, "" = none written
-  std::vector<std::string>
-      idle_settings{};  ///< that were given and change nothing, a sentence each
+  /// That were given and change nothing, a sentence each.
+  std::vector<std::string> idle_settings{};
 };
 
 /// What was read: rows kept and dropped and why, and the cluster.

@@ -110,6 +110,7 @@ Json policy_of(const WhatifPolicy& policy) {
           {"policy", policy.spec},
           {"invented_workload", workload(policy.invented_workload)},
           {"not_finished", policy.left},
+          {"as_replay", policy.as_replay},
           {"all", policy.all.empty() ? Json() : change_of(policy.all.front())},
           {"by_size", changes_of(policy.sizes)},
           {"by_user", changes_of(policy.users)}};

@@ -211,9 +211,8 @@ std::string world_text(const WhatifAnswer& answer) {
 std::string fidelity_text(const WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
-    return "\nreplay   no job is left after the warm-up: all of them started before the first end "
-           "in\n"
-           "         the dump. Nothing can be compared; make a dump of a longer time "
+    return "\nreplay   no job is left after the warm-up: all of them started before the first end\n"
+           "         in the dump. Nothing can be compared; make a dump of a longer time "
            "(--starttime)\n";
   }
   std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));

@@ -220,8 +220,7 @@ bool SacctRows::next() {
       fields_.clear();
       fault_ =
           "an error of sacct's stands here: the dump may end too early or lack rows (make it "
-          "again, "
-          "with 2>errors.txt to see the error)";
+          "again, with 2>errors.txt to see the error)";
       return true;
     }
     take_row(line);
@@ -232,11 +231,10 @@ bool SacctRows::next() {
           "more fields than the header line has: a '|' in a job's name or command? (put WorkDir, "
           "JobName and SubmitLine last or leave them out, or use sacct --json)";
     } else if (fields_.size() < header_.size()) {
-      fault_ = at_ == text_.size()
-                   ? "fewer fields than the header line has: the file ends within this row "
-                     "(truncated? make the dump again)"
-                   : "fewer fields than the header line has (cut off, or edited by hand? make the "
-                     "dump again)";
+      fault_ = at_ == text_.size() ? "fewer fields than the header line has: the file ends within "
+                                     "this row (truncated? make the dump again)"
+                                   : "fewer fields than the header line has (cut off, or edited by "
+                                     "hand? make the dump again)";
     } else if (!is_whole()) {
       fault_ = "a line end in a field that has none (edited by hand? make the dump again)";
     }

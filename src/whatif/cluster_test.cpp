@@ -122,6 +122,28 @@ TEST_CASE("a job that still runs in the dump does not enlarge its node") {
             .notes.size() == 1);
 }
 
+TEST_CASE("jobs that still run and have more of a node than there is are called runaways") {
+  auto dump = past_dump({{"1", "a", "p", 8, 0, 0, 500, {0}},
+                         {"5", "a", "p", 8, 0, 600, 1000, {0}},
+                         {"6", "a", "p", 8, 0, 700, 1000, {0}}},
+                        1);
+  for (const std::size_t i : {1, 2}) dump.jobs[i].running = true;
+  CHECK(see_cluster(dump).value().notes.back().contains("meanwhile: 5, 6. Runaway jobs"));
+}
+
+TEST_CASE("a job that may lie unevenly on its nodes is no runaway beside what fits there") {
+  // 8 + 2 of the 10 GPUs, and 6 on the second node.
+  auto dump = past_dump({{"1", "a", "p", 8, 0, 0, 300, {0}},
+                         {"2", "a", "p", 6, 0, 0, 900, {1}},
+                         {"5", "a", "p", 10, 0, 400, 1000, {0, 1}}},
+                        2);
+  dump.jobs[2].running = true;
+  const SeenCluster seen = see_cluster(dump).value();
+  for (const std::string& note : seen.notes) CHECK_FALSE(note.contains("RUNNING"));
+  dump.jobs[1].gpus = 7;
+  CHECK(see_cluster(dump).value().notes.back().contains("meanwhile: 5. Runaway jobs"));
+}
+
 TEST_CASE("a size that only several jobs together show is told as such") {
   const auto dump = past_dump({{"1", "a", "p", 3, 0, 0, 100}, {"2", "a", "p", 2, 0, 40, 200}}, 1);
   const SeenCluster seen = see_cluster(dump).value();

@@ -94,8 +94,8 @@ Result<SeenCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec) {
   }
   if (!unknown.empty()) {
     seen.notes.push_back(
-        fmt::format("the cluster file has no virtual cluster for the partitions "
-                    "{}; their jobs are left out",
+        fmt::format("the cluster file has no virtual cluster for the partitions {}; "
+                    "their jobs are left out",
                     fmt::join(unknown, ", ")));
   }
   set_units(dump, seen);

@@ -52,18 +52,25 @@ std::vector<Step> steps_of(const AccountingDump& dump, Resource resource) {
   return steps;
 }
 
-/// Whether one node's jobs that have ended held more than `level` for a minute on end after `from`.
-bool held_above(std::span<const Step> steps, std::int64_t level, SimTime from) {
+/// The end of the last time that one node's jobs that have ended held more than `level` for a
+/// minute on end.
+SimTime last_above(std::span<const Step> steps, std::int64_t level) {
   std::int64_t now = 0;
-  SimTime since = never;  // above the level from then on
+  SimTime since = never;
+  SimTime last = SimTime::min();
   for (const Step& step : steps) {
-    const SimTime until = step.at;
-    if (now > level && until - std::max(since, from) >= least_time) return true;
     const bool was_above = now > level;
+    if (was_above && step.at - since >= least_time) last = step.at;
     now += step.by;
     if (now > level && !was_above) since = step.at;
   }
-  return false;
+  return last;
+}
+
+/// What a job has at least on each of its nodes of that size.
+std::int64_t least_share(const AccountedJob& job, Resource resource, std::int64_t size) {
+  const auto others = static_cast<std::int64_t>(job.nodes.size()) - 1;
+  return std::max<std::int64_t>(1, amount_of(job, resource) - size * others);
 }
 
 }  // namespace
@@ -94,20 +101,36 @@ NodeUse node_use(const AccountingDump& dump, Resource resource) {
 }
 
 std::vector<std::uint32_t> find_runaways(const AccountingDump& dump, const SeenCluster& cluster) {
-  std::vector<std::uint32_t> found;
-  if (std::ranges::none_of(dump.jobs, &AccountedJob::running)) return found;
-  const std::vector<Step> steps = steps_of(dump, cluster.resource);
+  struct Running {
+    std::uint32_t job;
+    std::int64_t size, share;  // of a node; at least, on each
+  };
+  std::vector<Running> all;
+  std::vector<std::int64_t> held(dump.nodes.size());  // by them together, at least
   for (std::uint32_t i = 0; i < dump.jobs.size(); ++i) {
     const AccountedJob& job = dump.jobs[i];
     const std::uint32_t vc = cluster.vc_of_job[i];
     if (!job.running || vc == no_index || job.nodes.empty()) continue;
     const std::int64_t size = cluster.spec.partitions[vc].gpus_per_node * cluster.unit[vc];
-    const std::int64_t left = size - share_of(job, cluster.resource);
-    const bool used = std::ranges::any_of(job.nodes, [&](std::uint32_t node) {
-      const auto here = std::ranges::equal_range(steps, node, {}, &Step::node);
-      return held_above({here.begin(), here.end()}, left, job.start);
+    all.push_back({i, size, least_share(job, cluster.resource, size)});
+    for (const std::uint32_t node : job.nodes) held[node] += all.back().share;
+  }
+  if (all.empty()) return {};
+  const std::vector<Step> steps = steps_of(dump, cluster.resource);
+  std::map<std::pair<std::uint32_t, std::int64_t>, SimTime> last;  // by node and level
+  std::vector<std::uint32_t> found;
+  for (const Running& each : all) {
+    const AccountedJob& job = dump.jobs[each.job];
+    const std::int64_t level = std::max<std::int64_t>(0, each.size - each.share);
+    const bool taken = std::ranges::any_of(job.nodes, [&](std::uint32_t node) {
+      const auto [known, is_new] = last.try_emplace({node, level});
+      if (is_new) {
+        const auto here = std::ranges::equal_range(steps, node, {}, &Step::node);
+        known->second = last_above({here.begin(), here.end()}, level);
+      }
+      return held[node] > each.size || known->second >= job.start + least_time;
     });
-    if (used) found.push_back(i);
+    if (taken) found.push_back(each.job);
   }
   return found;
 }
