@@ -127,7 +127,7 @@ TEST_CASE("jobs that still run and have more of a node than there is are called 
                          {"5", "a", "p", 8, 0, 600, 1000, {0}},
                          {"6", "a", "p", 8, 0, 700, 1000, {0}}},
                         1);
-  for (const std::size_t i : {1, 2}) dump.jobs[i].running = true;
+  dump.jobs[1].running = dump.jobs[2].running = true;
   CHECK(see_cluster(dump).value().notes.back().contains("meanwhile: 5, 6. Runaway jobs"));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
@@ -65,7 +66,8 @@ TEST_CASE("generate: a number of 0 is refused, not taken for a missing flag") {
       CAPTURE(ran.err);
       CHECK(ran.status == 2);
       CHECK(ran.err ==
-            "schedmate: " + flag + ": a whole number of at least 1 is needed, not " + value + "\n");
+            fmt::format("schedmate: {}: a whole number of at least 1 is needed, not {}\n", flag,
+                        value));
     }
   }
   CHECK(here.files("made").empty());
