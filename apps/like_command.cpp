@@ -126,8 +126,9 @@ void print_text(const GenerateRequest& request, const Published& published,
   if (drawn.capped > 0) {
     const WrittenMeans written = written_means(drawn);
     fmt::print(
-        "{} jobs asked for more GPUs than a job may have: they ask for as many. The table is of "
-        "the draw before\nthat; as written a job has {:.6g} GPUs and {:.6g} GPU s on average\n",
+        "{} jobs asked for more GPUs than a job may have: they ask for as many\n"
+        "the table is of the draw before that; as written a job has {:.6g} GPUs and {:.6g} GPU s "
+        "on average\n",
         drawn.capped, written.gpus, written.gpu_s);
   }
   const InfrastructureShare infrastructure = infrastructure_share(published, drawn);

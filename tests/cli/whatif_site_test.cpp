@@ -6,20 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/whatif_sites.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/whatif_world.hpp"
 
 namespace schedmate {
 namespace {
-
-using Names = std::vector<std::string>;
-
-const std::string testbed_text = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz";
-
-Ran ask_whatif(const Scratch& here, const std::string& path, Names more = {}) {
-  Names words{"whatif", "--sacct", path};
-  words.insert(words.end(), more.begin(), more.end());
-  return here.run(words);
-}
 
 std::string variant_of(std::string_view site) {
   const auto made = with_schedmate(parse_policy(site).value()).value();
@@ -64,7 +54,7 @@ TEST_CASE("whatif: the site with SchedMate has the site's settings and the varia
 
 TEST_CASE("whatif: what SchedMate adds is told against the site that was taken") {
   const Scratch here;
-  const Ran ran = ask_whatif(here, testbed_text, {"--json"});
+  const Ran ran = whatif(here, testbed_dump, {"--json"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const auto document = nlohmann::json::parse(ran.out);
   const std::string site = document["replay"]["policy"];
@@ -75,24 +65,23 @@ TEST_CASE("whatif: what SchedMate adds is told against the site that was taken")
   CHECK(document["policies"].size() == 5);
   // Every job is expected to last a minute at most, which is all the same to the factor.
   CHECK(arm["all"]["mean_ln_jct_ratio"] == 0);
-  CHECK(ask_whatif(here, testbed_text)
+  CHECK(whatif(here, testbed_dump)
             .out.contains("  every job starts and ends as in the replay: it changes nothing\n"));
 }
 
 TEST_CASE("whatif: a site that SchedMate has no variant of is told, and no other stands in") {
   const Scratch here;
-  const Ran ran = ask_whatif(here, testbed_text, {"--site", "fifo", "--json"});
+  const Ran ran = whatif(here, testbed_dump, {"--site", "fifo", "--json"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const auto document = nlohmann::json::parse(ran.out);
   CHECK(document["policies"].size() == 4);
   REQUIRE(document["notes"].size() == 1);
   CHECK(document["notes"][0] ==
         "the site's fifo with SchedMate is not tried: there is no policy fifo+sm");
-  CHECK(ask_whatif(here, testbed_text, {"--site", "fifo"})
-            .out.contains("there is no policy fifo+sm"));
+  CHECK(whatif(here, testbed_dump, {"--site", "fifo"}).out.contains("there is no policy fifo+sm"));
   // Whoever names policies gets these.
   const Ran named =
-      ask_whatif(here, testbed_text, {"--site", "fifo", "--policy", "tiresias", "--json"});
+      whatif(here, testbed_dump, {"--site", "fifo", "--policy", "tiresias", "--json"});
   CHECK(nlohmann::json::parse(named.out)["notes"].empty());
 }
 
@@ -100,7 +89,7 @@ TEST_CASE("whatif: a runaway job is named and does not double the nodes") {
   const Scratch here;
   const auto cluster_of = [&](const std::string& text) {
     here.write("dump.txt", text);
-    const Ran ran = ask_whatif(here, "dump.txt", {"--policy", "fifo", "--json"});
+    const Ran ran = whatif(here, "dump.txt", {"--policy", "fifo", "--json"});
     REQUIRE_MESSAGE(ran.status < 2, ran.err);
     return nlohmann::json::parse(ran.out)["cluster"];
   };
@@ -117,11 +106,11 @@ TEST_CASE("whatif: a runaway job is named and does not double the nodes") {
 TEST_CASE("whatif: CPUs are told as CPUs, and the cluster that was seen can be given back") {
   const Scratch here;
   here.write("dump.txt", node_of_cpus());
-  const Names more{"--policy", "fifo", "--json"};
-  const auto run = [&](const Names& extra) {
-    Names words = more;
+  const Words more{"--policy", "fifo", "--json"};
+  const auto run = [&](const Words& extra) {
+    Words words = more;
     words.insert(words.end(), extra.begin(), extra.end());
-    const Ran ran = ask_whatif(here, "dump.txt", words);
+    const Ran ran = whatif(here, "dump.txt", words);
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return nlohmann::json::parse(ran.out);
   };
@@ -133,12 +122,12 @@ TEST_CASE("whatif: CPUs are told as CPUs, and the cluster that was seen can be g
   const auto given = run({"--cluster", "out/cluster.toml"});
   for (const char* part : {"replay", "policies", "failures"}) CHECK(given[part] == seen[part]);
   CHECK(given["cluster"]["vcs"] == seen["cluster"]["vcs"]);
-  CHECK(ask_whatif(here, "dump.txt").out.contains("p: 1 nodes of 64 x 2 CPUs\n"));
+  CHECK(whatif(here, "dump.txt").out.contains("p: 1 nodes of 64 x 2 CPUs\n"));
   // Without the unit it follows from the use of a node; what cannot be written is told how.
   here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 64\n");
   CHECK(run({"--cluster", "mine.toml"})["replay"] == seen["replay"]);
   here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 128\n");
-  const Ran large = ask_whatif(here, "dump.txt", {"--cluster", "mine.toml"});
+  const Ran large = whatif(here, "dump.txt", {"--cluster", "mine.toml"});
   CHECK(large.status == 3);
   CHECK(large.err.contains("gpus_per_node = 64 and gpu_type = \"2 CPUs\""));
 }

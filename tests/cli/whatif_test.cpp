@@ -8,22 +8,12 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/whatif_world.hpp"
 #include "tests/support/broken_dumps.hpp"
 #include "trace/csv.hpp"
 
 namespace schedmate {
 namespace {
-
-using Names = std::vector<std::string>;
-
-const std::string dump = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz";
-
-Ran whatif(const Scratch& here, const std::string& path, Names more = {}) {
-  Names words{"whatif", "--sacct", path};
-  words.insert(words.end(), more.begin(), more.end());
-  return here.run(words);
-}
 
 /// One node of 4 GPUs; every job waits `wait_s` though the node is idle.
 std::string idle_but_waiting(int wait_s) {
@@ -100,7 +90,7 @@ TEST_CASE("whatif: a dump that the site's model made itself is replayed to the s
 
 TEST_CASE("whatif: the site's own policy as the what-if is no certain gain") {
   const OwnDump here;
-  const auto all_of = [&](const std::string& path, const Names& more) {
+  const auto all_of = [&](const std::string& path, const Words& more) {
     const Ran ran = whatif(here, path, more);
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return nlohmann::json::parse(ran.out)["policies"][0]["all"];
@@ -115,20 +105,22 @@ TEST_CASE("whatif: the site's own policy as the what-if is no certain gain") {
   CHECK(own["confidence"] == "low");
   // The test dump's own slurm.conf: nearer to reality than what is taken for the site.
   const std::string conf = "slurm_backfill:bf_interval=1," + weights + ",estimate=column:limit_s";
-  const auto slurm = all_of(dump, {"--policy", conf, "--json"});
+  const auto slurm = all_of(testbed_dump, {"--policy", conf, "--json"});
   CHECK(slurm["mean_ln_jct_ratio"] < -0.8);
   CHECK(slurm["verdict"] == "gains");
   CHECK(slurm["confidence"] == "low");
   CHECK(slurm["doubt"] == "near_to_past");
-  const auto sjf = all_of(dump, {"--policy", "sjf:estimate=oracle", "--json"});
+  const auto sjf = all_of(testbed_dump, {"--policy", "sjf:estimate=oracle", "--json"});
   CHECK(sjf["confidence"] == "high");
-  CHECK(whatif(here, dump, {"--policy", conf}).out.contains("so it may be what was: all, size 1"));
+  CHECK(whatif(here, testbed_dump, {"--policy", conf})
+            .out.contains("so it may be what was: all, size 1"));
 }
 
 TEST_CASE("whatif: a policy that looks at GPU use works on invented use, and that is said") {
   const Scratch here;
-  const Ran ran = whatif(
-      here, dump, {"--policy", "horus", "--policy", "lucid+sm", "--policy", "fifo", "--json"});
+  const Ran ran =
+      whatif(here, testbed_dump,
+             {"--policy", "horus", "--policy", "lucid+sm", "--policy", "fifo", "--json"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const auto document = nlohmann::json::parse(ran.out);
   CHECK(document["replay"]["invented_workload"].is_null());
@@ -142,7 +134,8 @@ TEST_CASE("whatif: a policy that looks at GPU use works on invented use, and tha
         CHECK((row["confidence"] == "low" || row["confidence"] == "none"));
     }
   }
-  CHECK(whatif(here, dump, {"--policy", "horus"}).out.contains("INVENTED here (workload light)"));
+  CHECK(whatif(here, testbed_dump, {"--policy", "horus"})
+            .out.contains("INVENTED here (workload light)"));
 }
 
 TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
@@ -232,7 +225,8 @@ TEST_CASE("whatif: the Advisor reads what was submitted from where") {
 
 TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failures") {
   const Scratch here;
-  const Ran ran = whatif(here, dump, {"--policy", "sjf:estimate=last_k", "--out", "out", "--json"});
+  const Ran ran =
+      whatif(here, testbed_dump, {"--policy", "sjf:estimate=last_k", "--out", "out", "--json"});
   CAPTURE(ran.err);
   REQUIRE(ran.status == 0);
   const auto document = nlohmann::json::parse(ran.out);
@@ -258,7 +252,7 @@ TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failur
   const double high = policy["all"]["ci95"][1];
   CHECK(low < policy["all"]["mean_ln_jct_ratio"]);
   CHECK(high > policy["all"]["mean_ln_jct_ratio"]);
-  CHECK(here.files("out") == Names{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
+  CHECK(here.files("out") == Words{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
                                    "report.html", "sjf.jobs.csv", "sjf.timeline.csv",
                                    "summary.json", "whatif.json"});
   CHECK(here.read("out/whatif.json") == ran.out);
@@ -266,9 +260,9 @@ TEST_CASE("whatif on a real Slurm's dump: fidelity, gains with intervals, failur
 
 TEST_CASE("whatif: the text and the JSON of one cluster give one answer") {
   const Scratch here;
-  const Names more{"--policy", "fifo", "--json"};
+  const Words more{"--policy", "fifo", "--json"};
   const std::string json = SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.json.gz";
-  const auto a = nlohmann::json::parse(whatif(here, dump, more).out);
+  const auto a = nlohmann::json::parse(whatif(here, testbed_dump, more).out);
   const auto b = nlohmann::json::parse(whatif(here, json, more).out);
   CHECK(a["replay"]["median_start_error_s"] == b["replay"]["median_start_error_s"]);
   CHECK(a["policies"][0]["all"] == b["policies"][0]["all"]);
@@ -276,12 +270,12 @@ TEST_CASE("whatif: the text and the JSON of one cluster give one answer") {
 
 TEST_CASE("whatif: no plain name leaves by default, in no file and not on the screen") {
   const Scratch here;
-  const Names secrets{"www-data", "uucp",   "backup-models", "games",      "\"irc\"",
+  const Words secrets{"www-data", "uucp",   "backup-models", "games",      "\"irc\"",
                       ",irc,",    "train_", "sweep-lr",      "het_eval",   "sacct-testbed",
                       "sbatch",   "/srv",   "user irc",      "user backup"};
-  const Ran ran = whatif(here, dump, {"--policy", "sjf:estimate=last_k", "--out", "out"});
+  const Ran ran = whatif(here, testbed_dump, {"--policy", "sjf:estimate=last_k", "--out", "out"});
   REQUIRE(ran.status == 0);
-  const Ran json = whatif(here, dump, {"--policy", "fifo", "--json"});
+  const Ran json = whatif(here, testbed_dump, {"--policy", "fifo", "--json"});
   std::vector<std::string> texts{ran.out, ran.err, json.out};
   for (const std::string& name : here.files("out")) texts.push_back(here.read("out/" + name));
   CHECK(texts.size() == 11);
@@ -294,7 +288,8 @@ TEST_CASE("whatif: no plain name leaves by default, in no file and not on the sc
 TEST_CASE("whatif: a user keeps the pseudonym while the key stays, another key gives another") {
   const Scratch here;
   const auto users = [&](const std::string& state) {
-    const Ran ran = whatif(here, dump, {"--policy", "fifo", "--json", "--state-dir", state});
+    const Ran ran =
+        whatif(here, testbed_dump, {"--policy", "fifo", "--json", "--state-dir", state});
     std::set<std::string> names;
     const auto document = nlohmann::json::parse(ran.out);
     for (const auto& each : document["policies"][0]["by_user"]) names.insert(each["name"]);
@@ -308,7 +303,7 @@ TEST_CASE("whatif: a user keeps the pseudonym while the key stays, another key g
   CHECK(fs::status(here.path("one/names.key")).permissions() ==
         (fs::perms::owner_read | fs::perms::owner_write));
   here.write("one/names.key", "short");
-  const Ran ran = whatif(here, dump, {"--state-dir", "one"});
+  const Ran ran = whatif(here, testbed_dump, {"--state-dir", "one"});
   CHECK(ran.status == 3);
   CHECK(ran.err.contains("64 hexadecimal digits"));
 }
@@ -329,11 +324,12 @@ TEST_CASE("whatif: folders in the dump's path stay out of the outputs") {
 
 TEST_CASE("whatif --names plain shows them and needs no key") {
   const Scratch here;
-  const Ran ran = whatif(here, dump, {"--policy", "fifo", "--names", "plain", "--state-dir", "s"});
+  const Ran ran =
+      whatif(here, testbed_dump, {"--policy", "fifo", "--names", "plain", "--state-dir", "s"});
   REQUIRE(ran.status == 0);
   CHECK(ran.out.contains("user www-data"));
   CHECK_FALSE(std::filesystem::exists(here.path("s/names.key")));
-  CHECK(whatif(here, dump, {"--names", "plane"}).err.contains("plain"));
+  CHECK(whatif(here, testbed_dump, {"--names", "plane"}).err.contains("plain"));
 }
 
 TEST_CASE("whatif: a replay that is too far off stands alone, exit code 1") {
@@ -345,7 +341,7 @@ TEST_CASE("whatif: a replay that is too far off stands alone, exit code 1") {
   CHECK(ran.out.contains("median 2.0 h"));
   CHECK(ran.out.contains("NOT good enough"));
   CHECK_FALSE(ran.out.contains("what would be"));
-  CHECK(here.files("out") == Names{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
+  CHECK(here.files("out") == Words{"cluster.toml", "replay.jobs.csv", "replay.timeline.csv",
                                    "report.html", "summary.json", "whatif.json"});
   const auto document = nlohmann::json::parse(here.read("out/whatif.json"));
   CHECK(document["replay"]["good"] == false);
@@ -359,10 +355,10 @@ TEST_CASE("whatif: a replay that is too far off stands alone, exit code 1") {
 
 TEST_CASE("whatif: the cluster it saw can be given back") {
   const Scratch here;
-  const Names more{"--policy", "fifo", "--out", "out", "--json"};
-  const auto seen = nlohmann::json::parse(whatif(here, dump, more).out);
+  const Words more{"--policy", "fifo", "--out", "out", "--json"};
+  const auto seen = nlohmann::json::parse(whatif(here, testbed_dump, more).out);
   const Ran again =
-      whatif(here, dump, {"--policy", "fifo", "--cluster", "out/cluster.toml", "--json"});
+      whatif(here, testbed_dump, {"--policy", "fifo", "--cluster", "out/cluster.toml", "--json"});
   CAPTURE(again.err);
   REQUIRE(again.status == 0);
   const auto given = nlohmann::json::parse(again.out);
@@ -374,13 +370,14 @@ TEST_CASE("whatif: usage errors come before any reading") {
   const Scratch here;
   CHECK(here.run({"whatif"}).err.contains("--sacct FILE is missing"));
   CHECK(here.run({"whatif"}).status == 2);
-  CHECK(whatif(here, dump, {"--policy", "fifo@replay"}).err.contains("stands for what was"));
-  CHECK(whatif(here, dump, {"--policy", "fifa"}).status == 2);
-  CHECK(whatif(here, dump, {"--site", "fifa"}).err.contains("nearest: fifo"));
-  CHECK(whatif(here, dump, {"--policy", "sia"}).err.contains("for elastic jobs"));
-  CHECK(whatif(here, dump, {"--site", "gavel"}).err.contains("for elastic jobs"));
+  CHECK(
+      whatif(here, testbed_dump, {"--policy", "fifo@replay"}).err.contains("stands for what was"));
+  CHECK(whatif(here, testbed_dump, {"--policy", "fifa"}).status == 2);
+  CHECK(whatif(here, testbed_dump, {"--site", "fifa"}).err.contains("nearest: fifo"));
+  CHECK(whatif(here, testbed_dump, {"--policy", "sia"}).err.contains("for elastic jobs"));
+  CHECK(whatif(here, testbed_dump, {"--site", "gavel"}).err.contains("for elastic jobs"));
   CHECK(whatif(here, "absent.txt").status == 3);
-  CHECK(whatif(here, dump, {"--policy", "sjf:estimate=column:x"}).status == 3);
+  CHECK(whatif(here, testbed_dump, {"--policy", "sjf:estimate=column:x"}).status == 3);
 }
 
 TEST_CASE("whatif: broken dumps end with exit code 3 and say where, what and how to mend it") {
