@@ -7,7 +7,7 @@
 
 #include "advisor/record_json.hpp"
 #include "apps/facts_text.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,78 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/advise_command.hpp"
+
+/// `schedmate advise`: admission, facts, similar jobs and estimate of a submission.
 
 #include <fmt/format.h>
 
-#include "advisor/advisor.hpp"
+#include <CLI/CLI.hpp>
+#include <memory>
+
 #include "apps/advice_text.hpp"
-#include "apps/advisor_state.hpp"
-#include "apps/model_facts.hpp"
-#include "apps/tree_access.hpp"
-#include "apps/wall_clock.hpp"
-#include "tree/redact.hpp"
+#include "apps/job_flags.hpp"
+#include "service/advise.hpp"
 
 namespace schedmate {
 namespace {
 
-/// The command is remembered and compared without its secrets.
-Submission submission_of(const AdviseRequest& request, JobSource job) {
-  job.command = redact(job.command);
-  Submission submission{std::move(job),
-                        request.id,
-                        request.user,
-                        request.branch,
-                        request.vc,
-                        {},
-                        request.submit_s < 0 ? wall_clock() : at(request.submit_s)};
-  if (request.time_limit_s > 0) submission.time_limit = Seconds(request.time_limit_s);
-  return submission;
-}
-
-Result<void> check(const AdviseRequest& request) {
-  if (request.record && request.id.empty())
-    return fail(ErrorCode::unsupported, "advise: --record needs --job-id ID");
-  if (request.time_limit_s < 0)
-    return fail(ErrorCode::unsupported, "advise: --time-limit is a number of seconds from 1 on");
-  return {};
+Result<int> print_advice(const Call& call, const service::AdviseRequest& request) {
+  const auto advice = service::advise(call.session, request);
+  if (!advice) return tl::unexpected(advice.error());
+  if (call.json)
+    fmt::print("{}\n", advice_json(*advice));
+  else
+    fmt::print("{}", advice_text(*advice));
+  return 0;
 }
 
 }  // namespace
 
-Result<void> advise_command(const Session& session, const AdviseRequest& request) {
-  if (auto ok = check(request); !ok) return ok;
-  auto job = job_source(request.job);
-  if (!job) return tl::unexpected(job.error());
-  job->rules = session.settings.text("rules");
-  const auto models = open_models(session, request.user);
-  if (!models) return tl::unexpected(models.error());
-  const auto sources = run_sources(request.job);
-  if (!sources) return tl::unexpected(sources.error());
-  const auto state = open_state(session);
-  if (!state) return tl::unexpected(state.error());
-  const auto estimate = find_estimate(session.settings.text("estimate"));
-  if (!estimate) return tl::unexpected(estimate.error());
-  AdvisorParts parts{*state->store,
-                     *state->index,
-                     FlagRules::built_in(),
-                     **estimate,
-                     {.paper = session.settings.text("similarity") == "paper",
-                      .similar_cosine = state->embedder->threshold},
-                     [&](const JobSource&) {
-                       return extract_facts(*job).map([&](Facts facts) {
-                         return with_model_facts(std::move(facts), *job, *sources, *models);
-                       });
-                     },
-                     confined_tree(),
-                     state->is_operator};
-  const auto advised = advise(submission_of(request, *job), parts);
-  if (!advised) return tl::unexpected(advised.error());
-  if (request.record)
-    if (auto done = remember(*advised, parts); !done) return done;
-  if (session.json)
-    fmt::print("{}\n", advice_json(advised->advice));
-  else
-    fmt::print("{}", advice_text(advised->advice));
-  return {};
+Command advise_command(const Parser& parser) {
+  const auto request = std::make_shared<service::AdviseRequest>();
+  CLI::App& command = parser.app;
+  add_job(command, request->job);
+  add_model(parser);
+  add_sources(command, request->job);
+  command.add_option("--user", request->user, "name for the history")->type_name("U");
+  command.add_option("--branch", request->branch, "of the repository")->type_name("B");
+  command.add_option("--partition", request->vc, "virtual cluster or partition")->type_name("P");
+  command.add_option("--time-limit", request->time_limit_s, "no estimate is above it")
+      ->type_name("SECONDS");
+  command.add_option("--job-id", request->id, "under which --record keeps it")->type_name("ID");
+  command.add_option("--submit-time", request->submit_s, "default: now")->type_name("UNIX_SECONDS");
+  command.add_flag("--record", request->record,
+                   "remember the submission; later: history finish ID");
+  add_setting(parser, "--estimate", "estimate", "calibrated (default) or paper");
+  add_setting(parser, "--similarity", "similarity", "mixed (default) or paper");
+  add_setting(parser, "--embedder", "embedder.kind",
+              "what makes vectors of job texts; default: lexical");
+  command.footer(
+      "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
+      "      --job-id 17 --record");
+  return {[request](const Call& call) { return print_advice(call, *request); },
+          [request] {
+            return need_job(request->job, "advise").and_then([&] {
+              return need(!request->user.empty(), "advise", "--user U");
+            });
+          }};
 }
 
 }  // namespace schedmate

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/ask_model.hpp"
-#include "apps/log_summary.hpp"
-#include "apps/words.hpp"
+#include "service/ask_model.hpp"
+#include "apps/command.hpp"
+#include "service/log_summary.hpp"
+#include "base/words.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
@@ -50,7 +53,7 @@ void print_json(const std::vector<LogAnswer>& answers, const ModelAnswers& model
 
 }  // namespace
 
-Result<void> ask_command(const Session& session, const AskRequest& request) {
+Result<void> run_ask(const Session& session, const AskRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto found = find_log(session, request.subject);
@@ -82,6 +85,25 @@ Result<void> ask_command(const Session& session, const AskRequest& request) {
   else
     print_text(answers, model);
   return {};
+}
+
+Command ask_command(const Parser& parser) {
+  const auto request = std::make_shared<AskRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("subject", request->subject, "a log, or a job of the history")
+      ->type_name("LOG|JOB");
+  command.add_option("question", request->question, "one or several, with '?' between")
+      ->type_name("QUESTION");
+  add_model(parser);
+  command.footer(
+      "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");
+  return {[request](const Call& call) { return done(run_ask(call.session, *request)); },
+          [request] {
+            if (!request->question.empty()) return Result<void>();
+            return Result<void>(
+                fail(ErrorCode::unsupported,
+                     "ask: which log, and what? (schedmate ask LOG \"how fast is it?\")"));
+          }};
 }
 
 }  // namespace schedmate

@@ -3,7 +3,7 @@
 
 /// `schedmate ask LOG|JOB "QUESTION"`: what a log says, in words and lines.
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -13,6 +13,6 @@ struct AskRequest {
 };
 
 /// Errors: not_found (neither a log nor a job with one), those of reading.
-[[nodiscard]] Result<void> ask_command(const Session& session, const AskRequest& request);
+[[nodiscard]] Result<void> run_ask(const Session& session, const AskRequest& request);
 
 }  // namespace schedmate

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/config_command.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <schedmate/llm.hpp>
 
-#include "apps/words.hpp"
+#include "apps/command.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {
@@ -43,9 +44,7 @@ void print_text(std::vector<Row> rows) {
   fmt::print("{}", aligned(rows));
 }
 
-}  // namespace
-
-void config_command(const Session& session) {
+void print_settings(const Session& session) {
   std::vector<Row> rows = rows_of(session.settings);
   if (!session.json) return print_text(std::move(rows));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -55,6 +54,16 @@ void config_command(const Session& session) {
   }
   const nlohmann::ordered_json document = {{"schema", "schedmate.config.v1"}, {"settings", list}};
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+Command config_command(const Parser& parser) {
+  parser.app.footer("Example:\n  schedmate config --set placement=spread --json");
+  return {[](const Call& call) -> Result<int> {
+    print_settings(call.session);
+    return 0;
+  }};
 }
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace schedmate {
 

@@ -3,16 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/progress.hpp>
 
-#include "apps/advisor_state.hpp"
-#include "apps/log_models.hpp"
-#include "apps/log_summary.hpp"
-#include "apps/words.hpp"
+#include "service/advisor_state.hpp"
+#include "apps/command.hpp"
+#include "service/log_models.hpp"
+#include "service/log_summary.hpp"
+#include "base/words.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
@@ -119,7 +122,7 @@ Result<void> add_witnesses(const Session& session, const DiagnoseRequest& reques
 
 }  // namespace
 
-Result<void> diagnose_command(const Session& session, const DiagnoseRequest& request) {
+Result<void> run_diagnose(const Session& session, const DiagnoseRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   ModelTally tally;
@@ -159,6 +162,41 @@ Result<void> diagnose_command(const Session& session, const DiagnoseRequest& req
   fmt::print("{}", session.json ? with_cost(diagnosis_json(*made), *models, tally, 2)
                                 : text_of(*made, tally));
   return {};
+}
+
+Command diagnose_command(const Parser& parser) {
+  const auto request = std::make_shared<DiagnoseRequest>();
+  CLI::App& command = parser.app;
+  command
+      .add_option("logs", request->logs,
+                  "of one job: one log, one for each rank, or a job of the history")
+      ->type_name("LOG|JOB");
+  command.add_option("--job", request->job, "what the scheduler knows of the job (JSON)")
+      ->type_name("FILE");
+  command
+      .add_option("--kernel-log", request->kernel_logs,
+                  "of a node of the job (dmesg -T, journalctl -k), repeatable")
+      ->type_name("[NODE=]FILE")
+      ->allow_extra_args(false);
+  command.add_flag("--nvml", request->nvml, "ask the GPUs of this machine");
+  command
+      .add_option("--nvml-from", request->readings, "what --nvml --json printed there, repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command.add_option("--good", request->good, "log of a run that went well; what is new since")
+      ->type_name("FILE");
+  command.add_option("--locate", request->locate, "how the line is found; default: scan")
+      ->type_name("LOCATOR");
+  command
+      .add_option("--classify", request->classify,
+                  "what tells kinds of lines apart; default: rules")
+      ->type_name("CLASSIFIER");
+  add_model(parser);
+  command.footer(
+      "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
+      "--nvml");
+  return {[request](const Call& call) { return done(run_diagnose(call.session, *request)); },
+          [request] { return need(!request->logs.empty(), "diagnose", "LOG"); }};
 }
 
 }  // namespace schedmate

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -20,6 +20,6 @@ struct DiagnoseRequest {
 };
 
 /// Errors: those of diagnose(), read_job_file() and read_gpus_file(), for the exit code.
-[[nodiscard]] Result<void> diagnose_command(const Session& session, const DiagnoseRequest& request);
+[[nodiscard]] Result<void> run_diagnose(const Session& session, const DiagnoseRequest& request);
 
 }  // namespace schedmate

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/doctor_command.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
-#include "apps/data_files.hpp"
+#include "apps/command.hpp"
 #include "apps/version.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
+#include "settings/data_files.hpp"
 
 namespace schedmate {
 namespace {
@@ -87,9 +88,8 @@ std::string_view verdict(const Finding& finding) {
   return finding.needed ? "MISSING" : "absent";
 }
 
-}  // namespace
-
-bool doctor_command(const Session& session) {
+/// False when something that a command needs is missing.
+bool print_health(const Session& session) {
   bool healthy = true;
   std::vector<std::vector<std::string>> rows;
   nlohmann::ordered_json checks = nlohmann::ordered_json::array();
@@ -109,6 +109,13 @@ bool doctor_command(const Session& session) {
     fmt::print("{}", aligned(rows));
   }
   return healthy;
+}
+
+}  // namespace
+
+Command doctor_command(const Parser& parser) {
+  parser.app.footer("Example:\n  schedmate doctor");
+  return {[](const Call& call) -> Result<int> { return print_health(call.session) ? 0 : 1; }};
 }
 
 }  // namespace schedmate

@@ -13,8 +13,8 @@
 #include "apps/elastic_study.hpp"
 #include "apps/elastic_summary.hpp"
 #include "apps/in_parallel.hpp"
-#include "apps/words.hpp"
 #include "base/output.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {
@@ -46,7 +46,7 @@ Result<std::vector<ElasticResult>> run_all(const ElasticStudy& study, const Poli
   const auto count =
       static_cast<std::size_t>(study.session.settings.whole("elastic.perturbations"));
   std::vector<ElasticResult> results(count);
-  ProgressBar bar(spec.label, study.session.environment.progress);
+  const ShowProgress bar = study.session.progress(spec.label);
   const auto run = [&](std::size_t k) -> Result<void> {
     auto result = run_elastic(study.inputs, study.session.settings, spec, k);
     if (!result) return tl::unexpected(result.error());

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "apps/policy_spec.hpp"
-#include "apps/session.hpp"
 #include "apps/simulate_command.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 

@@ -132,8 +132,8 @@ class ElasticExperiment {
   Result<AllFigures> run_point(const std::string& point) const {
     const std::size_t count = std::ranges::max(counts_);
     AllFigures all(arms_.size(), AllFigures::value_type(count));
-    ProgressBar bar(fmt::format("{} {}", input_.experiment.name, point),
-                    input_.session.environment.progress);
+    const ShowProgress bar =
+        input_.session.progress(fmt::format("{} {}", input_.experiment.name, point));
     const auto ran = in_parallel(count, input_.threads, bar,
                                  [&](std::size_t k) { return run_perturbation(k, all); });
     if (!ran) return tl::unexpected(ran.error());

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "apps/data_files.hpp"
 #include "apps/elastic_matches.hpp"
 #include "base/input.hpp"
 #include "base/random.hpp"
 #include "elastic/bootstrap.hpp"
 #include "elastic/elastic_policies.hpp"
 #include "elastic/elastic_workload.hpp"
+#include "settings/data_files.hpp"
 
 namespace schedmate {
 namespace {

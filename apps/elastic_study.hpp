@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/policy_spec.hpp"
-#include "apps/settings.hpp"
 #include "elastic/rounds.hpp"
+#include "settings/settings.hpp"
 
 namespace schedmate {
 

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "apps/document.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <sstream>
@@ -14,14 +16,15 @@
 #include "apps/book.hpp"
 #include "apps/book_text.hpp"
 #include "apps/cluster_text.hpp"
+#include "apps/command.hpp"
 #include "apps/elastic_experiment.hpp"
 #include "apps/evaluate_runs.hpp"
 #include "apps/evaluate_trace.hpp"
 #include "apps/version.hpp"
-#include "apps/words.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"
 #include "base/sha256.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {
@@ -339,7 +342,7 @@ void tell_absent_inputs(const Session& session, const EvaluateRequest& request,
 
 }  // namespace
 
-Result<void> evaluate_command(const Session& session, const EvaluateRequest& request) {
+Result<void> run_evaluate(const Session& session, const EvaluateRequest& request) {
   if (!request.book.empty() && fs::path(request.book).extension() != ".md")
     return fail(ErrorCode::unsupported,
                 fmt::format("--book {}: a name that ends in .md is needed", request.book));
@@ -351,6 +354,25 @@ Result<void> evaluate_command(const Session& session, const EvaluateRequest& req
   if (auto done = write_books(session, request, *experiments); !done) return done;
   tell_absent_inputs(session, request, std::span(*experiments).subspan(request.files.size()));
   return tell(session, request, std::span(*experiments).first(request.files.size()));
+}
+
+Command evaluate_command(const Parser& parser) {
+  const auto request = std::make_shared<EvaluateRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("files", request->files, "experiments (TOML)")->type_name("FILE");
+  command.add_option("--cite", request->cited, "experiments whose CSVs are shown without a run")
+      ->type_name("FILE");
+  command.add_option("--out", request->out, "folder for the CSVs")->type_name("DIR");
+  command.add_option("--book", request->book, "Markdown, and a folder of its pages")
+      ->type_name("FILE");
+  add_threads(parser, "perturbations at the same time");
+  command.footer(
+      "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");
+  return {[request](const Call& call) { return done(run_evaluate(call.session, *request)); },
+          [request] {
+            return need(!request->files.empty() || !request->cited.empty(), "evaluate", "FILE.toml")
+                .and_then([&] { return need(!request->out.empty(), "evaluate", "--out DIR"); });
+          }};
 }
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -21,6 +21,6 @@ struct EvaluateRequest {
 /// Runs what is not there yet (of earlier code with a sample: the sample first, and only where it
 /// comes out otherwise all), writes DIR/EXPERIMENT.csv, then DIR/evaluation.html and the book.
 /// Errors: of the experiments' files, before anything runs; of running them; unavailable.
-[[nodiscard]] Result<void> evaluate_command(const Session& session, const EvaluateRequest& request);
+[[nodiscard]] Result<void> run_evaluate(const Session& session, const EvaluateRequest& request);
 
 }  // namespace schedmate

@@ -96,9 +96,8 @@ Result<Arm> make_arm(const Case& each, const ExperimentArm& spec, Workloads& wor
   if (!policy) return tl::unexpected(policy.error());
   auto workload = workloads.get(*settings);
   if (!workload) return tl::unexpected(workload.error());
-  Environment silent = each.input.session.environment;
-  silent.progress = false;
-  return Arm{{std::move(silent), std::move(*settings), false},
+  const Session& session = each.input.session;
+  return Arm{{session.environment, std::move(*settings), session.clock},
              std::move(*policy),
              spec.host.empty() ? 0 : index_of_arm(experiment, spec.host),
              std::move(*workload)};
@@ -236,8 +235,8 @@ template <class Value>
 Result<ByArm<Value>> run_case(const Case& each, std::size_t count,
                               Result<std::vector<Value>> (*run)(const Case&, std::uint64_t)) {
   ByArm<Value> all(each.arms.size(), std::vector<Value>(count));
-  ProgressBar bar(fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point),
-                  each.input.session.environment.progress);
+  const ShowProgress bar = each.input.session.progress(
+      fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point));
   const auto run_all = [&](std::size_t k) -> Result<void> {
     auto values = run(each, k + 1);
     if (!values) return tl::unexpected(values.error());

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/experiment_file.hpp"
-#include "apps/session.hpp"
 #include "evaluate/figures.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 

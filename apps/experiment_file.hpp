@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace schedmate {
 

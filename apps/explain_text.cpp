@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/explain.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

@@ -1,35 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/facts_command.hpp"
+
+/// `schedmate facts`: what a job is, each value with the line that proves it.
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <CLI/CLI.hpp>
+#include <memory>
 
 #include "apps/facts_text.hpp"
-#include "apps/model_facts.hpp"
+#include "apps/job_flags.hpp"
 #include "core/facts_json.hpp"
+#include "service/facts.hpp"
 
 namespace schedmate {
+namespace {
 
-Result<void> facts_command(const Session& session, const FactsRequest& request) {
-  auto job = job_source(request.job);
-  if (!job) return tl::unexpected(job.error());
-  job->rules = session.settings.text("rules");
-  const auto models = open_models(session, "");
-  if (!models) return tl::unexpected(models.error());
-  const auto sources = run_sources(request.job);
-  if (!sources) return tl::unexpected(sources.error());
-  const auto began = std::chrono::steady_clock::now();
-  auto found = extract_facts(*job);
-  if (!found) return tl::unexpected(found.error());
-  Facts facts = with_model_facts(*std::move(found), *job, *sources, *models);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
-  facts.wall_ms = took.count();
-  if (session.json)
-    fmt::print("{}\n", facts_json(facts, {.explain = request.explain}));
+struct FactsFlags {
+  service::JobRequest job;
+  bool explain = false;
+};
+
+Result<int> print_facts(const Call& call, const FactsFlags& flags) {
+  const auto facts = service::read_facts(call.session, flags.job);
+  if (!facts) return tl::unexpected(facts.error());
+  const auto detail = flags.explain ? FactsDetail::with_rejected : FactsDetail::found;
+  if (call.json)
+    fmt::print("{}\n", indented(facts_document(*facts, detail)));
   else
-    fmt::print("{}", facts_text(facts, request.explain));
-  return {};
+    fmt::print("{}", facts_text(*facts, flags.explain));
+  return 0;
+}
+
+}  // namespace
+
+Command facts_command(const Parser& parser) {
+  const auto flags = std::make_shared<FactsFlags>();
+  add_job(parser.app, flags->job);
+  add_model(parser);
+  add_sources(parser.app, flags->job);
+  parser.app.add_flag("--explain", flags->explain, "also what was found and not taken");
+  parser.app.footer(
+      "Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
+  return {[flags](const Call& call) { return print_facts(call, *flags); },
+          [flags] { return need_job(flags->job, "facts"); }};
 }
 
 }  // namespace schedmate

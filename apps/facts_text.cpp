@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/words.hpp"
+#include "base/words.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {

@@ -3,22 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
 
 #include "apps/cluster_text.hpp"
-#include "apps/data_files.hpp"
+#include "apps/command.hpp"
 #include "apps/like_command.hpp"
-#include "apps/progress.hpp"
 #include "apps/resample.hpp"
-#include "apps/words.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"
+#include "base/words.hpp"
 #include "elastic/made_tables.hpp"
+#include "settings/data_files.hpp"
 
 namespace schedmate {
 namespace {
@@ -80,7 +82,7 @@ std::vector<std::string> quoted_all(const std::vector<std::string>& names) {
 }
 
 Result<void> write_jobs(const std::string& path, const Trace& source, const Resampled& drawn,
-                        ProgressBar& progress) {
+                        const ShowProgress& progress) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const auto users = quoted_all(source.users);
@@ -99,8 +101,7 @@ Result<void> write_jobs(const std::string& path, const Trace& source, const Resa
     fmt::format_to(end, ",{},{},{},{}\n", helios_state(job.state), seconds_of(drawn.submits[i]),
                    job.duration.count(), quoted_csv(job.id));
     file->append({line.data(), line.size()});
-    if (i % 65'536 == 0)
-      progress.show(static_cast<double>(i) / static_cast<double>(drawn.rows.size()));
+    if (i % 65'536 == 0) progress(static_cast<double>(i) / static_cast<double>(drawn.rows.size()));
   }
   return file->commit();
 }
@@ -136,7 +137,7 @@ Result<void> resample_source(const Session& session, const GenerateRequest& requ
   if (!drawn) return tl::unexpected(drawn.error());
   const std::filesystem::path folder(request.out);
   if (auto made = make_folder(request.out); !made) return made;
-  ProgressBar progress("writing", session.environment.progress);
+  const ShowProgress progress = session.progress("writing");
   const auto jobs = (folder / "jobs.csv").string();
   if (auto done = write_jobs(jobs, source->trace, *drawn, progress); !done) return done;
   const auto cluster = (folder / "cluster.toml").string();
@@ -174,12 +175,79 @@ Result<void> make_elastic(const Session& session, const GenerateRequest& request
   return {};
 }
 
+/// What belongs to --from only, and what excludes each other.
+Result<void> check_like(const GenerateRequest& request) {
+  const auto refuse = [](std::string_view what) {
+    return fail(ErrorCode::unsupported, fmt::format("generate: --like and {}: give one", what));
+  };
+  if (!request.from.empty()) return refuse("--from");
+  if (!std::isnan(request.load)) return refuse("--load");
+  if (!request.cluster.empty()) return refuse("--cluster");
+  return {};
+}
+
+/// Whether all is there that one of the three ways needs.
+Result<void> check_complete(const GenerateRequest& request) {
+  const auto is_there = [](bool given, std::string_view what) {
+    return need(given, "generate", what);
+  };
+  const auto has_out = [&] { return is_there(!request.out.empty(), "--out DIR"); };
+  if (!request.like.empty()) return check_like(request).and_then(has_out);
+  if (!request.elastic.empty()) return {};
+  return is_there(!request.from.empty(), "--from venus|FORMAT:PATH or --like CLUSTER")
+      .and_then([&] { return is_there(std::isnan(request.days), "--like CLUSTER for --days"); })
+      .and_then([&] { return is_there(request.most_gpus == 0, "--like CLUSTER for --most-gpus"); })
+      .and_then([&] { return is_there(request.jobs != 0, "--jobs N"); })
+      .and_then([&] { return is_there(request.gpus != 0, "--gpus G"); })
+      .and_then([&] { return is_there(!std::isnan(request.load), "--load L"); })
+      .and_then(has_out);
+}
+
 }  // namespace
 
-Result<bool> generate_command(const Session& session, const GenerateRequest& request) {
+Result<bool> run_generate(const Session& session, const GenerateRequest& request) {
   if (!request.elastic.empty()) return make_elastic(session, request).map([] { return true; });
   if (!request.like.empty()) return generate_like(session, request);
   return resample_source(session, request).map([] { return true; });
+}
+
+Command generate_command(const Parser& parser) {
+  const auto request = std::make_shared<GenerateRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("--from", request->from, "venus (bundled) or FORMAT:PATH")
+      ->type_name("SOURCE");
+  command
+      .add_option("--like", request->like, "synthetic: acme-seren, acme-kalos, saturn or a file")
+      ->type_name("CLUSTER");
+  command.add_option("--elastic", request->elastic, "tables, jobs and cluster of elastic jobs")
+      ->type_name("FILE");
+  command.add_option("--jobs", request->jobs, "how many jobs")->type_name("N");
+  command.add_option("--days", request->days, "how long, with --like; default: 30")->type_name("D");
+  command.add_option("--gpus", request->gpus, "size of the cluster; with --like as published")
+      ->type_name("G");
+  command.add_option("--most-gpus", request->most_gpus, "of a job, with --like")->type_name("G");
+  command.add_option("--load", request->load, "GPU time asked for / there is")->type_name("L");
+  command.add_option("--cluster", request->cluster, "of the source; default: the trace's own")
+      ->type_name("FILE");
+  add_seed(parser, "of the draw");
+  add_strict(parser, "a bad row of the source is an error");
+  command.add_option("--out", request->out, "folder for jobs.csv and cluster.toml")
+      ->type_name("DIR");
+  for (const char* flag : {"--jobs", "--gpus", "--most-gpus"})  // in a request 0 is "not given"
+    command.get_option(flag)->check([](const std::string& text) {
+      const CLI::Range possible(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
+      return possible(text).empty() ? "" : "a whole number of at least 1 is needed, not " + text;
+    });
+  command.footer(
+      "Example:\n"
+      "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"
+      "  schedmate generate --like acme-seren --days 30 --seed 1 --out seren\n"
+      "  schedmate generate --elastic data/elastic/syn_tables.toml --out elastic");
+  return {
+      [request](const Call& call) {
+        return run_generate(call.session, *request).map([](bool holds) { return holds ? 0 : 1; });
+      },
+      [request] { return check_complete(*request); }};
 }
 
 }  // namespace schedmate

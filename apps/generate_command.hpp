@@ -8,7 +8,7 @@
 #include <schedmate/result.hpp>
 #include <string>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -27,6 +27,6 @@ struct GenerateRequest {
 
 /// Writes OUT/jobs.csv and OUT/cluster.toml. False when the trace is written but a drawn statistic
 /// is more than 10 % off the published one. Errors: for the exit code.
-[[nodiscard]] Result<bool> generate_command(const Session& session, const GenerateRequest& request);
+[[nodiscard]] Result<bool> run_generate(const Session& session, const GenerateRequest& request);
 
 }  // namespace schedmate

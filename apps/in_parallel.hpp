@@ -8,14 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "apps/progress.hpp"
+#include "settings/progress.hpp"
 
 namespace schedmate {
 
 /// work(i), a Result<void>, for each i below `count`, on this thread and `threads` - 1 others;
 /// `bar` shows how many have ended. After an error nothing more begins; of several one is returned.
 template <class Work>
-Result<void> in_parallel(std::size_t count, std::int64_t threads, ProgressBar& bar,
+Result<void> in_parallel(std::size_t count, std::int64_t threads, const ShowProgress& bar,
                          const Work& work) {
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> finished = 0;
@@ -29,7 +29,7 @@ Result<void> in_parallel(std::size_t count, std::int64_t threads, ProgressBar& b
         next = count;
         return;
       }
-      bar.show(static_cast<double>(++finished) / static_cast<double>(count));
+      bar(static_cast<double>(++finished) / static_cast<double>(count));
     }
   };
   {

@@ -11,9 +11,8 @@
 #include "apps/cluster_text.hpp"
 #include "apps/like_text.hpp"
 #include "apps/like_trace.hpp"
-#include "apps/progress.hpp"
-#include "apps/words.hpp"
 #include "base/output.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {
@@ -28,7 +27,7 @@ Result<void> check_possible(const GenerateRequest& request) {
 }
 
 Result<void> write_jobs(const std::string& path, const Published& published, const Synthesis& drawn,
-                        ProgressBar& progress) {
+                        const ShowProgress& progress) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   std::string text = synth_header();
@@ -37,7 +36,7 @@ Result<void> write_jobs(const std::string& path, const Published& published, con
     if (i % buffered_rows != 0) continue;
     file->append(text);
     text.clear();
-    progress.show(static_cast<double>(i) / static_cast<double>(drawn.jobs.size()));
+    progress(static_cast<double>(i) / static_cast<double>(drawn.jobs.size()));
   }
   file->append(text);
   return file->commit();
@@ -47,7 +46,7 @@ Result<void> write_all(const Session& session, const GenerateRequest& request,
                        const Published& published, const Synthesis& drawn) {
   if (auto made = make_folder(request.out); !made) return made;
   const std::filesystem::path folder(request.out);
-  ProgressBar progress("writing", session.environment.progress);
+  const ShowProgress progress = session.progress("writing");
   if (auto done = write_jobs((folder / "jobs.csv").string(), published, drawn, progress); !done)
     return done;
   const std::string note =

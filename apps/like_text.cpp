@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "apps/cluster_text.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 

@@ -7,9 +7,9 @@
 #include <array>
 #include <schedmate/trace.hpp>
 
-#include "apps/data_files.hpp"
 #include "apps/like_text.hpp"
 #include "base/text.hpp"
+#include "settings/data_files.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate {

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
 #include <schedmate/diagnosis.hpp>
@@ -14,10 +16,11 @@
 #include <schedmate/scheduler.hpp>
 #include <schedmate/trace.hpp>
 
-#include "apps/settings.hpp"
-#include "apps/words.hpp"
+#include "apps/command.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "elastic/elastic_policies.hpp"
+#include "settings/settings.hpp"
 
 namespace schedmate {
 namespace {
@@ -95,7 +98,9 @@ std::vector<std::string> table_names(std::string_view table, std::string_view su
   return names;
 }
 
-Result<void> list_command(std::string_view table, bool json) {
+namespace {
+
+Result<void> print_tables(std::string_view table, bool json) {
   std::vector<ListTable> tables = list_tables();
   if (!table.empty()) {
     const auto wanted = std::ranges::find(tables, table, &ListTable::name);
@@ -108,6 +113,15 @@ Result<void> list_command(std::string_view table, bool json) {
   }
   fmt::print("{}", json ? json_of(tables) : text_of(tables));
   return {};
+}
+
+}  // namespace
+
+Command list_command(const Parser& parser) {
+  const auto table = std::make_shared<std::string>();
+  parser.app.footer("Example:\n  schedmate list policies");
+  parser.app.add_option("table", *table, "one of them; default: all")->type_name("TABLE");
+  return {[table](const Call& call) { return done(print_tables(*table, call.json)); }};
 }
 
 }  // namespace schedmate

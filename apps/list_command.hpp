@@ -26,7 +26,4 @@ struct ListTable {
 /// The names in one of them, each with `suffix`.
 [[nodiscard]] std::vector<std::string> table_names(std::string_view table, std::string_view suffix);
 
-/// `schedmate list [TABLE]`; "" = all. Errors: not_found for an unknown table.
-[[nodiscard]] Result<void> list_command(std::string_view table, bool json);
-
 }  // namespace schedmate

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "apps/cost_checks.hpp"
-#include "apps/progress.hpp"
 #include "apps/trace_workload.hpp"
 
 namespace schedmate {
@@ -170,8 +169,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
     options.costs.seen_profiles =
         seen_while_warming_up(parts->workload->workload, parts->scheduler.profiler->time);
   }
-  ProgressBar progress(policy.label, input.session.environment.progress);
-  options.progress = [&](double done) { progress.show(done); };
+  options.progress = input.session.progress(policy.label);
   std::optional<Explainer> explainer;
   if (input.explained_row) {
     explainer.emplace(

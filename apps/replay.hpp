@@ -8,8 +8,8 @@
 
 #include "apps/explain.hpp"
 #include "apps/policy_spec.hpp"
-#include "apps/session.hpp"
 #include "apps/trace_workload.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 

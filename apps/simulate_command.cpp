@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <schedmate/trace.hpp>
 #include <system_error>
 
+#include "apps/command.hpp"
 #include "apps/cost_checks.hpp"
 #include "apps/elastic_command.hpp"
 #include "apps/replay.hpp"
@@ -68,7 +71,7 @@ Result<void> write_documents(const Settings& settings, const std::string& summar
 
 }  // namespace
 
-Result<void> simulate_command(const Session& session, const SimulateRequest& request) {
+Result<void> run_simulate(const Session& session, const SimulateRequest& request) {
   if (is_elastic(request.trace)) return elastic_command(session, request);
   const auto policies = parse_policies(request.policies);
   if (!policies) return tl::unexpected(policies.error());
@@ -99,6 +102,42 @@ Result<void> simulate_command(const Session& session, const SimulateRequest& req
   fmt::print("{}", session.json ? answer_json(answer, summary)
                                 : answer_text(answer, session.environment.colour));
   return {};
+}
+
+Command simulate_command(const Parser& parser) {
+  const auto request = std::make_shared<SimulateRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("--trace", request->trace, "what to replay; sia:FILE for elastic jobs")
+      ->type_name("FORMAT:PATH");
+  command.add_option("--policy", request->policies, "NAME[:key=value,...][@LABEL], repeatable")
+      ->type_name("POLICY")
+      ->allow_extra_args(false);
+  command.add_option("--out", request->out, "folder for the files")->type_name("DIR");
+  command.add_option("--cluster", request->cluster, "cluster file; default: the trace's own")
+      ->type_name("FILE");
+  command.add_option("--tables", request->tables, "step times of elastic jobs, with sia:FILE")
+      ->type_name("DIR");
+  add_setting(parser, "--mode", "mode", "repaired or reference");
+  add_setting(parser, "--report", "report", "html or none");
+  add_seed(parser, "of everything drawn by lot");
+  add_threads(parser, "VCs at the same time");
+  add_strict(parser, "a bad row of the trace is an error");
+  command.add_option("--explain", request->explain, "print why this job waited")->type_name("JOB");
+  command.footer(
+      "Examples:\n"
+      "  schedmate simulate --trace helios:data/venus/venus_sept2020_days0-12.csv.gz \\\n"
+      "      --policy fifo --policy sjf:estimate=last_k --policy srtf@best --out out\n"
+      "  schedmate simulate --trace sacct:jobs.txt --cluster cluster.toml --policy backfill_easy "
+      "\\\n"
+      "      --set placement=spread --report none --out out --json\n"
+      "  schedmate simulate --trace helios:jobs.csv --policy fifo --explain 765472 --out out");
+  return {
+      [request](const Call& call) { return done(run_simulate(call.session, *request)); },
+      [request] {
+        return need(!request->trace.empty(), "simulate", "--trace FORMAT:PATH")
+            .and_then([&] { return need(!request->policies.empty(), "simulate", "--policy NAME"); })
+            .and_then([&] { return need(!request->out.empty(), "simulate", "--out DIR"); });
+      }};
 }
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -22,6 +22,6 @@ struct SimulateRequest {
 
 /// Writes the files and prints what people or programs want to know. Errors: everything that
 /// ends the command early, for the exit code of its error.
-[[nodiscard]] Result<void> simulate_command(const Session& session, const SimulateRequest& request);
+[[nodiscard]] Result<void> run_simulate(const Session& session, const SimulateRequest& request);
 
 }  // namespace schedmate

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

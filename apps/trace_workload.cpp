@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/data_files.hpp"
+#include "settings/data_files.hpp"
 
 namespace schedmate {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace schedmate {
 

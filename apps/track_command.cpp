@@ -3,15 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <schedmate/progress.hpp>
 #include <utility>
 
-#include "apps/log_models.hpp"
-#include "apps/machine_clock.hpp"
-#include "apps/words.hpp"
+#include "apps/command.hpp"
+#include "service/log_models.hpp"
+#include "base/words.hpp"
+#include "settings/clock.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
@@ -73,7 +76,7 @@ std::string shown(const Session& session, Progress progress, const Asked& asked)
 Result<void> follow(const Session& session, const TrackRequest& request, Asked& asked) {
   auto follower = ProgressFollower::open(request.logs.front(), options_of(session, asked));
   if (!follower) return tl::unexpected(follower.error());
-  const Clock clock = machine_clock();
+  const Clock& clock = session.clock;
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
   const double began = seconds();
   std::string last;
@@ -92,9 +95,17 @@ Result<void> follow(const Session& session, const TrackRequest& request, Asked& 
   }
 }
 
+Result<void> check_complete(const TrackRequest& request) {
+  if (request.logs.empty())
+    return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
+  if (request.follow && request.logs.size() > 1)
+    return fail(ErrorCode::unsupported, "track --follow takes one log; start it for each rank");
+  return {};
+}
+
 }  // namespace
 
-Result<void> track_command(const Session& session, const TrackRequest& request) {
+Result<void> run_track(const Session& session, const TrackRequest& request) {
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   Asked asked{*std::move(models), {}};
@@ -103,6 +114,19 @@ Result<void> track_command(const Session& session, const TrackRequest& request) 
   if (!progress) return tl::unexpected(progress.error());
   fmt::print("{}", shown(session, std::move(*progress), asked));
   return {};
+}
+
+Command track_command(const Parser& parser) {
+  const auto request = std::make_shared<TrackRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("log", request->logs, "one for each rank")->type_name("LOG");
+  command.add_flag("--follow", request->follow, "again on every change; nothing on silence");
+  command.add_option("--every", request->every_s, "seconds between looks (2)");
+  command.add_option("--for", request->for_s, "seconds to follow; else until interrupted");
+  add_model(parser);
+  command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
+  return {[request](const Call& call) { return done(run_track(call.session, *request)); },
+          [request] { return check_complete(*request); }};
 }
 
 }  // namespace schedmate

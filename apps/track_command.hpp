@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -17,6 +17,6 @@ struct TrackRequest {
 };
 
 /// Errors: those of track().
-[[nodiscard]] Result<void> track_command(const Session& session, const TrackRequest& request);
+[[nodiscard]] Result<void> run_track(const Session& session, const TrackRequest& request);
 
 }  // namespace schedmate

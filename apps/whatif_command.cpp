@@ -3,16 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <schedmate/trace.hpp>
 #include <set>
 
+#include "apps/command.hpp"
 #include "apps/elastic_command.hpp"
-#include "apps/progress.hpp"
-#include "apps/pseudonyms.hpp"
+#include "service/pseudonyms.hpp"
 #include "apps/replay.hpp"
 #include "apps/version.hpp"
 #include "apps/whatif_answer.hpp"
@@ -86,9 +88,8 @@ Result<SeenCluster> choose_cluster(const WhatifRequest& request, const Accountin
 }
 
 Result<AccountingDump> read_dump(const Session& session, const std::string& path) {
-  ProgressBar progress("reading", session.environment.progress);
-  return read_accounting(path, {.strict = session.settings.flag("strict"),
-                                .progress = [&](double done) { progress.show(done); }});
+  const ShowProgress progress = session.progress("reading");
+  return read_accounting(path, {.strict = session.settings.flag("strict"), .progress = progress});
 }
 
 Grouping by_user(const Trace& trace) {
@@ -158,7 +159,7 @@ class Comparison {
     SimResult result;
     if (auto kept = keep(done->record, result); !kept) return tl::unexpected(kept.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
-    ProgressBar progress("intervals", input_.session.environment.progress);
+    const ShowProgress progress = input_.session.progress("intervals");
     WhatifPolicy found;
     found.label = policy.label;
     found.spec = policy.text;
@@ -167,9 +168,9 @@ class Comparison {
     found.as_replay = same_runs(past_, result);
     const Pair pair{past_, result, past_invented_ || !invented.empty()};
     found.all = compare(world_, pair, all_jobs(world_.trace), seed);
-    progress.show(1.0 / 3);
+    progress(1.0 / 3);
     found.users = compare(world_, pair, by_user(world_.trace), seed);
-    progress.show(2.0 / 3);
+    progress(2.0 / 3);
     found.sizes = compare(world_, pair, by_size(world_), seed);
     return found;
   }
@@ -309,7 +310,7 @@ Result<int> compare_all(const Session& session, const Policies& policies, PastWo
 
 }  // namespace
 
-Result<int> whatif_command(const Session& session, const WhatifRequest& request) {
+Result<int> run_whatif(const Session& session, const WhatifRequest& request) {
   const auto policies = parse_all(request);
   if (!policies) return tl::unexpected(policies.error());
   for (const auto* list : {&policies->sites, &policies->others})
@@ -339,6 +340,32 @@ Result<int> whatif_command(const Session& session, const WhatifRequest& request)
                       .notes = {},
                       .out = request.out};
   return compare_all(session, *policies, *world, answer);
+}
+
+Command whatif_command(const Parser& parser) {
+  const auto request = std::make_shared<WhatifRequest>();
+  CLI::App& command = parser.app;
+  command.add_option("--sacct", request->sacct, "what sacct --parsable2 or --json printed")
+      ->type_name("FILE");
+  command.add_option("--cluster", request->cluster, "cluster file; default: as the dump shows it")
+      ->type_name("FILE");
+  command.add_option("--policy", request->policies, "what to try, repeatable; default: several")
+      ->type_name("POLICY")
+      ->allow_extra_args(false);
+  command.add_option("--site", request->site, "what stands for your own scheduler; default: Slurm")
+      ->type_name("POLICY");
+  command.add_option("--out", request->out, "folder for the files; default: print alone")
+      ->type_name("DIR");
+  command.add_option("--names", request->names, "hashed (default) or plain")->type_name("NAMES");
+  add_seed(parser, "of everything drawn by lot");
+  add_threads(parser, "VCs at the same time");
+  add_strict(parser, "a bad row of the dump is an error");
+  command.footer(
+      "Example:\n"
+      "  TZ=UTC sacct --allusers --duplicates --json --starttime 2024-01-01 > log.json\n"
+      "  schedmate whatif --sacct log.json --policy qssf:estimate=last_k --out out");
+  return {[request](const Call& call) { return run_whatif(call.session, *request); },
+          [request] { return need(!request->sacct.empty(), "whatif", "--sacct FILE"); }};
 }
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate {
 
@@ -22,6 +22,6 @@ struct WhatifRequest {
 
 /// Prints and writes the comparison. The exit code is 1 when the replay is too far from reality,
 /// and then it stands alone. Errors: everything that ends the command early.
-[[nodiscard]] Result<int> whatif_command(const Session& session, const WhatifRequest& request);
+[[nodiscard]] Result<int> run_whatif(const Session& session, const WhatifRequest& request);
 
 }  // namespace schedmate

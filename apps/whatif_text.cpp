@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "apps/whatif_answer.hpp"
-#include "apps/words.hpp"
+#include "base/words.hpp"
 
 namespace schedmate {
 namespace {

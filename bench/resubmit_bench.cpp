@@ -5,7 +5,7 @@
 #include <schedmate/search.hpp>
 
 #include "advisor/advisor.hpp"
-#include "apps/tree_access.hpp"
+#include "service/tree_access.hpp"
 #include "bench/watch.hpp"
 #include "facts/extract.hpp"
 

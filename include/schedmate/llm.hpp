@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <schedmate/clock.hpp>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -50,12 +51,6 @@ struct ChatReply {
 /// request), bad_reply (no JSON, no UTF-8, too large, wrong type), conflict (the prompt does not
 /// fit the server's context), unsupported (the server cannot take the schema), invalid (other 4xx).
 using Chat = std::function<Result<ChatReply>(const ChatRequest&)>;
-
-/// Time as the caller sees it; tests turn their own.
-struct Clock {
-  std::function<std::chrono::nanoseconds()> now;
-  std::function<void(std::chrono::nanoseconds)> sleep;
-};
 
 /// What the calls of one process cost. Safe to share between threads.
 class ChatMeter {

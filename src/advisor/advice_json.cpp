@@ -82,7 +82,7 @@ std::string advice_json(const Advice& advice) {
       {"earlier_failure", failure_of(advice)},
       {"facts_remembered", advice.facts_remembered},
       {"notes", notes},
-      {"facts", ordered_json::parse(facts_json(advice.facts, {.indented = false}), nullptr, false)},
+      {"facts", facts_document(advice.facts)},
   };
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

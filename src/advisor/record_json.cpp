@@ -43,8 +43,8 @@ ordered_json write(const Outcome& outcome) {
 
 }  // namespace
 
-std::string record_json(const JobRecord& record, bool indented) {
-  ordered_json document = {
+Document record_document(const JobRecord& record) {
+  Document document = {
       {"schema", "schedmate.job.v1"},
       {"job_id", record.id},
       {"user", record.user},
@@ -65,7 +65,7 @@ std::string record_json(const JobRecord& record, bool indented) {
   };
   const auto facts = ordered_json::parse(record.facts_json, nullptr, false);
   document["facts"] = facts.is_discarded() ? ordered_json(nullptr) : facts;
-  return document.dump(indented ? 2 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return document;
 }
 
 std::string state_word(EndState state) { return lower_case(to_string(state)); }

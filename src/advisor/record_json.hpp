@@ -4,10 +4,12 @@
 #include <schedmate/history.hpp>
 #include <string>
 
+#include "base/document.hpp"
+
 namespace schedmate {
 
 /// A remembered job as JSON, `schedmate.job.v1`: with its facts, advice and outcome.
-[[nodiscard]] std::string record_json(const JobRecord& record, bool indented);
+[[nodiscard]] Document record_document(const JobRecord& record);
 
 /// "completed", "node_fail" and the like.
 [[nodiscard]] std::string state_word(EndState state);

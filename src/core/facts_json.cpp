@@ -209,8 +209,8 @@ std::string value_text(const FactValue& value) {
   return std::visit(Writer(), value);
 }
 
-std::string facts_json(const Facts& facts, const FactsJsonOptions& options) {
-  ordered_json document = {{"schema", "schedmate.facts.v1"}, {"facts", write_facts(facts)}};
+Document facts_document(const Facts& facts, FactsDetail detail) {
+  Document document = {{"schema", "schedmate.facts.v1"}, {"facts", write_facts(facts)}};
   auto& extra = document["extra"] = ordered_json::object();
   for (const auto& [name, fact] : facts.extra) extra[name] = write(fact);
   document["expect"] = outlook_word(facts.expect);
@@ -224,7 +224,7 @@ std::string facts_json(const Facts& facts, const FactsJsonOptions& options) {
                       {"model_accepted", facts.model.accepted},
                       {"model_dropped", facts.model.dropped},
                       {"wall_ms", facts.wall_ms}};
-  if (options.explain) {
+  if (detail == FactsDetail::with_rejected) {
     auto& list = document["rejected"] = ordered_json::array();
     for (const Rejected& each : facts.rejected) {
       ordered_json row = {{"field", each.field}, {"why", each.why}};
@@ -232,7 +232,7 @@ std::string facts_json(const Facts& facts, const FactsJsonOptions& options) {
       list.push_back(std::move(row));
     }
   }
-  return document.dump(options.indented ? 2 : -1, ' ', false, json::error_handler_t::replace);
+  return document;
 }
 
 Result<Facts> read_facts_json(std::string_view text) {

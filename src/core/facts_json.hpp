@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/document.hpp"
+
 namespace schedmate {
 
 /// The fixed fields in the order in which they are printed; each is always there, null if unknown.
@@ -17,15 +19,12 @@ namespace schedmate {
 /// The fact of that name, or nullptr when it is absent or has no value.
 [[nodiscard]] const Fact* known_fact(const Facts& facts, std::string_view field);
 
-struct FactsJsonOptions {
-  bool explain = false;  ///< with the candidates that lost
-  bool indented = true;  ///< for people; else one line
-};
+enum class FactsDetail : bool { found, with_rejected };  ///< or also the candidates that lost
 
-/// Always valid JSON: bytes that are no UTF-8 become U+FFFD, numbers that are none become null.
-[[nodiscard]] std::string facts_json(const Facts& facts, const FactsJsonOptions& options);
+/// Numbers that are none become null.
+[[nodiscard]] Document facts_document(const Facts& facts, FactsDetail detail = FactsDetail::found);
 
-/// The reverse of facts_json. Fields that are new to us are kept among the facts. Errors: invalid
+/// The reverse of it, from its text. Fields that are new to us are kept among the facts. Errors: invalid
 /// when the text is no such document.
 [[nodiscard]] Result<Facts> read_facts_json(std::string_view text);
 

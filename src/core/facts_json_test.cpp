@@ -31,10 +31,10 @@ Facts some_facts() {
 }
 
 TEST_CASE("facts come back from their JSON as they were") {
-  const std::string text = facts_json(some_facts(), {.explain = true, .indented = false});
+  const std::string text = in_one_line(facts_document(some_facts(), FactsDetail::with_rejected));
   const auto back = read_facts_json(text);
   REQUIRE(back);
-  CHECK(facts_json(*back, {.explain = true, .indented = false}) == text);
+  CHECK(in_one_line(facts_document(*back, FactsDetail::with_rejected)) == text);
   CHECK(back->facts.size() == 5);  // the unknown ones were only printed
   CHECK(std::get<Length>(known_fact(*back, "length")->value) == Length{200, "epochs"});
   CHECK(back->facts.at("batch_size").source == FactSource::fallback);
@@ -44,7 +44,7 @@ TEST_CASE("facts come back from their JSON as they were") {
 }
 
 TEST_CASE("every fixed field is printed, in the same order, null when unknown") {
-  const std::string text = facts_json(Facts{}, {});
+  const std::string text = indented(facts_document(Facts{}));
   std::size_t at = 0;
   for (const std::string_view field : fact_fields()) {
     const std::size_t next = text.find('"' + std::string(field) + "\": {");
@@ -57,7 +57,7 @@ TEST_CASE("every fixed field is printed, in the same order, null when unknown") 
 }
 
 TEST_CASE("a default is called default, and whole amounts have no decimals") {
-  const std::string text = facts_json(some_facts(), {});
+  const std::string text = indented(facts_document(some_facts()));
   CHECK(text.find("\"source\": \"default\"") != std::string::npos);
   CHECK(text.find("\"amount\": 200,") != std::string::npos);
 }

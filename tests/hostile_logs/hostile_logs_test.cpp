@@ -10,8 +10,8 @@
 #include <schedmate/progress.hpp>
 #include <set>
 
-#include "apps/words.hpp"
 #include "base/output.hpp"
+#include "base/words.hpp"
 #include "log/ask.hpp"
 #include "tests/hostile_logs/cases.hpp"
 #include "tests/support/scratch.hpp"

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/history_command.hpp"
+#include "apps/list_command.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+FlagDescription describe(const CLI::Option& option) {
+  FlagDescription flag{"", option.get_description(), Values::none, {}};
+  if (!option.get_lnames().empty()) flag.name = "--" + option.get_lnames().front();
+  if (option.get_items_expected_max() == 0) return flag;
+  const std::string type = option.get_type_name();
+  const auto choose = [&](std::vector<std::string> choices) {
+    flag.values = Values::choices;
+    flag.choices = std::move(choices);
+  };
+  flag.values = type.ends_with("FILE") || type == "DIR" || type.starts_with("LOG") ? Values::path
+                                                                                   : Values::text;
+  if (type == "POLICY") choose(table_names("policies", ""));
+  if (type == "KEY=VALUE") choose(table_names("settings", "="));
+  if (type == "MODE") choose({"repaired", "reference"});
+  if (type == "NAMES") choose({"hashed", "plain"});
+  if (type == "REPORT") choose({"html", "none"});
+  if (type == "ACTION") choose(history_actions());
+  if (type == "ESTIMATE") choose({"calibrated", "paper"});
+  if (type == "SIMILARITY") choose({"mixed", "paper"});
+  if (type == "EMBEDDER") choose(table_names("embedders", ""));
+  if (type == "LOCATOR") choose(table_names("locators", ""));
+  if (type == "CLASSIFIER") choose(table_names("classifiers", ""));
+  if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
+  if (type == "SHELL") choose({"bash", "zsh", "fish"});
+  if (type == "TABLE") choose(list_kinds());
+  if (type == "FORMAT:PATH" || type == "SOURCE") {
+    choose(table_names("formats", ""));
+    flag.values = Values::trace;
+  }
+  return flag;
+}
+
+using Flags = std::vector<FlagDescription>;
+
+Flags describe_flags(const CLI::App& command) {
+  Flags flags;
+  for (const CLI::Option* option : command.get_options()) flags.push_back(describe(*option));
+  return flags;
+}
+
+/// What CLI11 did not know, as an error with the nearest name.
+Result<void> check_known(const CLI::App& program, const CLI::App& where) {
+  const auto unknown = where.remaining();
+  if (unknown.empty()) return {};
+  const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
+  const bool is_flag = wanted.starts_with("-");
+  std::vector<std::string> names;
+  for (const FlagDescription& flag : is_flag ? describe_flags(where) : Flags())
+    if (!flag.name.empty()) names.push_back(flag.name);
+  const bool is_command = &where == &program && !is_flag;
+  for (const CommandDescription& command :
+       is_command ? describe(program) : std::vector<CommandDescription>())
+    names.push_back(command.name);
+  return fail(ErrorCode::not_found,
+              unknown_name(is_flag      ? "flag"
+                           : is_command ? "command"
+                                        : "argument",
+                           wanted, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+}  // namespace
+
+void add_common(CLI::App& app, CommonFlags& common) {
+  app.add_flag("--json", common.json, "print one JSON document instead of text");
+  app.add_option("--config", common.sources.file, "settings file (TOML)")->type_name("FILE");
+  add_setting({app, common}, "--state-dir", "state_dir", "where SchedMate keeps its state");
+  app.get_option("--state-dir")->type_name("DIR");
+  app.add_option("--set", common.pairs, "one setting, repeatable; `schedmate config` lists them")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.allow_extras();  // reported by us, with the nearest name
+}
+
+std::vector<CommandDescription> describe(const CLI::App& program) {
+  std::vector<CommandDescription> commands;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back({command->get_name(), command->get_description(), describe_flags(*command)});
+  return commands;
+}
+
+Result<void> check_known(const CLI::App& program) {
+  if (auto ok = check_known(program, program); !ok) return ok;
+  for (const CLI::App* command : program.get_subcommands())
+    if (auto ok = check_known(program, *command); !ok) return ok;
+  return {};
+}
+
+}  // namespace schedmate

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/progress_bar.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace schedmate {
+namespace {
+
+constexpr std::chrono::seconds patience{1};
+constexpr std::chrono::milliseconds redraw_interval{100};
+
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::string what) : what_(std::move(what)) {}
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+  }
+
+  void show(double done) {
+    const std::scoped_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + redraw_interval;
+    drawn_ = true;
+    constexpr int width = 40;
+    const double share = std::clamp(done, 0.0, 1.0);
+    const int filled = static_cast<int>(share * width);
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3.0f} %", what_, "", filled, "", width - filled,
+               share * 100);
+  }
+
+ private:
+  std::string what_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + patience;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+BeginProgress progress_bars(bool enabled) {
+  if (!enabled) return no_progress;
+  return [](const std::string& what) -> ShowProgress {
+    return [bar = std::make_shared<ProgressBar>(what)](double done) { bar->show(done); };
+  };
+}
+
+}  // namespace schedmate

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/advice.hpp>
+
+#include "service/job_request.hpp"
+
+namespace schedmate::service {
+
+struct AdviseRequest {
+  JobRequest job;
+  std::string user, branch, vc, id;
+  std::int64_t time_limit_s = 0;  ///< 0 = none
+  std::int64_t submit_s = -1;     ///< Unix time; -1 = now
+  bool record = false;            ///< remember the submission
+};
+
+/// Admission, facts, similar jobs and estimate of a submission (paper 3.1). Errors: those of reading
+/// the job's tree and of the store; unsupported for a request that contradicts itself.
+[[nodiscard]] Result<Advice> advise(const Session& session, const AdviseRequest& request);
+
+}  // namespace schedmate::service

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/advisor_state.hpp"
+
+#include <chrono>
+#include <filesystem>
+
+#include "settings/clock.hpp"
+#include "settings/state_folder.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate::service {
+namespace {
+
+EmbedderOptions embedder_options(const Session& session) {
+  const Settings& settings = session.settings;
+  EmbedderOptions options;
+  options.server.url = settings.text("embedder.url");
+  options.server.token_file = settings.text("embedder.token_file");
+  options.server.token_env = settings.text("embedder.token_env");
+  options.server.recording = settings.text("embedder.recording");
+  options.server.deadline = std::chrono::seconds(settings.whole("embedder.deadline_s"));
+  if (const std::string model = settings.text("embedder.model"); !model.empty())
+    options.server.model = model;
+  options.around.clock = session.clock;
+  options.around.environment = session.environment.variable;
+  options.around.redact = redact;
+  return options;
+}
+
+std::string file_of(const Session& session) { return session.state_dir() + "/history.sqlite"; }
+
+}  // namespace
+
+Result<Embedder> open_embedder(const Session& session) {
+  auto embedder = make_embedder(session.settings.text("embedder.kind"), embedder_options(session));
+  if (!embedder || embedder->sparse()) return embedder;
+  embedder->embed = [send = std::move(embedder->embed)](std::span<const std::string> texts) {
+    std::vector<std::string> clean;
+    for (const std::string& text : texts) clean.push_back(redact(text));
+    return send(clean);
+  };
+  return embedder;
+}
+
+Result<PastJobs> open_history(const Session& session) {
+  const auto owner = make_state_folder(session.state_dir());
+  if (!owner) return tl::unexpected(owner.error());
+  const std::string given = session.settings.text("store");
+  auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
+  if (!store) return tl::unexpected(store.error());
+  return PastJobs{std::move(*store), *owner};
+}
+
+Result<std::optional<PastJobs>> find_history(const Session& session) {
+  std::error_code error;
+  if (session.settings.text("store").empty() && !std::filesystem::exists(file_of(session), error))
+    return std::nullopt;
+  auto history = open_history(session);
+  if (!history) return tl::unexpected(history.error());
+  return std::optional(*std::move(history));
+}
+
+Result<AdvisorState> open_state(const Session& session) {
+  auto history = open_history(session);
+  if (!history) return tl::unexpected(history.error());
+  AdvisorState state;
+  state.is_operator = history->is_operator;
+  state.store = std::move(history->store);
+  auto embedder = open_embedder(session);
+  if (!embedder) return tl::unexpected(embedder.error());
+  state.embedder = std::make_unique<Embedder>(std::move(*embedder));
+  IndexOptions options;
+  options.folder = session.state_dir() + "/index";
+  auto index = open_index(*state.store, *state.embedder, options);
+  if (!index) return tl::unexpected(index.error());
+  state.index = std::move(*index);
+  return state;
+}
+
+}  // namespace schedmate::service

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The state that advice stands on: the store of past jobs and the index over their texts.
+
+#include <memory>
+#include <optional>
+#include <schedmate/search.hpp>
+
+#include "settings/session.hpp"
+
+namespace schedmate::service {
+
+/// The store of past jobs alone.
+struct PastJobs {
+  std::unique_ptr<Store> store;
+  bool is_operator = false;  ///< the caller owns the state directory
+};
+
+/// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
+[[nodiscard]] Result<PastJobs> open_history(const Session& session);
+/// The same for a history that is there; nothing is made.
+[[nodiscard]] Result<std::optional<PastJobs>> find_history(const Session& session);
+
+struct AdvisorState {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Embedder> embedder;
+  std::unique_ptr<TextIndex> index;
+  bool is_operator = false;  ///< the caller owns the state directory
+};
+
+/// Makes the state directory (rights 0700) when it is absent. Errors: unavailable (no rights),
+/// invalid (the store is damaged or of a newer version; nothing is changed then).
+[[nodiscard]] Result<AdvisorState> open_state(const Session& session);
+
+/// The one that the settings name; secrets are taken out of what it sends. Errors: not_found,
+/// invalid (no URL, an unreadable recording or token).
+[[nodiscard]] Result<Embedder> open_embedder(const Session& session);
+
+}  // namespace schedmate::service

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What language models add to track and diagnose: they are asked for what the rules leave open,
+/// and their answers are checked there (src/log). Whatever goes wrong is a note.
+
+#include <memory>
+#include <schedmate/diagnosis.hpp>
+#include <schedmate/progress.hpp>
+#include <string>
+#include <vector>
+
+#include "service/models.hpp"
+
+namespace schedmate::service {
+
+/// What became of the questions of one command.
+struct ModelTally {
+  std::int64_t accepted = 0;
+  std::int64_t dropped = 0;
+  std::vector<std::string> notes;  ///< each once
+
+  void note(std::string text);
+};
+
+/// Reads unknown lines by the models; what it found out, good or bad, is remembered in the
+/// history's cache, so that nobody asks again. Empty without models. All of them must outlive the
+/// reader.
+[[nodiscard]] std::shared_ptr<ShapeReader> shape_reader(const Session& session,
+                                                        const Models& models, ModelTally& tally);
+
+/// Empty without models. All of them must outlive the reader.
+[[nodiscard]] CauseReader cause_reader(const Models& models, ModelTally& tally);
+
+/// The document with `cost` and `degraded`, indented as `indent` says (-1: one line).
+[[nodiscard]] std::string with_cost(const std::string& document, const Models& models,
+                                    const ModelTally& tally, int indent);
+
+}  // namespace schedmate::service

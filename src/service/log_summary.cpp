@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/log_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <schedmate/progress.hpp>
+
+#include "service/advisor_state.hpp"
+#include "base/words.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate::service {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a summary says of the log and the job; nothing when it names no log.
+std::optional<LogOfJob> read_summary(const JobRecord& record) {
+  const Json json = Json::parse(record.outcome->log_summary, nullptr, false);
+  if (!json.is_object() || !json.contains("log") || !json["log"].is_string()) return std::nullopt;
+  LogOfJob found{json["log"].get<std::string>(), JobContext()};
+  if (json.contains("job") && json["job"].is_object())
+    if (auto job = read_job_text(record.id, json["job"].dump())) found.job = *std::move(job);
+  found.job->job_id = record.id;
+  found.job->user = record.user;
+  return found;
+}
+
+}  // namespace
+
+Result<LogSummary> summarize_log(const Session& session, const HistoryView& history,
+                                 const std::string& path, const JobContext& job) {
+  auto progress = track(path, {session.settings.text("rules")});
+  if (!progress) return tl::unexpected(progress.error());
+  for (auto& line : progress->evidence) line = printable(redact(line));
+  DiagnoseInput input;
+  input.paths = {path};
+  input.rules = session.settings.text("rules");
+  input.clean = [](std::string_view text) { return printable(redact(text)); };
+  const bool placed = !job.state.empty() || !job.nodes.empty();
+  if (placed) input.job = job;
+  auto made = diagnose(input);
+  if (!made) return tl::unexpected(made.error());
+  if (auto done = consult_history(session, history, {job, progress->step}, *made); !done)
+    return tl::unexpected(done.error());
+  std::error_code error;
+  const Json summary = {{"log", std::filesystem::absolute(path, error).lexically_normal().string()},
+                        {"job", placed ? Json::parse(job_json(job)) : Json(nullptr)},
+                        {"progress", Json::parse(progress_json(*progress))},
+                        {"diagnosis", Json::parse(diagnosis_json(*made))}};
+  return LogSummary{summary.dump(-1, ' ', false, Json::error_handler_t::replace),
+                    made->fingerprint};
+}
+
+Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id) {
+  const auto record = store.get(id);
+  if (!record) return tl::unexpected(record.error());
+  if (!*record || !(*record)->outcome) return std::nullopt;
+  return read_summary(**record);
+}
+
+Result<LogOfJob> find_log(const Session& session, const std::string& subject) {
+  std::error_code error;
+  if (std::filesystem::exists(subject, error)) return LogOfJob{subject, std::nullopt};
+  const auto history = open_history(session);
+  if (!history) return tl::unexpected(history.error());
+  auto found = log_of_job(*history->store, subject);
+  if (!found) return tl::unexpected(found.error());
+  if (*found) return **std::move(found);
+  return fail(ErrorCode::not_found,
+              fmt::format("{}: no such file, and no job of the history with a log "
+                          "(history finish ID --log FILE names it)",
+                          printable(subject)));
+}
+
+}  // namespace schedmate::service

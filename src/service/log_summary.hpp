@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What track and diagnose found in a job's log, as the history keeps it.
+
+#include <optional>
+#include <string>
+
+#include "service/past_failures.hpp"
+
+namespace schedmate::service {
+
+struct LogSummary {
+  /// {"log": absolute path, "job": where it ran or null, "progress": ..., "diagnosis": ...}.
+  std::string json;
+  std::string fingerprint;  ///< "" = no failure
+};
+
+/// `job` may know no more than id and user. Errors: those of reading the log and of the store.
+[[nodiscard]] Result<LogSummary> summarize_log(const Session& session, const HistoryView& history,
+                                               const std::string& path, const JobContext& job);
+
+/// A log, and the job behind it where the history knows one.
+struct LogOfJob {
+  std::string path;
+  std::optional<JobContext> job;
+};
+
+/// The log that the summary of a finished job names; nothing for any other id. Errors: those of the
+/// store.
+[[nodiscard]] Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id);
+
+/// The subject itself when it is a file, else the log of the finished job of this id. Errors:
+/// not_found, those of the store.
+[[nodiscard]] Result<LogOfJob> find_log(const Session& session, const std::string& subject);
+
+}  // namespace schedmate::service

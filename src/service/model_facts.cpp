@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/model_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "agent/agent.hpp"
+#include "core/facts_json.hpp"
+#include "llm/remote.hpp"
+#include "tree/confine.hpp"
+#include "tree/tree.hpp"
+
+namespace schedmate::service {
+namespace {
+
+/// Of claims that are kept for --explain: a server may answer with anything.
+constexpr std::size_t most_dropped = 64;
+constexpr std::size_t longest_value = 120;
+
+Rejected rejected(DroppedClaim&& dropped) {
+  Claim& claim = dropped.claim;
+  if (auto* text = std::get_if<std::string>(&claim.value); text && text->size() > longest_value)
+    text->resize(longest_value);
+  return {std::move(claim.field),
+          {std::move(claim.value), 0, FactSource::model, {{std::move(claim.file), claim.line, ""}}},
+          "model: " + dropped.why};
+}
+
+/// A file that proves an answer is one of those that the facts come from.
+void add_files(Tree& tree, Facts& facts) {
+  std::vector<std::string>& files = facts.files_read;
+  const std::size_t before = files.size();
+  for (const auto* group : {&facts.facts, &facts.extra}) {
+    for (const auto& [name, fact] : *group) {
+      if (fact.source != FactSource::model) continue;
+      for (const Evidence& line : fact.evidence)
+        if (tree.is_file(line.file) && std::ranges::find(files, line.file) == files.end())
+          files.push_back(line.file);
+    }
+  }
+  if (files.size() == before) return;
+  for (const std::string& file : files) static_cast<void>(tree.read(file));
+  std::vector<FileVersion> versions = tree.versions();
+  std::erase_if(versions, [&](const FileVersion& each) {
+    return std::ranges::find(files, each.path) == files.end();
+  });
+  facts.tree = closure_hash(versions);
+}
+
+void merge(AgentOutcome&& outcome, Facts& facts) {
+  for (auto& [name, fact] : outcome.facts) {
+    Fact& held = facts.facts[name];
+    if (held.known())
+      facts.rejected.push_back({name, std::move(held), "doubtful; a model proves another"});
+    held = std::move(fact);
+  }
+  for (auto& [name, fact] : outcome.extra) facts.extra.try_emplace(name, std::move(fact));
+  facts.model.tokens = outcome.tokens;
+  facts.model.accepted = outcome.accepted;
+  facts.model.dropped = static_cast<std::int64_t>(outcome.dropped.size());
+  for (DroppedClaim& each : outcome.dropped | std::views::take(most_dropped))
+    facts.rejected.push_back(rejected(std::move(each)));
+  for (const std::string& note : outcome.notes)
+    facts.degraded.push_back("model: a sample without an answer: " + note);
+}
+
+struct Filling {
+  const JobSource& job;
+  const RunSources& sources;
+  const Facts& found;
+  const Models& models;
+};
+
+/// In the child: facts as JSON, or "!" and why there are none.
+std::string fill(const Filling& filling, const Ask& ask) {
+  auto tree = Tree::open(filling.job.root);
+  if (!tree) return "!" + tree.error().message;
+  const std::vector<Chat> chats = chats_through(ask, filling.models.chats.size());
+  const AgentTask task{filling.job, *tree, filling.found, filling.sources.log,
+                       filling.sources.monitoring};
+  auto outcome = fill_gaps(task, filling.models.agent, chats, filling.models.clock);
+  if (!outcome) return "!" + outcome.error().message;
+  Facts facts = filling.found;
+  merge(*std::move(outcome), facts);
+  add_files(*tree, facts);
+  return in_one_line(facts_document(facts, FactsDetail::with_rejected));
+}
+
+Result<Facts> fill_confined(const Filling& filling) {
+  constexpr std::chrono::seconds beside_the_model{20};
+  Confinement limits;
+  limits.wall = filling.models.agent.deadline + beside_the_model;
+  const auto confinement = confined_to_owner(filling.job.root, limits);
+  if (!confinement) return tl::unexpected(confinement.error());
+  const auto told = run_confined_asking(
+      *confinement, [&](const Ask& ask) { return fill(filling, ask); },
+      [&](const std::string& question) { return answer_for(filling.models.chats, question); });
+  if (!told) return tl::unexpected(told.error());
+  if (told->starts_with('!')) return fail(ErrorCode::unavailable, told->substr(1));
+  return read_facts_json(*told);
+}
+
+}  // namespace
+
+Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sources,
+                       const Models& models) {
+  if (models.chats.empty()) return facts;
+  auto filled = fill_confined({job, sources, facts, models});
+  if (filled)
+    facts = *std::move(filled);
+  else
+    facts.degraded.push_back(fmt::format("no answer of the model {}, facts are without it: {}",
+                                         models.names, filled.error().message));
+  const ChatMeter::Sums sums = models.meter->sums();
+  facts.model.calls = sums.calls;
+  facts.model.tokens = std::max(facts.model.tokens, sums.prompt_tokens + sums.completion_tokens);
+  for (const std::string& note : sums.notes) facts.degraded.push_back("model: " + note);
+  return facts;
+}
+
+}  // namespace schedmate::service

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/models.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "settings/clock.hpp"
+#include "settings/state_folder.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate::service {
+namespace {
+
+constexpr std::string_view no_model = "none";
+
+/// NAME or NAME:FILE, where FILE is its recording. A kind of chat is a name too: its table may be
+/// empty.
+Result<ChatSettings> settings_of(const Settings& settings, std::string_view spec) {
+  const std::string name(spec.substr(0, spec.find(':')));
+  auto table = settings.model(name);
+  std::vector<std::string> names = settings.models();
+  if (name.size() < spec.size()) table["recording"] = spec.substr(name.size() + 1);
+  for (const ChatKind& kind : chat_kinds()) {
+    names.emplace_back(kind.name);
+    if (kind.name == name) table.try_emplace("kind", name);
+  }
+  if (std::ranges::find(names, name) != names.end()) return read_chat_settings(name, table);
+  const std::vector<std::string_view> all(names.begin(), names.end());
+  return fail(ErrorCode::not_found,
+              fmt::format("--llm: {}; [llm.{}] of the settings file says where it is",
+                          unknown_name("model", name, all), name));
+}
+
+AgentSettings agent_settings(const Settings& settings) {
+  AgentSettings agent;
+  agent.samples = static_cast<int>(settings.whole("agent.samples"));
+  agent.tool_calls = static_cast<int>(settings.whole("agent.tool_calls"));
+  agent.tokens = settings.whole("agent.tokens");
+  agent.answer_tokens = settings.whole("agent.answer_tokens");
+  agent.doubtful_below = static_cast<double>(settings.whole("agent.doubtful_below_pct")) / 100;
+  agent.deadline = std::chrono::seconds(settings.whole("agent.deadline_s"));
+  agent.seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  return agent;
+}
+
+ChatSurroundings surroundings_of(const Session& session, const std::string& user) {
+  ChatSurroundings around;
+  around.clock = session.clock;
+  around.environment = session.environment.variable;
+  around.redact = redact;
+  around.ledger = file_ledger(session.state_dir());
+  around.meter = std::make_shared<ChatMeter>();
+  around.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
+  around.today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds_of(session.clock.wall())));
+  around.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
+  return around;
+}
+
+}  // namespace
+
+Result<Models> open_models(const Session& session, const std::string& user) {
+  Models models;
+  models.names = session.settings.text("llm.use");
+  if (models.names == no_model || models.names.empty()) return models;
+  models.agent = agent_settings(session.settings);
+  const ChatSurroundings around = surroundings_of(session, user);
+  models.meter = around.meter;
+  models.clock = around.clock;
+  models.agent.context_tokens = std::numeric_limits<std::int64_t>::max();
+  for (const std::string_view spec : split(models.names, ',')) {
+    const auto settings = settings_of(session.settings, trim(spec));
+    if (!settings) return tl::unexpected(settings.error());
+    if (settings->kind == no_model) continue;
+    auto chat = open_chat(*settings, around);
+    if (!chat) return tl::unexpected(chat.error());
+    models.chats.push_back(*std::move(chat));
+    models.agent.context_tokens = std::min(models.agent.context_tokens, settings->context_tokens);
+  }
+  // The budget is written there.
+  if (!models.chats.empty())
+    if (const auto made = make_state_folder(session.state_dir()); !made)
+      return tl::unexpected(made.error());
+  return models;
+}
+
+}  // namespace schedmate::service

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/clock.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+namespace schedmate {
+
+Clock machine_clock() {
+  return {[] { return std::chrono::steady_clock::now().time_since_epoch(); },
+          [](std::chrono::nanoseconds rest) { std::this_thread::sleep_for(rest); },
+          [] { return at(std::time(nullptr)); }};
+}
+
+}  // namespace schedmate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/environment.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+namespace schedmate {
+namespace {
+
+std::string_view value_of(std::string_view name, const char* const* variables) {
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view entry(*variables);
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('='))
+      return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+Environment read_environment(const char* const* variables) {
+  const auto folder = [&](std::string_view name, std::string_view below_home) {
+    const std::string_view own = value_of(name, variables);
+    const std::string_view home = value_of("HOME", variables);
+    if (own.starts_with('/')) return std::string(own);  // XDG: relative paths are ignored
+    return home.empty() ? std::string() : std::string(home).append(below_home);
+  };
+  return {.config_home = folder("XDG_CONFIG_HOME", "/.config"),
+          .state_home = folder("XDG_STATE_HOME", "/.local/state"),
+          .host = host_name(),
+          .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
+          .progress = ::isatty(STDERR_FILENO) == 1,
+          .variable = [variables](std::string_view name) {
+            return std::string(value_of(name, variables));
+          }};
+}
+
+}  // namespace schedmate

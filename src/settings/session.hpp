@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "settings/clock.hpp"
+#include "settings/environment.hpp"
+#include "settings/progress.hpp"
+#include "settings/settings.hpp"
+
+namespace schedmate {
+
+/// What every use case gets from the program that calls it: what was set, where it runs, and which
+/// clock it goes by. A value: a daemon that loads its settings anew makes another one.
+struct Session {
+  Environment environment;
+  Settings settings;
+  Clock clock;
+  BeginProgress progress = no_progress;
+  bool json = false;  ///< a program reads the answer
+
+  [[nodiscard]] std::string state_dir() const {
+    const std::string given = settings.text("state_dir");
+    return given.empty() ? environment.state_home + "/schedmate" : given;
+  }
+};
+
+}  // namespace schedmate

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <schedmate/llm.hpp>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr SettingRow defect(std::string_view key, bool Defects::* field, std::string_view effect) {
+  return {key, SettingKind::flag, "", "", effect, field};
+}
+
+constexpr std::array rows{
+    SettingRow{"mode", SettingKind::choice, "repaired", "repaired|reference",
+               "reference: the released Lucid simulator with all its defects"},
+    SettingRow{"placement", SettingKind::choice, "consolidate", "consolidate|first_fit|spread",
+               "which free GPUs a job gets"},
+    SettingRow{"overhead_small_s", SettingKind::seconds, "40", "",
+               "run time that a preemption adds to a job of up to 8 GPUs"},
+    SettingRow{"overhead_large_s", SettingKind::seconds, "60", "",
+               "run time that a preemption adds to a larger job"},
+    SettingRow{"seed", SettingKind::whole, "1", "", "of everything drawn by lot"},
+    SettingRow{"threads", SettingKind::count, "1", "1024",
+               "virtual clusters replayed at the same time; the results are the same"},
+    SettingRow{"strict", SettingKind::flag, "false", "",
+               "a bad row of a trace is an error instead of a counted skip"},
+    SettingRow{"workload", SettingKind::text, "light", "",
+               "what jobs of a trace that does not say compute: light, heavy or a recipe's path "
+               "(docs/formats/recipe.md)"},
+    SettingRow{"workload_cut", SettingKind::choice, "gap", "gap|leaky_duration",
+               "where one template of resubmissions ends: an hour without any, or another duration "
+               "(which leaks)"},
+    SettingRow{"workload_shuffle", SettingKind::choice, "none", "none|metadata|all",
+               "control: what the Advisor sees is exchanged among jobs with as many GPUs; facts "
+               "alone, or with directory and command"},
+    SettingRow{"workload_errors_pct", SettingKind::whole, "100", "",
+               "facts that are missed or misread, in percent of the measured rates"},
+    SettingRow{"workload_noise_pct", SettingKind::whole, "0", "100",
+               "facts that are exchanged for others beside"},
+    SettingRow{"workload_packed_gpus", SettingKind::whole, "0", "100000",
+               "most GPUs of a job that may share them; 0: as the recipe says, mostly 8"},
+    SettingRow{"interference_pct", SettingKind::whole, "100", "",
+               "what jobs that share GPUs lose, in percent of the model's"},
+    SettingRow{"cost.advice_s", SettingKind::seconds, "0", "",
+               "from a submission until there is advice; no job waits for it"},
+    SettingRow{"cost.tracked_pct", SettingKind::whole, "100", "100",
+               "jobs whose log tells how fast they are"},
+    SettingRow{"cost.warm_up", SettingKind::flag, "false", "",
+               "a profile that is taken before the utilisation is steady shows too little"},
+    SettingRow{"cost.early_end_pct", SettingKind::whole, "0", "100",
+               "jobs that end early, at a moment drawn uniformly"},
+    SettingRow{"cost.failure_gpu_hours", SettingKind::whole, "0", "",
+               "mean GPU hours between two failures that interrupt a job; 0: none"},
+    SettingRow{"cost.framework_pct", SettingKind::whole, "0", "100",
+               "of these failures the framework's, which the job's owner has to mend"},
+    SettingRow{"cost.script_pct", SettingKind::whole, "0", "100",
+               "of these failures the user script's, likewise; the rest is the infrastructure's"},
+    SettingRow{"cost.checkpoint_s", SettingKind::seconds, "1800", "",
+               "of progress between two checkpoints; what is behind the last is lost"},
+    SettingRow{"cost.detection_s", SettingKind::seconds, "600", "",
+               "a failed job holds its GPUs until it is seen"},
+    SettingRow{"cost.manual_restart_s", SettingKind::seconds, "3600", "",
+               "from there until its owner has started it again"},
+    SettingRow{"cost.handled_restart_s", SettingKind::seconds, "60", "",
+               "from there until the Failure Handler has"},
+    SettingRow{"cost.handler_missed_pct", SettingKind::whole, "0", "100",
+               "infrastructure failures that the handler takes for the user's"},
+    SettingRow{"cost.handler_false_pct", SettingKind::whole, "0", "100",
+               "FAILED jobs and failures of scripts that the handler starts again in vain"},
+    SettingRow{"cost.bad_node_pct", SettingKind::whole, "0", "100",
+               "infrastructure failures whose node fails the job again at once when it is not left "
+               "out"},
+    SettingRow{"elastic.interval_s", SettingKind::count, "60", "86400",
+               "between two decisions of an elastic policy"},
+    SettingRow{"elastic.perturbations", SettingKind::count, "20", "1000",
+               "ways to break ties, over which elastic figures are averaged"},
+    SettingRow{"elastic.profile_s", SettingKind::seconds, "0", "",
+               "for which an elastic job is measured on one GPU of each type before it trains"},
+    SettingRow{"elastic.fit", SettingKind::choice, "released", "released|best",
+               "search for throughput models: as Sia's simulator, which ends early, or to the "
+               "least loss"},
+    SettingRow{"elastic.placement", SettingKind::choice, "none", "none|packed|smart",
+               "whether elastic jobs lie on machines and restart when they change them: not at "
+               "all; packed anew in each round; kept where they are"},
+    SettingRow{"elastic.tables", SettingKind::folder, "", "",
+               "step times of elastic jobs, where --tables is not given"},
+    SettingRow{"elastic.hours", SettingKind::whole, "0", "1000000",
+               "elastic jobs submitted later than so long after the first are left out; 0: none"},
+    SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
+    SettingRow{"state_dir", SettingKind::folder, "", "",
+               "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
+    SettingRow{"rules", SettingKind::folder, "", "",
+               "folder with tables that add rows to those of rules/ (docs/formats/rules.md)"},
+    SettingRow{"store", SettingKind::text, "", "",
+               "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
+               "state_dir"},
+    SettingRow{"llm.use", SettingKind::text, "none", "",
+               "language models for what rules leave open: none, or NAMEs with commas between"},
+    SettingRow{"agent.samples", SettingKind::count, "1", "32",
+               "answers asked of each model; the majority counts"},
+    SettingRow{"agent.tool_calls", SettingKind::count, "12", "12",
+               "looks at the tree for one answer"},
+    SettingRow{"agent.tokens", SettingKind::whole, "40000", "",
+               "prompts and replies of one answer together"},
+    SettingRow{"agent.answer_tokens", SettingKind::count, "1000", "100000", "most in one reply"},
+    SettingRow{"agent.doubtful_below_pct", SettingKind::whole, "0", "",
+               "facts less sure than this are asked for too; 0: only what is unknown"},
+    SettingRow{"agent.deadline_s", SettingKind::seconds, "120", "",
+               "for all answers of one job; then the facts stay as they are"},
+    SettingRow{"diagnose.doubtful_below_pct", SettingKind::whole, "30", "",
+               "a rule that is less sure leaves the cause to the model, where there is one"},
+    SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
+               "advise: how a duration is made of past jobs"},
+    SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
+               "advise: vector and fields, or plain cosine from 0.90 on as in the paper"},
+    SettingRow{"embedder.kind", SettingKind::choice, "lexical", "lexical|openai|replay",
+               "what makes vectors of job texts"},
+    SettingRow{"embedder.url", SettingKind::text, "", "", "openai: base address of the server"},
+    SettingRow{"embedder.model", SettingKind::text, "", "", "openai: model; empty: bge-m3"},
+    SettingRow{"embedder.token_file", SettingKind::text, "", "",
+               "openai: file with the bearer token in its first line"},
+    SettingRow{"embedder.token_env", SettingKind::text, "", "",
+               "openai: or the variable that holds it"},
+    SettingRow{"embedder.deadline_s", SettingKind::seconds, "60", "",
+               "openai: of one call, retries included"},
+    SettingRow{"embedder.recording", SettingKind::text, "", "",
+               "replay: JSON lines of {\"text\": ..., \"vector\": [...]}"},
+    SettingRow{"caps.restarts_per_job", SettingKind::whole, "3", "",
+               "diagnose: restarts recommended for one job; then do_not_restart"},
+    SettingRow{"caps.restarts_per_user_hour", SettingKind::whole, "5", "",
+               "diagnose: for all jobs of a user within an hour; then notify"},
+    SettingRow{"caps.nodes_per_hour", SettingKind::whole, "2", "",
+               "diagnose: different nodes given up within an hour; then notify"},
+    SettingRow{"caps.same_cause_same_step", SettingKind::count, "2", "1000",
+               "diagnose: the same cause at the same step so often ends the restarts"},
+    SettingRow{"nvml.library", SettingKind::text, "libnvidia-ml.so.1", "",
+               "diagnose --nvml: NVIDIA's management library, as dlopen finds it"},
+    SettingRow{"nvml.deadline_s", SettingKind::seconds, "20", "",
+               "diagnose --nvml: a driver that hangs is given up then"},
+    defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,
+           "of a pair that shares GPUs the younger stays slowed when the older ends"),
+    defect("defects.double_counted_queue", &Defects::double_counted_queue,
+           "lucid: the wait for the profiler counts twice"),
+    defect("defects.util_unit_slip", &Defects::util_unit_slip,
+           "the utilisation of a heavy pair is capped at 1 instead of 100 %"),
+    defect("defects.late_end", &Defects::late_end,
+           "srtf, tiresias, lucid: every run ends one second late"),
+    defect("defects.node_echo", &Defects::node_echo,
+           "lucid: vcYVn loses a node while the profiler has an extra one"),
+    defect("defects.entry_at_submission", &Defects::entry_at_submission,
+           "lucid: jobs run in their VC while they are profiled"),
+    defect("defects.unranked_arrivals", &Defects::unranked_arrivals,
+           "qssf: jobs that meet an empty queue are ranked a second late"),
+};
+
+constexpr std::array costs_of_failures{"cost.checkpoint_s", "cost.detection_s",
+                                       "cost.manual_restart_s", "cost.handled_restart_s"};
+
+const SettingRow* find_row(std::string_view key) {
+  const auto row = std::ranges::find(rows, key, &SettingRow::key);
+  return row == rows.end() ? nullptr : &*row;
+}
+
+Result<void> check_value(const SettingRow& row, std::string_view value) {
+  const auto wrong = [&](std::string_view needed) {
+    return fail(ErrorCode::unsupported, fmt::format("{}={}: {}", row.key, value, needed));
+  };
+  switch (row.kind) {
+    case SettingKind::choice: {
+      const auto names = split(row.choices, '|');
+      if (std::ranges::find(names, value) != names.end()) return {};
+      return fail(ErrorCode::not_found, unknown_name(row.key, value, names));
+    }
+    case SettingKind::flag:
+      if (value == "true" || value == "false") return {};
+      return wrong("true or false is needed");
+    case SettingKind::seconds:
+    case SettingKind::count:
+    case SettingKind::whole: {
+      const auto number = parse_number<std::int64_t>(value);
+      const bool is_count = row.kind == SettingKind::count;
+      if (!number || *number < (is_count ? 1 : 0)) {
+        return wrong(is_count ? "a whole number from 1 on is needed"
+                              : "a whole number from 0 on is needed");
+      }
+      if (!row.choices.empty() && *number > parse_number<std::int64_t>(row.choices).value_or(0))
+        return wrong(fmt::format("at most {}", row.choices));
+      if (row.kind == SettingKind::seconds && *number > 86'400) return wrong("at most 86400 s");
+      return {};
+    }
+    case SettingKind::folder:
+    case SettingKind::text:
+      return {};
+  }
+  return {};
+}
+
+/// llm.NAME.KEY taken apart. NAME may hold dots, KEY does not.
+struct ModelKey {
+  std::string name, key;
+};
+std::optional<ModelKey> model_key(std::string_view full) {
+  constexpr std::string_view start = "llm.";
+  const std::size_t dot = full.rfind('.');
+  if (!full.starts_with(start) || dot < start.size()) return std::nullopt;
+  return ModelKey{std::string(full.substr(start.size(), dot - start.size())),
+                  std::string(full.substr(dot + 1))};
+}
+
+/// `none`, a comma and a colon mean something to --llm.
+Result<void> check_model(const ModelKey& each, std::string_view value) {
+  if (each.name.empty() || each.name == "none" || each.name.find_first_of(",:") < each.name.size())
+    return fail(ErrorCode::unsupported, fmt::format("'{}' cannot name a model", each.name));
+  return read_chat_settings(each.name, {{each.key, std::string(value)}}).map([](const auto&) {});
+}
+
+}  // namespace
+
+bool is_cost_of_failures(const SettingRow& row) {
+  return std::ranges::find(costs_of_failures, row.key) != costs_of_failures.end();
+}
+
+std::span<const SettingRow> setting_rows() { return rows; }
+
+std::string_view unit_of(const SettingRow& row) {
+  return row.kind == SettingKind::seconds ? "s" : "";
+}
+
+Result<void> Settings::set(std::string_view key, std::string_view value, std::string_view origin) {
+  const SettingRow* row = find_row(key);
+  if (const auto model = row == nullptr ? model_key(key) : std::nullopt) {
+    if (auto ok = check_model(*model, value); !ok) return ok;
+    given_[std::string(key)] = {std::string(value), std::string(origin)};
+    return {};
+  }
+  if (row == nullptr) {
+    std::vector<std::string_view> names;
+    for (const SettingRow& each : rows) names.push_back(each.key);
+    return fail(ErrorCode::not_found, unknown_name("setting", key, names));
+  }
+  if (auto ok = check_value(*row, value); !ok) return ok;
+  given_[std::string(key)] = {std::string(value), std::string(origin)};
+  return {};
+}
+
+std::string Settings::text(std::string_view key) const {
+  if (const auto found = given_.find(key); found != given_.end()) return found->second.text;
+  const SettingRow* row = find_row(key);
+  SCHEDMATE_CHECK(row != nullptr, "the code asks for settings that exist");
+  if (row->defect == nullptr) return std::string(row->fallback);
+  return text("mode") == "reference" ? "true" : "false";
+}
+
+std::string Settings::origin(std::string_view key) const {
+  if (const auto found = given_.find(key); found != given_.end()) return found->second.origin;
+  const SettingRow* row = find_row(key);
+  return row != nullptr && row->defect != nullptr ? "mode" : "default";
+}
+
+std::int64_t Settings::whole(std::string_view key) const {
+  return parse_number<std::int64_t>(text(key)).value_or(0);
+}
+
+std::vector<std::string> Settings::models() const {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : given_) {
+    auto model = model_key(key);
+    if (model && std::ranges::find(names, model->name) == names.end())
+      names.push_back(std::move(model->name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::map<std::string, std::string> Settings::model(std::string_view name) const {
+  std::map<std::string, std::string> table;
+  for (const auto& [key, value] : given_)
+    if (const auto model = model_key(key); model && model->name == name)
+      table[model->key] = value.text;
+  return table;
+}
+
+Defects Settings::defects() const {
+  Defects defects;
+  for (const SettingRow& row : rows) {
+    if (row.defect != nullptr) defects.*row.defect = flag(row.key);
+  }
+  return defects;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The settings in effect, from where they are given. A program that runs for long calls it again
+/// when it is told to, and goes on with the old ones if that fails.
+
+#include <string>
+#include <vector>
+
+#include "settings/environment.hpp"
+#include "settings/settings.hpp"
+
+namespace schedmate {
+
+struct SettingsSources {
+  std::string
+      file;  ///< TOML; "" = schedmate/config.toml in Environment::config_home, if it is there
+  struct Given {
+    std::string key, value;
+    std::string origin;  ///< a flag's name
+  };
+  std::vector<Given> given;  ///< above the file, later ones above earlier ones
+};
+
+/// Errors: as Settings::set and Settings::read_file.
+[[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources,
+                                             const Environment& environment);
+
+}  // namespace schedmate
