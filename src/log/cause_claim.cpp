@@ -7,7 +7,7 @@
 #include <array>
 
 #include "log/conditions.hpp"
-#include "log/failure_rules.hpp"
+#include "log/xid_table.hpp"
 
 namespace schedmate {
 

@@ -208,7 +208,7 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
   }
-  const WitnessCase what{input.job, input.kernel_logs, input.gpus, *rules, input.rules};
+  const WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(), input.rules};
   if (auto done = hear_witnesses(what, line, made); !done) return tl::unexpected(done.error());
   if (auto done = fill_unseen(judges, made); !done) return tl::unexpected(done.error());
   restrain_model(made);

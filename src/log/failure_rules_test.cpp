@@ -46,9 +46,6 @@ TEST_CASE("an Xid is judged by NVIDIA's table, one that follows another by that 
         FailureClass::user_script);
   CHECK(judge({"NVRM: Xid (PCI:0000:dc:00): 45, pid=1, caused by previous Xid 149", "", {}})
             .component == Component::nvlink);
-  CHECK(xid_in("NVRM: Xid (PCI:0000:dc:00): 45, x") == 45);
-  CHECK_FALSE(xid_in("Xid 79"));
-  CHECK_FALSE(xid_in("NVRM: Xid (PCI:0000:dc:00): many"));
 }
 
 TEST_CASE("where no word decides, the place of the exception does") {

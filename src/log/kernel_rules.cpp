@@ -50,8 +50,7 @@ Result<KernelRules> KernelRules::load(const std::string& folder) {
   return made;
 }
 
-std::optional<Sighting> KernelRules::judge(std::string_view message,
-                                           const FailureRules& xids) const {
+std::optional<Sighting> KernelRules::judge(std::string_view message, const XidTable& xids) const {
   message = message.substr(0, most_message);
   if (begins_with_process(message) && !message.contains("]: segfault at")) return std::nullopt;
   const Found found = phrases_.find(message);
@@ -61,13 +60,13 @@ std::optional<Sighting> KernelRules::judge(std::string_view message,
   if (!code) return std::nullopt;
   Sighting finding;
   finding.means =
-      xids.xid(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
-                                              .verdict = FailureClass::infrastructure,
-                                              .component = Component::gpu,
-                                              .reason = "an Xid that the table does not have",
-                                              .advice = "look it up in NVIDIA's catalogue",
-                                              .recommendation = Recommendation::notify,
-                                              .confidence = 0.3});
+      xids.at(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
+                                             .verdict = FailureClass::infrastructure,
+                                             .component = Component::gpu,
+                                             .reason = "an Xid that the table does not have",
+                                             .advice = "look it up in NVIDIA's catalogue",
+                                             .recommendation = Recommendation::notify,
+                                             .confidence = 0.3});
   finding.decides = finding.explains = finding.means.recommendation != Recommendation::notify;
   return finding;
 }

@@ -21,8 +21,7 @@ class KernelRules {
 
   /// A finding without node and time; nothing for a message that no row knows. `xids` is asked for
   /// an Xid that no row names.
-  [[nodiscard]] std::optional<Sighting> judge(std::string_view message,
-                                              const FailureRules& xids) const;
+  [[nodiscard]] std::optional<Sighting> judge(std::string_view message, const XidTable& xids) const;
 
  private:
   struct Row {

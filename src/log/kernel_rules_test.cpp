@@ -12,7 +12,7 @@ namespace schedmate {
 namespace {
 
 std::optional<Sighting> judge(std::string_view message) {
-  static const auto xids = FailureRules::load("");
+  static const auto xids = XidTable::load("");
   static const auto rules = KernelRules::load("");
   REQUIRE_MESSAGE(rules, rules.error().message);
   return rules->judge(message, *xids);
@@ -80,7 +80,7 @@ TEST_CASE("an operator's row comes first, and a wrong one is an error with its p
       << "[[event]]\nname = \"fan\"\nclass = \"infrastructure\"\ncomponent = \"node\"\n"
          "any = [\"^ipmi: fan*\"]\nreason = \"r\"\nrecommendation = \"notify\"\nadvice = \"a\"\n"
          "confidence = 0.5\n";
-  const auto xids = FailureRules::load("");
+  const auto xids = XidTable::load("");
   const auto rules = KernelRules::load(folder.path(""));
   REQUIRE_MESSAGE(rules, rules.error().message);
   CHECK(rules->judge("ipmi: fan 3 stopped", *xids)->means.rule == "fan");

@@ -8,7 +8,8 @@
 #include <string>
 
 #include "log/classify.hpp"
-#include "log/failure_rules.hpp"
+#include "log/blame.hpp"
+#include "log/failure_verdict.hpp"
 
 namespace schedmate {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "log/failure_rules.hpp"
+#include "log/xid_table.hpp"
 
 namespace schedmate {
 
@@ -38,7 +38,7 @@ struct WitnessCase {
   const std::optional<JobContext>& job;
   std::span<const KernelLog> kernel_logs;
   std::span<const GpuReading> gpus;
-  const FailureRules& rules;
+  const XidTable& xids;
   const std::string& folder;  ///< operator's rules, "" = none
 };
 

@@ -106,7 +106,7 @@ class Hearing {
     // Of months of a journal few lines are of the job's time.
     if (line->time && window_.place(line->time) == InWindow::outside && !names_process(*line))
       return;
-    auto finding = rules_.judge(line->message, what_.rules);
+    auto finding = rules_.judge(line->message, what_.xids);
     if (!finding || is_of_another_job(line->message)) return;
     finding->node = *node;
     finding->when = line->when;

@@ -11,7 +11,7 @@ namespace schedmate::fuzz {
 
 /// A message is a part of its line, times are numbers, and a fault of a machine has a component.
 void fuzz_kernel_log(std::string_view input) {
-  static const auto xids = FailureRules::load("");
+  static const auto xids = XidTable::load("");
   static const auto rules = KernelRules::load("");
   SCHEDMATE_CHECK(xids && rules, "the built-in tables are good");
   each_line_of(input, [&](const Line& line) {
