@@ -7,7 +7,7 @@
 #include <schedmate/llm.hpp>
 #include <span>
 
-#include "log/shape_question.hpp"
+#include "log/clean.hpp"
 
 namespace schedmate {
 

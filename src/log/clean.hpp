@@ -6,6 +6,7 @@
 /// loggers put in front (time stamp, rank, level, module) is told apart from what was said.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,5 +38,8 @@ struct Said {
 
 /// Prefixes told apart, nested ones too.
 [[nodiscard]] Said read_prefixes(std::string_view state);
+
+/// Makes a text of a log fit to be shown: secrets out, no control characters.
+using CleanText = std::function<std::string(std::string_view)>;
 
 }  // namespace schedmate

@@ -7,8 +7,8 @@
 #include <schedmate/diagnosis.hpp>
 #include <string>
 
-#include "log/classify.hpp"
 #include "log/blame.hpp"
+#include "log/classify.hpp"
 #include "log/failure_verdict.hpp"
 
 namespace schedmate {

@@ -3,15 +3,13 @@
 
 /// A language model as a ShapeReader: the question, and what its reply says.
 
-#include <functional>
 #include <schedmate/llm.hpp>
 #include <schedmate/progress.hpp>
 #include <span>
 
-namespace schedmate {
+#include "log/clean.hpp"
 
-/// Makes a text of a log fit to be shown: secrets out, no control characters.
-using CleanText = std::function<std::string(std::string_view)>;
+namespace schedmate {
 
 [[nodiscard]] ChatRequest shape_question(const LineShape& shape, const CleanText& clean);
 

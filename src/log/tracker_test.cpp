@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/support/log_text.hpp"
+#include "tests/support/progress_text.hpp"
 
 namespace schedmate {
 namespace {

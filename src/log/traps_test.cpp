@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "log/tracker.hpp"
-#include "tests/support/log_text.hpp"
+#include "tests/support/progress_text.hpp"
 
 namespace schedmate {
 namespace {
