@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "log/kernel_lines.hpp"
-#include "log/kernel_rules.hpp"
-#include "log/lines.hpp"
+#include "log/lines/lines.hpp"
+#include "log/witness/kernel_lines.hpp"
+#include "log/witness/kernel_rules.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {

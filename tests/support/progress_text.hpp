@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "log/tracker.hpp"
+#include "log/progress/tracker.hpp"
 
 namespace schedmate::testing {
 

@@ -96,6 +96,14 @@ TEST_CASE("a module may include itself, base, core and the public headers, nothi
   CHECK(includes("src/python/a.cpp", "\"config/b.hpp\"").empty());
   CHECK(includes("src/config/a.cpp", "\"python/b.hpp\"") == "1: config includes python/b.hpp\n");
   CHECK(includes("src/python/a.cpp", "\"core/b.hpp\"") == "1: python includes core/b.hpp\n");
+  CHECK(includes("src/log/failure/a.cpp", "\"log/witness/b.hpp\"").empty());
+  CHECK(includes("src/log/ask/a.cpp", "\"log/ask/b.hpp\"").empty());
+  CHECK(includes("src/log/lines/a.cpp", "\"log/ask/b.hpp\"") ==
+        "1: log/lines includes log/ask/b.hpp\n");
+  CHECK(includes("src/log/witness/a.cpp", "\"log/failure/b.hpp\"") ==
+        "1: log/witness includes log/failure/b.hpp\n");
+  CHECK(includes("src/policy/a.cpp", "\"log/lines/b.hpp\"") ==
+        "1: policy includes log/lines/b.hpp\n");
   CHECK(includes("apps/a.cpp", "\"sim/b.hpp\"").empty());
   CHECK(includes("src/policy/a_test.cpp", "\"sim/b.hpp\"").empty());
 }

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/ask/ask.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most_lines = 8;
+constexpr std::size_t most_questions = 16;
+
+using Names = std::initializer_list<std::string_view>;
+
+bool has_any(std::string_view text, Names names) {
+  return std::ranges::any_of(names, [&](auto name) { return text.contains(name); });
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string of_total(double value, const std::optional<double>& total) {
+  return total ? fmt::format("{} of {}", number(value), number(*total)) : number(value);
+}
+
+/// The distinct line that holds a text which a reader has shortened.
+std::vector<KeptLine> lines_with(const LogIndex& index, const std::vector<std::string>& texts) {
+  std::vector<KeptLine> lines;
+  for (const auto& text : texts)
+    for (const Utterance& each : index.said)
+      if (!text.empty() && each.last.text.contains(std::string_view(text).substr(0, 120))) {
+        lines.push_back(each.last);
+        break;
+      }
+  return lines;
+}
+
+std::string in_words(double seconds) {
+  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string speed(const Progress& progress) {
+  std::string text;
+  if (progress.step_time_s)
+    text = fmt::format("{} s a step ({})", number(*progress.step_time_s), progress.by);
+  if (progress.throughput)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number(progress.throughput->value),
+                        progress.throughput->unit);
+  return text;
+}
+
+std::string how_far(const Progress& progress) {
+  std::string text;
+  if (progress.step) text = "step " + of_total(*progress.step, progress.total_steps);
+  if (progress.epoch)
+    text += fmt::format("{}epoch {}", text.empty() ? "" : ", ",
+                        of_total(*progress.epoch, progress.total_epochs));
+  if (progress.remaining_s) text += ", " + in_words(*progress.remaining_s) + " left";
+  return text;
+}
+
+std::string loss(const Progress& progress) {
+  if (!progress.loss) return "";
+  std::string text;
+  text = "loss " + number(*progress.loss);
+  if (progress.step) text += " at step " + number(*progress.step);
+  return text;
+}
+
+/// What `tell` makes of the progress, with the line it stands on.
+LogAnswer by_progress(const LogKnowledge& knowledge, std::string (*tell)(const Progress&)) {
+  const auto progress = knowledge.progress();
+  if (!progress) return {};
+  LogAnswer answer;
+  answer.text = tell(*progress);
+  if (!answer.text.empty()) answer.lines = lines_with(knowledge.index, progress->evidence);
+  return answer;
+}
+
+LogAnswer failure(const LogKnowledge& knowledge) {
+  LogAnswer answer;
+  const auto diagnosis = knowledge.diagnosis();
+  if (!diagnosis) return answer;
+  if (diagnosis->verdict == FailureClass::none) {
+    answer.text = "no failure is found in this log";
+    return answer;
+  }
+  answer.text = fmt::format("{}: {}", name_of(diagnosis->verdict), diagnosis->reason);
+  for (const LogEvidence& each : diagnosis->evidence)
+    if (each.role == LineRole::cause) answer.lines.push_back({each.line, each.text});
+  return answer;
+}
+
+/// Lines that hold one of the words and, where wanted, a number.
+LogAnswer mentions(const LogIndex& index, Names words, bool with_number) {
+  LogAnswer answer;
+  std::vector<const Utterance*> found;
+  for (const Utterance& each : index.said) {
+    const bool numbered = each.last.text.find_first_of("0123456789") != std::string::npos;
+    if ((numbered || !with_number) && has_any(lower_case(each.last.text), words))
+      found.push_back(&each);
+  }
+  std::ranges::stable_sort(found, std::greater(),
+                           [](const auto* each) { return each->last.number; });
+  for (const Utterance* each : found) {
+    if (answer.lines.size() == most_lines) break;
+    answer.lines.push_back(each->last);
+  }
+  return answer;
+}
+
+LogAnswer checkpoints(const LogKnowledge& knowledge) {
+  auto answer = mentions(knowledge.index,
+                         {"checkpoint", "ckpt", "saving model", "saved model", "snapshot",
+                          "save to", "saving to", "model saved", "saved to", "saving weights"},
+                         false);
+  std::erase_if(answer.lines, [](const KeptLine& line) {
+    return has_any(
+        lower_case(line.text),
+        {"loading", "load ", "loaded", "restor", "resum", "no checkpoint", "not found", "load_",
+         "gradient_checkpoint", "gradient checkpoint", "activation_checkpoint"});
+  });
+  answer.text = answer.lines.empty() ? "no line says that a checkpoint was saved"
+                                     : fmt::format("the last line about a saved checkpoint is {}",
+                                                   answer.lines.front().number);
+  return answer;
+}
+
+LogAnswer memory(const LogKnowledge& knowledge) {
+  return mentions(knowledge.index,
+                  {"memory", " mem", "max_mem", "gib", "gpu_mem", "vram", "mem:", "mem="}, true);
+}
+
+LogAnswer settings(std::string_view question, const LogKnowledge& knowledge) {
+  LogAnswer answer;
+  for (auto& line : best_lines(question, knowledge.index, 4 * most_lines))
+    if (line.text.find_first_of(":=") != std::string::npos && answer.lines.size() < most_lines)
+      answer.lines.push_back(std::move(line));
+  return answer;
+}
+
+LogAnswer one(std::string_view question, const LogKnowledge& knowledge) {
+  const auto asked = lower_case(question);
+  const auto by = [](LogAnswer answer, std::string_view name) {
+    answer.by = name;
+    return answer;
+  };
+  if (has_any(asked, {"why", "fail", "error", "crash", "die", "stop", "wrong", "killed"}))
+    return by(failure(knowledge), "failure");
+  if (has_any(asked, {"checkpoint", "ckpt", "save", "snapshot"}))
+    return by(checkpoints(knowledge), "checkpoint");
+  if (has_any(asked, {"batch size", "learning rate", "argument", "setting", "config", "hyperparam",
+                      "optimizer", "which model", "what model", "seed", "parameter"}))
+    return by(settings(question, knowledge), "settings");
+  if (has_any(asked, {"fast", "speed", "slow", "throughput", "step time", "per second", "it/s"}))
+    return by(by_progress(knowledge, speed), "speed");
+  if (has_any(asked, {"loss", "converg"})) return by(by_progress(knowledge, loss), "loss");
+  if (has_any(asked, {"memory", "vram"})) return by(memory(knowledge), "memory");
+  if (has_any(asked, {"how far", "progress", "epoch", "remain", "left", "eta", "finish", "done",
+                      "how long", "step"}))
+    return by(by_progress(knowledge, how_far), "progress");
+  return {};
+}
+
+}  // namespace
+
+std::vector<LogAnswer> answer(std::string_view text, const LogKnowledge& knowledge) {
+  std::vector<LogAnswer> answers;
+  for (const auto part : split(text, '?')) {
+    const auto question = trim(part);
+    if (question.empty() || answers.size() == most_questions) continue;
+    LogAnswer found = one(question, knowledge);
+    if (found.text.empty() && found.lines.empty())
+      found = {"", "", best_lines(question, knowledge.index, most_lines), "words"};
+    if (found.text.empty() && found.lines.empty()) found.text = "no line of the log fits the words";
+    found.question = question;
+    answers.push_back(std::move(found));
+  }
+  return answers;
+}
+
+}  // namespace schedmate
