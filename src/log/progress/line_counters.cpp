@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which numbers of a line count steps and epochs.
+#include "log/progress/line_counters.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/text.hpp"
-#include "log/progress/line_parts.hpp"
+#include "log/progress/line_times.hpp"
 #include "log/progress/units.hpp"
 
 namespace schedmate {

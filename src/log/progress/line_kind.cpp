@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a line tells of training steps, of something held out, or of nothing.
+#include "log/progress/line_kind.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "log/progress/line_parts.hpp"
 
 namespace schedmate {
 namespace {
@@ -44,7 +44,6 @@ bool is_held_out(const LineParts& parts, const std::vector<std::string>& head) {
 
 }  // namespace
 
-/// "Epoch 1 | val | 90/100 | ...": a field of its own before the counter.
 bool names_held_out(const LineParts& parts) {
   auto counter = parts.step;
   for (std::size_t i = 0; !counter && i < parts.numbers.size(); ++i)

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "log/lines/numbers.hpp"
-#include "log/progress/reading.hpp"
+#include "log/progress/log_words.hpp"
 
 namespace schedmate {
 
@@ -32,15 +32,5 @@ struct LineParts {
 [[nodiscard]] std::string_view last_word(std::string_view phrase);
 /// The lower-case words of a text, without digits and punctuation.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
-
-/// "Batch 0.51 (0.60)", "Step: 120ms": the word of a counter before what is the time of a step.
-[[nodiscard]] bool is_step_itself(const LineParts& parts, std::size_t i);
-
-void read_counters(LineParts& parts, Reading& reading);
-void read_loss(LineParts& parts, Reading& reading);
-void read_times(const LineParts& parts, Reading& reading);
-/// "Epoch 1 | val | 90/100 | ...": a field of its own before the counter.
-[[nodiscard]] bool names_held_out(const LineParts& parts);
-[[nodiscard]] Reading::Kind kind_of(const LineParts& parts, const Reading& reading);
 
 }  // namespace schedmate

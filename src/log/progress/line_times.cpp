@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which numbers of a line are times, rates and throughputs.
+#include "log/progress/line_times.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "log/progress/line_parts.hpp"
 #include "log/progress/units.hpp"
 
 namespace schedmate {

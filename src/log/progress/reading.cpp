@@ -5,8 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/text.hpp"
-#include "log/progress/line_parts.hpp"
+#include "log/progress/line_counters.hpp"
+#include "log/progress/line_kind.hpp"
+#include "log/progress/line_times.hpp"
 
 namespace schedmate {
 namespace {
@@ -19,6 +20,55 @@ const LogFormat* format_of(const LineParts& parts) {
     if (!format.keys.empty() && fits) return &format;
   }
   return nullptr;
+}
+
+/// "average loss at step 186100: 0.0619": the value of what the counter's words name.
+std::optional<std::size_t> behind_step(const LineParts& parts) {
+  if (!parts.step || *parts.step + 1 >= parts.keys.size()) return std::nullopt;
+  const auto next = *parts.step + 1;
+  const std::string_view key = parts.keys[*parts.step];
+  const auto before = key.substr(0, key.rfind(' '));
+  const bool joined = last_word(before) == "at" || last_word(before) == "after";
+  // "Training loss (for one batch) at step 200: 0.5"
+  static const WordSet loss = {"loss"};
+  const auto head = plain_key(parts.body.substr(0, parts.numbers[*parts.step].at));
+  const bool held_out = has_word(head, parts.words.held_out);
+  const bool names_loss = joined && !held_out && has_word(head, loss);
+  const bool value = parts.keys[next].empty() && parts.numbers[next].unit.empty();
+  return names_loss && value ? std::optional(next) : std::nullopt;
+}
+
+/// By the best name; else the only key that ends in "loss"; else the only one that has the word.
+void read_loss(LineParts& parts, Reading& reading) {
+  const auto take = [&](std::size_t i, int rank) {
+    parts.loss = i;
+    if (std::isfinite(parts.numbers[i].value)) reading.loss = parts.numbers[i].value;
+    reading.loss_rank = rank;
+  };
+  if (parts.format != nullptr)
+    if (const auto i = parts.index_of(parts.format->loss)) return take(*i, 0);
+  if (const auto i = behind_step(parts)) return take(*i, 1);
+  for (const auto& name : parts.words.loss)
+    if (const auto i = parts.index_of(name); i && !parts.numbers[*i].percent) return take(*i, 0);
+  const auto only = [&](const auto& fits) {
+    std::optional<std::size_t> found;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < parts.keys.size(); ++i) {
+      if (i == parts.step || !fits(parts.keys[i])) continue;
+      if (has_word(parts.keys[i], parts.words.held_out)) continue;
+      found = i;
+      ++count;
+    }
+    return count == 1 ? found : std::nullopt;
+  };
+  const auto last = [](const std::string& key) { return last_word(key) == "loss"; };
+  const auto ends = [](const std::string& key) { return key.ends_with("loss"); };
+  static const WordSet loss = {"loss"};
+  const auto has = [](const std::string& key) { return has_word(key, loss); };
+  if (const auto i = only(last)) return take(*i, 1);
+  if (std::ranges::any_of(parts.keys, last)) return;
+  if (const auto i = only(ends)) return take(*i, 1);
+  if (const auto i = only(has)) return take(*i, 1);
 }
 
 /// A line whose numbers a pattern tells by their places.
@@ -80,101 +130,6 @@ Reading by_words(const Said& said, const LogWords& words) {
 }
 
 }  // namespace
-
-LineParts::LineParts(std::string_view text, const LogWords& known)
-    : body(text), words(known), numbers(numbers_of(text)) {
-  keys.reserve(numbers.size());
-  for (const Number& number : numbers) keys.push_back(plain_key(number.key));
-}
-
-std::optional<std::size_t> LineParts::index_of(std::string_view key) const {
-  const auto at = std::ranges::find(keys, key);
-  if (key.empty() || at == keys.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - keys.begin());
-}
-
-bool LineParts::is_held_out(std::size_t i) const {
-  return words.held_out.contains(keys[i].substr(0, keys[i].find(' ')));
-}
-
-bool has_word(std::string_view phrase, const WordSet& set) {
-  while (!phrase.empty()) {
-    const auto end = std::min(phrase.find(' '), phrase.size());
-    if (set.contains(phrase.substr(0, end))) return true;
-    phrase.remove_prefix(std::min(end + 1, phrase.size()));
-  }
-  return false;
-}
-
-std::string_view last_word(std::string_view phrase) {
-  const auto space = phrase.rfind(' ');
-  return space == std::string_view::npos ? phrase : phrase.substr(space + 1);
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : plain_key(text)) {
-    const bool letter = (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
-    if (letter)
-      words.back() += c;
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  return words;
-}
-
-namespace {
-
-/// "average loss at step 186100: 0.0619": the value of what the counter's words name.
-std::optional<std::size_t> behind_step(const LineParts& parts) {
-  if (!parts.step || *parts.step + 1 >= parts.keys.size()) return std::nullopt;
-  const auto next = *parts.step + 1;
-  const std::string_view key = parts.keys[*parts.step];
-  const auto before = key.substr(0, key.rfind(' '));
-  const bool joined = last_word(before) == "at" || last_word(before) == "after";
-  // "Training loss (for one batch) at step 200: 0.5"
-  static const WordSet loss = {"loss"};
-  const auto head = plain_key(parts.body.substr(0, parts.numbers[*parts.step].at));
-  const bool held_out = has_word(head, parts.words.held_out);
-  const bool names_loss = joined && !held_out && has_word(head, loss);
-  const bool value = parts.keys[next].empty() && parts.numbers[next].unit.empty();
-  return names_loss && value ? std::optional(next) : std::nullopt;
-}
-
-}  // namespace
-
-/// By the best name; else the only key that ends in "loss"; else the only one that has the word.
-void read_loss(LineParts& parts, Reading& reading) {
-  const auto take = [&](std::size_t i, int rank) {
-    parts.loss = i;
-    if (std::isfinite(parts.numbers[i].value)) reading.loss = parts.numbers[i].value;
-    reading.loss_rank = rank;
-  };
-  if (parts.format != nullptr)
-    if (const auto i = parts.index_of(parts.format->loss)) return take(*i, 0);
-  if (const auto i = behind_step(parts)) return take(*i, 1);
-  for (const auto& name : parts.words.loss)
-    if (const auto i = parts.index_of(name); i && !parts.numbers[*i].percent) return take(*i, 0);
-  const auto only = [&](const auto& fits) {
-    std::optional<std::size_t> found;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < parts.keys.size(); ++i) {
-      if (i == parts.step || !fits(parts.keys[i])) continue;
-      if (has_word(parts.keys[i], parts.words.held_out)) continue;
-      found = i;
-      ++count;
-    }
-    return count == 1 ? found : std::nullopt;
-  };
-  const auto last = [](const std::string& key) { return last_word(key) == "loss"; };
-  const auto ends = [](const std::string& key) { return key.ends_with("loss"); };
-  static const WordSet loss = {"loss"};
-  const auto has = [](const std::string& key) { return has_word(key, loss); };
-  if (const auto i = only(last)) return take(*i, 1);
-  if (std::ranges::any_of(parts.keys, last)) return;
-  if (const auto i = only(ends)) return take(*i, 1);
-  if (const auto i = only(has)) return take(*i, 1);
-}
 
 Reading read_line(const Said& said, const LogWords& words) {
   auto told = by_pattern(said, words);
