@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a log says, small enough to ask (design 5.4, Query Engine): its distinct lines with how
+/// What a log says, small enough to ask (paper 3.2, Query Engine): its distinct lines with how
 /// often and where they stand. A log of gigabytes has a few thousand of them.
 
 #include <cstdint>

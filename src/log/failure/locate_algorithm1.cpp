@@ -5,8 +5,8 @@
 /// as soon as one chunk is left, and believes that every chunk behind the first failure is one,
 /// too.
 ///
-/// One departure, as design.md section 8 takes it: `<= 2` would call progress lines a failure, so
-/// only class 0 counts. What is returned is the chunk's first failure line.
+/// One departure (docs/decisions/0010): `<= 2` would call progress lines a failure, so only class 0
+/// counts. What is returned is the chunk's first failure line.
 
 #include "log/failure/locate.hpp"
 #include "log/lines/line_blocks.hpp"

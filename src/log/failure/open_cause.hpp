@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A failure whose cause the rules leave open, shown to a CauseReader (design 5.5).
+/// A failure whose cause the rules leave open, shown to a CauseReader.
 
 #include <optional>
 #include <schedmate/diagnosis.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lines that the rules do not read, kept by shape for a ShapeReader (design 5.4). Bounded: the
-/// last lines of the shapes that come most often.
+/// Lines that the rules do not read, kept by shape for a ShapeReader. Bounded: the last
+/// lines of the shapes that come most often.
 
 #include <deque>
 #include <memory>
