@@ -10,7 +10,7 @@
 #include "base/fence.hpp"
 #include "base/reply_object.hpp"
 #include "base/words.hpp"
-#include "log/numbers.hpp"
+#include "log/lines/numbers.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate::service {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "log/ask/ask.hpp"
 #include "service/models.hpp"
-#include "log/ask.hpp"
 
 namespace schedmate::service {
 

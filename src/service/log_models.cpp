@@ -10,7 +10,7 @@
 #include "service/advisor_state.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "log/cause_question.hpp"
+#include "log/failure/cause_question.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate::service {

@@ -12,7 +12,7 @@
 
 #include "base/output.hpp"
 #include "base/words.hpp"
-#include "log/ask.hpp"
+#include "log/ask/ask.hpp"
 #include "tests/hostile_logs/cases.hpp"
 #include "tests/support/scratch.hpp"
 #include "tree/redact.hpp"

@@ -96,6 +96,14 @@ TEST_CASE("a module may include itself, base, core and the public headers, nothi
   CHECK(includes("src/python/a.cpp", "\"config/b.hpp\"").empty());
   CHECK(includes("src/config/a.cpp", "\"python/b.hpp\"") == "1: config includes python/b.hpp\n");
   CHECK(includes("src/python/a.cpp", "\"core/b.hpp\"") == "1: python includes core/b.hpp\n");
+  CHECK(includes("src/log/failure/a.cpp", "\"log/witness/b.hpp\"").empty());
+  CHECK(includes("src/log/ask/a.cpp", "\"log/ask/b.hpp\"").empty());
+  CHECK(includes("src/log/lines/a.cpp", "\"log/ask/b.hpp\"") ==
+        "1: log/lines includes log/ask/b.hpp\n");
+  CHECK(includes("src/log/witness/a.cpp", "\"log/failure/b.hpp\"") ==
+        "1: log/witness includes log/failure/b.hpp\n");
+  CHECK(includes("src/policy/a.cpp", "\"log/lines/b.hpp\"") ==
+        "1: policy includes log/lines/b.hpp\n");
   CHECK(includes("apps/a.cpp", "\"sim/b.hpp\"").empty());
   CHECK(includes("src/policy/a_test.cpp", "\"sim/b.hpp\"").empty());
 }
@@ -116,8 +124,8 @@ TEST_CASE("sizes over the limits are found, at the limits not") {
   };
   CHECK(sizes("a.hpp", repeat("\n", 200)).empty());
   CHECK(sizes("a.hpp", repeat("\n", 201)) == "0: lines: 201, limit 200\n");
-  CHECK(sizes("a.cpp", repeat("\n", 400)).empty());
-  CHECK(sizes("a.cpp", repeat("\n", 401)) == "0: lines: 401, limit 400\n");
+  CHECK(sizes("a.cpp", repeat("\n", 500)).empty());
+  CHECK(sizes("a.cpp", repeat("\n", 501)) == "0: lines: 501, limit 500\n");
   CHECK(sizes("a.cpp", "\n" + std::string(101, 'x') + "\n") == "2: columns: 101, limit 100\n");
   CHECK(sizes("a.cpp", repeat("é", 100) + "\n").empty());
   CHECK(sizes("a.cpp", function_of(60)).empty());
