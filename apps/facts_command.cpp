@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/facts_text.hpp"
 #include "apps/job_flags.hpp"

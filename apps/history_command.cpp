@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "advisor/fields.hpp"
 #include "advisor/record_json.hpp"
@@ -52,10 +53,11 @@ std::string finish_text(const JobRecord& record) {
   const auto score = score_advice(record);
   return fmt::format("{}: {} after {}{}\n", printable(record.id), state_word(record.outcome->state),
                      in_words(record.outcome->duration),
-                     !score ? std::string()
-                            : fmt::format("; advised {}, {} the interval",
-                                          in_words(Seconds(std::llround(record.advice->p50.count()))),
-                                          score->inside ? "inside" : "outside"));
+                     !score
+                         ? std::string()
+                         : fmt::format("; advised {}, {} the interval",
+                                       in_words(Seconds(std::llround(record.advice->p50.count()))),
+                                       score->inside ? "inside" : "outside"));
 }
 
 Result<void> finish(const Call& call, const HistoryFlags& flags) {
@@ -155,10 +157,14 @@ struct Action {
 };
 
 constexpr std::array actions{
-    Action{"add", add, "ID"},     Action{"finish", finish, "ID"},
-    Action{"import", import, "FORMAT:PATH"}, Action{"list", list},
-    Action{"show", show, "ID"},   Action{"forget", forget, "ID"},
-    Action{"calibration", calibration}, Action{"export", export_all},
+    Action{"add", add, "ID"},
+    Action{"finish", finish, "ID"},
+    Action{"import", import, "FORMAT:PATH"},
+    Action{"list", list},
+    Action{"show", show, "ID"},
+    Action{"forget", forget, "ID"},
+    Action{"calibration", calibration},
+    Action{"export", export_all},
 };
 
 Result<void> run_action(const Call& call, const HistoryFlags& flags) {
@@ -186,10 +192,8 @@ void add_past_job(CLI::App& command, HistoryFlags& flags) {
   command.add_option("--gpu-type", flags.job.gpu_type, "add: as the request named it")
       ->type_name("TYPE");
   command.add_option("--branch", flags.branch, "add: of the repository")->type_name("B");
-  command.add_option("--partition", flags.vc, "add: virtual cluster or partition")
-      ->type_name("P");
-  command.add_option("--facts", flags.facts, "add: what `facts --json` printed")
-      ->type_name("FILE");
+  command.add_option("--partition", flags.vc, "add: virtual cluster or partition")->type_name("P");
+  command.add_option("--facts", flags.facts, "add: what `facts --json` printed")->type_name("FILE");
   command.add_option("--submit-time", flags.submit_s, "add: default: now")
       ->type_name("UNIX_SECONDS");
 }
@@ -214,7 +218,8 @@ Command history_command(const Parser& parser) {
       ->type_name("STATE");
   command.add_option("--duration-s", flags->outcome.duration_s, "finish, add: how long it ran")
       ->type_name("SECONDS");
-  command.add_option("--gpu-util-pct", flags->outcome.gpu_util_pct, "finish, add: mean over the run")
+  command
+      .add_option("--gpu-util-pct", flags->outcome.gpu_util_pct, "finish, add: mean over the run")
       ->type_name("P");
   command.add_option("--gpu-memory-mib", flags->outcome.gpu_memory_mib, "finish, add: per GPU")
       ->type_name("M");
@@ -225,8 +230,7 @@ Command history_command(const Parser& parser) {
   command.add_option("--user", flags->user, "add: whose job; list, export: only this user's")
       ->type_name("U");
   add_past_job(command, *flags);
-  command.add_option("--limit", flags->limit, "list: newest so many; default: 20")
-      ->type_name("N");
+  command.add_option("--limit", flags->limit, "list: newest so many; default: 20")->type_name("N");
   add_strict(parser, "import: a bad row is an error");
   command.footer(
       "Actions:\n"

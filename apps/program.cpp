@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-FlagDescription describe(const CLI::Option& option) {
+FlagDescription describe_flag(const CLI::Option& option) {
   FlagDescription flag{"", option.get_description(), Values::none, {}};
   if (!option.get_lnames().empty()) flag.name = "--" + option.get_lnames().front();
   if (option.get_items_expected_max() == 0) return flag;
@@ -48,12 +48,12 @@ using Flags = std::vector<FlagDescription>;
 
 Flags describe_flags(const CLI::App& command) {
   Flags flags;
-  for (const CLI::Option* option : command.get_options()) flags.push_back(describe(*option));
+  for (const CLI::Option* option : command.get_options()) flags.push_back(describe_flag(*option));
   return flags;
 }
 
 /// What CLI11 did not know, as an error with the nearest name.
-Result<void> check_known(const CLI::App& program, const CLI::App& where) {
+Result<void> check_known_in(const CLI::App& program, const CLI::App& where) {
   const auto unknown = where.remaining();
   if (unknown.empty()) return {};
   const std::string wanted = unknown.front().substr(0, unknown.front().find('='));
@@ -93,9 +93,9 @@ std::vector<CommandDescription> describe(const CLI::App& program) {
 }
 
 Result<void> check_known(const CLI::App& program) {
-  if (auto ok = check_known(program, program); !ok) return ok;
+  if (auto ok = check_known_in(program, program); !ok) return ok;
   for (const CLI::App* command : program.get_subcommands())
-    if (auto ok = check_known(program, *command); !ok) return ok;
+    if (auto ok = check_known_in(program, *command); !ok) return ok;
   return {};
 }
 

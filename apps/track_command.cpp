@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/track_command.hpp"
+
+/// `schedmate track`: how far a running job is, by its logs.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
-#include <schedmate/progress.hpp>
-#include <utility>
+#include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
-#include "service/log_models.hpp"
-#include "base/words.hpp"
-#include "settings/clock.hpp"
-#include "tree/redact.hpp"
+#include "service/track.hpp"
 
 namespace schedmate {
 namespace {
+
+struct TrackFlags {
+  std::vector<std::string> logs;  ///< of the job's ranks
+  bool follow = false;
+  double every_s = 2;
+  double for_s = -1;
+};
 
 std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "unknown";
@@ -45,88 +47,55 @@ std::string progress_text(const Progress& progress) {
   return text;
 }
 
-constexpr double shortest_s = 0.01;  ///< between looks
-
-/// The log's reader of unknown lines, where there are models, and what it cost.
-struct Asked {
-  Models models;
-  ModelTally tally;
-};
-
-TrackOptions options_of(const Session& session, Asked& asked) {
-  return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally)};
-}
-
-bool is_open(const Progress& progress) {
-  return !progress.step || !progress.step_time_s || !progress.loss;
-}
-
-/// Evidence is shown to people: what looks like a secret is not.
-std::string shown(const Session& session, Progress progress, const Asked& asked) {
-  for (auto& line : progress.evidence) line = printable(redact(line));
-  ModelTally tally = asked.tally;
-  if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
-  if (session.json) return with_cost(progress_json(progress), asked.models, tally, -1);
-  std::string text = progress_text(progress);
-  for (const auto& note : asked.tally.notes) text += fmt::format("note       {}\n", note);
+std::string shown(const service::TrackAnswer& answer, bool json) {
+  if (json) return in_one_line(service::track_document(answer)) + "\n";
+  std::string text = progress_text(answer.progress);
+  for (const auto& note : answer.notes) text += fmt::format("note       {}\n", note);
   return text;
 }
 
 /// One document for each change, one line each with --json; silence gives nothing.
-Result<void> follow(const Session& session, const TrackRequest& request, Asked& asked) {
-  auto follower = ProgressFollower::open(request.logs.front(), options_of(session, asked));
-  if (!follower) return tl::unexpected(follower.error());
-  const Clock& clock = session.clock;
-  const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
-  const double began = seconds();
+Result<void> follow(const Call& call, const TrackFlags& flags) {
   std::string last;
-  while (true) {
-    if (follower->poll(seconds())) {
-      auto text = shown(session, follower->now(), asked);
-      if (text != last) {
-        fmt::print("{}", text);
-        if (std::fflush(stdout) != 0) return {};  // nobody reads it any more
-        last = std::move(text);
-      }
-    }
-    if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
-    clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::max(shortest_s, request.every_s))));
-  }
+  const auto show = [&](const service::TrackAnswer& answer) {
+    auto text = shown(answer, call.json);
+    if (text == last) return true;
+    fmt::print("{}", text);
+    last = std::move(text);
+    return std::fflush(stdout) == 0;  // else nobody reads it any more
+  };
+  return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
 }
 
-Result<void> check_complete(const TrackRequest& request) {
-  if (request.logs.empty())
+Result<void> run_track(const Call& call, const TrackFlags& flags) {
+  if (flags.follow) return follow(call, flags);
+  const auto answer = service::track(call.session, flags.logs);
+  if (!answer) return tl::unexpected(answer.error());
+  fmt::print("{}", shown(*answer, call.json));
+  return {};
+}
+
+Result<void> check_complete(const TrackFlags& flags) {
+  if (flags.logs.empty())
     return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
-  if (request.follow && request.logs.size() > 1)
+  if (flags.follow && flags.logs.size() > 1)
     return fail(ErrorCode::unsupported, "track --follow takes one log; start it for each rank");
   return {};
 }
 
 }  // namespace
 
-Result<void> run_track(const Session& session, const TrackRequest& request) {
-  auto models = open_models(session, "");
-  if (!models) return tl::unexpected(models.error());
-  Asked asked{*std::move(models), {}};
-  if (request.follow) return follow(session, request, asked);
-  auto progress = track(request.logs, options_of(session, asked));
-  if (!progress) return tl::unexpected(progress.error());
-  fmt::print("{}", shown(session, std::move(*progress), asked));
-  return {};
-}
-
 Command track_command(const Parser& parser) {
-  const auto request = std::make_shared<TrackRequest>();
+  const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", request->logs, "one for each rank")->type_name("LOG");
-  command.add_flag("--follow", request->follow, "again on every change; nothing on silence");
-  command.add_option("--every", request->every_s, "seconds between looks (2)");
-  command.add_option("--for", request->for_s, "seconds to follow; else until interrupted");
+  command.add_option("log", flags->logs, "one for each rank")->type_name("LOG");
+  command.add_flag("--follow", flags->follow, "again on every change; nothing on silence");
+  command.add_option("--every", flags->every_s, "seconds between looks (2)");
+  command.add_option("--for", flags->for_s, "seconds to follow; else until interrupted");
   add_model(parser);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
-  return {[request](const Call& call) { return done(run_track(call.session, *request)); },
-          [request] { return check_complete(*request); }};
+  return {[flags](const Call& call) { return done(run_track(call, *flags)); },
+          [flags] { return check_complete(*flags); }};
 }
 
 }  // namespace schedmate

@@ -14,7 +14,6 @@
 
 #include "apps/command.hpp"
 #include "apps/elastic_command.hpp"
-#include "service/pseudonyms.hpp"
 #include "apps/replay.hpp"
 #include "apps/version.hpp"
 #include "apps/whatif_answer.hpp"
@@ -22,6 +21,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "report/groups.hpp"
+#include "service/pseudonyms.hpp"
 
 namespace schedmate {
 namespace {

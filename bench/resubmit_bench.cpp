@@ -5,9 +5,9 @@
 #include <schedmate/search.hpp>
 
 #include "advisor/advisor.hpp"
-#include "service/tree_access.hpp"
 #include "bench/watch.hpp"
 #include "facts/extract.hpp"
+#include "service/tree_access.hpp"
 
 namespace {
 

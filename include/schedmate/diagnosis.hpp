@@ -115,8 +115,6 @@ struct JobContext {
 [[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
 /// The same of a text; `place` stands before what is wrong.
 [[nodiscard]] Result<JobContext> read_job_text(const std::string& place, std::string_view text);
-/// The fields of a job file that tell where and when it ran, as JSON.
-[[nodiscard]] std::string job_json(const JobContext& job);
 /// When it ended, by `end`; a time without zone is taken as UTC.
 [[nodiscard]] std::optional<SimTime> end_of(const JobContext& job);
 

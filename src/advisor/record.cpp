@@ -7,7 +7,7 @@ namespace schedmate {
 
 JobRecord make_record(const Submission& submission, const Facts& facts, const FlagRules& rules) {
   JobRecord record = comparable_record(submission, facts, rules);
-  record.facts_json = in_one_line(facts_document(facts));
+  record.facts_json = facts_json(facts, FactsDetail::found);
   record.closure = facts.tree;
   return record;
 }

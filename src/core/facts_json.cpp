@@ -235,6 +235,10 @@ Document facts_document(const Facts& facts, FactsDetail detail) {
   return document;
 }
 
+std::string facts_json(const Facts& facts, FactsDetail detail) {
+  return in_one_line(facts_document(facts, detail));
+}
+
 Result<Facts> read_facts_json(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded() || !document.is_object()) {

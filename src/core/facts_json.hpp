@@ -24,8 +24,11 @@ enum class FactsDetail : bool { found, with_rejected };  ///< or also the candid
 /// Numbers that are none become null.
 [[nodiscard]] Document facts_document(const Facts& facts, FactsDetail detail = FactsDetail::found);
 
-/// The reverse of it, from its text. Fields that are new to us are kept among the facts. Errors: invalid
-/// when the text is no such document.
+/// It in one line.
+[[nodiscard]] std::string facts_json(const Facts& facts, FactsDetail detail);
+
+/// The reverse of it. Fields that are new to us are kept among the facts. Errors:
+/// invalid when the text is no such document.
 [[nodiscard]] Result<Facts> read_facts_json(std::string_view text);
 
 /// "128", "true", "AdamW", "200 epochs"; "" for an unknown value.

@@ -13,7 +13,7 @@ namespace {
 std::string told_by_child(const JobSource& job) {
   auto tree = Tree::open(job.root);
   const auto facts = tree ? extract_facts_in(*tree, job) : tl::unexpected(tree.error());
-  if (facts) return in_one_line(facts_document(*facts, FactsDetail::with_rejected));
+  if (facts) return facts_json(*facts, FactsDetail::with_rejected);
   const char code = static_cast<char>('0' + static_cast<int>(facts.error().code));
   return std::string("!") + code + facts.error().message;
 }

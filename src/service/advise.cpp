@@ -60,8 +60,7 @@ Result<Advice> advise(const Session& session, const AdviseRequest& request) {
                      },
                      confined_tree(),
                      state->is_operator};
-  auto advised =
-      schedmate::advise(submission_of(request, *job, session.clock.wall()), parts);
+  auto advised = schedmate::advise(submission_of(request, *job, session.clock.wall()), parts);
   if (!advised) return tl::unexpected(advised.error());
   if (request.record)
     if (auto done = remember(*advised, parts); !done) return tl::unexpected(done.error());

@@ -13,10 +13,11 @@
 #include "log/lines/numbers.hpp"
 #include "tree/redact.hpp"
 
-namespace schedmate::service {
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view prompt_ask;
 }
+
+namespace schedmate::service {
 namespace {
 
 using Json = nlohmann::ordered_json;

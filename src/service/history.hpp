@@ -47,7 +47,8 @@ struct Imported {
   std::map<std::string, std::uint64_t> dropped;  ///< reason -> rows
 };
 /// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's text also what tells a
-/// resubmission: SubmitLine (or JobName) as the command, WorkDir as the root. Errors: as read_trace.
+/// resubmission: SubmitLine (or JobName) as the command, WorkDir as the root. Errors: as
+/// read_trace.
 [[nodiscard]] Result<Imported> import_jobs(const Session& session, const std::string& spec);
 
 /// The newest first, without their larger documents; `user` "" = everybody's.

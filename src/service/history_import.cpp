@@ -91,9 +91,8 @@ Result<Imported> import_jobs(const Session& session, const std::string& spec) {
 }
 
 Document import_document(const Imported& imported) {
-  Document document = {{"schema", "schedmate.import.v1"},
-                       {"jobs", imported.jobs},
-                       {"rows", imported.rows}};
+  Document document = {
+      {"schema", "schedmate.import.v1"}, {"jobs", imported.jobs}, {"rows", imported.rows}};
   document["dropped"] = imported.dropped;
   return document;
 }

@@ -13,19 +13,20 @@ namespace schedmate::service {
 namespace {
 
 /// The history, for one who may see everybody's jobs.
-Result<PastJobs> open_for_operator(const Session& session) {
+Result<PastJobs> open_for_operator(const Session& session, std::string_view action) {
   auto history = open_history(session);
   if (!history || history->is_operator) return history;
   return fail(ErrorCode::refused,
-              fmt::format("{} belongs to another user; only its owner sees the jobs of everybody",
-                          session.state_dir()));
+              fmt::format("history {}: {} belongs to another user; only its owner sees the jobs of "
+                          "everybody",
+                          action, session.state_dir()));
 }
 
 }  // namespace
 
 Result<std::vector<JobRecord>> list_jobs(const Session& session, const std::string& user,
                                          std::size_t limit) {
-  const auto history = open_for_operator(session);
+  const auto history = open_for_operator(session, "list");
   if (!history) return tl::unexpected(history.error());
   JobFilter filter;
   if (!user.empty()) filter.user = user;
@@ -35,19 +36,18 @@ Result<std::vector<JobRecord>> list_jobs(const Session& session, const std::stri
 }
 
 Result<JobRecord> show_job(const Session& session, const std::string& id) {
-  const auto history = open_for_operator(session);
+  const auto history = open_for_operator(session, "show");
   if (!history) return tl::unexpected(history.error());
   auto record = history->store->get(id);
   if (!record) return tl::unexpected(record.error());
   if (*record) return **std::move(record);
-  return fail(
-      ErrorCode::not_found,
-      fmt::format("no job '{}' in the history (schedmate history list)", printable(id)));
+  return fail(ErrorCode::not_found,
+              fmt::format("no job '{}' in the history (schedmate history list)", printable(id)));
 }
 
 Result<void> each_job(const Session& session, const std::string& user,
                       const std::function<void(const JobRecord&)>& visit) {
-  const auto history = open_for_operator(session);
+  const auto history = open_for_operator(session, "export");
   if (!history) return tl::unexpected(history.error());
   JobFilter filter;
   if (!user.empty()) filter.user = user;
@@ -59,7 +59,7 @@ Result<void> each_job(const Session& session, const std::string& user,
 }
 
 Result<std::vector<Calibration>> calibration(const Session& session) {
-  const auto history = open_for_operator(session);
+  const auto history = open_for_operator(session, "calibration");
   if (!history) return tl::unexpected(history.error());
   return calibrate(*history->store);
 }
@@ -73,12 +73,11 @@ Document list_document(std::span<const JobRecord> records) {
 Document calibration_document(std::span<const Calibration> rows) {
   Document document = {{"schema", "schedmate.calibration.v1"}, {"rows", Document::array()}};
   for (const Calibration& row : rows) {
-    document["rows"].push_back(
-        {{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
-         {"jobs", row.jobs},
-         {"inside_80_share", row.inside_share},
-         {"within_100_pct_share", row.within_100_share},
-         {"p50_over_actual", row.bias}});
+    document["rows"].push_back({{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
+                                {"jobs", row.jobs},
+                                {"inside_80_share", row.inside_share},
+                                {"within_100_pct_share", row.within_100_share},
+                                {"p50_over_actual", row.bias}});
   }
   return document;
 }

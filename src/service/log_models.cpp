@@ -7,10 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/history.hpp>
 
-#include "service/advisor_state.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "log/failure/cause_question.hpp"
+#include "log/progress/shape_question.hpp"
+#include "service/advisor_state.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate::service {
@@ -198,18 +199,20 @@ CauseReader cause_reader(const Models& models, ModelTally& tally) {
   };
 }
 
-std::string with_cost(const std::string& document, const Models& models, const ModelTally& tally,
-                      int indent) {
-  Json json = Json::parse(document);
+ModelCost cost_of(const Models& models, const ModelTally& tally) {
   const auto sums = models.meter ? models.meter->sums() : ChatMeter::Sums();
-  auto notes = tally.notes;
-  for (const auto& note : sums.notes) notes.push_back(printable(note));
-  json["cost"] = {{"model_calls", sums.calls},
-                  {"tokens", sums.prompt_tokens + sums.completion_tokens},
-                  {"model_accepted", tally.accepted},
-                  {"model_dropped", tally.dropped}};
-  json["degraded"] = notes;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  ModelCost cost{sums.calls, sums.prompt_tokens + sums.completion_tokens, tally.accepted,
+                 tally.dropped, tally.notes};
+  for (const auto& note : sums.notes) cost.degraded.push_back(printable(note));
+  return cost;
+}
+
+void add_cost(const ModelCost& cost, Document& document) {
+  document["cost"] = {{"model_calls", cost.calls},
+                      {"tokens", cost.tokens},
+                      {"model_accepted", cost.accepted},
+                      {"model_dropped", cost.dropped}};
+  document["degraded"] = cost.degraded;
 }
 
 }  // namespace schedmate::service

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document.hpp"
 #include "service/models.hpp"
 
 namespace schedmate::service {
@@ -32,8 +33,14 @@ struct ModelTally {
 /// Empty without models. All of them must outlive the reader.
 [[nodiscard]] CauseReader cause_reader(const Models& models, ModelTally& tally);
 
-/// The document with `cost` and `degraded`, indented as `indent` says (-1: one line).
-[[nodiscard]] std::string with_cost(const std::string& document, const Models& models,
-                                    const ModelTally& tally, int indent);
+/// What the models cost and what went wrong with them, as documents tell it.
+struct ModelCost {
+  std::int64_t calls = 0, tokens = 0;
+  std::int64_t accepted = 0, dropped = 0;  ///< values
+  std::vector<std::string> degraded;
+};
+[[nodiscard]] ModelCost cost_of(const Models& models, const ModelTally& tally);
+/// Adds `cost` and `degraded`.
+void add_cost(const ModelCost& cost, Document& document);
 
 }  // namespace schedmate::service

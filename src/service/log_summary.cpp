@@ -7,8 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/progress.hpp>
 
-#include "service/advisor_state.hpp"
 #include "base/words.hpp"
+#include "log/failure/diagnosis_document.hpp"
+#include "log/failure/job_file.hpp"
+#include "log/progress/progress_document.hpp"
+#include "service/advisor_state.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate::service {
@@ -22,7 +25,7 @@ std::optional<LogOfJob> read_summary(const JobRecord& record) {
   if (!json.is_object() || !json.contains("log") || !json["log"].is_string()) return std::nullopt;
   LogOfJob found{json["log"].get<std::string>(), JobContext()};
   if (json.contains("job") && json["job"].is_object())
-    if (auto job = read_job_text(record.id, json["job"].dump())) found.job = *std::move(job);
+    if (auto job = read_job_document(record.id, json["job"])) found.job = *std::move(job);
   found.job->job_id = record.id;
   found.job->user = record.user;
   return found;
@@ -47,11 +50,10 @@ Result<LogSummary> summarize_log(const Session& session, const HistoryView& hist
     return tl::unexpected(done.error());
   std::error_code error;
   const Json summary = {{"log", std::filesystem::absolute(path, error).lexically_normal().string()},
-                        {"job", placed ? Json::parse(job_json(job)) : Json(nullptr)},
-                        {"progress", Json::parse(progress_json(*progress))},
-                        {"diagnosis", Json::parse(diagnosis_json(*made))}};
-  return LogSummary{summary.dump(-1, ' ', false, Json::error_handler_t::replace),
-                    made->fingerprint};
+                        {"job", placed ? job_document(job) : Json(nullptr)},
+                        {"progress", progress_document(*progress)},
+                        {"diagnosis", diagnosis_document(*made)}};
+  return LogSummary{in_one_line(summary), made->fingerprint};
 }
 
 Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id) {

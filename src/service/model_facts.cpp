@@ -85,7 +85,7 @@ std::string fill(const Filling& filling, const Ask& ask) {
   Facts facts = filling.found;
   merge(*std::move(outcome), facts);
   add_files(*tree, facts);
-  return in_one_line(facts_document(facts, FactsDetail::with_rejected));
+  return facts_json(facts, FactsDetail::with_rejected);
 }
 
 Result<Facts> fill_confined(const Filling& filling) {

@@ -59,12 +59,11 @@ constexpr std::string_view libraries[] = {
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
 constexpr std::string_view own_folders[] = {
-    "base",         "core",        "trace",       "policy",  "sim",      "report",
-    "tree",         "code",        "command",     "config",  "python",   "facts",
-    "llm",          "agent",       "store",       "advisor", "workload", "apps",
-    "bench",        "tests",       "service",     "whatif",  "synth",    "evaluate",
-    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines",
-    "settings"};
+    "base",         "core",        "trace",       "policy",  "sim",       "report",
+    "tree",         "code",        "command",     "config",  "python",    "facts",
+    "llm",          "agent",       "store",       "advisor", "workload",  "apps",
+    "bench",        "tests",       "service",     "whatif",  "synth",     "evaluate",
+    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "settings"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();

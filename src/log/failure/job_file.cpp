@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The file of --job (docs/formats/job.md).
+#include "log/failure/job_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <schedmate/diagnosis.hpp>
 
 #include "base/input.hpp"
 #include "base/text.hpp"
@@ -32,7 +31,7 @@ bool is_host(std::string_view name) {
   return !name.empty() && name.size() <= longest_name && std::ranges::all_of(name, good);
 }
 
-Result<void> read_list(const std::string& path, const nlohmann::json& from, JobContext& job) {
+Result<void> read_list(const std::string& path, const Document& from, JobContext& job) {
   for (const auto& [key, out] :
        {std::pair{"job_id", &job.job_id}, std::pair{"user", &job.user},
         std::pair{"state", &job.state}, std::pair{"exit_code", &job.exit_code},
@@ -49,7 +48,7 @@ Result<void> read_list(const std::string& path, const nlohmann::json& from, JobC
   return {};
 }
 
-Result<void> read_nodes(const std::string& path, const nlohmann::json& from, JobContext& job) {
+Result<void> read_nodes(const std::string& path, const Document& from, JobContext& job) {
   const auto nodes = from.find("nodes");
   if (nodes != from.end() && !nodes->is_null()) {
     if (!nodes->is_array()) return refuse(path, "nodes must be a list of names");
@@ -83,8 +82,12 @@ Result<JobContext> read_job_file(const std::string& path) {
 }
 
 Result<JobContext> read_job_text(const std::string& place, std::string_view text) {
-  const auto document = nlohmann::json::parse(text, nullptr, false);
+  const auto document = Document::parse(text, nullptr, false);
   if (document.is_discarded()) return refuse(place, "this is not JSON");
+  return read_job_document(place, document);
+}
+
+Result<JobContext> read_job_document(const std::string& place, const Document& document) {
   if (!document.is_object()) return refuse(place, "expected one JSON object");
   JobContext job;
   if (auto done = read_list(place, document, job); !done) return tl::unexpected(done.error());
@@ -92,12 +95,12 @@ Result<JobContext> read_job_text(const std::string& place, std::string_view text
   return job;
 }
 
-std::string job_json(const JobContext& job) {
-  nlohmann::ordered_json json = {
+Document job_document(const JobContext& job) {
+  Document json = {
       {"state", job.state}, {"start", job.start}, {"end", job.end}, {"nodes", job.nodes}};
-  json["ranks"] = nlohmann::ordered_json::object();
+  json["ranks"] = Document::object();
   for (const auto& [rank, node] : job.ranks) json["ranks"][fmt::format("{}", rank)] = node;
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json;
 }
 
 std::optional<SimTime> end_of(const JobContext& job) {

@@ -113,16 +113,18 @@ Json readings_in(const Json& document) {
 
 }  // namespace
 
-std::string gpus_json(const GpuReading& reading) {
-  Json json = {{"schema", gpus_schema},
-               {"node", reading.node},
-               {"library", reading.library},
-               {"driver", reading.driver},
-               {"error", reading.error.empty() ? Json(nullptr) : Json(reading.error)},
-               {"gpus", Json::array()}};
+Document gpus_document(const GpuReading& reading) {
+  Document json = {{"schema", gpus_schema},
+                   {"node", reading.node},
+                   {"library", reading.library},
+                   {"driver", reading.driver},
+                   {"error", reading.error.empty() ? Json(nullptr) : Json(reading.error)},
+                   {"gpus", Json::array()}};
   for (const GpuState& gpu : reading.gpus) json["gpus"].push_back(write(gpu));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json;
 }
+
+std::string gpus_json(const GpuReading& reading) { return indented(gpus_document(reading)); }
 
 Result<std::vector<GpuReading>> read_gpus_text(std::string_view text) {
   try {

@@ -6,7 +6,12 @@
 #include <schedmate/witness.hpp>
 #include <string_view>
 
+#include "base/document.hpp"
+
 namespace schedmate {
+
+/// What gpus_json() writes.
+[[nodiscard]] Document gpus_document(const GpuReading& reading);
 
 /// As read_gpus_file(), of a text. Errors: invalid.
 [[nodiscard]] Result<std::vector<GpuReading>> read_gpus_text(std::string_view text);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "log/failure/diagnosis_document.hpp"
+
 #include <nlohmann/json.hpp>
-#include <schedmate/diagnosis.hpp>
 
 #include "base/json.hpp"
+#include "log/witness/gpus_file.hpp"
 
 namespace schedmate {
 namespace {
@@ -31,11 +33,11 @@ Json events_of(const Witness& witness) {
 
 }  // namespace
 
-std::string diagnosis_json(const Diagnosis& diagnosis) {
+Document diagnosis_document(const Diagnosis& diagnosis) {
   const auto optional_text = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
-  Json document = {{"schema", "schedmate.diagnosis.v1"}};
+  Document document = {{"schema", "schedmate.diagnosis.v1"}};
   document["class"] = name_of(diagnosis.verdict);
   document["component"] =
       diagnosis.component == Component::none ? Json(nullptr) : Json(name_of(diagnosis.component));
@@ -61,8 +63,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
                                    {"says", each.says},
                                    {"events", events_of(each)}});
   document["nvml"] = Json::array();
-  for (const GpuReading& each : diagnosis.gpus)
-    document["nvml"].push_back(Json::parse(gpus_json(each)));
+  for (const GpuReading& each : diagnosis.gpus) document["nvml"].push_back(gpus_document(each));
   document["fingerprint"] = optional_text(diagnosis.fingerprint);
   document["seen"] = seen_of(diagnosis.seen);
   document["new_since_good"] = Json::array();
@@ -70,7 +71,11 @@ std::string diagnosis_json(const Diagnosis& diagnosis) {
     document["new_since_good"].push_back(
         {{"file", each.file}, {"line", each.line}, {"text", each.text}});
   document["by"] = diagnosis.by;
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document;
+}
+
+std::string diagnosis_json(const Diagnosis& diagnosis) {
+  return indented(diagnosis_document(diagnosis)) + "\n";
 }
 
 }  // namespace schedmate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "log/progress/progress_document.hpp"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <schedmate/progress.hpp>
 
 namespace schedmate {
 namespace {
@@ -18,8 +19,8 @@ Json number(const std::optional<double>& value) {
 
 }  // namespace
 
-std::string progress_json(const Progress& progress) {
-  Json json;
+Document progress_document(const Progress& progress) {
+  Document json;
   json["schema"] = "schedmate.progress.v1";
   json["step"] = number(progress.step);
   json["total_steps"] = number(progress.total_steps);
@@ -36,7 +37,11 @@ std::string progress_json(const Progress& progress) {
   json["evidence"] = progress.evidence;
   json["by"] = progress.by;
   json["by_model"] = progress.by_model;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json;
+}
+
+std::string progress_json(const Progress& progress) {
+  return in_one_line(progress_document(progress));
 }
 
 }  // namespace schedmate

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <schedmate/progress.hpp>
+
+#include "base/document.hpp"
+
+namespace schedmate {
+
+/// schedmate.progress.v1, without what models cost.
+[[nodiscard]] Document progress_document(const Progress& progress);
+
+}  // namespace schedmate

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/diagnose.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <schedmate/progress.hpp>
+
+#include "base/words.hpp"
+#include "log/failure/diagnosis_document.hpp"
+#include "service/advisor_state.hpp"
+#include "service/log_summary.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate::service {
+namespace {
+
+void warn_of_history(const Error& error, std::vector<std::string>& warnings) {
+  warnings.push_back("the history was not asked: " + error.message);
+}
+
+std::optional<PastJobs> known_history(const Session& session, std::vector<std::string>& warnings) {
+  auto history = find_history(session);
+  if (history) return *std::move(history);
+  warn_of_history(history.error(), warnings);
+  return std::nullopt;
+}
+
+/// The log of a job of the history, when that is what the caller named.
+Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& input) {
+  std::error_code error;
+  if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
+    return {};
+  auto found = log_of_job(*history->store, input.paths.front());
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return {};  // reading it says that there is no such file
+  input.paths = {(*found)->path};
+  if (!input.job) input.job = std::move((*found)->job);
+  return {};
+}
+
+/// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
+Result<void> add_history(const Session& session, const std::optional<PastJobs>& history,
+                         const DiagnoseInput& input, Diagnosis& made) {
+  if (!history || !input.job) return {};
+  const auto progress = schedmate::track(input.paths, {input.rules});
+  const auto step = progress ? progress->step : std::nullopt;
+  const HistoryView view{*history->store, history->is_operator};
+  return consult_history(session, view, {*input.job, step}, made);
+}
+
+/// What --kernel-log, --nvml and --nvml-from bring.
+Result<void> add_witnesses(const Session& session, const DiagnoseRequest& request,
+                           DiagnoseInput& input) {
+  for (const std::string& text : request.kernel_logs)
+    input.kernel_logs.push_back(read_kernel_log_name(text));
+  for (const std::string& path : request.readings) {
+    auto readings = read_gpus_file(path);
+    if (!readings) return tl::unexpected(readings.error());
+    std::ranges::move(*readings, std::back_inserter(input.gpus));
+  }
+  if (request.nvml)
+    input.gpus.push_back(
+        read_gpus({.library = session.settings.text("nvml.library"),
+                   .node = session.environment.host,
+                   .deadline = std::chrono::seconds(session.settings.whole("nvml.deadline_s"))}));
+  return {};
+}
+
+/// What the request and the settings say; the classifier's embedder is kept in `embedder`.
+Result<DiagnoseInput> input_of(const Session& session, const DiagnoseRequest& request,
+                               std::optional<Embedder>& embedder) {
+  DiagnoseInput input;
+  input.paths = request.logs;
+  input.doubtful_below =
+      static_cast<double>(session.settings.whole("diagnose.doubtful_below_pct")) / 100;
+  input.locator = request.locate;
+  input.classifier = request.classify;
+  input.rules = session.settings.text("rules");
+  input.good = request.good;
+  input.clean = [](std::string_view text) { return printable(redact(text)); };
+  if (!request.job.empty()) {
+    auto job = read_job_file(request.job);
+    if (!job) return tl::unexpected(job.error());
+    input.job = *std::move(job);
+  }
+  if (request.classify == "embedding") {
+    auto opened = open_embedder(session);
+    if (!opened) return tl::unexpected(opened.error());
+    embedder = *std::move(opened);
+    input.embedder = &*embedder;
+  }
+  if (auto added = add_witnesses(session, request, input); !added)
+    return tl::unexpected(added.error());
+  return input;
+}
+
+}  // namespace
+
+Result<DiagnoseAnswer> diagnose(const Session& session, const DiagnoseRequest& request) {
+  const auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  std::optional<Embedder> embedder;
+  auto input = input_of(session, request, embedder);
+  if (!input) return tl::unexpected(input.error());
+  ModelTally tally;
+  input->reader = cause_reader(*models, tally);
+  DiagnoseAnswer answer;
+  const auto history = known_history(session, answer.warnings);
+  if (auto found = find_job(history, *input); !found) return tl::unexpected(found.error());
+  auto made = schedmate::diagnose(*input);
+  if (!made) return tl::unexpected(made.error());
+  if (auto asked = add_history(session, history, *input, *made); !asked)
+    warn_of_history(asked.error(), answer.warnings);
+  tally.accepted = made->by.ends_with("/model") ? 1 : 0;
+  tally.dropped += std::ssize(made->dropped);
+  for (const auto& why : made->dropped) tally.note("model: " + printable(why));
+  const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
+  if (models->chats.empty() && open) tally.note("model: not asked");
+  answer.diagnosis = *std::move(made);
+  answer.notes = tally.notes;
+  answer.cost = cost_of(*models, tally);
+  return answer;
+}
+
+Document diagnose_document(const DiagnoseAnswer& answer) {
+  Document document = diagnosis_document(answer.diagnosis);
+  add_cost(answer.cost, document);
+  return document;
+}
+
+}  // namespace schedmate::service

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/track.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/words.hpp"
+#include "log/progress/progress_document.hpp"
+#include "tree/redact.hpp"
+
+namespace schedmate::service {
+namespace {
+
+constexpr double shortest_s = 0.01;  ///< between looks
+
+/// The models that read unknown lines, and what became of that.
+struct Asked {
+  Models models;
+  ModelTally tally;
+};
+
+TrackOptions options_of(const Session& session, Asked& asked) {
+  return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally)};
+}
+
+bool is_open(const Progress& progress) {
+  return !progress.step || !progress.step_time_s || !progress.loss;
+}
+
+TrackAnswer answer_of(Progress progress, const Asked& asked) {
+  for (auto& line : progress.evidence) line = printable(redact(line));
+  ModelTally tally = asked.tally;
+  if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
+  return {std::move(progress), asked.tally.notes, cost_of(asked.models, tally)};
+}
+
+}  // namespace
+
+Result<TrackAnswer> track(const Session& session, const std::vector<std::string>& logs) {
+  auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  Asked asked{*std::move(models), {}};
+  auto progress = schedmate::track(logs, options_of(session, asked));
+  if (!progress) return tl::unexpected(progress.error());
+  return answer_of(*std::move(progress), asked);
+}
+
+Result<void> follow(const Session& session, const FollowRequest& request,
+                    const std::function<bool(const TrackAnswer&)>& show) {
+  auto models = open_models(session, "");
+  if (!models) return tl::unexpected(models.error());
+  Asked asked{*std::move(models), {}};
+  auto follower = ProgressFollower::open(request.log, options_of(session, asked));
+  if (!follower) return tl::unexpected(follower.error());
+  const Clock& clock = session.clock;
+  const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
+  const double began = seconds();
+  while (true) {
+    if (follower->poll(seconds()) && !show(answer_of(follower->now(), asked))) return {};
+    if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
+    clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(std::max(shortest_s, request.every_s))));
+  }
+}
+
+Document track_document(const TrackAnswer& answer) {
+  Document document = progress_document(answer.progress);
+  add_cost(answer.cost, document);
+  return document;
+}
+
+}  // namespace schedmate::service

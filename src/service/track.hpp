@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <schedmate/progress.hpp>
+
+#include "service/log_models.hpp"
+
+namespace schedmate::service {
+
+/// How far a job is, by its logs; evidence is printable and without secrets.
+struct TrackAnswer {
+  Progress progress;
+  std::vector<std::string> notes;  ///< on what the models said
+  ModelCost cost;
+};
+
+/// One log for each rank. Errors: those of schedmate::track().
+[[nodiscard]] Result<TrackAnswer> track(const Session& session,
+                                        const std::vector<std::string>& logs);
+
+struct FollowRequest {
+  std::string log;
+  double every_s = 2;  ///< between looks at it
+  double for_s = -1;   ///< how long; negative: until `show` has enough
+};
+/// An answer whenever the log has grown, until `show` says false. Sleeps in between, by the
+/// session's clock. Errors: as track().
+[[nodiscard]] Result<void> follow(const Session& session, const FollowRequest& request,
+                                  const std::function<bool(const TrackAnswer&)>& show);
+
+/// schedmate.progress.v1.
+[[nodiscard]] Document track_document(const TrackAnswer& answer);
+
+}  // namespace schedmate::service
