@@ -60,10 +60,10 @@ Result<Policies> parse_all(const WhatifRequest& request) {
   return policies;
 }
 
-Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
+Result<service::Pseudonyms> open_names(const Session& session, const std::string& kind) {
   constexpr std::string_view kinds[] = {"hashed", "plain"};
-  if (kind == "plain") return Pseudonyms::plain();
-  if (kind == "hashed") return Pseudonyms::open(session);
+  if (kind == "plain") return service::Pseudonyms::plain();
+  if (kind == "hashed") return service::Pseudonyms::open(session);
   return fail(ErrorCode::not_found, unknown_name("--names", kind, kinds));
 }
 
