@@ -37,6 +37,8 @@ RULES = [(re.compile(pattern, re.MULTILINE), instead) for pattern, instead in [
     # version, doctor: what was built, where and with what
     (r"\(commit [^,]+, .*\)$", "(commit MASKED)"),
     (r'("(?:commit|compiler|build_type)": ")[^"]*', r"\1MASKED"),
+    # report.html: the commit beside the version
+    (r"(program )[0-9a-f]{12}(</small>)", r"\1MASKED\2"),
     # doctor: facts of the machine; the column of verdicts is wider where one of them is "absent"
     (r"^(?:ok|absent|MISSING) +(threads|memory|browser for the report's tests|program|libraries) .*$",
      r"MASKED \1"),
