@@ -64,7 +64,7 @@ struct CheckedMeaning {
 class ShapeReader {
  public:
   virtual ~ShapeReader() = default;
-  /// Asked at most once for each shape of a log. Nothing: not known.
+  /// Asked at most once for each shape of a log, and about few. Nothing: not known.
   virtual std::optional<LineMeaning> read(const LineShape& shape) = 0;
   /// What became of the answer, for whoever remembers it.
   virtual void settle(const LineShape& shape, const CheckedMeaning& checked) = 0;
@@ -107,6 +107,9 @@ class ProgressFollower {
   /// Takes what was written since the last call; `now_s` is the caller's clock. Says whether there
   /// was anything.
   bool poll(double now_s);
+  /// Puts what is open to the reader of the options, where there is one. May take as long as it
+  /// does.
+  void ask();
   [[nodiscard]] Progress now() const;
   /// Of the job's main counter, oldest first, by arrival.
   [[nodiscard]] std::vector<Report> reports() const;

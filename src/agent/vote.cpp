@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <schedmate/question.hpp>
 
 #include "agent/evaluate.hpp"
 #include "agent/fields.hpp"
@@ -17,7 +18,7 @@ using Ballots = std::map<std::string, Ballot>;  // by comparable value
 /// Of equal votes the first value in order wins nothing: a majority is more than half of all.
 const Ballot* winner(const Ballots& ballots, int samples) {
   for (const auto& [value, ballot] : ballots) {
-    if (2 * ballot.votes > samples) return &ballot;
+    if (is_majority(ballot.votes, samples)) return &ballot;
   }
   return nullptr;
 }

@@ -13,7 +13,7 @@ struct AskRequest {
 
 struct AskAnswer {
   std::vector<LogAnswer> answers;  ///< lines printable and without secrets
-  ModelAnswers model;
+  QuestionTally model;
   std::int64_t calls = 0;  ///< of models
 };
 

@@ -53,30 +53,32 @@ std::string prompt_of(const LogAnswer& answer, const std::vector<KeptLine>& line
   return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
 
-struct Told {
-  std::string answer;
+/// What a model says: an answer, and the lines that it stands on.
+struct CitedAnswer {
+  std::string text;
   std::vector<std::uint64_t> lines;
 };
 
-std::optional<Told> read_reply(const std::string& text) {
-  const auto object = reply_object(text);
-  if (!object) return std::nullopt;
+Result<CitedAnswer> read_cited(std::string_view reply) {
+  const auto wrong = [] { return fail(ErrorCode::bad_reply, "the reply is no such document"); };
+  const auto object = reply_object(reply);
+  if (!object) return wrong();
   const Json json = Json::parse(*object);
   if (!json.contains("answer") || !json["answer"].is_string() || !json.contains("lines") ||
       !json["lines"].is_array())
-    return std::nullopt;
-  Told told{json["answer"].get<std::string>(), {}};
+    return wrong();
+  CitedAnswer answer{json["answer"].get<std::string>(), {}};
   for (const auto& each : json["lines"])
-    if (each.is_number_unsigned()) told.lines.push_back(each.get<std::uint64_t>());
-  return told;
+    if (each.is_number_unsigned()) answer.lines.push_back(each.get<std::uint64_t>());
+  return answer;
 }
 
 /// "" when lines prove the answer, else what is wrong with it.
-std::string fault_of(const Told& told, const std::vector<KeptLine>& shown) {
-  if (told.answer.empty() || told.answer.size() > longest_answer) return "no short answer";
-  if (told.lines.empty()) return "it cites no line";
+std::string fault_of(const CitedAnswer& given, const std::vector<KeptLine>& shown) {
+  if (given.text.empty() || given.text.size() > longest_answer) return "no short answer";
+  if (given.lines.empty()) return "it cites no line";
   std::set<double> proven;
-  for (const auto number : told.lines) {
+  for (const auto number : given.lines) {
     const auto at = std::ranges::find(shown, number, &KeptLine::number);
     if (at == shown.end()) return fmt::format("line {} was not shown", number);
     proven.insert(static_cast<double>(number));
@@ -86,47 +88,46 @@ std::string fault_of(const Told& told, const std::vector<KeptLine>& shown) {
       if (each.mean) proven.insert(*each.mean);
     }
   }
-  for (const Number& each : numbers_of(told.answer))
+  for (const Number& each : numbers_of(given.text))
     if (!proven.contains(each.value)) return fmt::format("no line holds {}", each.value);
   return "";
 }
 
-/// "" when the answer was taken over.
-std::string ask_one(LogAnswer& answer, const std::vector<KeptLine>& lines, const Models& models) {
+Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<KeptLine>& lines) {
   ChatRequest request;
-  request.system = std::string(embedded::prompt_ask);
+  request.system = std::string(schedmate::embedded::prompt_ask);
   request.messages.push_back({false, prompt_of(answer, lines)});
   request.json_schema = schema();
   request.max_tokens = 300;
-  const auto reply = models.chats.front()(request);
-  if (!reply) return reply.error().message;
-  const auto told = read_reply(reply->text);
-  if (!told) return "the reply is no such document";
-  if (auto fault = fault_of(*told, lines); !fault.empty()) return fault;
-  answer.text = printable(redact(told->answer));
+  return {std::move(request), read_cited,
+          [&lines](const CitedAnswer& given) { return fault_of(given, lines); }};
+}
+
+void take_over(const CitedAnswer& given, const std::vector<KeptLine>& shown, LogAnswer& answer) {
+  answer.text = printable(redact(given.text));
   answer.by = "model";
   answer.lines.clear();
-  for (const auto number : told->lines)
-    answer.lines.push_back(*std::ranges::find(lines, number, &KeptLine::number));
-  return "";
+  for (const auto number : given.lines)
+    answer.lines.push_back(*std::ranges::find(shown, number, &KeptLine::number));
 }
 
 }  // namespace
 
-ModelAnswers answer_by_model(std::vector<LogAnswer>& answers, const LogIndex& index,
-                             const Models& models) {
-  ModelAnswers made;
+QuestionTally answer_by_model(std::vector<LogAnswer>& answers, const LogIndex& index,
+                              const Models& models) {
+  QuestionTally made;
   if (models.chats.empty()) return made;
   for (LogAnswer& answer : answers) {
     const auto lines = material(answer, index);
     if (lines.empty()) continue;
-    const auto fault = ask_one(answer, lines, models);
-    if (fault.empty()) {
+    const auto given = ask(models.chats.front(), question_of(answer, lines));
+    if (given) {
+      take_over(*given, lines, answer);
       ++made.accepted;
       continue;
     }
     ++made.dropped;
-    made.notes.push_back(fmt::format("model on '{}': {}", printable(answer.question), fault));
+    made.note(fmt::format("model on '{}': {}", answer.question, given.error().message));
   }
   return made;
 }

@@ -104,7 +104,7 @@ Result<DiagnoseAnswer> diagnose(const Session& session, const DiagnoseRequest& r
   std::optional<Embedder> embedder;
   auto input = input_of(session, request, embedder);
   if (!input) return tl::unexpected(input.error());
-  ModelTally tally;
+  QuestionTally tally;
   input->reader = cause_reader(*models, tally);
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
@@ -115,7 +115,7 @@ Result<DiagnoseAnswer> diagnose(const Session& session, const DiagnoseRequest& r
     warn_of_history(asked.error(), answer.warnings);
   tally.accepted = made->by.ends_with("/model") ? 1 : 0;
   tally.dropped += std::ssize(made->dropped);
-  for (const auto& why : made->dropped) tally.note("model: " + printable(why));
+  for (const auto& why : made->dropped) tally.note("model: " + why);
   const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
   if (models->chats.empty() && open) tally.note("model: not asked");
   answer.diagnosis = *std::move(made);

@@ -32,28 +32,6 @@ std::string clean_text(std::string_view text) {
   return clean;
 }
 
-/// The answers of all models that gave one.
-template <class Answer, class Read>
-std::vector<Answer> ask_all(const Models& models, const ChatRequest& request, const Read& read,
-                            ModelTally& tally) {
-  std::vector<Answer> answers;
-  for (const Chat& chat : models.chats) {
-    const auto reply = chat(request);
-    if (!reply) {
-      tally.note(fmt::format("no answer of the model: {}", printable(reply.error().message)));
-      continue;
-    }
-    auto answer = read(reply->text);
-    if (answer) {
-      answers.push_back(*std::move(answer));
-      continue;
-    }
-    ++tally.dropped;
-    tally.note(fmt::format("model: {}", printable(answer.error().message)));
-  }
-  return answers;
-}
-
 Json place_json(std::optional<std::size_t> place) { return place ? Json(*place) : Json(nullptr); }
 
 std::string meaning_text(const LineMeaning& meaning, const std::string& models) {
@@ -102,7 +80,7 @@ std::optional<Remembered> read_remembered(const std::string& text) {
 
 class RememberingReader final : public ShapeReader {
  public:
-  RememberingReader(const Session& session, const Models& models, ModelTally& tally)
+  RememberingReader(const Session& session, const Models& models, QuestionTally& tally)
       : session_(session), models_(models), tally_(tally) {}
 
   std::optional<LineMeaning> read(const LineShape& shape) override {
@@ -114,7 +92,7 @@ class RememberingReader final : public ShapeReader {
     if (gave_up_) return std::nullopt;
     const auto dropped = tally_.dropped;
     const auto answers =
-        ask_all<LineMeaning>(models_, shape_question(shape, clean_text), read_meaning, tally_);
+        ask_all(std::span<const Chat>(models_.chats), shape_question(shape, clean_text), tally_);
     gave_up_ = answers.empty() && tally_.dropped == dropped;  // nobody is there
     if (answers.empty()) {
       if (!gave_up_) keep(shape, {});
@@ -128,7 +106,7 @@ class RememberingReader final : public ShapeReader {
     for (const auto* const place : {&kept.step, &kept.total, &kept.epoch, &kept.loss, &kept.time})
       tally_.accepted += place->has_value() ? 1 : 0;
     tally_.dropped += std::ssize(checked.dropped);
-    for (const auto& why : checked.dropped) tally_.note("model: " + printable(why));
+    for (const auto& why : checked.dropped) tally_.note("model: " + why);
     if (!was_remembered_) keep(shape, kept);
   }
 
@@ -168,7 +146,7 @@ class RememberingReader final : public ShapeReader {
 
   const Session& session_;
   const Models& models_;
-  ModelTally& tally_;
+  QuestionTally& tally_;
   std::unique_ptr<Store> store_;
   bool opened_ = false;
   bool gave_up_ = false;
@@ -177,29 +155,25 @@ class RememberingReader final : public ShapeReader {
 
 }  // namespace
 
-void ModelTally::note(std::string text) {
-  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
-}
-
 std::shared_ptr<ShapeReader> shape_reader(const Session& session, const Models& models,
-                                          ModelTally& tally) {
+                                          QuestionTally& tally) {
   if (models.chats.empty()) return nullptr;
   return std::make_shared<RememberingReader>(session, models, tally);
 }
 
-CauseReader cause_reader(const Models& models, ModelTally& tally) {
+CauseReader cause_reader(const Models& models, QuestionTally& tally) {
   if (models.chats.empty()) return {};
   return [&](const OpenCause& cause) -> std::optional<CauseClaim> {
     const auto room =
         std::max<std::int64_t>(models.agent.context_tokens - answer_tokens - 700, 500);
     const auto bytes = static_cast<std::size_t>(
         std::min<std::int64_t>(room * bytes_per_token, std::int64_t{1} << 16U));
-    return agreed_cause(
-        ask_all<CauseClaim>(models, cause_question(cause, clean_text, bytes), read_cause, tally));
+    return agreed_cause(ask_all(std::span<const Chat>(models.chats),
+                                cause_question(cause, clean_text, bytes), tally));
   };
 }
 
-ModelCost cost_of(const Models& models, const ModelTally& tally) {
+ModelCost cost_of(const Models& models, const QuestionTally& tally) {
   const auto sums = models.meter ? models.meter->sums() : ChatMeter::Sums();
   ModelCost cost{sums.calls, sums.prompt_tokens + sums.completion_tokens, tally.accepted,
                  tally.dropped, tally.notes};

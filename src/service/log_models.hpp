@@ -11,27 +11,19 @@
 #include <vector>
 
 #include "base/document.hpp"
+#include "llm/ask.hpp"
 #include "service/models.hpp"
 
 namespace schedmate::service {
-
-/// What became of the questions of one command.
-struct ModelTally {
-  std::int64_t accepted = 0;
-  std::int64_t dropped = 0;
-  std::vector<std::string> notes;  ///< each once
-
-  void note(std::string text);
-};
 
 /// Reads unknown lines by the models; what it found out, good or bad, is remembered in the
 /// history's cache, so that nobody asks again. Empty without models. All of them must outlive the
 /// reader.
 [[nodiscard]] std::shared_ptr<ShapeReader> shape_reader(const Session& session,
-                                                        const Models& models, ModelTally& tally);
+                                                        const Models& models, QuestionTally& tally);
 
 /// Empty without models. All of them must outlive the reader.
-[[nodiscard]] CauseReader cause_reader(const Models& models, ModelTally& tally);
+[[nodiscard]] CauseReader cause_reader(const Models& models, QuestionTally& tally);
 
 /// What the models cost and what went wrong with them, as documents tell it.
 struct ModelCost {
@@ -39,7 +31,7 @@ struct ModelCost {
   std::int64_t accepted = 0, dropped = 0;  ///< values
   std::vector<std::string> degraded;
 };
-[[nodiscard]] ModelCost cost_of(const Models& models, const ModelTally& tally);
+[[nodiscard]] ModelCost cost_of(const Models& models, const QuestionTally& tally);
 /// Adds `cost` and `degraded`.
 void add_cost(const ModelCost& cost, Document& document);
 

@@ -17,7 +17,7 @@ constexpr double shortest_s = 0.01;  ///< between looks
 /// The models that read unknown lines, and what became of that.
 struct Asked {
   Models models;
-  ModelTally tally;
+  QuestionTally tally;
 };
 
 TrackOptions options_of(const Session& session, Asked& asked) {
@@ -30,7 +30,7 @@ bool is_open(const Progress& progress) {
 
 TrackAnswer answer_of(Progress progress, const Asked& asked) {
   for (auto& line : progress.evidence) line = printable(redact(line));
-  ModelTally tally = asked.tally;
+  QuestionTally tally = asked.tally;
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
   return {std::move(progress), asked.tally.notes, cost_of(asked.models, tally)};
 }
@@ -57,7 +57,10 @@ Result<void> follow(const Session& session, const FollowRequest& request,
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
   const double began = seconds();
   while (true) {
-    if (follower->poll(seconds()) && !show(answer_of(follower->now(), asked))) return {};
+    if (follower->poll(seconds())) {
+      follower->ask();
+      if (!show(answer_of(follower->now(), asked))) return {};
+    }
     if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
     clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(std::max(shortest_s, request.every_s))));

@@ -84,9 +84,27 @@ const Value* find_name(const nlohmann::json& reply, const char* key,
   return at == values.end() ? nullptr : &*at;
 }
 
+Result<CauseClaim> read_cause(std::string_view reply) {
+  const auto object = reply_object(reply);
+  if (!object) return tl::unexpected(object.error());
+  const auto json = nlohmann::json::parse(*object);
+  const auto* const verdict = find_name(json, "class", classes);
+  if (verdict == nullptr) return fail(ErrorCode::bad_reply, "the reply names no class");
+  const auto* const component = find_name(json, "component", components);
+  const auto line = json.find("line");
+  if (component == nullptr || line == json.end() || !line->is_number_unsigned())
+    return fail(ErrorCode::bad_reply, "the reply needs a component and a line");
+  CauseClaim claim{*verdict, *component, line->get<std::uint64_t>(), ""};
+  const auto reason = json.find("reason");
+  if (reason != json.end() && reason->is_string())
+    claim.reason = reason->get<std::string>().substr(0, most_reason_text);
+  return claim;
+}
+
 }  // namespace
 
-ChatRequest cause_question(const OpenCause& cause, const CleanText& clean, std::size_t most_bytes) {
+Question<CauseClaim> cause_question(const OpenCause& cause, const CleanText& clean,
+                                    std::size_t most_bytes) {
   const auto lines = cleaned(cause, clean);
   const auto held =
       std::ranges::find(cause.lines, cause.candidate.value_or(0), &OpenCause::Line::number);
@@ -107,34 +125,15 @@ ChatRequest cause_question(const OpenCause& cause, const CleanText& clean, std::
   request.messages.push_back({false, fenced("lines of the log", text, text.size()) + "\n" + where});
   request.json_schema = cause_schema();
   request.max_tokens = 250;
-  return request;
-}
-
-Result<CauseClaim> read_cause(std::string_view reply) {
-  const auto object = reply_object(reply);
-  if (!object) return tl::unexpected(object.error());
-  const auto json = nlohmann::json::parse(*object);
-  const auto* const verdict = find_name(json, "class", classes);
-  if (verdict == nullptr) return fail(ErrorCode::bad_reply, "the reply names no class");
-  const auto* const component = find_name(json, "component", components);
-  const auto line = json.find("line");
-  if (component == nullptr || line == json.end() || !line->is_number_unsigned())
-    return fail(ErrorCode::bad_reply, "the reply needs a component and a line");
-  CauseClaim claim{*verdict, *component, line->get<std::uint64_t>(), ""};
-  const auto reason = json.find("reason");
-  if (reason != json.end() && reason->is_string())
-    claim.reason = reason->get<std::string>().substr(0, most_reason_text);
-  return claim;
+  return {std::move(request), read_cause};
 }
 
 std::optional<CauseClaim> agreed_cause(std::span<const CauseClaim> answers) {
-  for (const CauseClaim& each : answers) {
-    const auto same = [&](const CauseClaim& other) {
-      return other.verdict == each.verdict && other.component == each.component;
-    };
-    if (2 * std::ranges::count_if(answers, same) > std::ssize(answers)) return each;
-  }
-  return std::nullopt;
+  const CauseClaim* const won =
+      majority(answers, [](const CauseClaim& one, const CauseClaim& other) {
+        return one.verdict == other.verdict && one.component == other.component;
+      });
+  return won == nullptr ? std::nullopt : std::optional(*won);
 }
 
 }  // namespace schedmate

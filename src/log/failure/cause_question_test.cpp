@@ -8,21 +8,25 @@ namespace {
 
 std::string plain(std::string_view text) { return std::string(text); }
 
+Result<CauseClaim> read_cause(std::string_view reply) {
+  return cause_question({}, plain, 10).read(reply);
+}
+
 }  // namespace
 
 TEST_CASE("the lines around a failure are numbered, and the far ones go when room is short") {
   OpenCause cause;
   for (std::uint64_t i = 101; i <= 300; ++i) cause.lines.push_back({i, "some words of a line"});
   cause.candidate = 251;
-  const auto whole = cause_question(cause, plain, 1 << 20).messages.at(0).text;
+  const auto whole = cause_question(cause, plain, 1 << 20).request.messages.at(0).text;
   CHECK(whole.contains("\n101: some words"));
   CHECK(whole.contains("\n300: some words"));
   CHECK(whole.contains("marked line 251"));
-  const auto part = cause_question(cause, plain, 600).messages.at(0).text;
+  const auto part = cause_question(cause, plain, 600).request.messages.at(0).text;
   CHECK(part.size() < 900);
   CHECK(part.contains("\n251: some words"));
   CHECK_FALSE(part.contains("\n101: "));
-  CHECK(cause_question({}, plain, 10).messages.at(0).text.contains("found no line"));
+  CHECK(cause_question({}, plain, 10).request.messages.at(0).text.contains("found no line"));
 }
 
 TEST_CASE("a reply about a cause holds words of the enumerations only") {

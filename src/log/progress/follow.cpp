@@ -4,7 +4,7 @@
 
 #include "log/lines/grown_file.hpp"
 #include "log/lines/lines.hpp"
-#include "log/progress/tracker.hpp"
+#include "log/progress/put_questions.hpp"
 
 namespace schedmate {
 namespace {
@@ -17,12 +17,16 @@ constexpr std::size_t least_unknown_so_far = 12;
 
 class ProgressFollower::State {
  public:
-  State(std::string path, LogWords words, const std::shared_ptr<ShapeReader>& reader)
+  State(std::string path, LogWords words, std::shared_ptr<ShapeReader> reader)
       : words_(std::move(words)),
+        reader_(std::move(reader)),
         file_(std::move(path), tail_bytes),
-        tracker_(words_, reader
-                             ? std::make_shared<UnknownShapes>(reader, words_, least_unknown_so_far)
-                             : nullptr) {}
+        tracker_(words_, reader_ ? std::optional(UnknownShapes(words_, least_unknown_so_far))
+                                 : std::nullopt) {}
+
+  void ask() {
+    if (reader_) put_questions(tracker_, *reader_);
+  }
 
   bool poll(double now_s) {
     tracker_.arrives_at(now_s);
@@ -45,6 +49,7 @@ class ProgressFollower::State {
   }
 
   LogWords words_;
+  std::shared_ptr<ShapeReader> reader_;
   GrownFile file_;
   ProgressTracker tracker_;
   std::string half_;  ///< of a line that is still written
@@ -63,6 +68,8 @@ Result<ProgressFollower> ProgressFollower::open(std::string path, const TrackOpt
 }
 
 bool ProgressFollower::poll(double now_s) { return state_->poll(now_s); }
+
+void ProgressFollower::ask() { state_->ask(); }
 
 Progress ProgressFollower::now() const { return state_->tracker().now(); }
 

@@ -66,33 +66,6 @@ std::optional<std::size_t> place_of(const nlohmann::json& reply, const char* key
   return bad ? std::nullopt : std::optional(held->get<std::size_t>());
 }
 
-/// Takes an answer over where more than half of the answers say the same.
-template <class Same, class Take>
-void agree(std::span<const LineMeaning> answers, const Same& same, const Take& take) {
-  for (const LineMeaning& each : answers) {
-    const auto alike = [&](const LineMeaning& other) { return same(each, other); };
-    if (2 * std::ranges::count_if(answers, alike) > std::ssize(answers)) take(each);
-  }
-}
-
-}  // namespace
-
-ChatRequest shape_question(const LineShape& shape, const CleanText& clean) {
-  std::string text;
-  for (std::size_t i = 0; i < shape.lines.size(); ++i) {
-    text += clean(shape.lines[i]).substr(0, most_example_text) + "\n ";
-    for (std::size_t at = 0; at < std::min(shape.numbers[i].size(), most_places); ++at)
-      text += fmt::format(" {}={:.7g}", at, shape.numbers[i][at]);
-    text += '\n';
-  }
-  ChatRequest request;
-  request.system = std::string(embedded::prompt_track);
-  request.messages.push_back({false, fenced("lines of the log", text, mix(shape.hash))});
-  request.json_schema = shape_schema();
-  request.max_tokens = 200;
-  return request;
-}
-
 Result<LineMeaning> read_meaning(std::string_view reply) {
   const auto object = reply_object(reply);
   if (!object) return tl::unexpected(object.error());
@@ -122,23 +95,39 @@ Result<LineMeaning> read_meaning(std::string_view reply) {
   return made;
 }
 
+}  // namespace
+
+Question<LineMeaning> shape_question(const LineShape& shape, const CleanText& clean) {
+  std::string text;
+  for (std::size_t i = 0; i < shape.lines.size(); ++i) {
+    text += clean(shape.lines[i]).substr(0, most_example_text) + "\n ";
+    for (std::size_t at = 0; at < std::min(shape.numbers[i].size(), most_places); ++at)
+      text += fmt::format(" {}={:.7g}", at, shape.numbers[i][at]);
+    text += '\n';
+  }
+  ChatRequest request;
+  request.system = std::string(embedded::prompt_track);
+  request.messages.push_back({false, fenced("lines of the log", text, mix(shape.hash))});
+  request.json_schema = shape_schema();
+  request.max_tokens = 200;
+  return {std::move(request), read_meaning};
+}
+
 LineMeaning agreed_meaning(std::span<const LineMeaning> answers) {
   LineMeaning made;
   for (const auto member :
-       {&LineMeaning::step, &LineMeaning::total, &LineMeaning::epoch, &LineMeaning::loss})
-    agree(
-        answers, [&](const auto& a, const auto& b) { return a.*member == b.*member; },
-        [&](const LineMeaning& each) { made.*member = each.*member; });
-  agree(
-      answers,
-      [](const LineMeaning& a, const LineMeaning& b) {
-        return a.time == b.time && a.covers == b.covers && a.time_unit_s == b.time_unit_s;
-      },
-      [&](const LineMeaning& each) {
-        made.time = each.time;
-        made.covers = each.covers;
-        made.time_unit_s = each.time_unit_s;
-      });
+       {&LineMeaning::step, &LineMeaning::total, &LineMeaning::epoch, &LineMeaning::loss}) {
+    const auto same = [&](const auto& a, const auto& b) { return a.*member == b.*member; };
+    if (const LineMeaning* won = majority(answers, same)) made.*member = won->*member;
+  }
+  const auto same_time = [](const LineMeaning& a, const LineMeaning& b) {
+    return a.time == b.time && a.covers == b.covers && a.time_unit_s == b.time_unit_s;
+  };
+  if (const LineMeaning* won = majority(answers, same_time)) {
+    made.time = won->time;
+    made.covers = won->covers;
+    made.time_unit_s = won->time_unit_s;
+  }
   return made;
 }
 

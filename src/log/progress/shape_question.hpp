@@ -3,18 +3,16 @@
 
 /// A language model as a ShapeReader: the question, and what its reply says.
 
-#include <schedmate/llm.hpp>
 #include <schedmate/progress.hpp>
+#include <schedmate/question.hpp>
 #include <span>
 
 #include "log/lines/clean.hpp"
 
 namespace schedmate {
 
-[[nodiscard]] ChatRequest shape_question(const LineShape& shape, const CleanText& clean);
-
-/// Errors: bad_reply (no JSON object of the schema).
-[[nodiscard]] Result<LineMeaning> read_meaning(std::string_view reply);
+/// Its answer is checked where the lines are (UnknownShapes).
+[[nodiscard]] Question<LineMeaning> shape_question(const LineShape& shape, const CleanText& clean);
 
 /// What more than half of the answers say of each place; several samples or models.
 [[nodiscard]] LineMeaning agreed_meaning(std::span<const LineMeaning> answers);

@@ -10,6 +10,10 @@ namespace {
 
 const LineShape shape{7, {"zug 3 hm 0.5", "zug 4 hm 0.25"}, {{3, 0.5}, {4, 0.25}}};
 
+Result<LineMeaning> read_meaning(std::string_view reply) {
+  return shape_question(shape, [](std::string_view text) { return std::string(text); }).read(reply);
+}
+
 }  // namespace
 
 TEST_CASE("a shape is shown with its numbers by place, between marks, cleaned") {
@@ -18,7 +22,7 @@ TEST_CASE("a shape is shown with its numbers by place, between marks, cleaned") 
     if (const auto at = shown.find("hm"); at != std::string::npos) shown.replace(at, 2, "--");
     return shown;
   };
-  const ChatRequest request = shape_question(shape, clean);
+  const ChatRequest request = shape_question(shape, clean).request;
   const std::string& text = request.messages.at(0).text;
   CHECK(text.contains("zug 3 -- 0.5\n  0=3 1=0.5\n"));
   CHECK(text.starts_with("<data "));

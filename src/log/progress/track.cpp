@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "log/lines/lines.hpp"
-#include "log/progress/tracker.hpp"
+#include "log/progress/put_questions.hpp"
 
 namespace schedmate {
 namespace {
@@ -14,20 +14,22 @@ constexpr std::size_t least_unknown_at_end = 6;  ///< lines of a shape that some
 
 /// The end of a file, read back until it holds enough progress lines.
 Result<ProgressTracker> tracked(const std::string& path, const LogWords& words,
-                                const std::shared_ptr<ShapeReader>& reader) {
+                                ShapeReader* reader) {
   for (std::size_t bytes = first_bytes;; bytes *= 8) {
     auto tail = tail_of(path, bytes);
     if (!tail) return tl::unexpected(tail.error());
     std::ranges::replace(tail->text, '\r', '\n');  // a bar is a line of any length
-    auto unknown =
-        reader ? std::make_shared<UnknownShapes>(reader, words, least_unknown_at_end) : nullptr;
+    std::optional<UnknownShapes> unknown;
+    if (reader != nullptr) unknown.emplace(words, least_unknown_at_end);
     ProgressTracker tracker(words, std::move(unknown));
     each_line_of(tail->text, [&](const Line& line) {
       tracker.add(line.text);
       return true;
     });
-    if (tail->complete || tracker.lines() >= enough_progress_lines || bytes >= most_tail_bytes)
-      return tracker;
+    if (!tail->complete && tracker.lines() < enough_progress_lines && bytes < most_tail_bytes)
+      continue;
+    if (reader != nullptr) put_questions(tracker, *reader);
+    return tracker;
   }
 }
 
@@ -53,7 +55,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
   std::vector<Progress> found;
   std::optional<Error> error;
   for (const auto& path : paths) {
-    auto tracker = tracked(path, *words, options.reader);
+    auto tracker = tracked(path, *words, options.reader.get());
     if (tracker)
       found.push_back(tracker->now());
     else if (!error)

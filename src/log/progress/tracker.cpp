@@ -371,15 +371,29 @@ std::optional<StepTime> ProgressTracker::time_of_checkpoints() const {
   return step_time_of(checkpoints_);
 }
 
-Progress ProgressTracker::now() const {
+Progress ProgressTracker::by_rules() const {
+  if (block_.lines == 0) return of_reports();
   ProgressTracker whole(*this);
   whole.flush();
-  Progress progress = whole.told();
+  return whole.of_reports();
+}
+
+Progress ProgressTracker::now() const {
+  Progress progress = by_rules();
   if (unknown_) unknown_->fill(progress);
   return progress;
 }
 
-Progress ProgressTracker::told() const {
+std::optional<LineShape> ProgressTracker::open_question() const {
+  return unknown_ ? unknown_->open_question(by_rules()) : std::nullopt;
+}
+
+std::optional<CheckedMeaning> ProgressTracker::answer(std::uint64_t hash,
+                                                      const std::optional<LineMeaning>& given) {
+  return unknown_ ? unknown_->answer(hash, given) : std::nullopt;
+}
+
+Progress ProgressTracker::of_reports() const {
   Progress progress;
   progress.lines = lines_;
   progress.throughput = throughput_;

@@ -22,14 +22,18 @@ namespace schedmate {
 
 class ProgressTracker {
  public:
-  /// The words must outlive the tracker. `unknown` takes what they do not tell; none: nobody does.
+  /// The words must outlive the tracker. `unknown` keeps the lines that they do not tell; without
+  /// it there are no questions.
   explicit ProgressTracker(const LogWords& words = LogWords::built_in(),
-                           std::shared_ptr<UnknownShapes> unknown = nullptr)
+                           std::optional<UnknownShapes> unknown = std::nullopt)
       : words_(words), unknown_(std::move(unknown)) {}
 
   /// One raw line, without its end.
   void add(std::string_view line);
   [[nodiscard]] Progress now() const;
+  /// See UnknownShapes, for what is open now.
+  [[nodiscard]] std::optional<LineShape> open_question() const;
+  std::optional<CheckedMeaning> answer(std::uint64_t hash, const std::optional<LineMeaning>& given);
   /// What is added from now on arrives at this instant.
   void arrives_at(double now_s) { arrival_s_ = now_s; }
   enum class Clock : std::uint8_t { stamps, arrival };
@@ -74,7 +78,8 @@ class ProgressTracker {
   void remember_checkpoint(const Said& said);
   [[nodiscard]] Counter* newest_counter();
   [[nodiscard]] const Counter* main_counter() const;
-  [[nodiscard]] Progress told() const;
+  [[nodiscard]] Progress by_rules() const;  ///< all lines so far, the open block among them
+  [[nodiscard]] Progress of_reports() const;
   [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
   [[nodiscard]] std::optional<StepTime> time_of_checkpoints() const;
   [[nodiscard]] std::optional<double> remaining(const Progress& progress,
@@ -82,7 +87,7 @@ class ProgressTracker {
   [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
 
   const LogWords& words_;
-  std::shared_ptr<UnknownShapes> unknown_;
+  std::optional<UnknownShapes> unknown_;
   std::map<std::string, Counter> counters_;
   Block block_;
   std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing

@@ -49,6 +49,13 @@ void put_all(const ShapeProgress& found, Progress& progress) {
     progress.remaining_s = (*progress.total_steps - *progress.step) * *progress.step_time_s;
 }
 
+template <class Lines>
+std::vector<ShapeLine> places_in(const Lines& lines) {
+  std::vector<ShapeLine> made;
+  for (const auto& line : lines) made.push_back({places_of(line.text), line.time, line.step});
+  return made;
+}
+
 }  // namespace
 
 void UnknownShapes::add(std::uint64_t hash, const Said& said, const Reading* reading) {
@@ -75,44 +82,62 @@ UnknownShapes::Shape* UnknownShapes::shape(std::uint64_t hash) {
   return &*least;
 }
 
-void UnknownShapes::ask(Shape& shape) {
-  shape.asked = true;
-  ++questions_;
-  LineShape question;
-  question.hash = shape.hash;
-  std::vector<ShapeLine> lines;
-  const auto shown = std::min(most_shown, shape.lines.size() - least_following);
-  for (const KeptLine& line : shape.lines) {
-    lines.push_back({places_of(line.text), line.time, line.step});
-    if (question.lines.size() >= shown) continue;
-    question.lines.push_back(line.text);
-    auto& numbers = question.numbers.emplace_back();
-    for (const LinePlace& place : lines.back().places) numbers.push_back(place.value);
-  }
-  const auto said = reader_->read(question);
-  if (!said) return;
-  const auto found = check_meaning(lines, *said, words_);
-  reader_->settle(question, found.checked);
-  shape.meaning = found.checked.kept;
-}
-
-void UnknownShapes::fill(Progress& progress) {
-  std::vector<Shape*> order;
-  for (Shape& shape : shapes_)
+std::vector<const UnknownShapes::Shape*> UnknownShapes::by_size() const {
+  std::vector<const Shape*> order;
+  for (const Shape& shape : shapes_)
     if (shape.lines.size() >= least_lines_) order.push_back(&shape);
   std::ranges::stable_sort(order, std::greater{},
                            [](const Shape* each) { return each->lines.size(); });
-  for (Shape* const shape : order) {
-    if (!has_open_times(progress)) return;
-    if (!shape->asked && questions_ < most_shape_questions) ask(*shape);
+  return order;
+}
+
+template <class Stop>
+const UnknownShapes::Shape* UnknownShapes::fill_until(Progress& progress, const Stop& stop) const {
+  for (const Shape* const shape : by_size()) {
+    if (!has_open_times(progress)) return nullptr;
+    if (stop(*shape)) return shape;
     if (shape->meaning.empty()) continue;
-    std::vector<ShapeLine> lines;
-    for (const KeptLine& line : shape->lines)
-      lines.push_back({places_of(line.text), line.time, line.step});
     const auto before = progress.by_model.size();
-    put_all(check_meaning(lines, shape->meaning, words_), progress);
+    put_all(check_meaning(places_in(shape->lines), shape->meaning, *words_), progress);
     if (progress.by_model.size() > before) progress.evidence.push_back(shape->lines.back().text);
   }
+  return nullptr;
+}
+
+void UnknownShapes::fill(Progress& progress) const {
+  fill_until(progress, [](const Shape&) { return false; });
+}
+
+std::optional<LineShape> UnknownShapes::open_question(Progress progress) const {
+  const bool may_ask = questions_ < most_shape_questions;
+  const Shape* const open =
+      fill_until(progress, [&](const Shape& shape) { return may_ask && !shape.asked; });
+  return open == nullptr ? std::nullopt : std::optional(question_of(*open));
+}
+
+LineShape UnknownShapes::question_of(const Shape& shape) const {
+  LineShape question;
+  question.hash = shape.hash;
+  const auto shown = std::min(most_shown, shape.lines.size() - least_following);
+  for (const KeptLine& line : shape.lines) {
+    if (question.lines.size() >= shown) break;
+    question.lines.push_back(line.text);
+    auto& numbers = question.numbers.emplace_back();
+    for (const LinePlace& place : places_of(line.text)) numbers.push_back(place.value);
+  }
+  return question;
+}
+
+std::optional<CheckedMeaning> UnknownShapes::answer(std::uint64_t hash,
+                                                    const std::optional<LineMeaning>& given) {
+  const auto asked = std::ranges::find(shapes_, hash, &Shape::hash);
+  if (asked == shapes_.end() || asked->asked) return std::nullopt;
+  asked->asked = true;
+  ++questions_;
+  if (!given) return std::nullopt;
+  auto checked = check_meaning(places_in(asked->lines), *given, *words_).checked;
+  asked->meaning = checked.kept;
+  return checked;
 }
 
 }  // namespace schedmate

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lines that the rules do not read, kept by shape for a ShapeReader. Bounded: the last
-/// lines of the shapes that come most often.
+/// Lines that the rules do not read, kept by shape until somebody is asked about them. Bounded: the
+/// last lines of the shapes that come most often, and few questions.
 
 #include <deque>
-#include <memory>
+#include <optional>
 #include <schedmate/progress.hpp>
 #include <string>
 #include <vector>
@@ -17,14 +17,19 @@ namespace schedmate {
 class UnknownShapes {
  public:
   /// A shape is asked about when `least_lines` of it are there. `words` must outlive this.
-  UnknownShapes(std::shared_ptr<ShapeReader> reader, const LogWords& words, std::size_t least_lines)
-      : reader_(std::move(reader)), words_(words), least_lines_(least_lines) {}
+  UnknownShapes(const LogWords& words, std::size_t least_lines)
+      : words_(&words), least_lines_(least_lines) {}
 
   /// `reading` is what the rules say of the line; nothing where they say nothing.
   void add(std::uint64_t hash, const Said& said, const Reading* reading);
 
-  /// Asks about what is open in `progress`, and puts in what the lines bear out.
-  void fill(Progress& progress);
+  /// Puts into `progress` what is open there and the answers so far tell.
+  void fill(Progress& progress) const;
+  /// What to ask next, for what is open in `progress`; nothing when nothing more is worth it. One
+  /// at a time, since an answer may make the next question pointless.
+  [[nodiscard]] std::optional<LineShape> open_question(Progress progress) const;
+  /// The answer to it, held against all lines of the shape; nothing: nobody knows.
+  std::optional<CheckedMeaning> answer(std::uint64_t hash, const std::optional<LineMeaning>& given);
 
  private:
   struct KeptLine {
@@ -41,10 +46,13 @@ class UnknownShapes {
   };
 
   Shape* shape(std::uint64_t hash);
-  void ask(Shape& shape);
+  [[nodiscard]] std::vector<const Shape*> by_size() const;
+  [[nodiscard]] LineShape question_of(const Shape& shape) const;
+  /// Every answer that is worth it; stops at a shape for which `stop` is true.
+  template <class Stop>
+  const Shape* fill_until(Progress& progress, const Stop& stop) const;
 
-  std::shared_ptr<ShapeReader> reader_;
-  const LogWords& words_;
+  const LogWords* words_;
   std::size_t least_lines_;
   std::size_t questions_ = 0;
   std::uint64_t lines_ = 0;

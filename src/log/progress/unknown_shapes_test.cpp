@@ -113,11 +113,13 @@ TEST_CASE("a followed log is asked about once, however often it grows") {
   auto follower = ProgressFollower::open(log.here.path("log"), {.rules = {}, .reader = log.reader});
   REQUIRE(follower);
   CHECK(follower->poll(1));
+  follower->ask();
   CHECK(follower->now().step == std::nullopt);
   CHECK(log.reader->asked.empty());
   for (int i = 10; i < 40; i += 10) {
     log.write(lines(i, i + 10));
     CHECK(follower->poll(i));
+    follower->ask();
     CHECK(follower->now().step == 10 * (i + 9));
   }
   CHECK(log.reader->asked.size() == 1);
