@@ -7,7 +7,11 @@ cd "$(dirname "$0")/.."
 
 preset=$1
 options=(-DSCHEDMATE_TESTS=ON "${@:2}")
-command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+if command -v ccache >/dev/null; then
+  options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  # Clones in different places share what they compile.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+fi
 
 cmake --preset "$preset" "${options[@]}"
 targets=()

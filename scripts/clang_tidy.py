@@ -96,8 +96,10 @@ def check(unit):
 def main():
     build = (ROOT / (sys.argv[1] if len(sys.argv) > 1 else "build/release")).resolve()
     version = subprocess.run([TOOL, "--version"], capture_output=True, check=True).stdout
-    passed = build / "clang-tidy-passed"
-    passed.mkdir(exist_ok=True)
+    # Beside the compiler's cache, where there is one that outlives the build folder.
+    cache = os.environ.get("CCACHE_DIR")
+    passed = (pathlib.Path(cache) if cache else build) / "clang-tidy-passed"
+    passed.mkdir(parents=True, exist_ok=True)
     units = list(chosen(units_of(build), sys.argv[2:]).values())
     keys = [passed / key_of(unit, version) for unit in units]
     # The largest first: no core is left alone with a long one at the end.

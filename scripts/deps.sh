@@ -6,6 +6,7 @@ set -euo pipefail
 
 build_set=(
   g++ cmake ninja-build pkg-config # compiler and build
+  ccache                           # what was compiled once
   libfmt-dev                       # text
   libexpected-dev                  # tl::expected, the result type
   libcli11-dev                     # command line
