@@ -116,8 +116,8 @@ TEST_CASE("sizes over the limits are found, at the limits not") {
   };
   CHECK(sizes("a.hpp", repeat("\n", 200)).empty());
   CHECK(sizes("a.hpp", repeat("\n", 201)) == "0: lines: 201, limit 200\n");
-  CHECK(sizes("a.cpp", repeat("\n", 400)).empty());
-  CHECK(sizes("a.cpp", repeat("\n", 401)) == "0: lines: 401, limit 400\n");
+  CHECK(sizes("a.cpp", repeat("\n", 500)).empty());
+  CHECK(sizes("a.cpp", repeat("\n", 501)) == "0: lines: 501, limit 500\n");
   CHECK(sizes("a.cpp", "\n" + std::string(101, 'x') + "\n") == "2: columns: 101, limit 100\n");
   CHECK(sizes("a.cpp", repeat("é", 100) + "\n").empty());
   CHECK(sizes("a.cpp", function_of(60)).empty());
