@@ -2,7 +2,7 @@
 #pragma once
 
 /// The rules of the house. Each is a function from values to findings; `check_all` is their sum.
-/// Every rule has a case in tidy_test.cpp that breaks it.
+/// Every rule has a case in a test beside it that breaks it.
 
 #include "tests/tidy/tree.hpp"
 
@@ -21,14 +21,21 @@ struct Limits {
 };
 
 // Of one C++ file (rules_code.cpp).
-Findings check_includes(const File& file);
+Findings check_libraries(const File& file);  ///< those that a header may not include
 Findings check_sizes(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);
+Findings check_clocks(const File& file);
+Findings check_static_state(const File& file);
 
 // Of one text file (rules_text.cpp).
 Findings check_licence_line(const File& file);
 Findings check_leftovers(const File& file);
 Findings check_places(const File& file);  ///< machine paths and registry hosts
+
+// Of the modules (rules_layers.cpp).
+Findings check_layers(const Tree& tree);
+/// The modules, layer by layer, each with those it uses and how many #include lines lead there.
+[[nodiscard]] std::string layers_text(const Tree& tree);
 
 // Of the tree (rules_tree.cpp).
 Findings check_file_bytes(const Tree& tree, const Limits& limits);

@@ -246,10 +246,13 @@ Findings check_all(const Tree& tree) {
     add(check_leftovers(file));
     add(check_places(file));
     if (!is_cpp(file)) continue;
-    add(check_includes(file));
+    add(check_libraries(file));
     add(check_sizes(file, limits));
     add(check_banned_words(file));
+    add(check_clocks(file));
+    add(check_static_state(file));
   }
+  add(check_layers(tree));
   add(check_file_bytes(tree, limits));
   add(check_links(tree));
   add(check_table_rows(tree));
