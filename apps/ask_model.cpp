@@ -10,7 +10,7 @@
 #include "apps/words.hpp"
 #include "base/fence.hpp"
 #include "base/reply_object.hpp"
-#include "log/numbers.hpp"
+#include "log/lines/numbers.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "apps/models.hpp"
-#include "log/ask.hpp"
+#include "log/ask/ask.hpp"
 
 namespace schedmate {
 

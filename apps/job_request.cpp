@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "log/lines.hpp"
+#include "log/lines/lines.hpp"
 
 namespace schedmate {
 namespace {

@@ -10,7 +10,7 @@
 #include "apps/advisor_state.hpp"
 #include "apps/words.hpp"
 #include "base/text.hpp"
-#include "log/cause_question.hpp"
+#include "log/failure/cause_question.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {

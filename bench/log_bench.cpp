@@ -27,9 +27,9 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "log/classify.hpp"
-#include "log/clean.hpp"
-#include "log/lines.hpp"
+#include "log/failure/classify.hpp"
+#include "log/lines/clean.hpp"
+#include "log/lines/lines.hpp"
 
 namespace schedmate {
 namespace {

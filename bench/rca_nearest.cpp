@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "log/sparse_text.hpp"
+#include "log/failure/sparse_text.hpp"
 
 namespace schedmate {
 namespace {

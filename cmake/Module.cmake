@@ -1,5 +1,6 @@
-# One static library per folder of src/. Sources are globbed; x_test.cpp beside x.cpp goes into the
-# module's test program (tests/CMakeLists.txt). tests/tidy checks what may include what.
+# One static library per folder of src/: schedmate_trace of src/trace, schedmate_log_lines of
+# src/log/lines. Sources are globbed; x_test.cpp beside x.cpp goes into the module's test program
+# (tests/CMakeLists.txt). tests/tidy checks what may include what.
 add_library(schedmate_options INTERFACE)
 target_compile_options(schedmate_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Werror
@@ -19,13 +20,14 @@ endif()
 
 function(schedmate_module name)
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "LINK")
+  string(REPLACE / _ target schedmate_${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   if(NOT sources)
-    add_library(schedmate_${name} INTERFACE)
-    target_link_libraries(schedmate_${name} INTERFACE schedmate_options ${module_LINK})
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE schedmate_options ${module_LINK})
     return()
   endif()
-  add_library(schedmate_${name} STATIC ${sources})
-  target_link_libraries(schedmate_${name} PUBLIC schedmate_options ${module_LINK})
+  add_library(${target} STATIC ${sources})
+  target_link_libraries(${target} PUBLIC schedmate_options ${module_LINK})
 endfunction()

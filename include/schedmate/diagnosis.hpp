@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Why a job ended, read from its logs (paper 3.3, Failure Handler; design 4.2, 5.5).
+/// Why a job ended, read from its logs (paper 3.3, Failure Handler).
 ///
 /// A verdict is a class with the line that names the cause. Nothing is executed here, and a node is
 /// named only when it is in the allocation that the caller gives.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How far a running job is, read from its log alone (paper 3.2, Metric Tracker; design 4.2).
+/// How far a running job is, read from its log alone (paper 3.2, Metric Tracker).
 ///
 /// Unknown is an empty optional, never a guess.
 

@@ -35,8 +35,8 @@ struct SeenBy {
                                                     std::span<const std::string> allocation,
                                                     const SeenBy& reader);
 
-/// From how many on a recommendation is taken back (ours; reference: requeue loops on deterministic
-/// errors, drains in series).
+/// From how many on a recommendation is taken back (ours: against requeue loops on
+/// deterministic errors and drains in series).
 struct RecommendationCaps {
   std::int64_t restarts_per_job = 3;        ///< restarts that were recommended for one job
   std::int64_t restarts_per_user_hour = 5;  ///< for all jobs of one user within an hour

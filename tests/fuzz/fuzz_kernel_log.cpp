@@ -2,16 +2,16 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "log/kernel_lines.hpp"
-#include "log/kernel_rules.hpp"
-#include "log/lines.hpp"
+#include "log/lines/lines.hpp"
+#include "log/witness/kernel_lines.hpp"
+#include "log/witness/kernel_rules.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {
 
 /// A message is a part of its line, times are numbers, and a fault of a machine has a component.
 void fuzz_kernel_log(std::string_view input) {
-  static const auto xids = FailureRules::load("");
+  static const auto xids = XidTable::load("");
   static const auto rules = KernelRules::load("");
   SCHEDMATE_CHECK(xids && rules, "the built-in tables are good");
   each_line_of(input, [&](const Line& line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/check.hpp"
-#include "log/log_words.hpp"
-#include "log/reading.hpp"
+#include "log/progress/log_words.hpp"
+#include "log/progress/reading.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "log/lines.hpp"
-#include "log/tracker.hpp"
+#include "log/lines/lines.hpp"
+#include "log/progress/tracker.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "log/cause_question.hpp"
-#include "log/line_meaning.hpp"
+#include "log/failure/cause_question.hpp"
+#include "log/progress/line_meaning.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {

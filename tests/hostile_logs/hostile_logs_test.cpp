@@ -12,7 +12,7 @@
 
 #include "apps/words.hpp"
 #include "base/output.hpp"
-#include "log/ask.hpp"
+#include "log/ask/ask.hpp"
 #include "tests/hostile_logs/cases.hpp"
 #include "tests/support/scratch.hpp"
 #include "tree/redact.hpp"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Logs that tests write, and what is read of them.
+/// Logs that tests write.
 
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "log/tracker.hpp"
 
 namespace schedmate::testing {
 
@@ -19,27 +15,6 @@ inline std::string utf16(std::string_view text) {
   std::string out = "\xff\xfe";
   for (const char c : text) (out += c) += '\0';
   return out;
-}
-
-inline Progress progress_of(const std::vector<std::string>& lines) {
-  ProgressTracker tracker;
-  for (const auto& line : lines) tracker.add(line);
-  return tracker.now();
-}
-
-/// `make(i)` for each i of 1..count, lines of one text separated by \n.
-template <class Make>
-Progress progress_of_each(int count, const Make& make) {
-  ProgressTracker tracker;
-  for (int i = 1; i <= count; ++i) {
-    const std::string text = make(i);
-    for (std::size_t at = 0; at <= text.size();) {
-      const auto end = std::min(text.find('\n', at), text.size());
-      tracker.add(std::string_view(text).substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  return tracker.now();
 }
 
 }  // namespace schedmate::testing

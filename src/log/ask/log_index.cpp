@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/ask/log_index.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "base/hash.hpp"
+#include "base/input.hpp"
+#include "base/output.hpp"
+#include "log/lines/clean.hpp"
+#include "log/lines/lines.hpp"
+#include "log/lines/template.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most_kept_text = 300;
+
+class Indexer {
+ public:
+  void add(const Line& line) {
+    ++index_.lines;
+    const auto clean = without_escapes(line.text, scratch_);
+    if (!clean.contains('\r')) {
+      add_state(line.number, clean);
+      return;
+    }
+    for (const auto state : states_of(clean)) add_state(line.number, state);
+  }
+  LogIndex take() { return std::move(index_); }
+
+ private:
+  void add_state(std::uint64_t number, std::string_view state) {
+    if (state.empty()) return;
+    const auto hash = template_hash(state);
+    const auto text = state.substr(0, most_kept_text);
+    const auto found = at_.find(hash);
+    if (found != at_.end()) {
+      Utterance& known = index_.said[found->second];
+      ++known.count;
+      known.last.number = number;
+      known.last.text.assign(text);
+      return;
+    }
+    if (index_.said.size() == LogIndex::most) {
+      ++index_.lost;
+      return;
+    }
+    at_.emplace(hash, index_.said.size());
+    index_.said.push_back({hash, 1, {number, std::string(text)}, {number, std::string(text)}});
+  }
+
+  LogIndex index_;
+  std::unordered_map<std::uint64_t, std::size_t> at_;
+  std::string scratch_;
+};
+
+}  // namespace
+
+Result<LogIndex> index_log(const std::string& path) {
+  Indexer indexer;
+  const auto done = each_line(path, [&](const Line& line) {
+    indexer.add(line);
+    return true;
+  });
+  auto index = indexer.take();
+  if (!done && index.lines == 0) return tl::unexpected(done.error());
+  return index;
+}
+
+// The index that is kept while its file stays as it was.
+
+namespace {
+
+namespace fs = std::filesystem;
+using IndexJson = nlohmann::json;
+
+constexpr int format_version = 1;
+constexpr std::uint64_t largest_index = std::uint64_t{1} << 27U;
+
+std::string printable(std::string_view text) {
+  // Logs hold any bytes; JSON holds UTF-8.
+  return IndexJson::parse(IndexJson(text).dump(-1, ' ', false, IndexJson::error_handler_t::replace))
+      .get<std::string>();
+}
+
+IndexJson json_of(const KeptLine& line) { return {line.number, printable(line.text)}; }
+
+KeptLine line_of(const IndexJson& json) {
+  return {json.at(0).get<std::uint64_t>(), json.at(1).get<std::string>()};
+}
+
+std::string index_text(const FileMark& mark, const LogIndex& index) {
+  IndexJson json = {{"version", format_version}, {"path", printable(mark.path)},
+                    {"bytes", mark.bytes},       {"inode", mark.inode},
+                    {"mtime_ns", mark.mtime_ns}, {"lines", index.lines},
+                    {"lost", index.lost},        {"said", IndexJson::array()}};
+  for (const Utterance& each : index.said)
+    json["said"].push_back({each.hash, each.count, json_of(each.first), json_of(each.last)});
+  return json.dump();
+}
+
+/// Nothing when it is of another file, another state of it, or no index at all.
+std::optional<LogIndex> read_index(const std::string& text, const FileMark& mark) {
+  try {
+    const IndexJson json = IndexJson::parse(text);
+    const FileMark kept{json.at("path"), json.at("bytes"), json.at("inode"), json.at("mtime_ns")};
+    if (json.at("version") != format_version || kept != mark) return std::nullopt;
+    LogIndex index;
+    index.lines = json.at("lines");
+    index.lost = json.at("lost");
+    for (const IndexJson& each : json.at("said"))
+      index.said.push_back({each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>(),
+                            line_of(each.at(2)), line_of(each.at(3))});
+    return index;
+  } catch (const IndexJson::exception&) {
+    return std::nullopt;
+  }
+}
+
+void forget_oldest(const fs::path& folder) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  std::error_code error;
+  for (fs::directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error))
+    if (each->path().extension() == ".json")
+      files.emplace_back(fs::last_write_time(each->path(), error), each->path());
+  std::ranges::sort(files);
+  for (std::size_t i = 0; i + most_kept < files.size(); ++i) fs::remove(files[i].second, error);
+}
+
+}  // namespace
+
+Result<FileMark> mark_of(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0)
+    return fail(ErrorCode::invalid, fmt::format("{}: {}", path, std::strerror(errno)));
+  std::error_code error;
+  return FileMark{fs::absolute(path, error).lexically_normal().string(),
+                  static_cast<std::uint64_t>(status.st_size), status.st_ino,
+                  status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec};
+}
+
+Result<LogIndex> kept_index(const std::string& path, const std::string& folder) {
+  auto mark = mark_of(path);
+  if (!mark) return tl::unexpected(mark.error());
+  mark->path = printable(mark->path);
+  const auto file = fs::path(folder) / fmt::format("{:016x}.json", hash_bytes(mark->path));
+  std::error_code error;
+  if (fs::exists(file, error))
+    if (const auto text = read_file(file.string(), largest_index))
+      if (auto index = read_index(*text, *mark)) return *std::move(index);
+  auto index = index_log(path);
+  if (!index) return index;
+  fs::create_directories(folder, error);
+  fs::permissions(folder, fs::perms::owner_all, error);
+  if (!error && write_file(file.string(), index_text(*mark, *index))) forget_oldest(folder);
+  return index;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a log says, small enough to ask (paper 3.2, Query Engine): its distinct lines with how
+/// often and where they stand. A log of gigabytes has a few thousand of them.
+
+#include <cstdint>
+#include <schedmate/result.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate {
+
+struct KeptLine {
+  std::uint64_t number = 0;  ///< 1-based
+  std::string text;          ///< without escapes, at most 300 characters
+};
+
+/// All lines of one template.
+struct Utterance {
+  std::uint64_t hash = 0;
+  std::uint64_t count = 0;
+  KeptLine first, last;
+};
+
+struct LogIndex {
+  /// At most this many templates; lines of further ones are counted in `lost`.
+  static constexpr std::size_t most = 20'000;
+
+  std::uint64_t lines = 0, lost = 0;
+  std::vector<Utterance> said;  ///< in the order of their first lines
+};
+
+/// Reads the whole file once. Errors: those of opening it; what could be read before a damaged end
+/// of a compressed file counts.
+[[nodiscard]] Result<LogIndex> index_log(const std::string& path);
+
+/// Which state of a file an index belongs to.
+struct FileMark {
+  std::string path;  ///< absolute
+  std::uint64_t bytes = 0, inode = 0;
+  std::int64_t mtime_ns = 0;
+  bool operator==(const FileMark&) const = default;
+};
+[[nodiscard]] Result<FileMark> mark_of(const std::string& path);
+
+/// The index kept in `folder` while the file is as it was, else a new one, which is kept. At most
+/// `most_kept` logs are, the oldest goes first. A folder that cannot be written costs only time.
+inline constexpr std::size_t most_kept = 64;
+[[nodiscard]] Result<LogIndex> kept_index(const std::string& path, const std::string& folder);
+
+}  // namespace schedmate

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// From the logs of a job to a verdict: locate the line, read around it, let the rules decide, hear
+/// the witnesses.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <schedmate/diagnosis.hpp>
+
+#include "base/text.hpp"
+#include "log/failure/failure_rules.hpp"
+#include "log/failure/good_run.hpp"
+#include "log/failure/locate.hpp"
+#include "log/failure/open_cause.hpp"
+#include "log/failure/recommend.hpp"
+#include "log/lines/lines.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::uint64_t most_trace_lines = 400;  ///< lines of a traceback that are read
+constexpr std::uint64_t lines_behind = 10;
+constexpr std::size_t most_evidence = 12;
+constexpr std::size_t most_new = 20;
+constexpr std::string_view by_model = "/model";
+
+/// The lines around the root: its traceback, and what was said right after it.
+struct Around {
+  std::vector<std::string> lines;  ///< owns what the frames show
+  std::vector<Frame> frames;
+  std::string context;
+};
+
+Result<Around> read_around(const std::string& path, const FailureLine& root) {
+  Around around;
+  const auto floor = root.line > most_trace_lines ? root.line - most_trace_lines : 1;
+  const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
+  std::string scratch;
+  const auto take = [&](const Line& line) {
+    around.lines.emplace_back(without_escapes(line.text.substr(0, 2000), scratch));
+    return line.number < root.line + lines_behind;
+  };
+  const auto done = each_line(path, take, from);
+  if (!done && around.lines.empty()) return tl::unexpected(done.error());
+  for (std::size_t i = 0; i < around.lines.size(); ++i) {
+    around.context.append(around.lines[i]).append("\n");
+    if (from + i >= root.line) continue;
+    const Said said = read_prefixes(around.lines[i]);
+    if (root.rank >= 0 && said.rank >= 0 && said.rank != root.rank) continue;
+    if (const auto frame = read_frame(around.lines[i])) around.frames.push_back(*frame);
+  }
+  return around;
+}
+
+/// Equal for the same failure of another job: no numbers, no paths but the last part.
+std::string fingerprint_of(const Diagnosis& made, const FailureLine& root, const Around& around) {
+  constexpr std::size_t top = 3;
+  std::string text(name_of(made.verdict));
+  text += fmt::format("|{}", template_of(read_prefixes(root.text).body));
+  for (std::size_t i = around.frames.size(); i > 0 && i + top > around.frames.size(); --i) {
+    const Frame& frame = around.frames[i - 1];
+    text += fmt::format("|{}:{}", frame.file.substr(frame.file.find_last_of("/\\") + 1),
+                        frame.function);
+  }
+  return fmt::format("{:016x}", template_hash(text));
+}
+
+void add_evidence(const FailureLine& line, std::span<const std::string> paths, Diagnosis& made) {
+  made.evidence.push_back({paths[line.file], line.line, line.text, line.role});
+}
+
+FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
+                          const Around& around) {
+  const FailureCase what{root.text, around.context, raised_in(around.frames)};
+  if (auto found = rules.judge(what)) return *std::move(found);
+  return {.rule = "no rule",
+          .verdict = FailureClass::other,
+          .component = Component::none,
+          .reason = "no rule knows this line",
+          .advice = "read the line",
+          .recommendation = Recommendation::notify,
+          .confidence = 0.2,
+          .open = true};
+}
+
+void put(const FailureVerdict& verdict, Diagnosis& made) {
+  made.verdict = verdict.verdict;
+  made.component = verdict.component;
+  made.reason = verdict.reason;
+  made.recommendation = verdict.recommendation;
+  made.advice = verdict.advice;
+  made.confidence = verdict.confidence;
+  made.by += "/" + verdict.rule;
+}
+
+/// What the logs are judged with.
+struct Judges {
+  const DiagnoseInput& input;
+  const FailureRules& rules;
+  LineKinds& kinds;
+};
+
+Result<BlamedLine> fill(const Located& located, const Judges& judges, Diagnosis& made) {
+  const DiagnoseInput& input = judges.input;
+  const FailureLine& root = *located.root;
+  const auto around = read_around(input.paths[root.file], root);
+  if (!around) return tl::unexpected(around.error());
+  FailureVerdict verdict = verdict_of(judges.rules, root, *around);
+  if (input.reader && verdict.confidence < input.doubtful_below) {
+    const OpenFailure open{input, judges.kinds, input.paths[root.file], root.line,
+                           raised_in(around->frames)};
+    auto told = read_open_cause(open, made.dropped);
+    if (!told) return tl::unexpected(told.error());
+    if (*told) verdict = (*std::move(told))->verdict;
+  }
+  put(verdict, made);
+  made.root_file = input.paths[root.file];
+  made.root_line = root.line;
+  made.first_error_line = root.begins;
+  add_evidence(root, input.paths, made);
+  for (const FailureLine& each : located.others)
+    if (made.evidence.size() < most_evidence) add_evidence(each, input.paths, made);
+  made.evidence.front().role = LineRole::cause;
+  for (std::size_t i = 1; i < made.evidence.size(); ++i)
+    if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
+  made.fingerprint = fingerprint_of(made, root, *around);
+  return BlamedLine{root.text, root.rank, verdict.open};
+}
+
+/// A model's word gives up no machine and names none; a witness may.
+void restrain_model(Diagnosis& made) {
+  if (!made.by.ends_with(by_model)) return;
+  made.nodes.clear();
+  if (made.recommendation == Recommendation::restart_elsewhere)
+    made.recommendation = Recommendation::test_first;
+}
+
+/// The log shows no failure, but the scheduler says that the job failed.
+Result<void> fill_unseen(const Judges& judges, Diagnosis& made) {
+  const auto& job = judges.input.job;
+  const bool failed = job && (job->state.starts_with("FAILED") ||
+                              (!job->exit_code.empty() && !job->exit_code.starts_with("0")));
+  if (!failed || !judges.input.reader || made.verdict != FailureClass::none) return {};
+  const std::string& path = judges.input.paths.back();
+  auto told = read_open_cause({judges.input, judges.kinds, path, {}}, made.dropped);
+  if (!told) return tl::unexpected(told.error());
+  if (!*told) return {};
+  put((*told)->verdict, made);
+  made.root_file = path;
+  made.root_line = made.first_error_line = (*told)->line;
+  made.evidence.push_back({path, (*told)->line, (*told)->text, LineRole::cause});
+  return {};
+}
+
+Result<ClassifyLine> classifier_of(const DiagnoseInput& input, std::optional<Error>& fault) {
+  const auto row = find_classifier(input.classifier);
+  if (!row) return tl::unexpected(row.error());
+  return (*row)->make(
+      {.rules = input.rules, .embedder = input.embedder, .report = [&fault](const Error& error) {
+         if (!fault) fault = error;
+       }});
+}
+
+void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
+  constexpr std::size_t most_text = 400;
+  for (auto* list : {&made.evidence, &made.unseen}) {
+    for (LogEvidence& each : *list) {
+      if (input.clean) each.text = input.clean(each.text);
+      if (each.text.size() > most_text) each.text.resize(most_text);
+    }
+  }
+  if (!input.clean) return;
+  for (Witness& witness : made.witnesses) {
+    witness.says = input.clean(witness.says);
+    for (WitnessEvent& each : witness.events) each.text = input.clean(each.text);
+  }
+}
+
+}  // namespace
+
+Result<Diagnosis> diagnose(const DiagnoseInput& input) {
+  if (input.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
+  const auto locator = find_locator(input.locator);
+  if (!locator) return tl::unexpected(locator.error());
+  std::optional<Error> fault;  // of a classifier that asks a server
+  auto classify = classifier_of(input, fault);
+  if (!classify) return tl::unexpected(classify.error());
+  const auto rules = FailureRules::load(input.rules);
+  if (!rules) return tl::unexpected(rules.error());
+  KnownTemplates known;
+  if (!input.good.empty())
+    if (auto done = add_templates(input.good, known); !done) return tl::unexpected(done.error());
+  LineKinds kinds(*std::move(classify));
+  const auto located =
+      (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known});
+  if (!located) return tl::unexpected(located.error());
+  if (fault) return tl::unexpected(*fault);
+  Diagnosis made;
+  made.by = std::string((*locator)->name);
+  made.confidence = 0.8;
+  made.reason = "no failure in the log";
+  made.gpus = input.gpus;
+  const Judges judges{input, *rules, kinds};
+  BlamedLine line;
+  if (located->root) {
+    auto filled = fill(*located, judges, made);
+    if (!filled) return tl::unexpected(filled.error());
+    line = *filled;
+  }
+  const WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(), input.rules};
+  if (auto done = hear_witnesses(what, line, made); !done) return tl::unexpected(done.error());
+  if (auto done = fill_unseen(judges, made); !done) return tl::unexpected(done.error());
+  restrain_model(made);
+  if (!input.good.empty()) {
+    auto unseen =
+        new_lines(made.root_file.empty() ? input.paths.front() : made.root_file, known, most_new);
+    if (!unseen) return tl::unexpected(unseen.error());
+    made.unseen = *std::move(unseen);
+  }
+  clean_texts(input, made);
+  return made;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/failure/good_run.hpp"
+
+#include <deque>
+
+#include "log/lines/clean.hpp"
+#include "log/lines/lines.hpp"
+#include "log/lines/template.hpp"
+
+namespace schedmate {
+
+Result<void> add_templates(const std::string& path, KnownTemplates& known) {
+  std::string scratch;
+  auto done = each_line(path, [&](const Line& line) {
+    for (const auto state : states_of(without_escapes(line.text, scratch)))
+      known.insert(template_hash(state));
+    return known.size() < most_known_templates;
+  });
+  if (!done && known.empty()) return done;
+  return {};
+}
+
+Result<std::vector<LogEvidence>> new_lines(const std::string& path, const KnownTemplates& known,
+                                           std::size_t most) {
+  KnownTemplates seen;
+  std::deque<LogEvidence> kept;
+  std::string scratch;
+  const auto done = each_line(path, [&](const Line& line) {
+    for (const auto state : states_of(without_escapes(line.text, scratch))) {
+      const auto hash = template_hash(state);
+      if (known.contains(hash) || seen.size() >= most_known_templates || !seen.insert(hash).second)
+        continue;
+      kept.push_back({path, line.number, std::string(state), LineRole::cascade});
+      if (kept.size() > most) kept.pop_front();
+    }
+    return true;
+  });
+  if (!done && kept.empty()) return tl::unexpected(done.error());
+  return std::vector<LogEvidence>(kept.begin(), kept.end());
+}
+
+}  // namespace schedmate

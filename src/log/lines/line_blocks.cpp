@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/lines/line_blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
+constexpr std::size_t most_held = std::size_t{1} << 28U;
+
+}  // namespace
+
+/// The next bytes of the log: where blocks begin in them.
+void LineBlocks::index(std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (!begun_) {
+      if (lines_ % lines_each_ == 0) begins_.push_back(bytes_ + at);
+      ++lines_;
+      begun_ = true;
+    }
+    const auto end = bytes.find('\n', at);
+    if (end == std::string_view::npos) break;
+    begun_ = false;
+    at = end + 1;
+  }
+  bytes_ += bytes.size();
+}
+
+Result<LineBlocks> LineBlocks::open(const std::string& path, std::size_t lines_each) {
+  LineBlocks blocks(lines_each);
+  blocks.file_ = open_plain(path);
+  if (blocks.file_) {
+    std::string buffer(piece_bytes, '\0');
+    while (const auto got = read_at(blocks.file_, buffer, blocks.bytes_))
+      blocks.index(std::string_view(buffer).substr(0, got));
+    return blocks;
+  }
+  auto held = tail_of(path, most_held);
+  if (!held) return tl::unexpected(held.error());
+  if (!held->complete)
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: algorithm1 holds the text of a compressed or UTF-16 log, up to {} "
+                            "MiB; use scan, or unpack it",
+                            path, most_held >> 20U));
+  blocks.text_ = std::move(held->text);
+  blocks.index(blocks.text_);
+  return blocks;
+}
+
+void LineBlocks::each_line_of(std::size_t block, const TakeLine& take) const {
+  const auto begin = begins_[block];
+  const auto end = block + 1 < begins_.size() ? begins_[block + 1] : bytes_;
+  LineCutter lines(take, block * lines_each_);
+  if (!file_) {
+    if (lines.add(std::string_view(text_).substr(begin, end - begin))) lines.finish();
+    return;
+  }
+  std::string buffer(std::min<std::uint64_t>(end - begin, piece_bytes), '\0');
+  for (auto at = begin; at < end;) {
+    buffer.resize(std::min<std::uint64_t>(end - at, piece_bytes));
+    const auto got = read_at(file_, buffer, at);
+    if (got == 0) break;
+    const auto piece = std::string_view(buffer).substr(0, got);
+    if (!lines.add(at == 0 ? without_mark(piece) : piece)) return;
+    at += got;
+  }
+  lines.finish();
+}
+
+}  // namespace schedmate

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <schedmate/progress.hpp>
+#include <utility>
+
+#include "log/lines/grown_file.hpp"
+#include "log/lines/lines.hpp"
+#include "log/progress/tracker.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::uint64_t tail_bytes = std::uint64_t{1} << 18U;
+/// Lines of a shape that somebody is asked about: more than at the end of a log, more will come.
+constexpr std::size_t least_unknown_so_far = 12;
+
+}  // namespace
+
+class ProgressFollower::State {
+ public:
+  State(std::string path, LogWords words, const std::shared_ptr<ShapeReader>& reader)
+      : words_(std::move(words)),
+        file_(std::move(path), tail_bytes),
+        tracker_(words_, reader
+                             ? std::make_shared<UnknownShapes>(reader, words_, least_unknown_so_far)
+                             : nullptr) {}
+
+  bool poll(double now_s) {
+    tracker_.arrives_at(now_s);
+    return file_.read([this](std::string_view piece) { add(piece); }, [this] { half_.clear(); });
+  }
+  [[nodiscard]] const ProgressTracker& tracker() const { return tracker_; }
+
+ private:
+  /// Lines, and states of bars, as far as they are whole.
+  void add(std::string_view piece) {
+    while (true) {
+      const auto end = piece.find_first_of("\r\n");
+      const auto part = piece.substr(0, end);
+      half_.append(part.substr(0, most_line_bytes - half_.size()));
+      if (end == std::string_view::npos) return;
+      if (!half_.empty()) tracker_.add(half_);
+      half_.clear();
+      piece.remove_prefix(end + 1);
+    }
+  }
+
+  LogWords words_;
+  GrownFile file_;
+  ProgressTracker tracker_;
+  std::string half_;  ///< of a line that is still written
+};
+
+ProgressFollower::ProgressFollower(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProgressFollower::ProgressFollower(ProgressFollower&&) noexcept = default;
+ProgressFollower& ProgressFollower::operator=(ProgressFollower&&) noexcept = default;
+ProgressFollower::~ProgressFollower() = default;
+
+Result<ProgressFollower> ProgressFollower::open(std::string path, const TrackOptions& options) {
+  auto words = LogWords::load(options.rules);
+  if (!words) return tl::unexpected(words.error());
+  return ProgressFollower(
+      std::make_unique<State>(std::move(path), std::move(*words), options.reader));
+}
+
+bool ProgressFollower::poll(double now_s) { return state_->poll(now_s); }
+
+Progress ProgressFollower::now() const { return state_->tracker().now(); }
+
+std::vector<Report> ProgressFollower::reports() const {
+  return state_->tracker().reports(ProgressTracker::Clock::arrival);
+}
+
+}  // namespace schedmate

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Whether the lines of a shape bear out what somebody says about its places. What is only possible
+/// does not count: a step has to rise as no other number does, a time needs a clock or a unit.
+
+#include <schedmate/progress.hpp>
+#include <span>
+
+#include "log/progress/series.hpp"
+#include "log/progress/shape_lines.hpp"
+
+namespace schedmate {
+
+struct ShapeProgress {
+  CheckedMeaning checked;
+  std::optional<double> step, total, epoch, loss;  ///< of the last line
+  std::optional<StepTime> step_time;               ///< by the place of the time, else by the stamps
+};
+
+/// Lines with another number of places than most are left out.
+[[nodiscard]] ShapeProgress check_meaning(std::span<const ShapeLine> lines, const LineMeaning& said,
+                                          const LogWords& words);
+
+}  // namespace schedmate

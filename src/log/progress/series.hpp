@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The progress lines of one counter, and the time of one step that follows from them.
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log/progress/reading.hpp"
+
+namespace schedmate {
+
+/// One step that was reported.
+struct StepSample {
+  double step = 0;
+  std::optional<double> epoch;
+  std::optional<Stamp> time;
+  std::vector<TimeField> times;
+  std::optional<double> rate_s;  ///< seconds of one step by a printed rate
+  double arrived_s = 0;          ///< by the follower's clock
+  std::optional<double> eta_s;   ///< seconds of one step by what is said to be left
+};
+
+struct StepTime {
+  double seconds = 0;
+  std::string by;  ///< "time: of one step", "bar", "time stamps", ...
+};
+
+/// Of the samples of one counter, oldest first. Nothing when no reading stands a check.
+[[nodiscard]] std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples);
+
+/// Within that factor of each other, either way.
+constexpr bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
+
+}  // namespace schedmate

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/progress/tracker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/text.hpp"
+#include "log/lines/inner_stamp.hpp"
+#include "log/progress/line_parts.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most_samples = 400;
+constexpr std::size_t most_counters = 32;
+constexpr std::size_t most_row_text = 400;
+constexpr std::size_t most_block = 4096;
+constexpr std::size_t longest_row = 120;
+constexpr std::size_t most_silent = 1U << 14U;
+constexpr std::size_t most_loose = 16;
+
+bool ends_run(const StepSample& last, const Reading& next) {
+  return next.step && *next.step < last.step &&
+         (!next.epoch || !last.epoch || *next.epoch == *last.epoch);
+}
+
+/// A step of more than a day is a clock or a sum that was misread.
+bool is_a_step(double seconds) {
+  constexpr double shortest = 1e-7;
+  constexpr double longest = 86400;
+  return seconds >= shortest && seconds <= longest;
+}
+
+/// A bar that is not at its end.
+bool is_open(const Reading& reading) {
+  return reading.bar && reading.step && reading.total_steps && *reading.step < *reading.total_steps;
+}
+
+bool is_at_end(const Reading& reading) {
+  return reading.step_key == "n/total" && reading.loss && reading.step == reading.total_steps;
+}
+
+/// "Train batches[100]" in every report: nothing was counted.
+bool stands_still(const std::deque<StepSample>& samples) {
+  constexpr std::size_t enough = 3;
+  return samples.size() >= enough && std::ranges::all_of(samples, [&](const StepSample& each) {
+           return each.step == samples.front().step;
+         });
+}
+
+}  // namespace
+
+void ProgressTracker::add(std::string_view line) {
+  const auto clean = without_escapes(line, scratch_);
+  if (!clean.contains('\r')) {
+    add_state(clean);
+    return;
+  }
+  for (const auto state : states_of(clean)) add_state(state);
+}
+
+void ProgressTracker::add_state(std::string_view state) {
+  Said said = read_prefixes(state);
+  if (said.body.starts_with("wandb: ")) return;  // its summary tells of a run that has ended
+  lift_stamp(said, lifted_);
+  if (said.body.find_first_of("0123456789") == std::string_view::npos) {
+    columns_.see_text(said.body);
+    see_heading(said.body);
+    // "| train/ | |" heads a part of a table; a line of text or a rule ends it.
+    if (!trim(said.body).starts_with('|')) flush();
+    return;
+  }
+  // "2024-03-01 10:00:05,300,0.5" under "time,step,loss" has no milliseconds.
+  const bool stamped = columns_.begin_with_time();
+  auto row = stamped ? columns_.row(state) : columns_.row(said.body);
+  if (row) {
+    said.body = *row;
+    if (stamped) said.time.reset();
+    lift_stamp(said, lifted_);
+  }
+  add_said(said);
+}
+
+/// "Evaluation", "Testing ...": the bars without a name behind it are not the training's.
+void ProgressTracker::see_heading(std::string_view body) {
+  constexpr std::size_t longest = 24;
+  const auto text = trim(body);
+  if (text.empty() || text.size() > longest) return;
+  const auto words = words_of(text);
+  held_out_ = words_.held_out.contains(words.front());
+}
+
+void ProgressTracker::add_said(const Said& said) {
+  const auto shape = shape_of(said.body);
+  const auto quiet = shape + (said.time ? 1 : 0);  // "7 0.5" may count only where it is stamped
+  if (silent_.contains(quiet)) {
+    if (unknown_) unknown_->add(shape, said, nullptr);
+    remember_checkpoint(said);
+    return flush();
+  }
+  Reading reading = read_line(said, words_);
+  if (unknown_) unknown_->add(shape, said, &reading);
+  if (reading.kind == Reading::Kind::nothing) {
+    remember_checkpoint(said);
+    // Lines of one number may be parts of a table.
+    const bool counts = said.time && is_bare_row(said.body);
+    const bool part = reading.keys.size() == 1 || reading.throughput || counts;
+    if (!part && silent_.size() < most_silent) silent_.insert(quiet);
+  }
+  if (add_to_block(said, reading)) return;
+  flush();
+  const auto text = said.rank >= 0 && !said.time ? said.whole : said.body;
+  block_.text = std::string(said.body.substr(0, most_block));
+  block_.whole = std::string(text.substr(0, most_block));
+  block_.said = said;
+  block_.keys = reading.keys;
+  block_.reading = std::move(reading);
+  block_.lines = 1;
+}
+
+bool ProgressTracker::add_to_block(const Said& said, const Reading& reading) {
+  const bool one = reading.keys.size() == 1 && !reading.keys[0].empty() && !reading.bar &&
+                   !said.time && said.body.size() < longest_row;
+  if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
+    return false;
+  if (reading.by_place || block_.reading.by_place) return false;
+  if (std::ranges::find(block_.keys, reading.keys[0]) != block_.keys.end()) return false;
+  block_.text += ", ";
+  block_.text += said.body;
+  block_.keys.push_back(reading.keys[0]);
+  ++block_.lines;
+  return true;
+}
+
+void ProgressTracker::flush() {
+  if (block_.lines == 0) return;
+  Block block = std::exchange(block_, {});
+  if (block.lines > 1) {
+    block.said.body = block.text;
+    block.reading = read_line(block.said, words_);
+  }
+  const bool sums_up = std::ranges::any_of(
+      block.reading.keys, [&](const auto& key) { return has_word(key, words_.held_out); });
+  const bool open = block.lines == 1 && !block.reading.step && !block.reading.by_place &&
+                    !block.reading.names_held_out;
+  if (open)
+    for (Reading& known : shapes_.add(block.whole, block.reading)) {
+      // What goes up by one and tells of something held out is a round; its time is not a step's.
+      if (sums_up && known.by_one) {
+        known.times.clear();
+        loose_.clear();
+      }
+      block.reading.kind = Reading::Kind::nothing;
+      count(known, block.text);
+    }
+  take(std::move(block.reading), block.text);
+}
+
+/// "Saving model checkpoint to out/checkpoint-1500", "global_step1971": the step where progress
+/// lines have none.
+void ProgressTracker::remember_checkpoint(const Said& said) {
+  constexpr double fewest = 10;  // steps between checkpoints; epochs are numbered by ones
+  for (const std::string_view mark : {"global_step", "checkpoint-", "checkpoint_", "iter_"}) {
+    const auto at = said.body.find(mark);
+    if (at == std::string_view::npos) continue;
+    const auto digits = said.body.substr(at + mark.size());
+    const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
+    const auto step = parse_number<double>(digits.substr(0, end));
+    if (!step) continue;
+    checkpoint_step_ = step;
+    const double before = checkpoints_.empty() ? 0 : checkpoints_.back().step;
+    if (!said.time || !mark.ends_with('-') || std::abs(*step - before) < fewest) continue;
+    if (*step < before) checkpoints_.clear();
+    if (checkpoints_.empty()) checked_out_s_ = 0;
+    checkpoints_.push_back({*step, std::nullopt, said.time, {}, std::nullopt, arrival_s_, {}});
+    if (checkpoints_.size() > most_samples) checkpoints_.pop_front();
+  }
+}
+
+void ProgressTracker::take(Reading reading, std::string_view body) {
+  switch (reading.kind) {
+    case Reading::Kind::closing:
+      take_closing(reading);
+      break;
+    case Reading::Kind::training:
+      if (reading.step)
+        count(reading, body);
+      else
+        take_loose(reading, body);
+      break;
+    case Reading::Kind::epoch:
+      take_epoch(reading);
+      break;
+    case Reading::Kind::held_out:
+      if (!checkpoints_.empty()) checked_out_s_ += reading.held_out_s;
+      break;
+    case Reading::Kind::nothing:
+      break;
+  }
+}
+
+/// The summary that ends a run: its loss is a mean, its speed that of the whole run.
+void ProgressTracker::take_closing(const Reading& reading) {
+  if (reading.bar_step_s) closing_step_s_ = reading.bar_step_s;
+  if (reading.throughput) throughput_ = reading.throughput;
+}
+
+ProgressTracker::Counter* ProgressTracker::newest_counter() {
+  Counter* newest = nullptr;
+  for (auto& [key, counter] : counters_)
+    if (newest == nullptr || counter.newest > newest->newest) newest = &counter;
+  return newest;
+}
+
+/// What has no counter of its own belongs to the next report.
+void ProgressTracker::take_loose(const Reading& reading, std::string_view body) {
+  StepSample bare;
+  for (const TimeField& field : reading.times) {
+    loose_.push_back(field);
+    if (field.meaning == TimeMeaning::step) bare.times.push_back(field);
+  }
+  bare.rate_s = reading.bar_step_s;
+  if (!bare.times.empty() || bare.rate_s) bare_.push_back(std::move(bare));
+  if (bare_.size() > most_samples) bare_.pop_front();
+  if (loose_.size() > most_loose)
+    loose_.erase(loose_.begin(), loose_.end() - static_cast<std::ptrdiff_t>(most_loose));
+  if (reading.bar_step_s) loose_rate_ = reading.bar_step_s;
+  if (reading.loss) {
+    ++lines_;
+    // Of several bars the one that losses stand between is the training's.
+    if (Counter* last = newest_counter()) last->near_loss = true;
+    loss_ = reading.loss;
+    last_text_ = std::string(body.substr(0, most_row_text));
+  }
+  if (reading.throughput) throughput_ = reading.throughput;
+  take_epoch(reading);
+}
+
+/// Of a line that heads or sums up an epoch.
+void ProgressTracker::take_epoch(const Reading& reading) {
+  if (reading.epoch) {
+    if (reading.total_epochs || epoch_ != reading.epoch) total_epochs_ = reading.total_epochs;
+    epoch_ = reading.epoch;
+  }
+  if (reading.epoch_s) close_epoch(*reading.epoch_s);
+  if (!epoch_ || (!reading.epoch && !reading.epoch_s)) return;
+  StepSample sample{*epoch_, std::nullopt, reading.time, {}, reading.epoch_s, arrival_s_, {}};
+  epochs_.push_back(std::move(sample));
+  if (epochs_.size() > most_samples) epochs_.pop_front();
+}
+
+/// "Time of this epoch: 166 s" of a counter that goes on over epochs, where reports are dense
+/// enough to tell how many steps it had.
+void ProgressTracker::close_epoch(double seconds) {
+  constexpr double dense = 20;  // reports in an epoch
+  const Counter* main = main_counter();
+  if (main == nullptr || main->samples.size() < 2) return;
+  const double step = main->samples.back().step;
+  const double interval = step - main->samples[main->samples.size() - 2].step;
+  const double steps = step - epoch_from_.value_or(step);
+  if (interval > 0 && steps >= dense * interval) epoch_step_s_ = seconds / steps;
+  epoch_from_ = step;
+}
+
+void ProgressTracker::count(Reading& reading, std::string_view body) {
+  // Pairs without a name are told apart by their totals.
+  auto key = reading.step_key;
+  if (key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
+  auto found = counters_.find(key);
+  const bool nameless = key != reading.step_key;
+  if (found == counters_.end() && nameless && held_out_) return;
+  if (!nameless) held_out_ = false;
+  ++lines_;
+  if (found == counters_.end()) {
+    if (counters_.size() >= most_counters) return;
+    found = counters_.emplace(key, Counter()).first;
+  }
+  Counter& counter = found->second;
+  if (!counter.samples.empty()) {
+    const StepSample& last = counter.samples.back();
+    const bool falls = *reading.step < last.step;
+    if (reading.epoch && last.epoch && *reading.epoch > *last.epoch) {
+      counter.in_epoch = falls;
+      counter.over_epochs = !falls;
+    }
+    const bool next_epoch = reading.epoch && last.epoch && *reading.epoch > *last.epoch;
+    // "epoch 4/9, batch 625/625": a report for each epoch, at its end.
+    if (next_epoch && *reading.step == last.step && reading.total_steps == reading.step)
+      for (TimeField& field : reading.times)
+        if (field.covers == 0 && field.meaning != TimeMeaning::step) field.covers = last.step;
+    if (ends_run(last, reading) && *reading.step < last.step / 2)
+      counter.samples.clear();  // a new run, or a new epoch of a counter within epochs
+  }
+  StepSample sample{*reading.step,
+                    reading.epoch,
+                    reading.time,
+                    reading.times,
+                    reading.bar_step_s,
+                    arrival_s_,
+                    {}};
+  if (reading.eta_s && reading.total_steps && *reading.total_steps > *reading.step)
+    sample.eta_s = *reading.eta_s / (*reading.total_steps - *reading.step);
+  if (sample.times.empty() && !sample.rate_s) {
+    sample.times = std::exchange(loose_, {});
+    sample.rate_s = std::exchange(loose_rate_, std::nullopt);
+  }
+  loose_.clear();
+  loose_rate_.reset();
+  counter.samples.push_back(std::move(sample));
+  if (counter.samples.size() > most_samples) counter.samples.pop_front();
+  if (reading.epoch_s) close_epoch(*reading.epoch_s);
+  const auto loss = reading.loss ? reading.loss : counter.last.loss;
+  counter.has_loss = counter.has_loss || reading.loss;
+  counter.newest = lines_;
+  counter.text = std::string(body.substr(0, most_row_text));
+  if (reading.throughput) throughput_ = reading.throughput;
+  if (reading.loss) loss_ = reading.loss;
+  counter.last = std::move(reading);
+  counter.last.loss = loss;
+}
+
+// What the lines so far amount to.
+
+/// The counter that says most of the training: with a total, a time, a loss; then the newest, but a
+/// bar within another that is not at its end is not the training's.
+const ProgressTracker::Counter* ProgressTracker::main_counter() const {
+  const Counter* best = nullptr;
+  int best_worth = -1;
+  for (const auto& [key, counter] : counters_) {
+    if (counter.samples.empty()) continue;
+    const StepSample& last = counter.samples.back();
+    int worth = (counter.last.total_steps ? 2 : 0) + (counter.has_loss ? 2 : 0) +
+                (counter.near_loss && !counter.has_loss ? 1 : 0) +
+                (last.rate_s || !last.times.empty() ? 3 : 0);
+    if (!counter.last.total_steps && stands_still(counter.samples)) worth = 0;
+    const bool newer = best != nullptr && counter.newest > best->newest;
+    const bool within = best != nullptr && (newer ? is_open(best->last) && counter.last.bar
+                                                  : is_open(counter.last) && best->last.bar);
+    // Of two bars at their ends that tell of a loss the test's is the shorter one.
+    const bool ended = best != nullptr && is_at_end(counter.last) && is_at_end(best->last);
+    const bool first =
+        ended ? *counter.last.total_steps > *best->last.total_steps : newer != within;
+    const bool better = best == nullptr || worth > best_worth || (worth == best_worth && first);
+    if (!better) continue;
+    best = &counter;
+    best_worth = worth;
+  }
+  return best;
+}
+
+/// The times of a report may follow it.
+std::optional<StepTime> ProgressTracker::time_of(const Counter& counter) const {
+  if (loose_.empty() && !loose_rate_) return step_time_of(counter.samples);
+  auto samples = counter.samples;
+  StepSample last = samples.back();
+  last.times = loose_;
+  last.rate_s = loose_rate_;
+  samples.push_back(std::move(last));
+  return step_time_of(samples);
+}
+
+/// Nothing where the evaluations between them take too much of the time.
+std::optional<StepTime> ProgressTracker::time_of_checkpoints() const {
+  constexpr double much = 0.1;
+  if (checkpoints_.size() < 2) return std::nullopt;
+  const double took = checkpoints_.back().time->seconds - checkpoints_.front().time->seconds;
+  if (checked_out_s_ > much * took) return std::nullopt;
+  return step_time_of(checkpoints_);
+}
+
+Progress ProgressTracker::now() const {
+  ProgressTracker whole(*this);
+  whole.flush();
+  Progress progress = whole.told();
+  if (unknown_) unknown_->fill(progress);
+  return progress;
+}
+
+Progress ProgressTracker::told() const {
+  Progress progress;
+  progress.lines = lines_;
+  progress.throughput = throughput_;
+  progress.loss = loss_;
+  progress.epoch = epoch_;
+  progress.total_epochs = total_epochs_;
+  const Counter* main = main_counter();
+  if (main != nullptr) {
+    const Reading& last = main->last;
+    progress.step = last.step;
+    progress.total_steps = last.total_steps;
+    if (last.epoch) progress.epoch = last.epoch;
+    if (last.total_epochs) progress.total_epochs = last.total_epochs;
+    if (last.loss && main->has_loss) progress.loss = last.loss;
+    progress.evidence.push_back(main->text);
+    if (const auto time = time_of(*main); time && is_a_step(time->seconds)) {
+      progress.step_time_s = time->seconds;
+      progress.by = last.format != nullptr ? last.format->name + ", " + time->by : time->by;
+    }
+  } else if (!last_text_.empty()) {
+    progress.evidence.push_back(last_text_);
+  }
+  if (!progress.step) progress.step = checkpoint_step_;
+  if (main == nullptr && bare_.size() > 1)
+    if (const auto time = step_time_of(bare_); time && is_a_step(time->seconds)) {
+      progress.step_time_s = time->seconds;
+      progress.by = time->by;
+    }
+  if (main == nullptr && !progress.step_time_s && !closing_step_s_)
+    if (const auto time = time_of_checkpoints(); time && is_a_step(time->seconds)) {
+      progress.step_time_s = time->seconds;
+      progress.by = "time stamps of checkpoints";
+    }
+  if (!progress.step_time_s && closing_step_s_ && is_a_step(*closing_step_s_)) {
+    progress.step_time_s = closing_step_s_;
+    progress.by = "closing summary";
+  }
+  if (!progress.step_time_s && epoch_step_s_ && is_a_step(*epoch_step_s_)) {
+    progress.step_time_s = epoch_step_s_;
+    progress.by = "time of an epoch by its steps";
+  }
+  progress.remaining_s = remaining(progress, main);
+  return progress;
+}
+
+std::vector<Report> ProgressTracker::reports(Clock clock) const {
+  ProgressTracker whole(*this);
+  whole.flush();
+  std::vector<Report> reports;
+  const Counter* main = whole.main_counter();
+  double days = 0;  // clocks without a date begin anew at midnight
+  for (std::size_t i = 0; main != nullptr && i < main->samples.size(); ++i) {
+    const StepSample& sample = main->samples[i];
+    if (!reports.empty() && sample.step <= reports.back().step) continue;
+    double at = sample.arrived_s;
+    if (clock == Clock::stamps) {
+      if (!sample.time) continue;
+      at = sample.time->seconds + days;
+      const bool midnight = !sample.time->dated && !reports.empty() && at < reports.back().at_s;
+      if (midnight) at += 86400, days += 86400;
+    }
+    reports.push_back({at, sample.step});
+  }
+  return reports;
+}
+
+/// Whole epochs after this one. Nothing where it is not known how many there are.
+std::optional<double> ProgressTracker::epochs_left(const Progress& progress) const {
+  if (!progress.epoch || !progress.total_epochs) return std::nullopt;
+  const bool from_zero =
+      std::ranges::any_of(epochs_, [](const StepSample& each) { return each.step == 0; }) ||
+      *progress.epoch == 0;
+  const double done = std::floor(*progress.epoch) + (from_zero ? 1 : 0);
+  return std::max(0.0, *progress.total_epochs - done);
+}
+
+std::optional<double> ProgressTracker::remaining(const Progress& progress,
+                                                 const Counter* main) const {
+  const auto epochs = epochs_left(progress);
+  const bool steps = progress.step_time_s && progress.total_steps && progress.step &&
+                     *progress.total_steps >= *progress.step;
+  if (steps && main != nullptr) {
+    const double here = (*progress.total_steps - *progress.step) * *progress.step_time_s;
+    if (!progress.epoch || main->over_epochs) return here;
+    const bool in_epoch = main->in_epoch || main->last.in_epoch;
+    if (in_epoch && epochs) return here + *epochs * *progress.total_steps * *progress.step_time_s;
+    if (in_epoch) return std::nullopt;  // how many epochs follow is not known
+    // A counter over the whole run is about as far as the epochs are.
+    if (!epochs) return here;
+    const double share = *progress.step / *progress.total_steps * *progress.total_epochs;
+    return std::abs(share - *progress.epoch) <= 1 ? std::optional(here) : std::nullopt;
+  }
+  if (!epochs) return std::nullopt;
+  const auto time = step_time_of(epochs_);
+  if (!time) return std::nullopt;
+  return *epochs * time->seconds;
+}
+
+}  // namespace schedmate

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Progress from lines as they come, in bounded memory (paper 3.2, Metric Tracker).
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <schedmate/progress.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "log/progress/columns.hpp"
+#include "log/progress/reading.hpp"
+#include "log/progress/series.hpp"
+#include "log/progress/shapes.hpp"
+#include "log/progress/unknown_shapes.hpp"
+
+namespace schedmate {
+
+class ProgressTracker {
+ public:
+  /// The words must outlive the tracker. `unknown` takes what they do not tell; none: nobody does.
+  explicit ProgressTracker(const LogWords& words = LogWords::built_in(),
+                           std::shared_ptr<UnknownShapes> unknown = nullptr)
+      : words_(words), unknown_(std::move(unknown)) {}
+
+  /// One raw line, without its end.
+  void add(std::string_view line);
+  [[nodiscard]] Progress now() const;
+  /// What is added from now on arrives at this instant.
+  void arrives_at(double now_s) { arrival_s_ = now_s; }
+  enum class Clock : std::uint8_t { stamps, arrival };
+  /// Of the main counter, oldest first.
+  [[nodiscard]] std::vector<Report> reports(Clock clock) const;
+  /// Training progress lines so far.
+  [[nodiscard]] std::uint64_t lines() const { return lines_; }
+
+ private:
+  /// The reports of one counter.
+  struct Counter {
+    std::deque<StepSample> samples;
+    Reading last;
+    bool has_loss = false;
+    bool near_loss = false;    ///< a loss without a counter followed one of its lines
+    bool in_epoch = false;     ///< it was seen to begin anew in an epoch
+    bool over_epochs = false;  ///< it was seen to go on
+    std::uint64_t newest = 0;  ///< number of its last line
+    std::string text;
+  };
+
+  /// A line, and the lines of one number each that follow it: tables print a report that way.
+  struct Block {
+    std::string text, whole;
+    Said said;
+    Reading reading;
+    std::vector<std::string> keys;
+    std::size_t lines = 0;
+  };
+
+  void add_state(std::string_view state);
+  void add_said(const Said& said);
+  void see_heading(std::string_view body);
+  bool add_to_block(const Said& said, const Reading& reading);
+  void flush();
+  void take(Reading reading, std::string_view body);
+  void take_closing(const Reading& reading);
+  void take_epoch(const Reading& reading);
+  void close_epoch(double seconds);
+  void take_loose(const Reading& reading, std::string_view body);
+  void count(Reading& reading, std::string_view body);
+  void remember_checkpoint(const Said& said);
+  [[nodiscard]] Counter* newest_counter();
+  [[nodiscard]] const Counter* main_counter() const;
+  [[nodiscard]] Progress told() const;
+  [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
+  [[nodiscard]] std::optional<StepTime> time_of_checkpoints() const;
+  [[nodiscard]] std::optional<double> remaining(const Progress& progress,
+                                                const Counter* main) const;
+  [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
+
+  const LogWords& words_;
+  std::shared_ptr<UnknownShapes> unknown_;
+  std::map<std::string, Counter> counters_;
+  Block block_;
+  std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing
+  Columns columns_;
+  Shapes shapes_;
+  std::deque<StepSample> epochs_;  ///< their counter and times, where lines tell of epochs
+  std::uint64_t lines_ = 0;
+  double arrival_s_ = 0;
+  bool held_out_ = false;         ///< a line like "Evaluation" heads what follows
+  std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one
+  std::optional<double> loose_rate_;
+  std::deque<StepSample> bare_;         ///< times of a step on lines that count none
+  std::deque<StepSample> checkpoints_;  ///< steps and instants of those that were saved
+  double checked_out_s_ = 0;            ///< seconds of evaluations since the first of them
+  std::optional<double> loss_, epoch_, total_epochs_, checkpoint_step_, closing_step_s_;
+  std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
+  std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps
+  std::optional<Throughput> throughput_;
+  std::string last_text_, scratch_, lifted_;
+};
+
+}  // namespace schedmate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/progress/units.hpp"
+
+#include <doctest/doctest.h>
+
+namespace schedmate {
+namespace {
+
+std::optional<double> rate(std::string_view text) {
+  return seconds_of_rate(numbers_of(text).at(0));
+}
+
+std::optional<double> seconds(std::string_view text, std::string_view key = "") {
+  return seconds_of(numbers_of(text).at(0), key);
+}
+
+}  // namespace
+
+TEST_CASE("a rate of steps is turned over, seconds of a step are kept") {
+  CHECK(rate("4it/s") == 0.25);
+  CHECK(rate("41.36s/it") == 41.36);
+  CHECK(rate("550ms/step") == doctest::Approx(0.55));
+  CHECK(rate("2 steps/sec") == 0.5);
+  CHECK(rate("30batch/min") == 2);
+}
+
+TEST_CASE("rates of anything but steps are none") {
+  for (const std::string_view text :
+       {"76 samples/s", "123KB/s", "12us/sample", "0it/s", "3 s", "7"})
+    CHECK_MESSAGE(!rate(text), text);
+}
+
+TEST_CASE("seconds follow from the unit, the clock or the key, in this order") {
+  CHECK(seconds("250ms") == 0.25);
+  CHECK(seconds("2 min") == 120);
+  CHECK(seconds("0:01:40") == 100);
+  CHECK(seconds("1234.5", "elapsed time per iteration (ms)") == doctest::Approx(1.2345));
+  CHECK(seconds("0.5", "updt s") == 0.5);
+  CHECK(seconds("12", "ms per iteration") == doctest::Approx(0.012));
+  CHECK(!seconds("12", "loss"));
+  CHECK(!seconds("12", "s"));
+  CHECK(!seconds("12GB", "time"));
+}
+
+}  // namespace schedmate

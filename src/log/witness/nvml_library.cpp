@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/witness/nvml_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace schedmate {
+namespace {
+
+// The parts of NVML's binary interface that are used, by its documentation (nvml.h of release 12).
+using Code = int;
+using Device = void*;
+constexpr Code success = 0, gpu_is_lost = 15, reset_required = 16;
+constexpr unsigned recovery_action_field = 230;  // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+constexpr int uncorrected_errors = 1, volatile_counter = 0;
+constexpr unsigned most_links = 18, most_gpus = 64;
+constexpr std::size_t text_bytes = 96;
+
+struct PciInfo {
+  std::array<char, 16> legacy;
+  unsigned domain, bus, device, device_id, subsystem_id;
+  std::array<char, 32> id;
+};
+
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency_us;
+  int type;  // 0 double, 1 unsigned int, 2 and 3 unsigned long, 4 signed long, 5 signed int
+  Code code;
+  union {
+    unsigned small;
+    unsigned long long large;
+  } value;
+};
+
+/// The library; closed at the end.
+class Library {
+ public:
+  explicit Library(const std::string& path) : handle_(::dlopen(path.c_str(), RTLD_NOW)) {
+    if (handle_ == nullptr)
+      if (const char* why = ::dlerror(); why != nullptr) error_ = why;
+  }
+  ~Library() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  [[nodiscard]] bool is_open() const { return handle_ != nullptr; }
+  [[nodiscard]] const std::string& error() const { return error_; }
+  /// Calls a function; nothing when the library has none of this name.
+  template <class... Arguments>
+  [[nodiscard]] std::optional<Code> call(const char* name, Arguments... arguments) const {
+    void* const found = ::dlsym(handle_, name);
+    if (found == nullptr) return std::nullopt;
+    return reinterpret_cast<Code (*)(Arguments...)>(found)(arguments...);
+  }
+  /// True: the function is there and went well.
+  template <class... Arguments>
+  [[nodiscard]] bool did(const char* name, Arguments... arguments) const {
+    return call(name, arguments...) == success;
+  }
+  [[nodiscard]] std::string text_of(Code code) const {
+    void* const found = ::dlsym(handle_, "nvmlErrorString");
+    const char* const words =
+        found == nullptr ? nullptr : reinterpret_cast<const char* (*)(Code)>(found)(code);
+    return words == nullptr ? fmt::format("NVML error {}", code) : std::string(words);
+  }
+
+ private:
+  void* handle_;
+  std::string error_;
+};
+
+std::string text_in(const auto& buffer) {
+  return {buffer.begin(), std::ranges::find(buffer, '\0')};
+}
+
+void read_names(const Library& library, Device device, GpuState& gpu) {
+  std::array<char, text_bytes> text{};
+  if (library.did("nvmlDeviceGetUUID", device, text.data(), unsigned{text_bytes}))
+    gpu.uuid = text_in(text);
+  text = {};
+  if (library.did("nvmlDeviceGetName", device, text.data(), unsigned{text_bytes}))
+    gpu.name = text_in(text);
+  PciInfo pci{};
+  if (library.did("nvmlDeviceGetPciInfo_v3", device, &pci)) gpu.pci = text_in(pci.id);
+}
+
+void read_faults(const Library& library, Device device, GpuState& gpu) {
+  FieldValue field{};
+  field.field = recovery_action_field;
+  if (library.did("nvmlDeviceGetFieldValues", device, 1, &field) && field.code == success) {
+    const bool wide = field.type == 2 || field.type == 3 || field.type == 4;
+    gpu.recovery_action = wide ? field.value.large : field.value.small;
+  }
+  unsigned long long errors = 0;
+  if (library.did("nvmlDeviceGetTotalEccErrors", device, uncorrected_errors, volatile_counter,
+                  &errors))
+    gpu.ecc_uncorrected = errors;
+  unsigned corrected = 0;
+  unsigned uncorrected = 0;
+  unsigned pending = 0;
+  unsigned failure = 0;
+  if (library.did("nvmlDeviceGetRemappedRows", device, &corrected, &uncorrected, &pending,
+                  &failure))
+    gpu.remapped = RemappedRows{corrected, uncorrected, pending != 0, failure != 0};
+  int waits = 0;
+  if (library.did("nvmlDeviceGetRetiredPagesPendingStatus", device, &waits))
+    gpu.retirement_pending = waits != 0;
+}
+
+void read_links(const Library& library, Device device, GpuState& gpu) {
+  const auto counter = [&](unsigned link, int kind) -> std::optional<std::uint64_t> {
+    unsigned long long errors = 0;
+    if (!library.did("nvmlDeviceGetNvLinkErrorCounter", device, link, kind, &errors))
+      return std::nullopt;
+    return errors;
+  };
+  for (unsigned link = 0; link < most_links; ++link) {
+    int active = 0;
+    if (!library.did("nvmlDeviceGetNvLinkState", device, link, &active)) return;
+    NvlinkState state{link, active != 0, {}, {}, {}, {}};
+    if (active != 0) {
+      state.replay = counter(link, 0);
+      state.recovery = counter(link, 1);
+      state.crc_flit = counter(link, 2);
+      state.crc_data = counter(link, 3);
+    }
+    gpu.nvlinks.push_back(state);
+  }
+}
+
+GpuState read_gpu(const Library& library, unsigned index) {
+  GpuState gpu;
+  gpu.index = index;
+  Device device = nullptr;
+  const auto code = library.call("nvmlDeviceGetHandleByIndex_v2", index, &device);
+  if (!code || *code != success) {
+    gpu.lost = code == gpu_is_lost || code == reset_required;
+    gpu.error = code ? library.text_of(*code) : "nvmlDeviceGetHandleByIndex_v2 is missing";
+    return gpu;
+  }
+  // A handle may be had of a GPU that is gone: this asks the GPU itself.
+  unsigned celsius = 0;
+  const auto answer = library.call("nvmlDeviceGetTemperature", device, 0, &celsius);
+  if (answer == gpu_is_lost || answer == reset_required) {
+    gpu.lost = true;
+    gpu.error = library.text_of(*answer);
+  }
+  read_names(library, device, gpu);
+  read_faults(library, device, gpu);
+  read_links(library, device, gpu);
+  return gpu;
+}
+
+}  // namespace
+
+GpuReading read_nvml(const std::string& path) {
+  GpuReading made;
+  made.library = path;
+  const Library library(path);
+  if (!library.is_open()) {
+    made.error = library.error();
+    return made;
+  }
+  const auto begun = library.call("nvmlInit_v2");
+  if (!begun || *begun != success) {
+    made.error = begun ? library.text_of(*begun) : "nvmlInit_v2 is missing: no NVML library";
+    return made;
+  }
+  std::array<char, text_bytes> driver{};
+  if (library.did("nvmlSystemGetDriverVersion", driver.data(), unsigned{text_bytes}))
+    made.driver = text_in(driver);
+  unsigned count = 0;
+  const auto counted = library.call("nvmlDeviceGetCount_v2", &count);
+  if (!counted || *counted != success)
+    made.error = counted ? library.text_of(*counted) : "nvmlDeviceGetCount_v2 is missing";
+  for (unsigned i = 0; i < std::min(count, most_gpus); ++i)
+    made.gpus.push_back(read_gpu(library, i));
+  (void)library.call("nvmlShutdown");
+  return made;
+}
+
+}  // namespace schedmate

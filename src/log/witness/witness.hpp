@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Witnesses: what another source than the log says of a failure, and whether it bears the verdict
+/// out (docs/formats/diagnosis.md, "Witnesses").
+
+#include <schedmate/diagnosis.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "log/witness/xid_table.hpp"
+
+namespace schedmate {
+
+/// One thing that a witness has seen.
+struct Sighting {
+  FailureVerdict means;
+  std::string node;  ///< of the allocation, "" = not known
+  std::string when;  ///< as it was printed
+  std::string text;  ///< the line, or the state in words
+  /// Stands for a failure of whatever part of a node.
+  bool any_component = false;
+  /// Says why a process ended whose log only says that it did.
+  bool explains = false;
+  /// Its recommendation is the vendor's, and goes before that of a rule.
+  bool decides = false;
+};
+
+struct Testimony {
+  bool asked = false;
+  bool complete = false;  ///< it would know of every fault of a GPU in the job's time
+  std::string says;
+  std::vector<Sighting> findings;  ///< the most telling first
+};
+
+struct WitnessCase {
+  const std::optional<JobContext>& job;
+  std::span<const KernelLog> kernel_logs;
+  std::span<const GpuReading> gpus;
+  const XidTable& xids;
+  const std::string& folder;  ///< operator's rules, "" = none
+};
+
+struct WitnessRow {
+  std::string_view name;
+  std::string_view summary;
+  Result<Testimony> (*hear)(const WitnessCase& what);
+};
+[[nodiscard]] std::span<const WitnessRow> witness_rows();
+
+#define WITNESS(name, summary) [[nodiscard]] Result<Testimony> hear_##name(const WitnessCase& what);
+#include "log/witness/witnesses.def"
+#undef WITNESS
+
+/// Whether the finding is of the verdict's class and, for infrastructure, of its component. What is
+/// only to be noted stands for nothing.
+[[nodiscard]] bool stands_for(const Sighting& finding, const Diagnosis& made);
+
+/// Whether the witness agrees; nothing: it was not asked, or says nothing on this.
+[[nodiscard]] std::optional<bool> agrees(const Testimony& testimony, const Diagnosis& made);
+
+/// The name that the allocation has for a host ("n1" for "n1.cluster"); "" when it is none of its
+/// nodes.
+[[nodiscard]] std::string node_of(const JobContext& job, std::string_view host);
+
+/// What a reader is told of findings: the first ones, with their nodes.
+[[nodiscard]] std::string in_words(std::span<const Sighting> findings);
+
+/// Most telling first; the order of equals stays.
+void sort_findings(std::vector<Sighting>& findings);
+
+}  // namespace schedmate
