@@ -104,6 +104,13 @@ TEST_CASE("a link that leads up, or nowhere, is found") {
   CHECK(found_in(tree) == "6: sim links schedmate_simulator, which is no module\n");
 }
 
+TEST_CASE("a link beside the declaration is found") {
+  CHECK(found_in(with("apps/CMakeLists.txt",
+                      "\ntarget_link_libraries(schedmate_log_ask PUBLIC schedmate_core)\n")) ==
+        "2: log/ask is linked here\n");
+  CHECK(found_in(with("apps/CMakeLists.txt", "target_link_libraries(a schedmate_core)\n")).empty());
+}
+
 TEST_CASE("a link that nothing needs is found; a call behind a public header needs one") {
   auto tree = declared("schedmate_module(sim LINK schedmate_core)");
   tree.files.push_back(file("src/sim/a.cpp", "#include <schedmate/job.hpp>\nJob job;\n"));

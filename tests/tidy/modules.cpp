@@ -122,7 +122,8 @@ std::vector<Module> declared_modules(const Tree& tree) {
     auto module = read_declaration(text.substr(begin, text.find(')', begin) - begin));
     module.line = 1 + static_cast<int>(std::count(
                           text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-    names.emplace(target_of(module.name), module.name);
+    module.target = target_of(module.name);
+    names.emplace(module.target, module.name);
     modules.push_back(std::move(module));
   }
   for (auto& module : modules) {

@@ -16,7 +16,8 @@ namespace schedmate::tidy {
 
 /// schedmate_module(NAME LINK ...) in the CMakeLists.txt at the root.
 struct Module {
-  std::string name;  ///< its folder beneath src/: "trace", "log/lines"
+  std::string name;    ///< its folder beneath src/: "trace", "log/lines"
+  std::string target;  ///< "schedmate_log_lines"
   int line = 0;
   /// Modules that it links, as they are called there: "schedmate_log_lines" is "log/lines". One
   /// that is not declared keeps its name as a target.

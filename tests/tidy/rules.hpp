@@ -15,6 +15,8 @@ struct Limits {
   int function_lines = 60;
   int switch_function_lines = 70;  ///< when the function is mainly a switch
   int parameters = 4;
+  int sources_of_a_folder = 45;  ///< below src/, without tests
+  int lines_of_apps = 4'500;     ///< of all its C++ files, without tests
   int columns = 100;
   std::uintmax_t file_bytes = 200'000;
   std::uintmax_t foreign_file_bytes = 2'000'000;  ///< in data/ and third_party/
@@ -37,7 +39,12 @@ Findings check_layers(const Tree& tree);
 /// The modules, layer by layer, each with those it uses and how many #include lines lead there.
 [[nodiscard]] std::string layers_text(const Tree& tree);
 
+// Of comments and pages (rules_cited.cpp).
+Findings check_citations(const Tree& tree);  ///< what they cite is there
+
 // Of the tree (rules_tree.cpp).
+Findings check_rooms(const Tree& tree, const Limits& limits);     ///< a folder's sources
+Findings check_programs(const Tree& tree, const Limits& limits);  ///< all lines of apps/
 Findings check_file_bytes(const Tree& tree, const Limits& limits);
 Findings check_links(const Tree& tree);
 Findings check_table_rows(const Tree& tree);  ///< each .def row documented and tested

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "tests/tidy/modules.hpp"
 #include "tests/tidy/rules.hpp"
+#include "tests/tidy/scan.hpp"
 
 namespace schedmate::tidy {
 namespace {
@@ -86,6 +87,9 @@ class Layers {
     check_folders();
     check_declarations();
     for (const auto& module : modules_) check_links(module);
+    for (const auto& file : tree_.files) {
+      if (file.path.ends_with(cmake_path)) check_other_links(file);
+    }
     for (const auto& include : includes_.all()) check_include(include);
     check_unused_arrows();
     return std::move(found_);
@@ -135,6 +139,16 @@ class Layers {
         add(module, "src/" + module.name + " has no sources", "take the declaration away");
       if (by_name_.at(module.name) != &module)
         add(module, "module " + module.name + " is declared twice", "declare it once");
+    }
+  }
+
+  /// Links stand in the declaration, where they are checked, and nowhere else.
+  void check_other_links(const File& file) {
+    for (const auto& module : modules_) {
+      const auto at = file.text.find("target_link_libraries(" + module.target + " ");
+      if (at == std::string::npos) continue;
+      found_.push_back({file.path, line_at(file.text, at), module.name + " is linked here",
+                        fmt::format("write the link behind LINK of the module in {}", cmake_path)});
     }
   }
 

@@ -150,6 +150,47 @@ TEST_CASE("large files are found, with more room in data and third_party") {
   CHECK(bytes("third_party/a.js", 2'000'001) == 1);
 }
 
+TEST_CASE("a folder of src with too many sources is found, tests not counted") {
+  Tree tree;
+  for (int i = 0; i < 45; ++i) {
+    tree.files.push_back(file(fmt::format("src/log/lines/{}.cpp", i), ""));
+    tree.files.push_back(file(fmt::format("src/log/lines/{}_test.cpp", i), ""));
+    tree.files.push_back(file(fmt::format("src/log/ask/{}.cpp", i), ""));
+  }
+  CHECK(check_rooms(tree, Limits{}).empty());
+  tree.files.push_back(file("src/log/ask/more.cpp", ""));
+  CHECK(told(check_rooms(tree, Limits{})) == "0: 46 sources, limit 45\n");
+}
+
+TEST_CASE("the programs together have few lines") {
+  Tree tree{{file("apps/a.cpp", repeat("\n", 4'000)), file("apps/b.hpp", repeat("\n", 500)),
+             file("apps/a_test.cpp", repeat("\n", 500))},
+            ""};
+  CHECK(check_programs(tree, Limits{}).empty());
+  tree.files.push_back(file("apps/c.cpp", "\n"));
+  CHECK(told(check_programs(tree, Limits{})) == "0: 4501 lines, limit 4500\n");
+}
+
+TEST_CASE("what a comment or a page cites is a file of the tree") {
+  const auto cites = [](const std::string& path, const std::string& text) {
+    return told(check_citations({{file(path, text), file("docs/formats/lucid.md", "")}, ""}));
+  };
+  const std::string page = "lu" + std::string("cid.md");
+  const std::string no_page = "1: cites a page that is not here: " + page + "\n";
+  CHECK(cites("src/a.cpp", "// " + page + " 5.2\n") == no_page);
+  CHECK(cites("src/a.cpp", "int a;  /* " + page + " */\n") == no_page);
+  CHECK(cites("src/a.sh", "# " + page + "\n") == no_page);
+  CHECK(cites("docs/a.md", "as " + page + " says\n") == no_page);
+  CHECK(cites("src/a.cpp", "// docs/formats/lucid.md, NAME.md, AGENTS.md\n").empty());
+  CHECK(cites("docs/formats/a.md", "[it](" + page + ")\n").empty());
+  CHECK(cites("docs/a.md", "[" + page + "](formats/" + page + ")\n").empty());
+  CHECK(cites("src/a.cpp", "auto a = \"" + page + "\";\n").empty());
+  const std::string design = "des" + std::string("ign 4.2");
+  CHECK(cites("src/a.hpp", "/// Jobs (" + design + ").\n") ==
+        "1: cites a text that is not here: " + design + "\n");
+  CHECK(cites("src/a.hpp", "/// By design, 4 at once.\n").empty());
+}
+
 TEST_CASE("a link to a file that is not there is found") {
   const Tree tree{
       {file("README.md", "[a](docs/a.md#x) [b](https://b) [c](docs) [d](#d)\n[e](e.md)\n"),
