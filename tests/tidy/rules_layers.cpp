@@ -32,6 +32,7 @@ constexpr std::array arrows{
     Arrows{"agent", "tree code llm", "a model reads the files of a tree; lines prove its answers"},
     Arrows{"advisor", "store llm workload", "compares jobs of a store by texts and workloads"},
     // What uses the parts for a purpose.
+    Arrows{"settings", "llm", "the keys of a model's table are those that llm reads"},
     Arrows{"study", "*", "runs everything in experiments"},
     Arrows{"evaluation_report", "*", "tells what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},

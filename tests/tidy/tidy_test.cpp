@@ -73,6 +73,9 @@ TEST_CASE(
   const auto header = file("src/report/a.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n");
   CHECK(told(check_libraries(header)) == "2: a header includes the library <nlohmann/json.hpp>\n");
   CHECK(check_libraries(file("src/report/a.cpp", header.text)).empty());
+  const std::string declares = "#include <nlohmann/json_fwd.hpp>\n";
+  CHECK(check_libraries(file("src/report/a.hpp", declares)).empty());
+  CHECK(check_libraries(file("include/schedmate/a.hpp", declares)).size() == 1);
   const std::string fast = "#include <simdjson.h>\n";
   CHECK(check_libraries(file("src/trace/a.hpp", fast)).empty());
   CHECK(check_libraries(file("include/schedmate/a.hpp", fast)).size() == 1);
