@@ -121,7 +121,7 @@ class Rounds {
     return job;
   }
 
-  /// Goodput to the power -0.5, in hundredths, against the least of it (sia.md 6.3).
+  /// Goodput to the power -0.5, in hundredths, against the least of it.
   void cost(const Job& job, std::vector<AllocationOption>& options) const {
     options = shapes_;
     const auto& speed = job.model.speed;

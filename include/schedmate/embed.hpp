@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Vectors of texts (paper 3.1; design 5.2). Rows: src/llm/embedders.def. Secrets are taken out of
+/// Vectors of texts (paper 3.1). Rows: src/llm/embedders.def. Secrets are taken out of
 /// the texts before they come here.
 ///
 /// A dense embedder (`openai`, `replay`) gives unit vectors, and may ask a server. A sparse one

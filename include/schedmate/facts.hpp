@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a job is, read from its tree and command (paper 3.1, Metadata Extractor; design 4.2).
+/// What a job is, read from its tree and command (paper 3.1, Metadata Extractor).
 ///
 /// A fact is a value with the lines that prove it. Unknown is a fact without a value, never a
 /// guess. `extract_facts` runs the whole static chain (command, shell, Python, configs, rules) and

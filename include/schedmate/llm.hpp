@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Talking to a language model (design 7, docs/llm.md). A `Chat` is a function from a request to a
+/// Talking to a language model (docs/llm.md). A `Chat` is a function from a request to a
 /// reply; `open_chat` makes one from settings: any server that speaks the OpenAI chat API, a
 /// recording of it, a replay, or none. What it adds around the bare exchange: redaction, a token
 /// budget, a limit on calls at once, a circuit breaker, retries within a deadline, a canary that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Constants of the paper (design 8 lists where it leaves a choice).
+/// Constants of the paper; where it leaves a choice, docs/decisions says what was taken.
 
 #include <cstddef>
 

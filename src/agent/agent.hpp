@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The model's part of the Metadata Extractor (paper 3.1, poster section 2, design 5.1 stage 6): an
+/// The model's part of the Metadata Extractor (paper 3.1, poster section 2): an
 /// agent that reasons, looks at files and answers, and the checks that decide which of its answers
 /// count. It cannot change anything: its tools list, read and search beneath the job's root.
 

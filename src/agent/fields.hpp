@@ -20,7 +20,7 @@ enum class FieldKind : std::uint8_t {
   whole,      ///< a count
   number,     ///< any number
   length,     ///< {amount, unit}
-  precision,  ///< vocabulary of design 4.2
+  precision,  ///< a word of docs/formats/facts.md
   optimizer,  ///< a class or its usual name
   scale,      ///< small, medium, large
   flag,       ///< true or false

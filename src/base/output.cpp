@@ -26,24 +26,24 @@ struct Slot {
 };
 std::array<Slot, 64> open_parts;
 
-void remember(const std::string& part) {
-  for (Slot& slot : open_parts) {
+/// The slot that it took; nothing when all are taken.
+std::optional<std::size_t> remember(const std::string& part) {
+  for (std::size_t i = 0; i < open_parts.size(); ++i) {
+    Slot& slot = open_parts[i];
     bool expected = false;
     if (part.size() >= slot.path.size() || !slot.used.compare_exchange_strong(expected, true))
       continue;
     std::memcpy(slot.path.data(), part.c_str(), part.size() + 1);
     slot.ready = true;
-    return;
+    return i;
   }
+  return std::nullopt;
 }
 
-void forget(const std::string& part) {
-  for (Slot& slot : open_parts) {
-    if (!slot.ready || part != slot.path.data()) continue;
-    slot.ready = false;
-    slot.used = false;
-    return;
-  }
+void forget(std::optional<std::size_t> number) {
+  if (!number) return;
+  open_parts[*number].ready = false;
+  open_parts[*number].used = false;
 }
 
 // Part files of earlier runs that were killed hard.
@@ -77,7 +77,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   file.part_ =
       (target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), getpid()))
           .string();
-  remember(file.part_);
+  file.slot_ = remember(file.part_);
   file.descriptor_ = ::open(file.part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file.descriptor_ < 0) {
     const int error = errno;
@@ -97,6 +97,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   path_ = std::exchange(other.path_, {});
   part_ = std::exchange(other.part_, {});
   buffer_ = std::exchange(other.buffer_, {});
+  slot_ = std::exchange(other.slot_, std::nullopt);
   descriptor_ = std::exchange(other.descriptor_, -1);
   error_ = other.error_;
   return *this;
@@ -126,7 +127,7 @@ void OutputFile::discard() {
   if (part_.empty()) return;
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   ::unlink(part_.c_str());
-  forget(part_);
+  forget(std::exchange(slot_, std::nullopt));
   part_.clear();
 }
 
@@ -140,7 +141,7 @@ Result<void> OutputFile::commit() {
     return fail(ErrorCode::unavailable,
                 fmt::format("cannot write {}: {}", path_, std::strerror(error)));
   }
-  forget(part_);
+  forget(std::exchange(slot_, std::nullopt));
   part_.clear();
   return {};
 }

@@ -4,6 +4,8 @@
 /// Files that are whole or absent: written beside their place, renamed when complete. A kill at any
 /// moment leaves the old file (or none) and at worst a ".NAME.PID.part" that the next run removes.
 
+#include <cstddef>
+#include <optional>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
@@ -29,6 +31,7 @@ class OutputFile {
   void flush();
   void discard();
   std::string path_, part_, buffer_;
+  std::optional<std::size_t> slot_;  ///< where remove_part_files() finds the part file
   int descriptor_ = -1;
   int error_ = 0;
 };

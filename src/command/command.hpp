@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// From the submitted command line to the program that trains (design 5.1, stages 1 and 2).
+/// From the submitted command line to the program that trains.
 ///
 /// `read_command` splits the command as a shell would, expands wrappers (assignments, ${x:-y},
 /// arrays, here-documents, `if` and `case` on known values, loops over known lists, functions,

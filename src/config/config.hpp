@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Configuration files as values with places (design 5.1, stage 4), and the ways in which libraries
-/// put several together. Python-dict configs are run by python/, not here.
+/// Configuration files as values with places, and the ways in which libraries
+/// put several together. Python-dict configs are run by src/python, not here.
 
 #include <map>
 #include <span>

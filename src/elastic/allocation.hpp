@@ -2,7 +2,8 @@
 #pragma once
 
 /// Which job gets how many GPUs of which type: a multiple-choice knapsack with one capacity per GPU
-/// type (sia.md 6.4, 9). Each job takes one of its options or none; pinned jobs keep theirs.
+/// type (docs/decisions/0016-elastic.md). Each job takes one of its options or none; pinned jobs
+/// keep theirs.
 ///
 /// Prices of the GPUs bound what is possible (allocation_prices), a greedy repair makes an
 /// allocation of them (allocation_repair), and a branch and bound over the jobs in doubt closes

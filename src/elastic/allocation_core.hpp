@@ -5,8 +5,8 @@
 /// right with them too many or too few GPUs taken.
 ///
 /// At the prices every option of a job falls short of the job's best one by its loss; a GPU that
-/// stays free loses its price. An allocation is worth the bound less all its losses (sia.md 9:
-/// reduced-cost fixing). Hence an option that loses more than the budget, the bound less what an
+/// stays free loses its price. An allocation is worth the bound less all its losses (reduced-cost
+/// fixing). Hence an option that loses more than the budget, the bound less what an
 /// allocation has to reach, is out of the question, and most jobs are left with one.
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations against other solvers: the rounds that Sia's own simulator solved with CBC (sia.md
-// 10, ../shared/data/sia/golden), and the program cbc, where they are there.
+// Allocations against other solvers: the rounds that Sia's own simulator solved with CBC
+// (../shared/data/sia/golden), and the program cbc, where they are there.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct AllocationRound {
   AllocationProblem problem;
 };
 
-/// The row of one job as costs (sia.md 6.3): for a job that holds something all but the held entry
+/// The row of one job as costs: for a job that holds something all but the held entry
 /// times the restart factor, then to the power p, in hundredths, at most 3000. What cannot be
 /// (1e-4) costs about 100.
 std::vector<AllocationOption> costs_of(const Json& round, std::size_t job,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// Prices of a GPU of each type at which the jobs, each choosing for itself, bound what any
-/// allocation can reach: the Lagrangian dual of the capacities, as tight as the linear relaxation
-/// (sia.md 9).
+/// allocation can reach: the Lagrangian dual of the capacities, as tight as the linear relaxation.
 
 #include <span>
 #include <vector>

@@ -17,7 +17,8 @@
 
 namespace schedmate {
 
-/// What the source code of an application would tell, as facts.md has it; "" and 0: it does not.
+/// What the source code of an application would tell, as docs/formats/facts.md has it; "" and 0: it
+/// does not.
 struct ApplicationModel {
   std::string name, family, type, task, task_type, dataset, framework, optimizer, precision;
   double params_m = 0, learning_rate = 0, epochs = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What happens before a job trains (sia.md 8; paper 4.2): it is measured on every GPU type, or
+/// What happens before a job trains (paper 4.2): it is measured on every GPU type, or
 /// similar jobs have shown already what it would show.
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A job that may be resized and moved: what it asked for, how far it is, what was learned of it
-/// (sia.md 6.1). Times are seconds since the trace's zero; the simulation advances them in rounds.
+/// A job that may be resized and moved: what it asked for, how far it is, what was learned of it.
+/// Times are seconds since the trace's zero; the simulation advances them in rounds.
 
 #include <limits>
 #include <optional>
@@ -57,7 +57,7 @@ struct TypeProfile {
   void refit();
 };
 
-/// A GPU type that a job is measured on before it trains (sia.md 8.1; ours).
+/// A GPU type that a job is measured on before it trains (ours).
 struct ProfileSlot {
   std::uint16_t type = 0;
   bool runs = false;
@@ -104,7 +104,7 @@ class ElasticRun {
   void profile_on(std::uint16_t type);
   [[nodiscard]] std::span<const ProfileSlot> profile_slots() const { return slots_; }
 
-  /// What it would run with there, were it to start now (sia.md 5, the executor's limits).
+  /// What it would run with there, were it to start now (the executor's limits).
   [[nodiscard]] BatchChoice batch_at(const Assignment& at) const;
 
   [[nodiscard]] const ElasticJob& job() const { return *job_; }

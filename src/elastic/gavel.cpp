@@ -56,7 +56,7 @@ class Gavel {
   }
 
  private:
-  /// A new job counts as having had half a round on each type (sia.md 7.2).
+  /// A new job counts as having had half a round on each type.
   void enter_new(const ElasticView& view) {
     total_s_.resize(view.cluster.types.size());
     for (const ElasticRun* const run : view.active) {

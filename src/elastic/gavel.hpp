@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Gavel (OSDI 2020) as the study of Sia ran it (sia.md 7.2): most steps a second in sum, by a
+/// Gavel (OSDI 2020) as the study of Sia ran it: most steps a second in sum, by a
 /// linear program over shares of time, which rounds then hand out by priority; what is left goes to
 /// whoever fits. Steps are not weighed by batch or length, so jobs with short steps come first. The
 /// true speeds are read from the tables (an oracle). Ours: jobs of one kind have equal shares (as
@@ -17,7 +17,7 @@
 namespace schedmate {
 
 struct GavelOptions {
-  double round_s = 360;  ///< between decisions (sia.md 7.2)
+  double round_s = 360;  ///< between decisions, as in that study
   /// Of equal claims that of who holds the type goes first. Not so in the study: there jobs that
   /// share what is left over displace each other by order of submission, and pay the restarts.
   bool keep_type = false;

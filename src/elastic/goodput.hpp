@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which batch makes a job learn fastest (sia.md 3, 5; Pollux): throughput times statistical
+/// Which batch makes a job learn fastest (Pollux, OSDI 2021): throughput times statistical
 /// efficiency.
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::int32_t most_gpus_of_a_job = 64;  // sia.md 6.3
+constexpr std::int32_t most_gpus_of_a_job = 64;  // as in the released scheduler
 
 /// Goodputs of one job; what is unknown is 0.
 class RowMaker {
@@ -43,7 +43,7 @@ class RowMaker {
     return input_.run.profiles()[type];
   }
 
-  /// The scheduler believes that a job is never larger than it was submitted (sia.md 5).
+  /// The scheduler believes that a job is never larger than it was submitted.
   [[nodiscard]] BatchLimits limits(std::size_t type) const {
     const ElasticJob& job = input_.run.job();
     BatchLimits limits;
@@ -75,7 +75,7 @@ class RowMaker {
     return most;
   }
 
-  /// Its true throughput is known from the start (sia.md 6.6).
+  /// Its true throughput is known from the start.
   [[nodiscard]] double rigid(const Configuration& at) const {
     const ElasticJob& job = input_.run.job();
     if (at.gpus != job.replicas) return 0;

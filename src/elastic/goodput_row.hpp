@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What Sia expects of a job on each configuration of the cluster (sia.md 6.3).
+/// What Sia expects of a job on each configuration of the cluster.
 
 #include <span>
 #include <vector>

@@ -30,7 +30,8 @@ TEST_CASE("statistics that say nothing gain nothing") {
   CHECK(gain({-1, 2}, 200, 100) == 1);  // exactly 0
 }
 
-/// sia.md 5, word for word and slowly: all sizes first, then the first of the best.
+/// The search of the released code, word for word and slowly: all sizes first, then the first of
+/// the best.
 struct SlowChoice {
   std::vector<BatchChoice> all;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A cluster of several GPU types, and how a job may be spread over one of them (sia.md 6.2).
+/// A cluster of several GPU types, and how a job may be spread over one of them.
 
 #include <cstdint>
 #include <schedmate/result.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// L-BFGS-B, the search that Sia's released simulator fits its models with (sia.md 4), for a few
+/// L-BFGS-B, the search that Sia's released simulator fits its models with, for a few
 /// variables: down the gradient within the bounds to the first low point of a model (Cauchy's), on
 /// to the lowest of the variables that are still free, and a line search towards it. The model's
 /// curvature is learned from the last steps. Does not allocate.

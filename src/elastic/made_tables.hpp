@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Elastic workloads of our own: tables, jobs and a cluster, made with the throughput model (sia.md
-/// 4) from a few figures. Nothing of it was measured, and no released table is in it.
+/// Elastic workloads of our own: tables, jobs and a cluster, made with the throughput model
+/// from a few figures. Nothing of it was measured, and no released table is in it.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The fits and goodputs of Sia's released simulator (../shared/reference/sia.md 10).
+// The fits and goodputs of Sia's released simulator (../shared/data/sia/golden).
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// On which machines the GPUs of elastic jobs lie, kept from round to round (sia.md 6.5). A policy
+/// On which machines the GPUs of elastic jobs lie, kept from round to round. A policy
 /// says how many GPUs of which type; a job that goes on as it was may have to change machines all
 /// the same.
 

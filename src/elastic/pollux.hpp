@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Pollux (OSDI 2021; sia.md 7.1) as it serves Sia's authors as a baseline: blind to GPU types. All
+/// Pollux (OSDI 2021) as it serves Sia's authors as a baseline: blind to GPU types. All
 /// that a job showed goes into one model, the cluster is nodes of equal size, and a search over a
 /// population hands them out. A job whose GPUs come out mixed keeps those of one type; the others
 /// stay idle.

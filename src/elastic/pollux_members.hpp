@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The members of Pollux's population (sia.md 7.1): how they are crossed, mutated, repaired and
+/// The members of Pollux's population: how they are crossed, mutated, repaired and
 /// rated. Only what differs from the parents is rated anew, and nothing is allocated.
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The search behind Pollux (sia.md 7.1): a population of ways to hand out GPUs, improved by
+/// The search behind Pollux: a population of ways to hand out GPUs, improved by
 /// crossing and mutating them (NSGA-II with two objectives). It knows of jobs only how fast each
 /// would be, so that anything with such a table can be searched.
 

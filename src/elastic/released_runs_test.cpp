@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole runs of Sia's released simulator (../shared/data/sia/runs; sia.md 10). Ties between equal
+// Whole runs of Sia's released simulator (../shared/data/sia/runs). Ties between equal
 // allocations move one of its runs by two or three percent, so the mean over ways to break them is
 // what is compared.
 

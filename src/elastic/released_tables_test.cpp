@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sia's released tables, read from ../shared/data/sia (reference/sia.md 1 and 2).
+// Sia's released tables, read from ../shared/data/sia.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@
 namespace schedmate {
 namespace {
 
-/// sia.md section 1, in the order aws, dgx-ext, rtx.
+/// What the released code has of them, in the order aws, dgx-ext, rtx.
 struct KnownApplication {
   std::string name;
   double throughput[3];

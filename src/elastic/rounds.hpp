@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Elastic scheduling in rounds (sia.md 6.1): all jobs advance for an interval, then the policy
+/// Elastic scheduling in rounds: all jobs advance for an interval, then the policy
 /// hands out the GPUs anew. A policy is a function; rows: src/elastic/elastic_policies.def.
 
 #include <functional>

@@ -15,7 +15,7 @@
 namespace schedmate {
 namespace {
 
-constexpr double rounded_to = 0.01;  // values, so that equal ones are equal (sia.md 6.3)
+constexpr double rounded_to = 0.01;  // values, so that equal ones are equal
 constexpr double highest_value = 3000;
 constexpr double least_goodput = 1e-4;  // below, a configuration counts as impossible
 
@@ -62,7 +62,7 @@ class Sia {
   void add_job(const ElasticView& view, std::size_t entry) {
     const ElasticRun& run = *view.active[entry];
     const std::vector<double>& goodputs = row_of(view, run);
-    // Who holds nothing starts anyway (as the released scheduler has it, sia.md 6.3).
+    // Who holds nothing starts anyway (as the released scheduler has it).
     const double factor = run.runs() ? restart_factor(run, view.now_s) : 1;
     SiaRow row{entry, false, {}, {}, no_option, no_option};
     for (std::size_t c = 0; c < goodputs.size(); ++c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Sia (SOSP 2023; sia.md 6): each round the GPUs go where they add most goodput, by an allocation
-/// that is solved to its proven optimum.
+/// Sia (SOSP 2023; docs/decisions/0016-elastic.md): each round the GPUs go where they add most
+/// goodput, by an allocation that is solved to its proven optimum.
 
 #include <cstdint>
 

@@ -14,7 +14,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::int32_t widest = 16;  // nodes; beyond, times are those of 16 (sia.md 2)
+constexpr std::int32_t widest = 16;  // nodes; beyond, times are those of 16
 
 /// Nodes and replicas, of the widest part of the placement where it is wider.
 std::pair<std::int32_t, std::int32_t> measurable_spread(const GpusByNode& placement) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Measured step times of one application on one GPU type: the simulated hardware (sia.md 2).
+/// Measured step times of one application on one GPU type: the simulated hardware.
 
 #include <cstdint>
 #include <map>
@@ -58,11 +58,11 @@ class StepTable {
   [[nodiscard]] double most_batch() const { return most_; }
   /// The largest for which `at` has an answer, and least_batch() when it has none. (The released
   /// code takes the largest of any spread at least as wide, some of which it could not reach: see
-  /// elastic.md.)
+  /// docs/formats/elastic.md.)
   [[nodiscard]] double most_batch(const GpusByNode& placement) const;
   /// The largest of any placement with so many GPUs; nothing when there is none.
   [[nodiscard]] std::optional<double> most_batch_of(std::int32_t replicas) const;
-  /// Largest batch of one GPU / longest step of one GPU, samples per second (sia.md 1).
+  /// Largest batch of one GPU / longest step of one GPU, samples per second.
   [[nodiscard]] double single_gpu_throughput() const;
   /// All that was measured with one GPU.
   [[nodiscard]] const StepCurve* single_gpu() const;

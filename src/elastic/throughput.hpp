@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How long a data-parallel training step takes, as Sia and Pollux model it (sia.md 4): seven
+/// How long a data-parallel training step takes, as Sia and Pollux model it: seven
 /// parameters for each job and GPU type, fitted to observed steps.
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The seven parameters within the bounds and from the start that the released code has (sia.md 4).
+// The seven parameters within the bounds and from the start that the released code has.
 // Its own search ends at the first step that gains less than 1e-5, often far above the least loss:
 // 0.102 in the mean of its 200 golden fits, against 0.050 of the best search.
 
@@ -90,7 +90,7 @@ struct ParameterBounds {
   ThroughputModel lower, upper;
 };
 
-/// `most` seconds; a parameter that the steps say nothing about is fixed (sia.md 4).
+/// `most` seconds; a parameter that the steps say nothing about is fixed.
 ParameterBounds bounds_for(const StepsSeen& seen, double most) {
   constexpr double least = least_parameter;
   ThroughputModel lower{least, least, least, least, least, least, 1};
@@ -160,7 +160,7 @@ ThroughputModel best_fit(std::span<const ObservedStep> steps, const StepsSeen& s
   return model_at(best.at);
 }
 
-/// Between nodes it is at least a tenth slower than within one, until seen (sia.md 4).
+/// Between nodes it is at least a tenth slower than within one, until seen.
 void expect_between_nodes(ThroughputModel& model) {
   constexpr double slower = 1.1;
   model.between_nodes_s = std::max(model.between_nodes_s, slower * model.within_node_s);

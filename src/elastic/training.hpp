@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a training goes on: epochs, and gradient statistics by total batch (sia.md 3). Progress is
+/// How a training goes on: epochs, and gradient statistics by total batch. Progress is
 /// counted in steps of the smallest batch, which is the one the job begins with.
 
 #include <cstdint>

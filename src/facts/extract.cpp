@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The static chain (design 5.1, stages 1 to 5): command, launchers, program, rules, choice.
+/// The static chain in its five stages: command, launchers, program, rules, choice.
 #include "facts/extract.hpp"
 
 #include <fmt/format.h>
@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <string_view>
 
 #include "base/input.hpp"
@@ -25,9 +23,9 @@ namespace {
 
 constexpr std::size_t max_programs = 6;  ///< of one command that are read to find the training
 
-constexpr std::array<Rule, 10> rules{find_batch_size,  find_length, find_precision, find_optimizer,
-                                     find_distributed, find_model,  find_dataset,   find_pretrained,
-                                     find_framework,   find_shape};
+constexpr std::array<Rule, 10> field_rules{
+    find_batch_size, find_length,  find_precision,  find_optimizer, find_distributed,
+    find_model,      find_dataset, find_pretrained, find_framework, find_shape};
 
 /// Fields that a job without training does not have.
 constexpr std::array training_only{"length", "optimizer", "learning_rate", "augmentation"};
@@ -61,12 +59,12 @@ std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const Comm
 }
 
 /// The program that trains, among those that the command starts.
-std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<Launch>& launches) {
+std::optional<Scene> training_of(Tree& tree, const JobSource& job, const Rules& rules,
+                                 std::vector<Launch>& launches) {
   std::optional<Scene> best;
   int signs = -1;
   const std::size_t direct = launches.size();
   std::vector<Launch> seen;
-  const Rules known = rules_with(job.rules);
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const auto same = [&](const Launch& other) { return same_program(other, launches[i]); };
     const bool again = !launches[i].itself && std::ranges::any_of(seen, same);
@@ -75,8 +73,8 @@ std::optional<Scene> training_of(Tree& tree, const JobSource& job, std::vector<L
     Scene scene = read_scene(tree, job, seen.back());
     auto started = started_by(tree, scene);
     std::ranges::move(started, std::back_inserter(launches));
-    scene.keys = known.keys;
-    scene.tables = known.tables;
+    scene.keys = &rules.keys;
+    scene.tables = &rules.tables;
     const int here = training_signs(scene);
     // Of two that show as little, the one that the other starts.
     if (here < signs || (here == signs && i < direct)) continue;
@@ -121,7 +119,7 @@ void weigh_absence(Findings& findings) {
 
 void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts& facts) {
   Findings findings;
-  for (const Rule rule : rules) rule(scene, findings);
+  for (const Rule rule : field_rules) rule(scene, findings);
   weigh_absence(findings);
   choose(std::move(findings), facts);
   const Expectation expected = expect(scene);
@@ -135,15 +133,8 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
 
 }  // namespace
 
-namespace {
-
-struct OwnedRules {
-  Keys keys;
-  Tables tables;
-};
-
 /// An operator's key names are more telling than the built-in ones: they come first.
-Result<OwnedRules> load_rules(const std::string& folder) {
+Result<Rules> load_rules(const std::string& folder) {
   std::string names(embedded::keys_toml);
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
@@ -161,32 +152,17 @@ Result<OwnedRules> load_rules(const std::string& folder) {
   const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
   auto tables = Tables::load(extra);
   if (!tables) return tl::unexpected(tables.error());
-  return OwnedRules{std::move(*keys), std::move(*tables)};
+  return Rules{std::move(*keys), std::move(*tables)};
 }
 
-}  // namespace
-
-Rules rules_with(const std::string& folder) {
-  static std::mutex one_at_a_time;
-  static std::map<std::string, Result<OwnedRules>> by_folder;
-  const std::scoped_lock lock(one_at_a_time);
-  auto found = by_folder.find(folder);
-  if (found == by_folder.end()) found = by_folder.emplace(folder, load_rules(folder)).first;
-  const auto& loaded = found->second;
-  if (!loaded) return {nullptr, nullptr, loaded.error().message};
-  return {&loaded->keys, &loaded->tables, ""};
-}
-
-Result<Facts> extract_facts_in(Tree& tree, const JobSource& job) {
-  if (const Rules known = rules_with(job.rules); !known.broken.empty())
-    return fail(ErrorCode::invalid, known.broken);
+Result<Facts> extract_facts_in(Tree& tree, const JobSource& job, const Rules& rules) {
   const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
   const auto commands = read_command(tree, source);
   if (!commands) return tl::unexpected(commands.error());
   for (const std::string& note : commands->degraded) tree.degrade(note);
   std::vector<Launch> launches = launches_of(tree, *commands, source);
   Facts facts;
-  if (const auto scene = training_of(tree, job, launches)) {
+  if (const auto scene = training_of(tree, job, rules, launches)) {
     apply_rules(*scene, launches, facts);
   } else {
     Findings findings;

@@ -9,16 +9,16 @@
 
 namespace schedmate {
 
+/// General knowledge, read once by whoever asks for facts.
 struct Rules {
-  const Keys* keys = nullptr;
-  const Tables* tables = nullptr;
-  std::string broken;  ///< why they could not be read; "" when they are good
+  Keys keys;
+  Tables tables;
 };
-/// The built-in tables with the rows of an operator's folder ("" = none); each read once for the
-/// process.
-[[nodiscard]] Rules rules_with(const std::string& folder);
+/// The built-in tables with the rows of an operator's folder ("" = none). Errors: those of the
+/// folder's files, with the name of the file.
+[[nodiscard]] Result<Rules> load_rules(const std::string& folder);
 
-/// Errors: invalid (empty or unreadable command, broken rules).
-[[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job);
+/// Errors: invalid (empty or unreadable command).
+[[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job, const Rules& rules);
 
 }  // namespace schedmate

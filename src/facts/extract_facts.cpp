@@ -10,9 +10,9 @@ namespace schedmate {
 namespace {
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string told_by_child(const JobSource& job) {
+std::string told_by_child(const JobSource& job, const Rules& rules) {
   auto tree = Tree::open(job.root);
-  const auto facts = tree ? extract_facts_in(*tree, job) : tl::unexpected(tree.error());
+  const auto facts = tree ? extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
   const char code = static_cast<char>('0' + static_cast<int>(facts.error().code));
   return std::string("!") + code + facts.error().message;
@@ -21,12 +21,13 @@ std::string told_by_child(const JobSource& job) {
 }  // namespace
 
 Result<Facts> extract_facts(const JobSource& job) {
-  // Read before the fork: the child then shares the parsed tables.
-  if (const Rules rules = rules_with(job.rules); !rules.broken.empty())
-    return fail(ErrorCode::invalid, rules.broken);
+  // Read before the fork, anew for each job: the child waits for nothing, and an operator's rows
+  // count as they are now.
+  const auto rules = load_rules(job.rules);
+  if (!rules) return fail(ErrorCode::invalid, rules.error().message);
   const auto confinement = confined_to_owner(job.root, {});
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto told = run_confined(*confinement, [&] { return told_by_child(job); });
+  const auto told = run_confined(*confinement, [&] { return told_by_child(job, *rules); });
   if (!told) return tl::unexpected(told.error());
   if (told->starts_with('!') && told->size() > 1)
     return fail(static_cast<ErrorCode>((*told)[1] - '0'), told->substr(2));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "python/objects.hpp"
+#include "python/objects/objects.hpp"
 
 namespace schedmate {
 namespace {

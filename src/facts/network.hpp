@@ -29,7 +29,7 @@ struct Network {
 /// trained on: they come with weights and keep them.
 [[nodiscard]] bool is_frozen_encoder(std::string_view callee);
 
-/// "small" < 100 M <= "medium" <= 1 B < "large" (design 4.2).
+/// "small" < 100 M <= "medium" <= 1 B < "large".
 [[nodiscard]] std::string scale_of(double parameters);
 
 /// params_scale from layer sizes: depth and width among the settings, else the layers that were

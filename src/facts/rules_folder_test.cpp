@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "facts/extract.hpp"
@@ -18,23 +19,37 @@ TEST_CASE("an operator's folder adds rows and key names without compiling") {
         "[[dataset]]\nname = \"Lab scans\"\ndomain = \"cv\"\naliases = [\"labscans\"]\n");
   write(folder + "/keys.toml",
         "[[key]]\nfield = \"batch_size\"\nmeaning = \"per_device\"\nnames = [\"portion\"]\n");
-  const Rules rules = rules_with(folder);
-  REQUIRE_MESSAGE(rules.broken.empty(), rules.broken);
-  REQUIRE(rules.tables->find_dataset("/data/labscans/train"));
-  CHECK(rules.tables->find_dataset("/data/labscans/train")->name == "Lab scans");
-  CHECK(rules.tables->find_dataset("cifar10"));
-  REQUIRE(rules.keys->find("train.portion").size() == 1);
-  CHECK(rules.keys->find("train.portion")[0].meaning == "per_device");
-  CHECK_FALSE(rules_with("").tables->find_dataset("labscans").has_value());
+  const auto rules = load_rules(folder);
+  REQUIRE_MESSAGE(rules, rules.error().message);
+  REQUIRE(rules->tables.find_dataset("/data/labscans/train"));
+  CHECK(rules->tables.find_dataset("/data/labscans/train")->name == "Lab scans");
+  CHECK(rules->tables.find_dataset("cifar10"));
+  REQUIRE(rules->keys.find("train.portion").size() == 1);
+  CHECK(rules->keys.find("train.portion")[0].meaning == "per_device");
+  CHECK_FALSE(load_rules("")->tables.find_dataset("labscans").has_value());
 }
 
 TEST_CASE("a folder that is missing or wrong is an error that names it") {
-  CHECK(rules_with("/no/such/folder").broken.starts_with("/no/such/folder: no such folder"));
+  CHECK(load_rules("/no/such/folder").error().message ==
+        "/no/such/folder: no such folder (setting rules)");
   const testing::Scratch scratch;
   const std::string folder = scratch.path("");
   write(folder + "/keys.toml", "[[key]]\nfield = 3\n");
-  CHECK(rules_with(folder).broken.contains("keys.toml"));
-  CHECK(rules_with(folder).tables == nullptr);
+  const auto rules = load_rules(folder);
+  REQUIRE_FALSE(rules);
+  CHECK(rules.error().message.contains("keys.toml"));
+}
+
+TEST_CASE("an operator's rows count as they are when a job is read") {
+  const testing::Scratch scratch;
+  const std::string folder = scratch.path("");
+  write(folder + "/train.py", "import torch\ntorch.optim.SGD(model.parameters(), lr=0.1)\n");
+  const JobSource job{folder, ".", "python train.py", 1, 1, "", folder};
+  CHECK(extract_facts(job));
+  write(folder + "/keys.toml", "[[key]]\nfield = 3\n");
+  CHECK_FALSE(extract_facts(job));
+  std::filesystem::remove(folder + "/keys.toml");
+  CHECK(extract_facts(job));
 }
 
 }  // namespace

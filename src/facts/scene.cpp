@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "facts/settings.hpp"
+#include "python/interpreter/observe.hpp"
 
 namespace schedmate {
 namespace {

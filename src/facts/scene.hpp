@@ -9,7 +9,7 @@
 
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
-#include "python/observation.hpp"
+#include "python/objects/observation.hpp"
 
 namespace schedmate {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "python/native.hpp"
+#include "python/objects/native.hpp"
 
 namespace schedmate {
 namespace {

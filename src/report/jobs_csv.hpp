@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The CSVs of one label: docs/formats/jobs-csv.md and timeline-csv.md.
+/// The CSVs of one label: docs/formats/jobs-csv.md and docs/formats/timeline-csv.md.
 
 #include <schedmate/report.hpp>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Drawn statistics beside the published ones (traces.md 5.1).
+/// Drawn statistics beside the published ones.
 
 #include <cstdint>
 #include <string>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Makes a Trace of rows in any format and holds every job to the same rules (docs/formats/
-/// helios.md, "What is checked"): unique ids, 1 to a million GPUs, 0 s to 10 years of run time,
-/// a believable submission. A row that breaks one is rejected (counted, and reported with its
-/// place, or with `strict` the end of the reading); a row that is sound but no GPU job, such as a
-/// CPU job, is skipped and only counted.
+/// Makes a Trace of rows in any format and holds every job to the same rules
+/// (docs/formats/helios.md, "What is checked"): unique ids, 1 to a million GPUs, 0 s to 10 years of
+/// run time, a believable submission. A row that breaks one is rejected (counted, and reported with
+/// its place, or with `strict` the end of the reading); a row that is sound but no GPU job, such as
+/// a CPU job, is skipped and only counted.
 
 #include <array>
 #include <schedmate/trace.hpp>

@@ -16,8 +16,7 @@
 namespace schedmate {
 namespace {
 
-/// The released table has no pairs with these; its simulator runs them at full speed
-/// (lucid.md 5.2).
+/// The released table has no pairs with these; its simulator runs them at full speed.
 constexpr std::array<std::string_view, 4> unmeasured_models = {"NeuMF", "ResNet50", "BERT",
                                                                "Transformer"};
 constexpr std::size_t most_profiles = 2000;  // the matrix of pairs stays below 64 MB

@@ -3,13 +3,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -19,13 +17,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/deadline.hpp"
 #include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
 
 namespace schedmate {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// What the child says: a kind, the length of what follows, and that. Only to a question there is
 /// an answer, of the same form.
@@ -122,14 +119,14 @@ class Child {
   }
 
   /// Waits for its end until `deadline`; false when it is still there.
-  bool ended_by(Clock::time_point deadline) {
+  bool ended_by(const Deadline& deadline) {
     for (;;) {
       const pid_t ended = ::waitpid(number_, &status_, WNOHANG);
       if (ended != 0 && !(ended < 0 && errno == EINTR)) {
         number_ = 0;
         return true;
       }
-      if (Clock::now() >= deadline) return false;
+      if (deadline.passed()) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -158,21 +155,14 @@ struct Received {
   }
 };
 
-Received receive(int file, std::size_t most, Clock::time_point deadline) {
+Received receive(int file, std::size_t most, const Deadline& deadline) {
   Received received;
   std::array<char, 1 << 16> buffer{};
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    constexpr std::int64_t longest = 1'000'000;
-    pollfd wait{file, POLLIN, 0};
-    const auto patience = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, longest));
-    const int ready = ::poll(&wait, 1, patience);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0 && Clock::now() >= deadline) {
+    if (!deadline.wait_readable(file)) {
       received.end = End::late;
       return received;
     }
-    if (ready <= 0) continue;
     const ssize_t got = ::read(file, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return received;
@@ -225,7 +215,7 @@ tl::unexpected<Error> too_late(const Confinement& confinement) {
 }
 
 /// What the child said at last, its questions answered.
-Received converse(int socket, const Confinement& confinement, Clock::time_point deadline,
+Received converse(int socket, const Confinement& confinement, const Deadline& deadline,
                   const std::function<std::string(std::string)>& answer) {
   for (;;) {
     Received received = receive(socket, confinement.reply_bytes, deadline);
@@ -246,7 +236,7 @@ Result<std::string> run_confined(const Confinement& confinement,
 
 Result<std::string> run_confined_asking(const Confinement& confinement, const AskingWork& work,
                                         const std::function<std::string(std::string)>& answer) {
-  const auto deadline = Clock::now() + confinement.wall;
+  const Deadline deadline(confinement.wall);
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return fail(ErrorCode::refused, fmt::format("no socket: {}", std::strerror(errno)));

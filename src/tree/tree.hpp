@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A job's files, read beneath one root and never outside it (issue section 2, jobcode.md 3).
+/// A job's files, read beneath one root and never outside it.
 ///
 /// Every path is relative to the root with '/' between parts ("" or "." is the root itself; an
 /// absolute path below the root is taken as such) and is opened as tree/beneath.hpp says. Links

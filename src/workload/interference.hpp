@@ -27,9 +27,8 @@ struct RecipeProfiles {
 };
 [[nodiscard]] RecipeProfiles recipe_profiles(const Recipe& recipe, const InterferenceModel& model);
 
-/// Mean speeds by the sum of the sharing scores 0 to 4 in Lucid's released pair table (lucid.md
-/// 6.1): first member, second member. Some pairs are faster together than alone there; ours are
-/// not.
+/// Mean speeds by the sum of the sharing scores 0 to 4 in Lucid's released pair table: first
+/// member, second member. Some pairs are faster together than alone there; ours are not.
 inline constexpr std::array<PairRate, 5> released_means = {
     {{1.03, 0.99}, {1.00, 0.98}, {0.94, 0.95}, {0.82, 0.90}, {0.70, 0.81}}};
 

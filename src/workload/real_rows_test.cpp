@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// On real rows a model must tell nothing of a job's duration beyond what any draw of models for
-/// the same templates would (traces.md 3: the labels that Lucid's authors drew tell 55 %).
+/// the same templates would (the labels that Lucid's authors drew tell 55 %).
 
 #include <doctest/doctest.h>
 

@@ -19,7 +19,7 @@ extern const std::string_view small_experiment;
 struct World : Scratch {
   World();
   [[nodiscard]] Ran evaluate(const std::string& out, const std::string& threads = "1") const;
-  /// book/evaluation.md, and the page of an experiment that it links.
+  /// The book, and the page of an experiment that it links.
   [[nodiscard]] std::string book(const std::string& experiment = "small") const;
 };
 

@@ -74,7 +74,7 @@ std::string answer(const Facts& facts, const std::string& what) {
   return fact == nullptr || !fact->known() ? "null" : value_text(fact->value);
 }
 
-int play(const std::string& path) {
+int play(const std::string& path, const Rules& rules) {
   JobFile job = read_job_file(path);
   const testing::Scratch scratch;
   for (const auto& [name, text] : job.files) {
@@ -84,7 +84,8 @@ int play(const std::string& path) {
   }
   job.source.root = scratch.path();
   auto tree = Tree::open(job.source.root);
-  const auto facts = tree ? extract_facts_in(*tree, job.source) : tl::unexpected(tree.error());
+  const auto facts =
+      tree ? extract_facts_in(*tree, job.source, rules) : tl::unexpected(tree.error());
   if (!facts) {
     fmt::print("{}: {}\n", path, facts.error().message);
     return 1;
@@ -104,7 +105,9 @@ int play(const std::string& path) {
 }  // namespace schedmate
 
 int main(int count, char** words) {
+  const auto rules = schedmate::load_rules("");
+  if (!rules) return 2;
   int failed = 0;
-  for (int i = 1; i < count; ++i) failed |= schedmate::play(words[i]);
+  for (int i = 1; i < count; ++i) failed |= schedmate::play(words[i], *rules);
   return count > 1 ? failed : 2;
 }

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "python/observation.hpp"
+#include "python/interpreter/observe.hpp"
 
 namespace schedmate {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "python/observation.hpp"
+#include "python/interpreter/observe.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate::testing {

@@ -2,20 +2,19 @@
 #include "tests/tidy/code.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "base/text.hpp"
+#include "tests/tidy/scan.hpp"
 
 namespace schedmate::tidy {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// Copies the text and blanks what is not code.
+/// Copies the text and blanks what is not code, or what is no comment.
 class Blanker {
  public:
-  explicit Blanker(std::string_view text) : in_(text), out_(text) {}
+  enum class Keep : std::uint8_t { code, comments };
+  Blanker(std::string_view text, Keep keep) : in_(text), out_(text), keep_(keep) {}
 
   std::string run() {
     while (at_ < in_.size()) step();
@@ -26,10 +25,10 @@ class Blanker {
   void step() {
     const char c = in_[at_];
     if (starts("//")) {
-      blank_until(in_.find('\n', at_));
+      comment_until(in_.find('\n', at_));
     } else if (starts("/*")) {
-      blank_until(after("*/", at_ + 2));
-    } else if (c == '#' && only_space_before()) {
+      comment_until(after("*/", at_ + 2));
+    } else if (c == '#' && keep_ == Keep::code && only_space_before()) {
       blank_until(end_of_directive());
     } else if (c == '"' && at_ > 0 && in_[at_ - 1] == 'R') {
       const auto open = in_.find('(', at_);
@@ -37,8 +36,10 @@ class Blanker {
       blank_until(after(")" + delimiter + "\"", at_));
     } else if (c == '"' || (c == '\'' && (at_ == 0 || !is_word(in_[at_ - 1])))) {
       blank_until(end_of_literal(c));
-    } else {
+    } else if (keep_ == Keep::code) {
       ++at_;
+    } else {
+      blank_until(at_ + 1);
     }
   }
 
@@ -75,29 +76,19 @@ class Blanker {
     }
   }
 
-  std::string_view in_;
-  std::string out_;
-  std::size_t at_ = 0;
-};
-
-/// Position behind the bracket that closes the one at `open`.
-std::size_t behind_group(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (auto at = open; at < text.size(); ++at) {
-    if (std::string_view("([{").find(text[at]) != std::string_view::npos) ++depth;
-    if (std::string_view(")]}").find(text[at]) != std::string_view::npos && --depth == 0) {
-      return at + 1;
+  void comment_until(std::size_t end) {
+    if (keep_ == Keep::code) {
+      blank_until(end);
+    } else {
+      at_ = std::min(end, in_.size());
     }
   }
-  return text.size();
-}
 
-std::string_view word_before(std::string_view text, std::size_t at) {
-  while (at > 0 && text[at - 1] == ' ') --at;
-  auto begin = at;
-  while (begin > 0 && is_word(text[begin - 1])) --begin;
-  return text.substr(begin, at - begin);
-}
+  std::string_view in_;
+  std::string out_;
+  Keep keep_;
+  std::size_t at_ = 0;
+};
 
 /// Is `at` a character of an operator's name, as the second one of `operator<=`?
 bool in_operator_name(std::string_view text, std::size_t at) {
@@ -105,10 +96,6 @@ bool in_operator_name(std::string_view text, std::size_t at) {
     --at;
   }
   return word_before(text, at) == "operator";
-}
-
-bool begins_with_word(std::string_view text, std::string_view word) {
-  return text.starts_with(word) && (text.size() == word.size() || !is_word(text[word.size()]));
 }
 
 /// Parameters between the brackets of `group` = "(...)".
@@ -158,47 +145,6 @@ std::optional<Signature> read_signature(std::string_view head) {
   return std::nullopt;
 }
 
-/// A head without `template <...>`, attributes and access labels in front.
-std::string_view without_prefix(std::string_view head) {
-  for (bool again = true; again;) {
-    again = false;
-    head = trim(head);
-    for (const std::string_view label : {"public:", "private:", "protected:"}) {
-      if (head.starts_with(label)) head = head.substr(label.size()), again = true;
-    }
-    if (head.starts_with("[[")) head = head.substr(behind_group(head, 0)), again = true;
-    if (!begins_with_word(head, "template")) continue;
-    int depth = 0;
-    std::size_t at = head.find('<');
-    for (; at < head.size(); ++at) {
-      if (head[at] == '<') ++depth;
-      if (head[at] == '>' && --depth == 0) break;
-    }
-    head = head.substr(std::min(at + 1, head.size()));
-    again = true;
-  }
-  return head;
-}
-
-bool opens_scope(std::string_view head) {
-  for (const std::string_view word : {"namespace", "class", "struct", "union", "extern"}) {
-    if (begins_with_word(head, word) && head.find('(') == std::string_view::npos) return true;
-  }
-  return false;
-}
-
-/// Does `head` end within "Type(...) : member_", so that the next brace initialises a member?
-bool in_member_initialiser(std::string_view head) {
-  const auto close = head.find(')');
-  if (close == std::string_view::npos || head.empty() || !is_word(head.back())) return false;
-  const auto rest = trim(head.substr(close + 1));
-  return rest.starts_with(':') && !rest.starts_with("::");
-}
-
-int line_at(std::string_view text, std::size_t at) {
-  return 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
-}
-
 bool mainly_switch(std::string_view body) {
   const auto all = std::ranges::count(body, '\n');
   for (auto at = body.find("switch"); at != std::string_view::npos;
@@ -213,7 +159,13 @@ bool mainly_switch(std::string_view body) {
 
 }  // namespace
 
-std::string blank_non_code(std::string_view text) { return Blanker(text).run(); }
+std::string blank_non_code(std::string_view text) {
+  return Blanker(text, Blanker::Keep::code).run();
+}
+
+std::string blank_non_comments(std::string_view text) {
+  return Blanker(text, Blanker::Keep::comments).run();
+}
 
 std::vector<Function> find_functions(std::string_view text) {
   std::vector<Function> found;

@@ -14,6 +14,9 @@ namespace schedmate::tidy {
 /// lines turned into spaces; every other character keeps its line and column.
 [[nodiscard]] std::string blank_non_code(std::string_view text);
 
+/// The same text with everything but its comments turned into spaces.
+[[nodiscard]] std::string blank_non_comments(std::string_view text);
+
 struct Function {
   std::string name;
   int line = 0;   ///< of its first token, from 1
@@ -25,5 +28,14 @@ struct Function {
 /// Functions defined or declared at namespace or class level, in blanked text. Lambdas and blocks
 /// count to the function around them.
 [[nodiscard]] std::vector<Function> find_functions(std::string_view text);
+
+struct Variable {
+  std::string name;
+  int line = 0;  ///< of its name
+};
+
+/// Variables in blanked text that live as long as the program and are not constant: of a namespace,
+/// of a class (static), of a function (static), of a thread.
+[[nodiscard]] std::vector<Variable> find_static_state(std::string_view text);
 
 }  // namespace schedmate::tidy

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The rules of the house. Each is a function from values to findings; `check_all` is their sum.
-/// Every rule has a case in tidy_test.cpp that breaks it.
+/// Every rule has a case in a test beside it that breaks it.
 
 #include "tests/tidy/tree.hpp"
 
@@ -15,22 +15,36 @@ struct Limits {
   int function_lines = 60;
   int switch_function_lines = 70;  ///< when the function is mainly a switch
   int parameters = 4;
+  int sources_of_a_folder = 45;  ///< below src/, without tests
+  int lines_of_apps = 4'500;     ///< of all its C++ files, without tests
   int columns = 100;
   std::uintmax_t file_bytes = 200'000;
   std::uintmax_t foreign_file_bytes = 2'000'000;  ///< in data/ and third_party/
 };
 
 // Of one C++ file (rules_code.cpp).
-Findings check_includes(const File& file);
+Findings check_libraries(const File& file);  ///< those that a header may not include
 Findings check_sizes(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);
+Findings check_clocks(const File& file);
+Findings check_static_state(const File& file);
 
 // Of one text file (rules_text.cpp).
 Findings check_licence_line(const File& file);
 Findings check_leftovers(const File& file);
 Findings check_places(const File& file);  ///< machine paths and registry hosts
 
+// Of the modules (rules_layers.cpp).
+Findings check_layers(const Tree& tree);
+/// The modules, layer by layer, each with those it uses and how many #include lines lead there.
+[[nodiscard]] std::string layers_text(const Tree& tree);
+
+// Of comments and pages (rules_cited.cpp).
+Findings check_citations(const Tree& tree);  ///< what they cite is there
+
 // Of the tree (rules_tree.cpp).
+Findings check_rooms(const Tree& tree, const Limits& limits);     ///< a folder's sources
+Findings check_programs(const Tree& tree, const Limits& limits);  ///< all lines of apps/
 Findings check_file_bytes(const Tree& tree, const Limits& limits);
 Findings check_links(const Tree& tree);
 Findings check_table_rows(const Tree& tree);  ///< each .def row documented and tested

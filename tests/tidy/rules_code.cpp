@@ -12,82 +12,14 @@
 namespace schedmate::tidy {
 namespace {
 
-/// "policy" of "policy/sjf.hpp", "log/lines" of "log/lines/clean.hpp".
-std::string_view folder_of(std::string_view path) {
-  const auto end = path.find('/');
-  return path.substr(0, path.starts_with("log/") ? path.find('/', end + 1) : end);
-}
-
-/// "policy" for "src/policy/sjf.cpp"; "public" for include/; "" for files that may include
-/// anything.
-std::string_view module_of(std::string_view path) {
-  if (path.starts_with("include/")) return "public";
-  if (!path.starts_with("src/")) return "";
-  return folder_of(path.substr(4));
-}
-
-/// The modules that read code: each may include those before it.
-constexpr std::string_view readers[] = {"tree", "code", "command", "config", "python", "facts"};
-
-/// Folders of src/ and apps that a module may include, itself and <schedmate/...> apart.
-std::vector<std::string_view> may_include(std::string_view module) {
-  if (module == "public" || module == "base") return {};
-  if (module == "core") return {"base"};
-  const auto reader = std::ranges::find(readers, module);
-  if (reader != std::end(readers)) {
-    std::vector<std::string_view> below{"base"};
-    below.insert(below.end(), std::begin(readers), reader);
-    if (module == "facts") below.push_back("core");  // speaks the documents of the product
-    return below;
-  }
-  if (module == "agent") {  // reads code and talks to a model
-    std::vector<std::string_view> below{"base", "llm"};
-    below.insert(below.end(), std::begin(readers), std::end(readers));
-    return below;
-  }
-  if (module == "settings") return {"base", "core", "llm"};
-  if (module == "log/failure") return {"base", "core", "log/lines", "log/witness"};
-  if (module.starts_with("log/")) return {"base", "core", "log/lines"};
-  if (module == "elastic") return {"base", "core", "trace"};  // its CSV reader
-  return {"base", "core"};
-}
-
 using Names = std::span<const std::string_view>;
 constexpr std::string_view libraries[] = {
     "nlohmann", "toml++",  "CLI",         "fmt",       "simdjson.h", "zlib.h",   "zstd.h",
     "doctest",  "openssl", "tree_sitter", "httplib.h", "sqlite3.h",  "yaml-cpp", "hiredis"};
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
-constexpr std::string_view own_folders[] = {
-    "base",         "core",        "trace",       "policy",  "sim",       "report",
-    "tree",         "code",        "command",     "config",  "python",    "facts",
-    "llm",          "agent",       "store",       "advisor", "workload",  "apps",
-    "bench",        "tests",       "service",     "whatif",  "synth",     "evaluate",
-    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "settings"};
-
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-Findings check_include(const File& file, int line, std::string_view target) {
-  const auto module = module_of(file.path);
-  const auto folder = folder_of(target);
-  Findings found;
-  const Names barred = module == "public" ? Names(libraries) : Names(slow_libraries);
-  const bool only_declares = module != "public" && target == "nlohmann/json_fwd.hpp";
-  if (is_header(file) && contains(barred, folder) && !only_declares) {
-    found.push_back({file.path, line, fmt::format("a header includes the library <{}>", target),
-                     "include it in the one .cpp that needs it"});
-  }
-  if (module.empty() || is_test(file) || folder == module || folder == "schedmate") return found;
-  const bool of_ours = contains(own_folders, folder) && target.contains('/');
-  if (of_ours && !contains(may_include(module), folder)) {
-    found.push_back(
-        {file.path, line, fmt::format("{} includes {}", module, target),
-         "include only the module itself, base, core (for the readers of code and the "
-         "rooms of log: those before it) and <schedmate/...>; what wires modules goes to apps"});
-  }
-  return found;
 }
 
 struct BannedWord {
@@ -97,8 +29,6 @@ struct BannedWord {
 };
 
 constexpr BannedWord banned_words[] = {
-    {R"(\b(system_clock|steady_clock|high_resolution_clock)\s*::\s*now)", "reads a clock",
-     "take the time as a SimTime argument"},
     {R"(\bs?rand(_r)?\s*\()", "unseeded random numbers", "use Random of base/random.hpp"},
     {R"(\brandom_device\b)", "unrepeatable random numbers", "use Random of base/random.hpp"},
     {R"(\b(secure_)?getenv\b)", "reads the environment", "take a flag or an option"},
@@ -109,15 +39,50 @@ constexpr BannedWord banned_words[] = {
      "use Seconds, FractionalSeconds or SimTime"},
 };
 
-/// Clocks may be read where durations of our own work are shown, never inside the library.
-bool may_measure(const File& file) {
-  return file.path.starts_with("apps/") || file.path.starts_with("bench/") || is_test(file);
+/// Whoever reads a clock, under whatever name: an alias of a clock is found where it is used.
+constexpr std::string_view clock_reading =
+    R"(\w\s*::\s*now\b(?!\s*\(\s*[^)\s]|\s*\(\s*\)\s*const))"
+    R"(|\b(clock_gettime|clock_getres|gettimeofday|timespec_get|getrusage)\s*\()"
+    R"(|(^|[^\w.>:]|\bstd\s*::\s*|[^\w]::)time\s*\(\s*(nullptr|NULL|0|&\s*\w+)\s*\))"
+    R"(|\bstd\s*::\s*(time|clock)\b|[^\w.>:]clock\s*\(\s*\)|\b__rdtscp?\b)";
+
+/// Has it a word of the pattern? Few lines do, and a search by pattern is slow.
+bool may_name_clock(std::string_view text) {
+  static constexpr std::string_view words[] = {"now", "time", "clock", "rusage", "rdtsc"};
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+/// The one place that reads the clocks of the machine for all others.
+constexpr std::string_view clock_places[] = {"src/settings/clock", "apps/machine_clock.",
+                                             "apps/wall_clock.", "apps/progress."};
+
+/// State that there is no other way to keep.
+struct Kept {
+  std::string_view path;
+  std::string_view name;
+  std::string_view reason;
+};
+constexpr Kept kept_state[] = {
+    {"src/base/output.cpp", "open_parts", "a signal handler is given nothing; slots of atomics"}};
+
+bool is_kept(const File& file, std::string_view name) {
+  return std::ranges::any_of(
+      kept_state, [&](const Kept& kept) { return kept.path == file.path && kept.name == name; });
+}
+
+/// Tests and benchmarks may measure how long something takes.
+bool may_read_clock(const File& file) {
+  return file.path.starts_with("bench/") || is_test(file) ||
+         std::ranges::any_of(clock_places,
+                             [&](std::string_view place) { return file.path.starts_with(place); });
 }
 
 }  // namespace
 
-Findings check_includes(const File& file) {
+Findings check_libraries(const File& file) {
   static const std::regex include(R"(^\s*#\s*include\s*["<]([^">]+)[">])");
+  if (!is_header(file)) return {};
+  const Names barred = is_public(file) ? Names(libraries) : Names(slow_libraries);
   Findings found;
   int line = 0;
   for (const auto text : split(file.text, '\n')) {
@@ -125,8 +90,10 @@ Findings check_includes(const File& file) {
     std::cmatch match;
     if (!std::regex_search(text.begin(), text.end(), match, include)) continue;
     const auto target = match[1].str();
-    const auto more = check_include(file, line, target);
-    found.insert(found.end(), more.begin(), more.end());
+    const bool only_declares = !is_public(file) && target == "nlohmann/json_fwd.hpp";
+    if (only_declares || !contains(barred, target.substr(0, target.find('/')))) continue;
+    found.push_back({file.path, line, fmt::format("a header includes the library <{}>", target),
+                     "include it in the one .cpp that needs it"});
   }
   return found;
 }
@@ -170,9 +137,36 @@ Findings check_banned_words(const File& file) {
     for (const auto text : split(code, '\n')) {
       ++line;
       if (!std::regex_search(text.begin(), text.end(), pattern)) continue;
-      if (may_measure(file) && text.contains("steady_clock")) continue;
       found.push_back({file.path, line, word.what, word.instead});
     }
+  }
+  return found;
+}
+
+Findings check_clocks(const File& file) {
+  static const std::regex pattern{std::string(clock_reading)};
+  if (may_read_clock(file)) return {};
+  Findings found;
+  const auto code = blank_non_code(file.text);
+  int line = 0;
+  for (const auto text : split(code, '\n')) {
+    ++line;
+    if (!may_name_clock(text) || !std::regex_search(text.begin(), text.end(), pattern)) continue;
+    found.push_back({file.path, line, "reads a clock",
+                     "take the time or a Clock as an argument; to wait for a process, Deadline of "
+                     "base/deadline.hpp"});
+  }
+  return found;
+}
+
+Findings check_static_state(const File& file) {
+  const bool is_ours = file.path.starts_with("src/") || is_public(file);
+  if (!is_ours || is_test(file)) return {};
+  Findings found;
+  for (const auto& variable : find_static_state(blank_non_code(file.text))) {
+    if (is_kept(file, variable.name)) continue;
+    found.push_back({file.path, variable.line, "state that all threads share: " + variable.name,
+                     "make it constant, or keep it in an object that its users are given"});
   }
   return found;
 }

@@ -14,8 +14,6 @@
 namespace schedmate::tidy {
 namespace {
 
-bool is_markdown(const File& file) { return file.path.ends_with(".md"); }
-
 bool is_elsewhere(std::string_view target) {
   return target.empty() || target.starts_with('#') || target.contains("://") ||
          target.starts_with("mailto:");
@@ -158,6 +156,33 @@ Findings check_file_bytes(const Tree& tree, const Limits& limits) {
   return found;
 }
 
+Findings check_rooms(const Tree& tree, const Limits& limits) {
+  std::map<std::string, int> sources;
+  for (const auto& file : tree.files) {
+    if (!file.path.starts_with("src/") || !file.path.ends_with(".cpp") || is_test(file)) continue;
+    ++sources[file.path.substr(0, file.path.rfind('/'))];
+  }
+  Findings found;
+  for (const auto& [folder, count] : sources) {
+    if (count <= limits.sources_of_a_folder) continue;
+    found.push_back({folder, 0,
+                     fmt::format("{} sources, limit {}", count, limits.sources_of_a_folder),
+                     "make several rooms of it, each a module that uses only those before it"});
+  }
+  return found;
+}
+
+Findings check_programs(const Tree& tree, const Limits& limits) {
+  int lines = 0;
+  for (const auto& file : tree.files) {
+    if (!file.path.starts_with("apps/") || !is_cpp(file) || is_test(file)) continue;
+    lines += static_cast<int>(std::ranges::count(file.text, '\n'));
+  }
+  if (lines <= limits.lines_of_apps) return {};
+  return {{"apps", 0, fmt::format("{} lines, limit {}", lines, limits.lines_of_apps),
+           "a command reads flags and writes text; what it does goes to src/service"}};
+}
+
 Findings check_links(const Tree& tree) {
   Findings found;
   for (const auto& file : tree.files) {
@@ -246,11 +271,15 @@ Findings check_all(const Tree& tree) {
     add(check_leftovers(file));
     add(check_places(file));
     if (!is_cpp(file)) continue;
-    add(check_includes(file));
+    add(check_libraries(file));
     add(check_sizes(file, limits));
     add(check_banned_words(file));
+    add(check_clocks(file));
+    add(check_static_state(file));
   }
+  add(check_layers(tree));
   add(check_file_bytes(tree, limits));
+  add(check_rooms(tree, limits));
   add(check_links(tree));
   add(check_table_rows(tree));
   add(check_in_build(tree));

@@ -6,29 +6,10 @@
 
 #include "tests/tidy/code.hpp"
 #include "tests/tidy/rules.hpp"
+#include "tests/tidy/written_tree.hpp"
 
 namespace schedmate::tidy {
 namespace {
-
-File file(std::string path, std::string text) {
-  const auto size = text.size();
-  return {std::move(path), std::move(text), size};
-}
-
-std::string repeat(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
-
-/// "line: what" of each finding, one a line.
-std::string told(const Findings& findings) {
-  std::string all;
-  for (const auto& finding : findings) {
-    all += std::to_string(finding.line) + ": " + finding.what + "\n";
-  }
-  return all;
-}
 
 std::string function_of(int lines) { return "int f() {\n" + repeat("  g();\n", lines - 2) + "}\n"; }
 
@@ -46,6 +27,12 @@ TEST_CASE("comments, strings and directives are blanked and keep their place") {
   CHECK(blank_non_code("#define A \\\n  new\nb;") == "           \n     \nb;");
   CHECK(blank_non_code("R\"(new )\" + a").ends_with(" + a"));
   CHECK(!blank_non_code("R\"x(new )\" new)x\" + a").contains("new"));
+}
+
+TEST_CASE("comments alone are kept where they stand") {
+  CHECK(blank_non_comments("a; // b\nc;") == "   // b\n  ");
+  CHECK(blank_non_comments("#include <a>  // b \"c\"\n") == "              // b \"c\"\n");
+  CHECK(blank_non_comments("f(\"// no\"); /* d */") == "            /* d */");
 }
 
 TEST_CASE("functions are found with their length and parameters") {
@@ -81,41 +68,17 @@ TEST_CASE("functions are found with their length and parameters") {
   CHECK(found[3].parameters == 3);
 }
 
-TEST_CASE("a module may include itself, base, core and the public headers, nothing else") {
-  const auto includes = [](const std::string& path, const std::string& target) {
-    return told(check_includes(file(path, "#include " + target + "\n")));
-  };
-  CHECK(includes("src/policy/a.cpp", "\"policy/b.hpp\"").empty());
-  CHECK(includes("src/policy/a.cpp", "\"core/b.hpp\"").empty());
-  CHECK(includes("src/policy/a.cpp", "<schedmate/sim.hpp>").empty());
-  CHECK(includes("src/policy/a.cpp", "<vector>").empty());
-  CHECK(includes("src/policy/a.cpp", "\"sim/b.hpp\"") == "1: policy includes sim/b.hpp\n");
-  CHECK(includes("src/core/a.cpp", "\"policy/b.hpp\"") == "1: core includes policy/b.hpp\n");
-  CHECK(includes("src/base/a.cpp", "\"core/b.hpp\"") == "1: base includes core/b.hpp\n");
-  CHECK(includes("include/schedmate/a.hpp", "\"base/b.hpp\"") == "1: public includes base/b.hpp\n");
-  CHECK(includes("src/python/a.cpp", "\"config/b.hpp\"").empty());
-  CHECK(includes("src/config/a.cpp", "\"python/b.hpp\"") == "1: config includes python/b.hpp\n");
-  CHECK(includes("src/python/a.cpp", "\"core/b.hpp\"") == "1: python includes core/b.hpp\n");
-  CHECK(includes("src/log/failure/a.cpp", "\"log/witness/b.hpp\"").empty());
-  CHECK(includes("src/log/ask/a.cpp", "\"log/ask/b.hpp\"").empty());
-  CHECK(includes("src/log/lines/a.cpp", "\"log/ask/b.hpp\"") ==
-        "1: log/lines includes log/ask/b.hpp\n");
-  CHECK(includes("src/log/witness/a.cpp", "\"log/failure/b.hpp\"") ==
-        "1: log/witness includes log/failure/b.hpp\n");
-  CHECK(includes("src/policy/a.cpp", "\"log/lines/b.hpp\"") ==
-        "1: policy includes log/lines/b.hpp\n");
-  CHECK(includes("apps/a.cpp", "\"sim/b.hpp\"").empty());
-  CHECK(includes("src/policy/a_test.cpp", "\"sim/b.hpp\"").empty());
-}
-
 TEST_CASE(
     "a header may not include a library that is slow to compile, a public header none at all") {
   const auto header = file("src/report/a.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n");
-  CHECK(told(check_includes(header)) == "2: a header includes the library <nlohmann/json.hpp>\n");
-  CHECK(check_includes(file("src/report/a.cpp", header.text)).empty());
+  CHECK(told(check_libraries(header)) == "2: a header includes the library <nlohmann/json.hpp>\n");
+  CHECK(check_libraries(file("src/report/a.cpp", header.text)).empty());
+  const std::string declares = "#include <nlohmann/json_fwd.hpp>\n";
+  CHECK(check_libraries(file("src/report/a.hpp", declares)).empty());
+  CHECK(check_libraries(file("include/schedmate/a.hpp", declares)).size() == 1);
   const std::string fast = "#include <simdjson.h>\n";
-  CHECK(check_includes(file("src/trace/a.hpp", fast)).empty());
-  CHECK(check_includes(file("include/schedmate/a.hpp", fast)).size() == 1);
+  CHECK(check_libraries(file("src/trace/a.hpp", fast)).empty());
+  CHECK(check_libraries(file("include/schedmate/a.hpp", fast)).size() == 1);
 }
 
 TEST_CASE("sizes over the limits are found, at the limits not") {
@@ -143,7 +106,6 @@ TEST_CASE("a function that is mainly a switch may have ten lines more") {
 }
 
 TEST_CASE("banned words are found in code only, each with its replacement") {
-  CHECK(banned_in("auto t = std::chrono::system_clock::now();") == "1: reads a clock\n");
   CHECK(banned_in("int a = rand();") == "1: unseeded random numbers\n");
   CHECK(banned_in("std::random_device d;") == "1: unrepeatable random numbers\n");
   CHECK(banned_in("\nauto p = std::getenv(\"HOME\");") == "2: reads the environment\n");
@@ -153,13 +115,6 @@ TEST_CASE("banned words are found in code only, each with its replacement") {
   CHECK(banned_in("double wait_time = 0;") == "1: a time as a bare number\n");
   CHECK(banned_in("double time_awareness = 2; Random random(1);").empty());
   CHECK(banned_in("// a new Job\nauto text = \"rand()\"; brand(1);\n#include <new>\n").empty());
-}
-
-TEST_CASE("only programs and tests may measure how long they take") {
-  const std::string code = "auto t = std::chrono::steady_clock::now();";
-  CHECK(check_banned_words(file("src/sim/a.cpp", code)).size() == 1);
-  CHECK(check_banned_words(file("apps/a.cpp", code)).empty());
-  CHECK(check_banned_words(file("bench/a.cpp", code)).empty());
 }
 
 TEST_CASE("C++ files and scripts begin with their licence") {
@@ -196,6 +151,47 @@ TEST_CASE("large files are found, with more room in data and third_party") {
   CHECK(bytes("docs/a.png", 200'001) == 1);
   CHECK(bytes("data/a.gz", 2'000'000) == 0);
   CHECK(bytes("third_party/a.js", 2'000'001) == 1);
+}
+
+TEST_CASE("a folder of src with too many sources is found, tests not counted") {
+  Tree tree;
+  for (int i = 0; i < 45; ++i) {
+    tree.files.push_back(file(fmt::format("src/log/lines/{}.cpp", i), ""));
+    tree.files.push_back(file(fmt::format("src/log/lines/{}_test.cpp", i), ""));
+    tree.files.push_back(file(fmt::format("src/log/ask/{}.cpp", i), ""));
+  }
+  CHECK(check_rooms(tree, Limits{}).empty());
+  tree.files.push_back(file("src/log/ask/more.cpp", ""));
+  CHECK(told(check_rooms(tree, Limits{})) == "0: 46 sources, limit 45\n");
+}
+
+TEST_CASE("the programs together have few lines") {
+  Tree tree{{file("apps/a.cpp", repeat("\n", 4'000)), file("apps/b.hpp", repeat("\n", 500)),
+             file("apps/a_test.cpp", repeat("\n", 500))},
+            ""};
+  CHECK(check_programs(tree, Limits{}).empty());
+  tree.files.push_back(file("apps/c.cpp", "\n"));
+  CHECK(told(check_programs(tree, Limits{})) == "0: 4501 lines, limit 4500\n");
+}
+
+TEST_CASE("what a comment or a page cites is a file of the tree") {
+  const auto cites = [](const std::string& path, const std::string& text) {
+    return told(check_citations({{file(path, text), file("docs/formats/lucid.md", "")}, ""}));
+  };
+  const std::string page = "lu" + std::string("cid.md");
+  const std::string no_page = "1: cites a page that is not here: " + page + "\n";
+  CHECK(cites("src/a.cpp", "// " + page + " 5.2\n") == no_page);
+  CHECK(cites("src/a.cpp", "int a;  /* " + page + " */\n") == no_page);
+  CHECK(cites("src/a.sh", "# " + page + "\n") == no_page);
+  CHECK(cites("docs/a.md", "as " + page + " says\n") == no_page);
+  CHECK(cites("src/a.cpp", "// docs/formats/lucid.md, NAME.md, AGENTS.md\n").empty());
+  CHECK(cites("docs/formats/a.md", "[it](" + page + ")\n").empty());
+  CHECK(cites("docs/a.md", "[" + page + "](formats/" + page + ")\n").empty());
+  CHECK(cites("src/a.cpp", "auto a = \"" + page + "\";\n").empty());
+  const std::string design = "des" + std::string("ign 4.2");
+  CHECK(cites("src/a.hpp", "/// Jobs (" + design + ").\n") ==
+        "1: cites a text that is not here: " + design + "\n");
+  CHECK(cites("src/a.hpp", "/// By design, 4 at once.\n").empty());
 }
 
 TEST_CASE("a link to a file that is not there is found") {

@@ -119,6 +119,8 @@ bool is_cpp(const File& file) { return is_header(file) || file.path.ends_with(".
 bool is_test(const File& file) {
   return file.path.ends_with("_test.cpp") || file.path.starts_with("tests/");
 }
+bool is_markdown(const File& file) { return file.path.ends_with(".md"); }
+bool is_public(const File& file) { return file.path.starts_with("include/"); }
 bool is_foreign(const File& file) {
   return file.path.starts_with("data/") || file.path.starts_with("third_party/");
 }

@@ -41,9 +41,11 @@ using Findings = std::vector<Finding>;
 /// left out). Errors: unavailable when `root` or a file cannot be read.
 Result<Tree> read_tree(const std::string& root, const std::string& build_folder);
 
-[[nodiscard]] bool is_cpp(const File& file);     ///< .cpp or .hpp
-[[nodiscard]] bool is_header(const File& file);  ///< .hpp
-[[nodiscard]] bool is_test(const File& file);    ///< x_test.cpp or anything in tests/
+[[nodiscard]] bool is_cpp(const File& file);       ///< .cpp or .hpp
+[[nodiscard]] bool is_header(const File& file);    ///< .hpp
+[[nodiscard]] bool is_test(const File& file);      ///< x_test.cpp or anything in tests/
+[[nodiscard]] bool is_markdown(const File& file);  ///< .md
+[[nodiscard]] bool is_public(const File& file);    ///< anything in include/
 /// data/ and third_party/: not our text, only its size matters.
 [[nodiscard]] bool is_foreign(const File& file);
 

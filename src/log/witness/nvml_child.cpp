@@ -3,7 +3,6 @@
 /// The library is asked in a child: a driver in trouble can keep its caller for ever.
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/deadline.hpp"
 #include "base/descriptor.hpp"
 #include "log/witness/gpus_file.hpp"
 #include "log/witness/nvml_library.hpp"
@@ -19,21 +19,14 @@
 namespace schedmate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::size_t most_answer_bytes = std::size_t{4} << 20U;
 
 /// Ends with what the other end wrote until it was closed; nothing when the deadline came first.
-std::optional<std::string> read_until(int from, Clock::time_point deadline) {
+std::optional<std::string> read_until(int from, const Deadline& deadline) {
   std::string text;
   std::array<char, 65536> piece{};
   while (text.size() < most_answer_bytes) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return std::nullopt;
-    pollfd wait{from, POLLIN, 0};
-    const int ready = ::poll(&wait, 1, static_cast<int>(left.count()));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return std::nullopt;
+    if (!deadline.wait_readable(from)) return std::nullopt;
     const auto got = ::read(from, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
@@ -84,7 +77,7 @@ GpuReading ask(const NvmlOptions& options) {
   if (child < 0) return failed(options, "no process can be made");
   if (child == 0) work(ends[1], options.library);
   to.close();
-  const auto text = read_until(ends[0], Clock::now() + options.deadline);
+  const auto text = read_until(ends[0], Deadline(options.deadline));
   const int status = end_of(child);
   if (!text)
     return failed(

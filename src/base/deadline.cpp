@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/deadline.hpp"
+
+#include <poll.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace schedmate {
+
+Deadline::Deadline(std::chrono::nanoseconds from_now)
+    : timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  const auto left = std::max(from_now, std::chrono::nanoseconds(1));  // none would switch it off
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  itimerspec at{};
+  at.it_value.tv_sec = seconds.count();
+  at.it_value.tv_nsec = (left - seconds).count();
+  if (timer_ && ::timerfd_settime(timer_.number(), 0, &at, nullptr) != 0) timer_.close();
+}
+
+bool Deadline::passed() const {
+  if (!timer_) return true;
+  pollfd timer{timer_.number(), POLLIN, 0};
+  return ::poll(&timer, 1, 0) > 0;
+}
+
+bool Deadline::wait_readable(int file) const {
+  while (timer_) {
+    std::array<pollfd, 2> any{pollfd{file, POLLIN, 0}, pollfd{timer_.number(), POLLIN, 0}};
+    const int ready = ::poll(any.data(), any.size(), -1);
+    if (ready < 0 && errno == EINTR) continue;
+    return ready > 0 && any[0].revents != 0;
+  }
+  return false;
+}
+
+}  // namespace schedmate
