@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "advisor/compared_jobs.hpp"
 #include "apps/settings.hpp"
 
 namespace schedmate {

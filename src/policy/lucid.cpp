@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// lucid: Lucid (ASPLOS'23) as released (lucid.md 5): non-intrusive profiling in front, packing of
+/// lucid: Lucid (ASPLOS'23) as released: non-intrusive profiling in front, packing of
 /// two jobs onto one GPU set by sharing score, order by estimated GPU time.
 ///
 /// Order: estimate x GPUs (a negative estimate counts as 1000 s), then order of entry. While
@@ -214,9 +214,8 @@ std::vector<std::string> default_lenders(const ClusterSpec& cluster, int count) 
   return lenders;
 }
 
-Result<std::optional<ProfilerStage>> make_profiler(
-    const PolicyInput& input, PolicyOptions& settings,
-    const std::shared_ptr<const ForecastTable>& forecast) {
+Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
+                                                   PolicyOptions& settings) {
   const auto wanted = settings.take_flag("profiler", true);
   if (!wanted) return tl::unexpected(wanted.error());
   const auto time = settings.take_integer("t_prof_s", lucid::profiling_time.count());
@@ -250,7 +249,7 @@ Result<std::optional<ProfilerStage>> make_profiler(
   if (bypass == "outlasting") stage.bypass = ProfilerStage::Bypass::outlasting;
   if (bypass == "all") stage.bypass = ProfilerStage::Bypass::all;
   if (input.defects.node_echo) stage.echo_vc = "vcYVn";
-  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, forecast});
+  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, input.forecast});
   return std::optional<ProfilerStage>(std::move(stage));
 }
 
@@ -277,15 +276,11 @@ Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) 
   if (input.cluster.partitions.empty()) return fail(ErrorCode::invalid, "the cluster has no VC");
   const auto options = parse_lucid(settings);
   if (!options) return tl::unexpected(options.error());
-  const auto forecast =
-      input.trace.forecast != nullptr
-          ? input.trace.forecast
-          : std::make_shared<const ForecastTable>(forecast_from_past(input.trace));
-  auto profiler = make_profiler(input, settings, forecast);
+  auto profiler = make_profiler(input, settings);
   if (!profiler) return tl::unexpected(profiler.error());
   Scheduler scheduler;
   scheduler.decide =
-      Lucid(*options, SharingSwitch(forecast, lucid::quiet_jobs, lucid::switch_interval));
+      Lucid(*options, SharingSwitch(input.forecast, lucid::quiet_jobs, lucid::switch_interval));
   scheduler.profiler = std::move(*profiler);
   scheduler.estimator = "last_k";
   scheduler.counts_down = true;

@@ -23,8 +23,7 @@ struct World {
 
   [[nodiscard]] SimResult replay(Settings settings, const SimOptions& options = {}) const {
     const Scheduler scheduler =
-        make_scheduler("schedmate", {trace, cluster, {}}, PolicyOptions(std::move(settings)))
-            .value();
+        make_scheduler("schedmate", {cluster}, PolicyOptions(std::move(settings))).value();
     return simulate(trace, cluster, scheduler, options).value();
   }
   [[nodiscard]] std::vector<std::int64_t> starts(Settings settings) const {
@@ -91,8 +90,8 @@ TEST_CASE("settings that make no sense are errors that say so") {
                                            {"patience", "-0.5"},
                                            {"patience_min_s", "-1"},
                                            {"patience_max_s", "172799"}}) {
-    const auto made = make_scheduler("schedmate", {world.trace, world.cluster, {}},
-                                     PolicyOptions(Settings{{key, value}}));
+    const auto made =
+        make_scheduler("schedmate", {world.cluster}, PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().message.find(fmt::format("{}={}", key, value)) != std::string::npos);
   }

@@ -100,7 +100,8 @@ void Engine::learn_due(SimTime until) {
   for (; !ended_elsewhere_.empty() && ended_elsewhere_.top().enters <= until;
        ended_elsewhere_.pop()) {
     const EngineJob& ended = ended_elsewhere_.top();
-    history_.add(input_.trace.jobs[ended.row], {ended.row, ended.enters});
+    if (input_.estimator)
+      input_.estimator.learn(finished_job(input_.trace, ended.row, ended.enters));
   }
 }
 
@@ -123,7 +124,7 @@ Prediction Engine::foretell(std::uint32_t row, SimTime now) {
   if (!input_.estimator) return {FractionalSeconds(job.duration)};
   learn_due(now);
   const bool advice_is_due = now >= job.submit + input_.options.costs.advice;
-  return input_.estimator({job, row, now, history_, advice_is_due});
+  return input_.estimator({known_job(input_.trace, row), now, advice_is_due});
 }
 
 std::optional<JobId> Engine::waiting(std::uint32_t row) const {
@@ -347,7 +348,7 @@ void Engine::finish(JobId id) {
   result.exclusive = !info(id).sharing;
   leave(id);
   const std::uint32_t row = rows_[index_of(id)];
-  history_.add(input_.trace.jobs[row], {row, now_});
+  if (input_.estimator) input_.estimator.learn(finished_job(input_.trace, row, now_));
   restart_in_vain(id);
   if (input_.on_end) input_.on_end(row);
 }

@@ -167,7 +167,6 @@ class Engine {
   Cluster cluster_;
   Plan plan_;
   NodeEcho echo_;
-  History history_;
   TimelineRecorder timeline_;
   TimelineBin level_;
 

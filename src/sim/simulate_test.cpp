@@ -5,6 +5,7 @@
 #include <schedmate/sim.hpp>
 #include <set>
 
+#include "tests/support/estimators.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
@@ -118,10 +119,7 @@ TEST_CASE("as released a job enters its VC at submission, and its queue counts t
 TEST_CASE("what ended in the profiler is known to the estimator of its VC") {
   std::vector<std::int64_t> known;
   SimOptions options;
-  options.estimator = [&](const Entering& at) {
-    known.push_back(at.history.of_all().count);
-    return Prediction{FractionalSeconds(0)};
-  };
+  options.estimator = testing::CountsEnds{known};
   // j0 ends in the profiler at 60; j1 (16 GPUs) enters its VC at 59, j2 at 60.
   const Trace trace = small_trace({{0, 8, 60}, {59, 16, 10}, {60, 16, 10}});
   CHECK(simulate(trace, small_cluster({3}), with_profiler(), options).has_value());

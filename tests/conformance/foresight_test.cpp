@@ -96,17 +96,15 @@ SimResult replay(World& world, const Arm& arm, std::uint64_t seed, Past& past) {
   for (std::size_t row = 0; row < world.trace.jobs.size(); ++row)
     world.trace.jobs[row].profile = workload.profile_of_row[row];
   world.trace.packing = workload.tables;
-  Prepared prepared{make_scheduler(arm.policy, {world.trace, world.cluster, {}, seed},
+  Prepared prepared{make_scheduler(arm.policy, {world.cluster, {}, seed, forecast_of(world.trace)},
                                    PolicyOptions(arm.settings))
                         .value(),
                     {}};
-  prepared.options.estimator = [&past, inner = make_estimator(prepared.scheduler, arm.estimate,
-                                                              {world.trace, seed, &workload})
-                                                   .value()](const Entering& at) {
-    const Prediction said = inner(at);
-    past.note(at, said);
-    return said;
-  };
+  prepared.options.estimator =
+      watched(make_estimator(prepared.scheduler, arm.estimate,
+                             testing::replay_input(world.trace, seed, &workload))
+                  .value(),
+              [&past](const Entering& at, const Prediction& said) { past.note(at, said); });
   prepared.options.observer = [&](const SimOptions::Moment& moment) { past.look(moment); };
   if (seed % 2 == 1) prepared.options.costs.failures = frequent_failures();
   return replay(world, prepared);
