@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is kept of each job of a virtual cluster, by JobId. Ids only rise and jobs end, so entries
-/// live in pages of consecutive ids that are freed once all their jobs are gone: memory follows the
-/// jobs that are there, however many there were, and a look-up is two loads. Entries stay where
-/// they are until they are erased. Copying copies all of them. Not thread-safe.
+/// The jobs of a virtual cluster by number, and what is kept of each. Ids only rise and jobs end,
+/// so entries live in pages of consecutive ids that are freed once all their jobs are gone: memory
+/// follows the jobs that are there, however many there were, and a look-up is two loads.
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <schedmate/cluster.hpp>
 #include <utility>
 #include <vector>
 
 namespace schedmate {
 
+/// A job of one VC: its number there, in order of entry. A number is never used again; a job that
+/// comes back (after a failure, or from the profiler) has a new one.
+enum class JobId : std::uint32_t {};
+[[nodiscard]] constexpr std::uint32_t index_of(JobId id) { return static_cast<std::uint32_t>(id); }
+
+/// Ends the program: nobody may ask about a job that is not there.
 [[noreturn]] void fail_absent_job(JobId id);
 
+/// One entry for each job that is put in, until it is erased; up to then it stays where it is.
+/// Copying copies all entries. Not thread-safe.
 template <class Value>
 class JobMap {
  public:
@@ -27,20 +33,20 @@ class JobMap {
     return page.values[slot(id)];
   }
   /// The entry of a job that has one (an error of the program otherwise).
-  [[nodiscard]] Value& at(JobId id) {
-    Value* const found = find(id);
+  [[nodiscard]] const Value& at(JobId id) const {
+    const Value* const found = find(id);
     if (found == nullptr) fail_absent_job(id);
     return *found;
   }
-  [[nodiscard]] const Value& at(JobId id) const { return const_cast<JobMap&>(*this).at(id); }
+  [[nodiscard]] Value& at(JobId id) { return const_cast<Value&>(std::as_const(*this).at(id)); }
   /// Null when it has none.
-  [[nodiscard]] Value* find(JobId id) {
+  [[nodiscard]] const Value* find(JobId id) const {
     const std::uint32_t number = index_of(id) / page_size - first_;
     if (number >= pages_.size()) return nullptr;  // one below first_ is far above
-    Page& page = pages_[number];
+    const Page& page = pages_[number];
     return (page.present[word(id)] & bit(id)) != 0 ? &page.values[slot(id)] : nullptr;
   }
-  [[nodiscard]] const Value* find(JobId id) const { return const_cast<JobMap&>(*this).find(id); }
+  [[nodiscard]] Value* find(JobId id) { return const_cast<Value*>(std::as_const(*this).find(id)); }
   [[nodiscard]] bool contains(JobId id) const { return find(id) != nullptr; }
 
   /// Nothing happens when it has no entry.
@@ -53,7 +59,8 @@ class JobMap {
     if (page.present == Present{}) free(page);
   }
 
-  /// One above the highest id that ever had an entry.
+  /// All entries are of ids from begin() up to, but without, end(): one above the highest ever.
+  [[nodiscard]] JobId begin() const { return JobId{first_ * page_size}; }
   [[nodiscard]] JobId end() const { return JobId{end_}; }
   /// `action(id, value)` for each entry, by id.
   template <class Action>

@@ -22,7 +22,7 @@ namespace schedmate {
 /// What a scheduler may know about a job. The true duration is not in here.
 struct JobInfo {
   std::string_view id;
-  std::uint32_t user = 0;  ///< index into Trace::users
+  std::uint32_t user = 0;  ///< the driver's number of the user
   std::int32_t gpus = 0;
   SimTime submit;                 ///< as the user sees it
   SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
@@ -69,11 +69,11 @@ struct View {
   SimTime now;
   std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
   std::span<const JobId> ended;    ///< finished since the last call, by end, then start
-  std::span<const JobInfo> jobs;   ///< by JobId: all that have entered so far, ended ones too
+  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended`; others are forgotten
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;
 
-  [[nodiscard]] const JobInfo& job(JobId id) const { return jobs[index_of(id)]; }
+  [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };
 
 /// Decisions, each carried out on the View's cluster as it is written, so that the next question

@@ -135,23 +135,24 @@ struct AgeingBound {
   }
 
   void look(const SimOptions::Moment& moment) {
-    std::optional<std::size_t> head;
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] == JobPhase::running) started.try_emplace(i, moment.now);
-      if (moment.phase[i] == JobPhase::ended) ended.try_emplace(i, moment.now);
-      if (moment.phase[i] != JobPhase::queued) continue;
-      if (!head || deadline(moment.jobs[i]) < deadline(moment.jobs[*head])) head = i;
-    }
+    std::optional<JobId> head;
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      if (standing.phase == JobPhase::running) started.try_emplace(index_of(id), moment.now);
+      if (standing.phase == JobPhase::ended) ended.try_emplace(index_of(id), moment.now);
+      if (standing.phase != JobPhase::queued) return;
+      if (!head || deadline(moment.jobs.at(id)) < deadline(moment.jobs.at(*head))) head = id;
+    });
     if (!head) return;
-    const JobInfo& first = moment.jobs[*head];
+    const JobInfo& first = moment.jobs.at(*head);
     if (deadline(first) + patience_of(first) > moment.now) return;
-    const auto [at, fresh] = beside.try_emplace(*head);
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] != JobPhase::running) continue;
-      const bool started_now = moment.jobs[i].run_since == moment.now;
-      if (started_now && deadline(moment.jobs[i]) > deadline(moment.jobs[*head])) ++broken;
-      if (fresh) at->second.push_back(i);
-    }
+    const auto [at, fresh] = beside.try_emplace(index_of(*head));
+    auto& others = at->second;
+    moment.standing.for_each([&, is_fresh = fresh](JobId id, const JobStanding& standing) {
+      if (standing.phase != JobPhase::running) return;
+      const bool started_now = moment.jobs.at(id).run_since == moment.now;
+      if (started_now && deadline(moment.jobs.at(id)) > deadline(first)) ++broken;
+      if (is_fresh) others.push_back(index_of(id));
+    });
   }
   /// Whether each head started when those had ended that ran beside it, at the latest.
   [[nodiscard]] bool holds() const {

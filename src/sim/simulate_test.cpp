@@ -133,10 +133,10 @@ TEST_CASE("every decision point is shown to the observer, the profiler's too") {
   options.observer = [&](const SimOptions::Moment& moment) {
     ++moments;
     seen.insert(moment.vc);
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      const bool holds = !moment.cluster.allocation(static_cast<JobId>(i)).empty();
-      CHECK(holds == (moment.phase[i] == JobPhase::running));
-    }
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      const bool holds = !moment.cluster.allocation(id).empty();
+      CHECK(holds == (standing.phase == JobPhase::running));
+    });
   };
   const Trace trace = small_trace({{0, 8, 60}, {0, 8, 300}, {5, 16, 10}});
   const SimResult result = simulate(trace, small_cluster({3}), with_profiler(), options).value();

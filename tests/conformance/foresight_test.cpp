@@ -64,13 +64,13 @@ struct Past {
   void look(const SimOptions::Moment& moment) {
     if (moment.now >= until) return;
     text += fmt::format("{} {}:", moment.vc, seconds_of(moment.now));
-    for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] != JobPhase::running) continue;
-      ran.insert(moment.trace_rows[i]);
-      text += fmt::format(" {}", moment.jobs[i].id);
-      for (const Slice& slice : moment.cluster.allocation(static_cast<JobId>(i)))
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      if (standing.phase != JobPhase::running) return;
+      ran.insert(standing.row);
+      text += fmt::format(" {}", moment.jobs.at(id).id);
+      for (const Slice& slice : moment.cluster.allocation(id))
         text += fmt::format("@{}:{:x}", slice.node, slice.gpus);
-    }
+    });
     text += '\n';
   }
   void note(const Entering& at, const Prediction& said) {
