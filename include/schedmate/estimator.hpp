@@ -11,6 +11,7 @@
 #include <optional>
 #include <schedmate/known_job.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/run_time.hpp>
 #include <type_traits>
 
 namespace schedmate {
@@ -25,9 +26,8 @@ struct GpuUse {
 
 /// What is foretold of one job.
 struct Prediction {
-  FractionalSeconds run_time{0};  ///< alone on its GPUs
-  /// Nine of ten such jobs run for longer; 0 = not known.
-  FractionalSeconds low{0};
+  FractionalSeconds run_time{0};                      ///< alone on its GPUs
+  std::optional<RunTimeDistribution> distribution{};  ///< where it is known
   /// Nothing is known of this job: run_time is only a stand-in.
   bool blind = false;
   /// With advice that leaves run_time to the host: the run time that is expected; 0 = run_time.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <schedmate/cluster.hpp>
 #include <schedmate/job.hpp>
+#include <schedmate/run_time.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <string_view>
@@ -28,8 +29,8 @@ struct JobInfo {
   SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
   FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
   FractionalSeconds expected{0};  ///< the same, where advice is kept apart from it (advise=order)
-  FractionalSeconds low{0};       ///< nine of ten such jobs run for longer; 0 = not known
-  double advised = 0;             ///< how much of the estimate is advice, 0 to 1
+  std::optional<RunTimeDistribution> distribution{};  ///< around the estimate, where it is known
+  double advised = 0;                ///< how much of the estimate is advice, 0 to 1
   const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null
   SimTime run_since;                 ///< start of the present run, when running
   Seconds attained{0};               ///< run time of earlier runs

@@ -332,7 +332,7 @@ Estimate WorkloadAdvisor::advise_row(const Entering& entering) { return memory_-
 Prediction WorkloadAdvisor::operator()(const Entering& entering) {
   const Estimate made = advise_row(entering);
   return {.run_time = made.p50,
-          .low = made.p10,
+          .distribution = RunTimeDistribution{made.mean, made.p10, made.p50, made.p90},
           .blind = made.source == AdviceSource::none,
           .source = static_cast<std::uint8_t>(made.source),
           .use = memory_->use_of_matches()};

@@ -19,6 +19,11 @@ namespace {
 
 double log_of(FractionalSeconds time) { return std::log(std::max(1.0, time.count())); }
 
+std::optional<RunTimeDistribution> moved(const std::optional<RunTimeDistribution>& distribution,
+                                         FractionalSeconds from, FractionalSeconds to) {
+  return distribution ? std::optional(distribution->moved(from, to)) : std::nullopt;
+}
+
 /// Jobs of different size are different work: what advice is worth for one says little of another.
 int size_class(const KnownJob& job) {
   constexpr int node = 8;
@@ -86,8 +91,8 @@ class Advised {
       const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
     }
-    if (open->advice.run_time.count() > 0)
-      said.low = said.run_time * (open->advice.low / open->advice.run_time);
+    if (const FractionalSeconds around = open->advice.run_time; around.count() > 0)
+      said.distribution = moved(open->advice.distribution, around, said.run_time);
     if (orders_) said.expected = std::exchange(said.run_time, own);
     if (profiles_ && (!shrink_ || uses_[open->advice.source].trusted()))
       said.use = open->advice.use;

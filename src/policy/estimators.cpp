@@ -31,7 +31,7 @@ Result<Estimator> make_oracle(const EstimatorSpec& spec) {
         fmt::format("\"{}\" behind an oracle's name: only use can stand there", spec.argument));
   return [truth = *spec.input.truth, tells_use](const Entering& at) {
     const FractionalSeconds duration = truth.run_time(at.job);
-    Prediction said{.run_time = duration, .low = duration};
+    Prediction said{.run_time = duration, .distribution = RunTimeDistribution::point(duration)};
     if (const Profile* profile = at.job.profile; tells_use && profile != nullptr)
       said.use = GpuUse{profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
     return said;

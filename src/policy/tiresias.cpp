@@ -90,8 +90,9 @@ class Tiresias {
   /// Service that the job is all but sure to need in all, GPU seconds; 0 when nobody knows.
   [[nodiscard]] std::int64_t least_service(const JobInfo& job) const {
     constexpr double most = 1e15;
-    if (!is_advised(job)) return 0;
-    return static_cast<std::int64_t>(std::clamp(job.low.count() * job.gpus, 0.0, most));
+    if (!is_advised(job) || !job.distribution) return 0;
+    const double least_s = job.distribution->p10.count();
+    return static_cast<std::int64_t>(std::clamp(least_s * job.gpus, 0.0, most));
   }
   /// Run time that advice expects to be left, seconds; nothing when there is none.
   [[nodiscard]] std::optional<double> left_s(const View& view, JobId id) const {

@@ -108,7 +108,8 @@ TEST_CASE("with SchedMate a job that is all but sure to be large begins in the l
   const auto goes_first = [&](double low_s, double advised_share) {
     const auto outcomes = advised(trace, "0", [&](const Entering& at) {
       return Prediction{.run_time = trace.jobs[at.job.number].duration,
-                        .low = FractionalSeconds(at.job.number == 1 ? low_s : 0),
+                        .distribution = RunTimeDistribution::point(
+                            FractionalSeconds(at.job.number == 1 ? low_s : 0)),
                         .advised = advised_share};
     });
     return outcomes[1].start == at(60);

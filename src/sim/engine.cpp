@@ -151,7 +151,7 @@ JobInfo Engine::describe(JobId id, const EngineJob& entry) {
   known.entered = now_;
   known.estimate = foretold.run_time;
   known.expected = foretold.expected.count() > 0 ? foretold.expected : foretold.run_time;
-  known.low = foretold.low;
+  known.distribution = foretold.distribution;
   known.advised = foretold.advised;
   known.profiled = entry.measured;
   known.alone = entry.alone;

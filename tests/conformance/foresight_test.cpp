@@ -76,9 +76,10 @@ struct Past {
   void note(const Entering& at, const Prediction& said) {
     if (at.now >= until) return;
     foretold += said.blind ? 0 : 1;
-    text += fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
-                        said.run_time.count(), said.low.count(), said.expected.count(),
-                        said.advised, said.blind, said.source);
+    text +=
+        fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
+                    said.run_time.count(), (said.distribution ? said.distribution->p10.count() : 0),
+                    said.expected.count(), said.advised, said.blind, said.source);
     if (said.use) text += fmt::format(" {:a} {:a}", said.use->gpu_util_pct, said.use->memory_mib);
     text += '\n';
   }
