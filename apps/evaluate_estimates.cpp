@@ -51,17 +51,15 @@ double within(const std::vector<double>& sorted, double most, std::size_t jobs) 
 Result<EstimateErrors> estimate_errors(const ErrorInput& input, const std::string& estimator) {
   std::optional<LentProfiles> profiles;
   if (input.workload != nullptr) profiles.emplace(input.trace, input.workload->workload);
-  const auto scheduler = make_scheduler("fifo", {input.trace, input.cluster, {}, input.seed}, {});
+  const auto scheduler = make_scheduler("fifo", {input.cluster, {}, input.seed}, {});
   if (!scheduler) return tl::unexpected(scheduler.error());
   auto inner = make_estimator(estimator, estimator_input(input.trace, input.seed, input.workload));
   if (!inner) return tl::unexpected(inner.error());
   Predictions predictions(input.trace.jobs.size());
   SimOptions options;
-  options.estimator = [&predictions, made = std::move(*inner)](const Entering& at) mutable {
-    Prediction said = made(at);
-    if (!predictions[at.row]) predictions[at.row] = said;
-    return said;
-  };
+  options.estimator = watched(std::move(*inner), [&](const Entering& at, const Prediction& said) {
+    if (!predictions[at.job.number]) predictions[at.job.number] = said;
+  });
   options.seed = input.seed;
   const auto result = simulate(input.trace, input.cluster, *scheduler, options);
   if (!result) return tl::unexpected(result.error());

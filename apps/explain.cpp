@@ -12,7 +12,8 @@ namespace {
 constexpr SimTime beginning = SimTime::min();
 
 bool is_queued(const SimOptions::Moment& moment, JobId job) {
-  return moment.phase[index_of(job)] == JobPhase::queued;
+  const JobStanding* standing = moment.standing.find(job);
+  return standing != nullptr && standing->phase == JobPhase::queued;
 }
 
 /// Jobs that hold GPUs, each with how many.
@@ -66,13 +67,16 @@ void Explainer::follow(const SimOptions::Moment& moment) {
 }
 
 void Explainer::find(const SimOptions::Moment& moment, Queue& queue) {
-  const auto fresh = moment.trace_rows.subspan(queue.scanned);
-  const auto found = std::ranges::find(fresh, row_);
-  const auto index = queue.scanned + static_cast<std::size_t>(found - fresh.begin());
-  queue.scanned = moment.trace_rows.size();
-  if (found == fresh.end()) return;
-  queue.job = static_cast<JobId>(index);
-  const SimTime entered = moment.jobs[index].entered;
+  const JobId end = moment.standing.end();
+  const auto is_it = [&](JobId job) {
+    const JobStanding* standing = moment.standing.find(job);
+    return standing != nullptr && standing->row == row_;
+  };
+  while (queue.scanned < end && !is_it(queue.scanned))
+    queue.scanned = JobId{index_of(queue.scanned) + 1};
+  if (queue.scanned == end) return;
+  queue.job = queue.scanned;
+  const SimTime entered = moment.jobs.at(*queue.job).entered;
   if (entered < moment.now) add({entered, moment.now, WaitReason::round, {}, {}});
 }
 
@@ -80,9 +84,8 @@ void Explainer::judge(const SimOptions::Moment& moment, Queue& queue) {
   queue.checked = moment.now;
   queue.holders.clear();
   for (const auto& [job, gpus] : running(moment.cluster)) {
-    const SimTime since = moment.jobs[index_of(job)].run_since;
-    queue.holders.push_back(
-        {moment.trace_rows[index_of(job)], gpus, since, 0, since >= queue.since});
+    const SimTime since = moment.jobs.at(job).run_since;
+    queue.holders.push_back({moment.standing.at(job).row, gpus, since, 0, since >= queue.since});
   }
   queue.reason = reason(moment, queue);
 }
@@ -98,7 +101,7 @@ WaitReason Explainer::reason(const SimOptions::Moment& moment, const Queue& queu
   if (overtaken_gpus >= gpus_) {
     Cluster without = moment.cluster;
     for (const auto& [job, gpus] : running(moment.cluster)) {
-      if (moment.jobs[index_of(job)].run_since >= queue.since) without.release(job);
+      if (moment.jobs.at(job).run_since >= queue.since) without.release(job);
     }
     if (without.fits(gpus_)) return WaitReason::jobs_ahead;
   }

@@ -68,7 +68,7 @@ class Explainer {
  private:
   /// A queue the job stands in: that of its VC or of the profiler.
   struct Queue {
-    std::size_t scanned = 0;  // jobs of the VC seen so far
+    JobId scanned{};  // jobs of the VC seen so far
     std::optional<JobId> job;
     bool waiting = false;
     SimTime since;    // begin of this wait

@@ -110,9 +110,9 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   const Settings& settings = input.session.settings;
   if (auto ok = check_costs(settings, input.trace); !ok) return tl::unexpected(ok.error());
   const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
-  auto scheduler =
-      make_scheduler(policy.name, {input.trace, input.cluster, settings.defects(), seed},
-                     PolicyOptions(policy.options));
+  auto scheduler = make_scheduler(
+      policy.name, {input.cluster, settings.defects(), seed, forecast_of(input.trace)},
+      PolicyOptions(policy.options));
   if (!scheduler) return of_policy(policy, scheduler.error());
   Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
   if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;

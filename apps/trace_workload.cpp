@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "advisor/workload_advisor.hpp"
 #include "settings/data_files.hpp"
 
 namespace schedmate {
@@ -84,8 +85,18 @@ Result<const TraceWorkload*> WorkloadOnDemand::get(bool profiles) {
 }
 
 EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const TraceWorkload* made) {
-  if (made == nullptr) return {trace, seed};
-  return {trace, seed, &made->workload, made->compared};
+  EstimatorInput input{.seed = seed};
+  if (made == nullptr) {
+    input.truth = Truth(trace);
+    if (trace.packing != nullptr) input.sharing = trace.packing->sharing;
+    return input;
+  }
+  const Workload& workload = made->workload;
+  input.truth = Truth(trace, workload.template_of_row);
+  input.advisor = advisor_on(trace, workload, made->compared);
+  const auto& tables = workload.tables != nullptr ? workload.tables : trace.packing;
+  if (tables != nullptr) input.sharing = tables->sharing;
+  return input;
 }
 
 LentProfiles::LentProfiles(Trace& trace, const Workload& workload) : trace_(trace) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "advisor/compared_jobs.hpp"
 #include "settings/settings.hpp"
 
 namespace schedmate {

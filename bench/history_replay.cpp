@@ -30,8 +30,6 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t seed = 1;
-
 /// Of one way to predict.
 struct Tally {
   std::size_t jobs = 0, inside = 0, within_100 = 0, within_2 = 0;
@@ -60,33 +58,35 @@ class Replay {
       : trace_(trace), workload_(workload), estimate_(estimate) {}
 
   void run(std::string_view variant) {
-    const auto last_k = make_estimator("last_k", {trace_, seed});
-    const auto user_mean = make_estimator("user_mean", {trace_, seed});
+    const auto last_k = make_estimator("last_k", {});
+    const auto user_mean = make_estimator("user_mean", {});
     if (!last_k || !user_mean) std::abort();
-    std::vector<History> histories(trace_.vcs.size());
+    std::vector<Estimator> by_last(trace_.vcs.size(), *last_k);
+    std::vector<Estimator> by_user(trace_.vcs.size(), *user_mean);
     std::map<std::string, Tally> tallies;
     for (std::size_t i = 0; i < trace_.jobs.size(); ++i) {
       const Job& job = trace_.jobs[i];
       for (; !running_.empty() && running_.top().first <= job.submit; running_.pop()) {
         const std::size_t row = running_.top().second;
         finish(row);
-        histories[trace_.jobs[row].vc].add(trace_.jobs[row],
-                                           {static_cast<std::uint32_t>(row), running_.top().first});
+        const FinishedJob ended = finished_job(trace_, row, running_.top().first);
+        by_last[ended.job.vc].learn(ended);
+        by_user[ended.job.vc].learn(ended);
       }
       const Estimate advice = advise_job(i);
       running_.emplace(job.submit + job.duration, i);
       if (advice.source == AdviceSource::none) continue;
       const auto actual = static_cast<double>(job.duration.count());
-      const History& history = histories[job.vc];
       for (const std::string& name :
            {std::string("advice"), "  " + std::string(name_of(advice.source))}) {
         Tally& tally = tallies[name];
         tally.add(advice.p50.count(), actual);
         tally.inside += advice.p10.count() <= std::max(1.0, actual) && actual <= advice.p90.count();
       }
-      const Entering entering{job, i, job.submit, history};
-      tallies["last_k"].add((*last_k)(entering).run_time.count(), actual);
-      tallies["user_mean"].add((*user_mean)(entering).run_time.count(), actual);
+      const KnownJob known = known_job(trace_, i);
+      const Entering entering{known, job.submit};
+      tallies["last_k"].add(by_last[job.vc](entering).run_time.count(), actual);
+      tallies["user_mean"].add(by_user[job.vc](entering).run_time.count(), actual);
     }
     for (const auto& [name, tally] : tallies)
       tally.print(variant, name, name != "last_k" && name != "user_mean");

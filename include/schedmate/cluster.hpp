@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <schedmate/job_map.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
 #include <span>
@@ -29,10 +30,6 @@ struct PartitionSpec {
 struct ClusterSpec {
   std::vector<PartitionSpec> partitions;
 };
-
-/// A job of one VC: its index there, in order of entry.
-enum class JobId : std::uint32_t {};
-[[nodiscard]] constexpr std::uint32_t index_of(JobId id) { return static_cast<std::uint32_t>(id); }
 
 /// GPUs of one node; bit g of `gpus` is GPU g.
 struct Slice {
@@ -125,10 +122,10 @@ class Cluster {
   int free_gpus_ = 0;
   int active_nodes_ = 0;
   std::vector<Node> nodes_;
-  std::vector<Residents> residents_;    // node * gpus_per_node + gpu
-  std::vector<IndexSet> by_free_;       // [k] = nodes with k free GPUs
-  std::vector<int> nodes_with_free_;    // [k] = how many of them
-  std::vector<Placement> allocations_;  // by JobId
+  std::vector<Residents> residents_;  // node * gpus_per_node + gpu
+  std::vector<IndexSet> by_free_;     // [k] = nodes with k free GPUs
+  std::vector<int> nodes_with_free_;  // [k] = how many of them
+  JobMap<Placement> allocations_;     // of those that hold GPUs
 };
 
 }  // namespace schedmate

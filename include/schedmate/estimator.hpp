@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is predicted of a job when it enters the queue. An `Estimator` sees the job and the
-/// `History` of its virtual cluster: jobs that have finished there so far, so none looks ahead
-/// (except `oracle`, `noisy_oracle` and `limit`). It may keep what it learned; copying it copies
-/// that. Each virtual cluster has a copy of its own. Rows: src/policy/estimators.def.
+/// What is predicted of a job when it enters the queue. An `Estimator` is asked about a job that
+/// enters and is told of each job that has ended in its virtual cluster, so it cannot look ahead.
+/// The rows that do (`oracle`, `noisy_oracle`, `limit` and the like) get a `Truth`, which only a
+/// replay has. Rows: src/policy/estimators.def.
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <schedmate/job.hpp>
+#include <schedmate/known_job.hpp>
 #include <schedmate/result.hpp>
-#include <schedmate/time.hpp>
-#include <span>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
+#include <schedmate/run_time.hpp>
+#include <type_traits>
 
 namespace schedmate {
-
-struct Workload;
 
 /// What a job does to each of its GPUs, as measured while it runs (paper 4.1).
 struct GpuUse {
@@ -32,9 +26,8 @@ struct GpuUse {
 
 /// What is foretold of one job.
 struct Prediction {
-  FractionalSeconds run_time{0};  ///< alone on its GPUs
-  /// Nine of ten such jobs run for longer; 0 = not known.
-  FractionalSeconds low{0};
+  FractionalSeconds run_time{0};                      ///< alone on its GPUs
+  std::optional<RunTimeDistribution> distribution{};  ///< where it is known
   /// Nothing is known of this job: run_time is only a stand-in.
   bool blind = false;
   /// With advice that leaves run_time to the host: the run time that is expected; 0 = run_time.
@@ -45,77 +38,91 @@ struct Prediction {
   std::optional<GpuUse> use{};  ///< of similar jobs that were measured
 };
 
-/// The finished jobs of one virtual cluster, oldest first.
-class History {
- public:
-  struct Finished {
-    std::uint32_t row = 0;  ///< index into Trace::jobs
-    SimTime end;
-  };
-  void add(const Job& job, const Finished& finished);
-  [[nodiscard]] std::span<const Finished> finished() const { return finished_; }
-  /// Run times of this user's jobs with this GPU count; empty when there is none.
-  [[nodiscard]] std::span<const Seconds> of(std::uint32_t user, std::int32_t gpus) const;
-  struct Mean {
-    std::int64_t sum_s = 0;
-    std::int64_t count = 0;
-    [[nodiscard]] FractionalSeconds value() const {
-      return FractionalSeconds(static_cast<double>(sum_s) / static_cast<double>(count));
-    }
-  };
-  [[nodiscard]] Mean of_user(std::uint32_t user) const;
-  [[nodiscard]] Mean of_all() const { return all_; }
-  /// Sum of the natural logarithms of all run times in seconds, each at least one second.
-  [[nodiscard]] double sum_of_logs() const { return sum_of_logs_; }
-
- private:
-  std::vector<Finished> finished_;
-  std::unordered_map<std::uint64_t, std::vector<Seconds>> by_shape_;
-  std::unordered_map<std::uint32_t, Mean> by_user_;
-  Mean all_;
-  double sum_of_logs_ = 0;
-};
-
-/// A job that enters, and what is known by then.
+/// A job that enters.
 struct Entering {
-  const Job& job;
-  std::size_t row = 0;  ///< of the job in its Trace
+  const KnownJob& job;
   SimTime now;
-  const History& history;
   bool advice_is_due = true;  ///< Costs::advice has passed since its submission
 };
-using Estimator = std::function<Prediction(const Entering& entering)>;
+
+/// A value that holds anything that answers `Prediction(const Entering&)`. If it also has
+/// `learn(const FinishedJob&)`, it is told of every end in its virtual cluster once, in order, and
+/// before it is asked about later entries; it keeps what it needs. Copying copies what was learned,
+/// and each virtual cluster has a copy of its own. One thread at a time may use it.
+class Estimator {
+ public:
+  Estimator() = default;
+  template <class Made>
+    requires(!std::is_same_v<std::remove_cvref_t<Made>, Estimator> &&
+             std::is_invocable_r_v<Prediction, std::decay_t<Made>&, const Entering&>)
+  Estimator(Made&& made)  // NOLINT(google-explicit-constructor): as std::function
+      : held_(std::make_unique<Held<std::decay_t<Made>>>(std::forward<Made>(made))) {}
+  Estimator(const Estimator& other) : held_(other ? other.held_->copy() : nullptr) {}
+  Estimator(Estimator&&) noexcept = default;
+  Estimator& operator=(Estimator other) noexcept {
+    held_ = std::move(other.held_);
+    return *this;
+  }
+  ~Estimator() = default;
+
+  explicit operator bool() const { return held_ != nullptr; }
+  /// Not of an empty one.
+  Prediction operator()(const Entering& entering) const { return held_->ask(entering); }
+  void learn(const FinishedJob& job) const { held_->learn(job); }
+
+ private:
+  struct Any {
+    virtual ~Any() = default;
+    [[nodiscard]] virtual std::unique_ptr<Any> copy() const = 0;
+    virtual Prediction ask(const Entering& entering) = 0;
+    virtual void learn(const FinishedJob& job) = 0;
+  };
+  template <class Made>
+  struct Held final : Any {
+    template <class From>
+    explicit Held(From&& from) : made(std::forward<From>(from)) {}
+    [[nodiscard]] std::unique_ptr<Any> copy() const override {
+      return std::make_unique<Held>(made);
+    }
+    Prediction ask(const Entering& entering) override { return made(entering); }
+    void learn([[maybe_unused]] const FinishedJob& job) override {
+      if constexpr (requires { made.learn(job); }) made.learn(job);
+    }
+    Made made;
+  };
+  std::unique_ptr<Any> held_;
+};
+
+/// The same estimator; `look` sees every question and its answer.
+using EstimatorWatch = std::function<void(const Entering&, const Prediction&)>;
+[[nodiscard]] Estimator watched(Estimator estimator, EstimatorWatch look);
 
 /// One row of estimators.def.
 struct EstimatorRow {
   std::string_view name;
   std::string_view summary;
+  bool reads_truth = false;  ///< EstimatorInput::truth: replays alone have it
 };
 [[nodiscard]] std::span<const EstimatorRow> estimator_rows();
 
-/// What the Advisor makes of a workload's jobs, and of each pair of them: costly, and the same in
-/// every replay of the workload. Threads may share it.
-class ComparedJobs;
-[[nodiscard]] std::shared_ptr<ComparedJobs> compared_jobs();
-
-/// What an estimator may be made of. All of it outlives the estimator.
-struct EstimatorInput {
-  const Trace& trace;
-  std::uint64_t seed = 1;
-  const Workload* workload = nullptr;  ///< metadata of the trace's jobs, for the Advisor
-  /// Of this workload, its rows in any order; null = made anew.
-  std::shared_ptr<ComparedJobs> compared = nullptr;
-};
-
-/// The Advisor on the metadata of a workload (src/advisor).
+/// How the Advisor is to work as an estimator.
 struct AdvisorChoice {
   bool paper = false;                             ///< as published, without ours
   std::optional<std::size_t> top = std::nullopt;  ///< stands on so many matches, the best
 };
-[[nodiscard]] Estimator advisor_on(const EstimatorInput& input, const AdvisorChoice& choice);
+
+/// What an estimator may be made of: what a driver has. What it refers to outlives the estimator.
+struct EstimatorInput {
+  std::uint64_t seed = 1;        ///< of what is drawn
+  SharingRule sharing{};         ///< how GPU use that was foretold is scored
+  std::optional<Truth> truth{};  ///< in replays alone
+  /// Makes the Advisor an estimator (advisor_on() in a replay); empty = there is none.
+  std::function<Estimator(const AdvisorChoice&)> advisor{};
+};
 
 /// Makes an estimator from "NAME" or "NAME:ARGUMENT". Errors: not_found with the nearest name;
-/// invalid when the trace lacks what it needs; unsupported for an argument of another form.
+/// invalid when the input lacks what it needs; unsupported for an argument of another form, and for
+/// one that needs a Truth where there is none.
 [[nodiscard]] Result<Estimator> make_estimator(std::string_view spec, const EstimatorInput& input);
 
 }  // namespace schedmate

@@ -12,6 +12,7 @@
 #include <optional>
 #include <schedmate/cluster.hpp>
 #include <schedmate/job.hpp>
+#include <schedmate/run_time.hpp>
 #include <schedmate/time.hpp>
 #include <span>
 #include <string_view>
@@ -22,14 +23,14 @@ namespace schedmate {
 /// What a scheduler may know about a job. The true duration is not in here.
 struct JobInfo {
   std::string_view id;
-  std::uint32_t user = 0;  ///< index into Trace::users
+  std::uint32_t user = 0;  ///< the driver's number of the user
   std::int32_t gpus = 0;
   SimTime submit;                 ///< as the user sees it
   SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
   FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
   FractionalSeconds expected{0};  ///< the same, where advice is kept apart from it (advise=order)
-  FractionalSeconds low{0};       ///< nine of ten such jobs run for longer; 0 = not known
-  double advised = 0;             ///< how much of the estimate is advice, 0 to 1
+  std::optional<RunTimeDistribution> distribution{};  ///< around the estimate, where it is known
+  double advised = 0;                ///< how much of the estimate is advice, 0 to 1
   const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null
   SimTime run_since;                 ///< start of the present run, when running
   Seconds attained{0};               ///< run time of earlier runs
@@ -69,11 +70,11 @@ struct View {
   SimTime now;
   std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
   std::span<const JobId> ended;    ///< finished since the last call, by end, then start
-  std::span<const JobInfo> jobs;   ///< by JobId: all that have entered so far, ended ones too
+  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended`; others are forgotten
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;
 
-  [[nodiscard]] const JobInfo& job(JobId id) const { return jobs[index_of(id)]; }
+  [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };
 
 /// Decisions, each carried out on the View's cluster as it is written, so that the next question

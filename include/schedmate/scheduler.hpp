@@ -5,8 +5,10 @@
 /// that needs nothing but decisions sets `decide` alone.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <schedmate/estimator.hpp>
+#include <schedmate/forecast.hpp>
 #include <schedmate/policy.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
@@ -16,7 +18,7 @@
 
 namespace schedmate {
 
-/// Defects of the released Lucid simulator (lucid.md 5.4), one switch each. Mode `reference` has
+/// Defects of the released Lucid simulator, one switch each. Mode `reference` has
 /// all on and reproduces it exactly; `repaired` (default) has all off. docs/decisions/0002.
 struct Defects {
   bool survivor_keeps_rate = false;   ///< the older of a pair ends first: the younger stays slowed
@@ -50,12 +52,12 @@ class PolicyOptions {
   std::vector<std::string> known_;
 };
 
-/// What a factory may look at.
+/// What a factory may look at: what a driver has.
 struct PolicyInput {
-  const Trace& trace;
   const ClusterSpec& cluster;
-  Defects defects;
+  Defects defects{};
   std::uint64_t seed = 1;
+  std::shared_ptr<const Forecast> forecast{};  ///< of submissions, for lucid; null = unknown
 };
 
 /// A stage in front of the virtual clusters that runs each small job for a short time to measure

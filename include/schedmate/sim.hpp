@@ -19,6 +19,10 @@ namespace schedmate {
 
 /// Where a job stands at one instant of a replay.
 enum class JobPhase : std::uint8_t { queued, running, ended };
+struct JobStanding {
+  std::uint32_t row = 0;  ///< index into Trace::jobs
+  JobPhase phase = JobPhase::queued;
+};
 
 enum class JobStatus : std::uint8_t {
   finished,
@@ -84,9 +88,8 @@ struct SimOptions {
     SimTime now;
     const std::string& vc;
     const Cluster& cluster;
-    std::span<const JobInfo> jobs;              ///< by JobId
-    std::span<const std::uint32_t> trace_rows;  ///< by JobId: index into Trace::jobs
-    std::span<const JobPhase> phase;            ///< by JobId
+    const JobMap<JobInfo>& jobs;          ///< that wait, run, or have ended since the last moment
+    const JobMap<JobStanding>& standing;  ///< of the same jobs
   };
   std::function<void(const Moment&)> observer;
 };

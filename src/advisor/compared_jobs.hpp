@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <schedmate/estimator.hpp>
 #include <schedmate/history.hpp>
 #include <schedmate/workload.hpp>
 #include <unordered_map>
@@ -80,5 +79,6 @@ class ComparedJobs {
   Pairs<Likeness> likenesses_;     // by fields_id
   Pairs<Repetition> repetitions_;  // by id
 };
+[[nodiscard]] std::shared_ptr<ComparedJobs> compared_jobs();
 
 }  // namespace schedmate

@@ -56,10 +56,7 @@ class WorkloadAdvisor::Memory {
     index_ = std::move(*index);
   }
 
-  void learn(const History& history) {
-    for (; known_ < history.finished().size(); ++known_) learn(history.finished()[known_].row);
-  }
-
+  void learn(std::uint32_t row);
   Estimate advise(const Entering& at);
   /// Mean GPU use of the best matches of the latest advice (paper 4.1).
   [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
@@ -85,7 +82,6 @@ class WorkloadAdvisor::Memory {
     SCHEDMATE_CHECK(embedder.has_value(), "lexical is built in");
     return std::move(*embedder);
   }
-  void learn(std::uint32_t row);
   /// 0: nothing to be found by.
   std::uint64_t text_id_of(const Described& job);
   /// Whether it counts as a run, as past_run() has it; those that do not count for the limits.
@@ -112,7 +108,6 @@ class WorkloadAdvisor::Memory {
   Embedder embedder_;
   std::unique_ptr<Store> store_;  // the distinct texts alone
   std::unique_ptr<TextIndex> index_;
-  std::size_t known_ = 0;  // jobs of the history
   std::unordered_map<std::string_view, std::uint64_t> text_ids_;
   std::unordered_map<std::uint64_t, EndedJobs> by_text_;
   std::unordered_map<std::uint32_t, User> users_;
@@ -123,7 +118,7 @@ class WorkloadAdvisor::Memory {
 };
 
 Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
-  const Described& ours = compared_.describe(trace_, workload_, at.row);
+  const Described& ours = compared_.describe(trace_, workload_, at.job.number);
   found_.clear();
   AdviceSource source = AdviceSource::none;
   if (options_.admission) find_repeated(ours, at.job.user);
@@ -144,7 +139,7 @@ Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
   const std::vector<Residual> residuals = residuals_for(at.job.user);
   Estimate made = options_.estimate->make(
       {source, matches, own, residuals, std::nullopt, at.job.submit, used_matches()});
-  const auto row = static_cast<std::uint32_t>(at.row);
+  const auto row = static_cast<std::uint32_t>(at.job.number);
   open_[row] = {row, &ours, made.source, made.p50, made.p90};
   return made;
 }
@@ -328,31 +323,36 @@ WorkloadAdvisor::WorkloadAdvisor(const WorkloadAdvisor& other)
 
 WorkloadAdvisor::~WorkloadAdvisor() = default;
 
-Estimate WorkloadAdvisor::advise_row(const Entering& entering) {
-  memory_->learn(entering.history);
-  return memory_->advise(entering);
+void WorkloadAdvisor::learn(const FinishedJob& ended) {
+  memory_->learn(static_cast<std::uint32_t>(ended.job.number));
 }
+
+Estimate WorkloadAdvisor::advise_row(const Entering& entering) { return memory_->advise(entering); }
 
 Prediction WorkloadAdvisor::operator()(const Entering& entering) {
   const Estimate made = advise_row(entering);
   return {.run_time = made.p50,
-          .low = made.p10,
+          .distribution = RunTimeDistribution{made.mean, made.p10, made.p50, made.p90},
           .blind = made.source == AdviceSource::none,
           .source = static_cast<std::uint8_t>(made.source),
           .use = memory_->use_of_matches()};
 }
 
-Estimator advisor_on(const EstimatorInput& input, const AdvisorChoice& choice) {
-  SCHEDMATE_CHECK(input.workload != nullptr, "the Advisor works on metadata");
-  WorkloadAdvisor::Options options;
-  options.compared = input.compared == nullptr ? compared_jobs() : input.compared;
-  options.similarity.paper = choice.paper;
-  options.admission = !choice.paper;
-  options.top = choice.top;
-  for (const EstimateRow& row : estimate_rows())
-    if (row.name == (choice.paper ? "paper" : "calibrated")) options.estimate = &row;
-  SCHEDMATE_CHECK(options.estimate != nullptr, "both estimates are in the table");
-  return WorkloadAdvisor(input.trace, *input.workload, options);
+std::function<Estimator(const AdvisorChoice&)> advisor_on(const Trace& trace,
+                                                          const Workload& workload,
+                                                          std::shared_ptr<ComparedJobs> compared) {
+  if (compared == nullptr) compared = compared_jobs();
+  return [&trace, &workload, compared = std::move(compared)](const AdvisorChoice& choice) {
+    WorkloadAdvisor::Options options;
+    options.compared = compared;
+    options.similarity.paper = choice.paper;
+    options.admission = !choice.paper;
+    options.top = choice.top;
+    for (const EstimateRow& row : estimate_rows())
+      if (row.name == (choice.paper ? "paper" : "calibrated")) options.estimate = &row;
+    SCHEDMATE_CHECK(options.estimate != nullptr, "both estimates are in the table");
+    return Estimator(WorkloadAdvisor(trace, workload, options));
+  };
 }
 
 }  // namespace schedmate

@@ -37,7 +37,9 @@ class WorkloadAdvisor {
   WorkloadAdvisor& operator=(WorkloadAdvisor&&) = delete;
   ~WorkloadAdvisor();
 
-  /// The estimate of advise(), after everything in `history` has been learned.
+  /// A job of the workload that has ended.
+  void learn(const FinishedJob& ended);
+  /// The estimate of advise(), after all that has been learned.
   [[nodiscard]] Estimate advise_row(const Entering& entering);
   /// The same as a prediction: the median and the mean GPU use of the matches.
   Prediction operator()(const Entering& entering);
@@ -49,5 +51,11 @@ class WorkloadAdvisor {
   Options options_;
   std::unique_ptr<Memory> memory_;
 };
+
+/// The Advisor as an estimator of the jobs of a trace with this metadata, for
+/// EstimatorInput::advisor. Both outlive what is made. `compared`: of this workload, its rows in
+/// any order; null = made anew.
+[[nodiscard]] std::function<Estimator(const AdvisorChoice&)> advisor_on(
+    const Trace& trace, const Workload& workload, std::shared_ptr<ComparedJobs> compared = nullptr);
 
 }  // namespace schedmate

@@ -117,7 +117,6 @@ std::map<AdviceSource, int> compare(const Trace& trace, const Workload& workload
   WorkloadAdvisor in_loop(trace, workload, options);
   WholeAdvisor whole(trace, workload, options);
   std::map<AdviceSource, int> sources;
-  History history;
   using Ending = std::pair<SimTime, std::uint32_t>;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> running;
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
@@ -125,10 +124,10 @@ std::map<AdviceSource, int> compare(const Trace& trace, const Workload& workload
     for (; !running.empty() && running.top().first <= job.submit; running.pop()) {
       const auto [end, ended] = running.top();
       whole.finish(ended);
-      history.add(trace.jobs[ended], {ended, end});
+      in_loop.learn(finished_job(trace, ended, end));
     }
     const Estimate expected = whole.advise_row(row);
-    const Estimate said = in_loop.advise_row({job, row, job.submit, history});
+    const Estimate said = in_loop.advise_row({known_job(trace, row), job.submit});
     CAPTURE(row);
     CAPTURE(name_of(expected.source));
     REQUIRE(name_of(said.source) == name_of(expected.source));
@@ -173,12 +172,11 @@ TEST_CASE("with `top` the advice stands on so many matches") {
     options.top = 2;
     WorkloadAdvisor advisor(trace, workload, options);
     std::size_t most = 0;
-    History all;
     for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
       const Job& job = trace.jobs[row];
-      const Estimate made = advisor.advise_row({job, row, job.submit, all});
+      const Estimate made = advisor.advise_row({known_job(trace, row), job.submit});
       if (made.source != AdviceSource::user_history) most = std::max(most, made.runs);
-      all.add(job, {row, job.submit + job.duration});
+      advisor.learn(finished_job(trace, row, job.submit + job.duration));
     }
     CAPTURE(paper);
     CHECK(most == 2);
@@ -188,18 +186,20 @@ TEST_CASE("with `top` the advice stands on so many matches") {
 TEST_CASE("a copy begins with an empty history and says the same from there on") {
   const Trace trace = made_trace(60);
   const Workload workload = workload_of(trace);
-  Estimator first = advisor_on({trace, 1, &workload}, {});
-  const History nobody;
-  History all;
-  for (std::uint32_t row = 0; row < 50; ++row)
-    all.add(trace.jobs[row], {row, trace.jobs[row].submit + trace.jobs[row].duration});
-  const auto ask = [&](Estimator& estimator, const History& history) {
-    return estimator({trace.jobs[55], 55, trace.jobs[55].submit, history});
+  const Estimator first = advisor_on(trace, workload)({});
+  const auto teach = [&](const Estimator& estimator) {
+    for (std::uint32_t row = 0; row < 50; ++row)
+      estimator.learn(finished_job(trace, row, trace.jobs[row].submit + trace.jobs[row].duration));
   };
-  CHECK(ask(first, all).run_time.count() > 0);
-  Estimator copy = first;
-  CHECK(ask(copy, nobody).blind);
-  CHECK(ask(copy, all).run_time.count() == ask(first, all).run_time.count());
+  const auto ask = [&](const Estimator& estimator) {
+    return estimator({known_job(trace, 55), trace.jobs[55].submit});
+  };
+  teach(first);
+  CHECK(ask(first).run_time.count() > 0);
+  const Estimator copy = first;
+  CHECK(ask(copy).blind);
+  teach(copy);
+  CHECK(ask(copy).run_time.count() == ask(first).run_time.count());
 }
 
 }  // namespace

@@ -159,14 +159,16 @@ void Cluster::claim(JobId job, Placement where) {
     });
     set_free(slice.node, nodes_[slice.node].free & ~slice.gpus);
   }
-  if (allocations_.size() <= index_of(job)) allocations_.resize(index_of(job) + 1);
-  SCHEDMATE_CHECK(allocations_[index_of(job)].empty(), "a job holds one placement");
-  allocations_[index_of(job)] = std::move(where);
+  Placement& held = allocations_[job];
+  SCHEDMATE_CHECK(held.empty(), "a job holds one placement");
+  held = std::move(where);
 }
 
 Placement Cluster::release(JobId job) {
-  SCHEDMATE_CHECK(!allocation(job).empty(), "the job holds GPUs");
-  Placement where = std::exchange(allocations_[index_of(job)], {});
+  Placement* const held = allocations_.find(job);
+  SCHEDMATE_CHECK(held != nullptr, "the job holds GPUs");
+  Placement where = std::move(*held);
+  allocations_.erase(job);
   for (const Slice& slice : where) {
     std::uint64_t freed = 0;
     for_each_bit(slice.gpus, [&](int g) {
@@ -182,7 +184,8 @@ Placement Cluster::release(JobId job) {
 
 const Placement& Cluster::allocation(JobId job) const {
   static const Placement none;
-  return index_of(job) < allocations_.size() ? allocations_[index_of(job)] : none;
+  const Placement* const held = allocations_.find(job);
+  return held == nullptr ? none : *held;
 }
 
 std::span<const JobId> Cluster::residents(std::uint32_t node, int g) const {

@@ -19,8 +19,13 @@ namespace {
 
 double log_of(FractionalSeconds time) { return std::log(std::max(1.0, time.count())); }
 
+std::optional<RunTimeDistribution> moved(const std::optional<RunTimeDistribution>& distribution,
+                                         FractionalSeconds from, FractionalSeconds to) {
+  return distribution ? std::optional(distribution->moved(from, to)) : std::nullopt;
+}
+
 /// Jobs of different size are different work: what advice is worth for one says little of another.
-int size_class(const Job& job) {
+int size_class(const KnownJob& job) {
   constexpr int node = 8;
   return job.gpus == 1 ? 0 : job.gpus <= node ? 1 : 2;
 }
@@ -54,17 +59,28 @@ class UseRecord {
 
 class Advised {
  public:
-  Advised(Estimator host, Estimator advisor, const Trace& trace, const Scheduler& scheduler)
-      : host_(std::move(host)),
-        advisor_(std::move(advisor)),
-        trace_(&trace),
+  struct Beside {
+    Estimator host, advisor;
+  };
+  Advised(Beside estimators, const SharingRule& sharing, const Scheduler& scheduler)
+      : host_(std::move(estimators.host)),
+        advisor_(std::move(estimators.advisor)),
+        sharing_(sharing),
         shrink_(scheduler.shrink),
         orders_(scheduler.advice_orders),
         profiles_(scheduler.profiler.has_value()),
         purpose_(scheduler.plans && !orders_ ? AdviceFor::length : AdviceFor::order) {}
 
+  void learn(const FinishedJob& ended) {
+    host_.learn(ended);
+    advisor_.learn(ended);
+    if (const auto found = open_.find(ended.job.number); found != open_.end()) {
+      judge(found->second, ended);
+      open_.erase(found);
+    }
+  }
+
   Prediction operator()(const Entering& at) {
-    learn(at.history);
     Prediction said = host_(at);
     const Open* open = advice_for(at, said);
     if (open == nullptr) return said;
@@ -75,8 +91,8 @@ class Advised {
       const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
       said.run_time = FractionalSeconds(std::exp(log_s));
     }
-    if (open->advice.run_time.count() > 0)
-      said.low = said.run_time * (open->advice.low / open->advice.run_time);
+    if (const FractionalSeconds around = open->advice.run_time; around.count() > 0)
+      said.distribution = moved(open->advice.distribution, around, said.run_time);
     if (orders_) said.expected = std::exchange(said.run_time, own);
     if (profiles_ && (!shrink_ || uses_[open->advice.source].trusted()))
       said.use = open->advice.use;
@@ -91,37 +107,28 @@ class Advised {
 
   /// Advice is given once, when the job is first asked about; null when there is none, or not yet.
   const Open* advice_for(const Entering& at, const Prediction& host) {
-    const auto [open, fresh] = open_.try_emplace(at.row);
+    const auto [open, fresh] = open_.try_emplace(at.job.number);
     if (fresh) open->second = {log_of(host.run_time), advisor_(at)};
     return open->second.advice.blind || !at.advice_is_due ? nullptr : &open->second;
   }
 
-  void learn(const History& history) {
-    for (; known_ < history.finished().size(); ++known_) {
-      const std::uint32_t row = history.finished()[known_].row;
-      const auto found = open_.find(row);
-      if (found == open_.end()) continue;
-      const auto& [host, advice] = found->second;
-      const Job& job = trace_->jobs[row];
-      if (!advice.blind) {
-        const Expected seen{host, log_of(advice.run_time), log_of(FractionalSeconds(job.duration)),
-                            std::log(job.gpus)};
-        skills_[{advice.source, size_class(job)}].add(seen, peers_, purpose_);
-        peers_.add(seen);
-      }
-      if (advice.use && job.profile != no_index)
-        uses_[advice.source].add(*advice.use, trace_->packing->profiles[job.profile],
-                                 trace_->packing->sharing);
-      open_.erase(found);
+  void judge(const Open& open, const FinishedJob& ended) {
+    const Prediction& advice = open.advice;
+    if (!advice.blind) {
+      const Expected seen{open.host, log_of(advice.run_time),
+                          log_of(FractionalSeconds(ended.run_time)), std::log(ended.job.gpus)};
+      skills_[{advice.source, size_class(ended.job)}].add(seen, peers_, purpose_);
+      peers_.add(seen);
     }
+    if (advice.use && ended.job.profile != nullptr)
+      uses_[advice.source].add(*advice.use, *ended.job.profile, sharing_);
   }
 
   Estimator host_, advisor_;
-  const Trace* trace_;
+  SharingRule sharing_;
   bool shrink_, orders_, profiles_;
   AdviceFor purpose_;
-  std::size_t known_ = 0;                       // jobs of the history
-  std::unordered_map<std::size_t, Open> open_;  // by row: advised and not ended
+  std::unordered_map<std::uint64_t, Open> open_;  // by number: advised and not ended
   Peers peers_;
   std::map<std::pair<std::uint8_t, int>, Skill> skills_;  // by source and size_class()
   std::map<std::uint8_t, UseRecord> uses_;                // by source
@@ -151,7 +158,7 @@ Result<Estimator> make_estimator(const Scheduler& scheduler, std::string_view ho
   if (!own || scheduler.advice.empty()) return own;
   auto advisor = make_estimator(scheduler.advice, input);
   if (!advisor) return advisor;
-  return Advised(std::move(*own), std::move(*advisor), input.trace, scheduler);
+  return Advised({std::move(*own), std::move(*advisor)}, input.sharing, scheduler);
 }
 
 }  // namespace schedmate

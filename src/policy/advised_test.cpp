@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An advisor beside a host's estimator: what it earns.
+#include "tests/support/advised.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,20 +45,24 @@ Scheduler advised_by(std::string advice, bool shrink = true) {
   return scheduler;
 }
 
+Prediction ask(const Estimator& estimator, const Trace& trace, std::size_t row) {
+  const KnownJob job = known_job(trace, row);
+  return estimator({job, job.submit});
+}
+
 /// Each job enters when the one before has ended.
 std::vector<Prediction> predictions(const Trace& trace, const Estimator& estimator) {
   std::vector<Prediction> given;
-  History history;
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
     const Job& job = trace.jobs[row];
-    given.push_back(estimator({job, row, job.submit, history}));
-    history.add(job, {row, job.submit + job.duration});
+    given.push_back(ask(estimator, trace, row));
+    estimator.learn(finished_job(trace, row, job.submit + job.duration));
   }
   return given;
 }
 
 std::vector<Prediction> predictions(const Trace& trace, const Scheduler& scheduler) {
-  return predictions(trace, make_estimator(scheduler, "", {trace, 1}).value());
+  return predictions(trace, make_estimator(scheduler, "", testing::replay_input(trace)).value());
 }
 
 std::vector<double> run_times(const std::vector<Prediction>& given) {
@@ -68,10 +74,12 @@ std::vector<double> run_times(const std::vector<Prediction>& given) {
 TEST_CASE("GPU use is read by boosted trees only where the profiler measures every job") {
   const Trace trace = random_trace(3);
   Scheduler scheduler;
-  const auto made = [&] { return make_estimator(scheduler, "gbdt:profiled", {trace, 1}); };
+  const auto made = [&] {
+    return make_estimator(scheduler, "gbdt:profiled", testing::replay_input(trace));
+  };
   REQUIRE_FALSE(made());
   CHECK(made().error().message.contains("reads what Lucid's profiler measures"));
-  CHECK(make_estimator(scheduler, "gbdt", {trace, 1}));
+  CHECK(make_estimator(scheduler, "gbdt", testing::replay_input(trace)));
   scheduler.profiler.emplace();
   CHECK(made());
   scheduler.profiler->bypass = ProfilerStage::Bypass::outlasting;
@@ -80,20 +88,19 @@ TEST_CASE("GPU use is read by boosted trees only where the profiler measures eve
   CHECK_FALSE(made());
   scheduler.profiler.reset();
   scheduler.advice = "gbdt:profiled";
-  CHECK_FALSE(make_estimator(scheduler, "typical", {trace, 1}));
+  CHECK_FALSE(make_estimator(scheduler, "typical", testing::replay_input(trace)));
 }
 
 TEST_CASE("an advisor without an answer leaves the host's predictions as they are") {
   Trace trace = random_trace();
   // last_k knows nothing before the first job has ended; here none ever does.
-  const auto host = make_estimator("column:right", {trace, 1}).value();
-  const auto both = make_estimator(advised_by("last_k"), "column:right", {trace, 1}).value();
-  const History nobody;
+  const auto host = make_estimator("column:right", testing::replay_input(trace)).value();
+  const auto both =
+      make_estimator(advised_by("last_k"), "column:right", testing::replay_input(trace)).value();
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
-    const Entering at{trace.jobs[row], row, trace.jobs[row].submit, nobody};
-    REQUIRE(make_estimator("last_k", {trace, 1}).value()(at).blind);
-    const Prediction said = both(at);
-    CHECK(said.run_time.count() == host(at).run_time.count());
+    REQUIRE(ask(make_estimator("last_k", {}).value(), trace, row).blind);
+    const Prediction said = ask(both, trace, row);
+    CHECK(said.run_time.count() == ask(host, trace, row).run_time.count());
     CHECK(said.advised == 0);
     CHECK_FALSE(said.use.has_value());
   }
@@ -112,7 +119,8 @@ TEST_CASE("advice counts for nothing at first, and for nearly all when it was ri
 
 TEST_CASE("noise earns next to nothing") {
   const Trace trace = random_trace();
-  const auto host = run_times(predictions(trace, make_estimator("typical", {trace, 1}).value()));
+  const auto host = run_times(
+      predictions(trace, make_estimator("typical", testing::replay_input(trace)).value()));
   const auto given = predictions(trace, advised_by("column:noise"));
   double squared_host = 0;
   double squared = 0;
@@ -147,16 +155,16 @@ TEST_CASE("without shrinkage the advice is what is predicted, from the first job
 
 TEST_CASE("advice is given once for each job, though it is asked about more often") {
   const Trace trace = random_trace(30);
-  const auto estimator = make_estimator(advised_by("user_mean", false), "", {trace, 1}).value();
-  History history;
-  history.add(trace.jobs[0], {0, at(0)});
-  const auto ask = [&] { return estimator({trace.jobs[9], 9, at(0), history}).run_time.count(); };
-  const double first = ask();
+  const auto estimator =
+      make_estimator(advised_by("user_mean", false), "", testing::replay_input(trace)).value();
+  estimator.learn(finished_job(trace, 0, at(0)));
+  const auto said_s = [&](std::size_t row) { return ask(estimator, trace, row).run_time.count(); };
+  const double first = said_s(9);
   CHECK(first == doctest::Approx(trace.columns.at("right")[0]));
-  for (std::uint32_t row = 1; row < 5; ++row) history.add(trace.jobs[row], {row, at(0)});
-  CHECK(ask() == first);
+  for (std::uint32_t row = 1; row < 5; ++row) estimator.learn(finished_job(trace, row, at(0)));
+  CHECK(said_s(9) == first);
   // Another job is advised with what has been learned.
-  CHECK(estimator({trace.jobs[10], 10, at(0), history}).run_time.count() != first);
+  CHECK(said_s(10) != first);
 }
 
 /// One user runs the same program again and again, half an hour apart; the profiles are given.
@@ -194,7 +202,8 @@ struct Resubmissions {
     std::vector<bool> passed;
     Scheduler scheduler = advised_by("advisor", shrink);
     if (profiles) scheduler.profiler.emplace();
-    const auto both = make_estimator(scheduler, "", {trace, 1, &workload}).value();
+    const auto both =
+        make_estimator(scheduler, "", testing::replay_input(trace, 1, &workload)).value();
     for (const Prediction& each : predictions(trace, both)) passed.push_back(each.use.has_value());
     return passed;
   }
@@ -215,7 +224,7 @@ TEST_CASE("foretold GPU use is passed on once it was right often enough, while i
 
 TEST_CASE("advisor_oracle is right where the Advisor has an answer, and says nothing elsewhere") {
   const Resubmissions made(std::vector<std::uint32_t>(20, 0));
-  const EstimatorInput input{made.trace, 1, &made.workload};
+  const EstimatorInput input = testing::replay_input(made.trace, 1, &made.workload);
   const auto advisor = predictions(made.trace, make_estimator("advisor", input).value());
   const auto right = predictions(made.trace, make_estimator("advisor_oracle:use", input).value());
   const auto silent = predictions(made.trace, make_estimator("advisor_oracle", input).value());
@@ -246,7 +255,7 @@ TEST_CASE("GPU use is not guessed where knowing it costs nothing") {
 
 TEST_CASE("the wrong spec of an advisor is an error that names the nearest one") {
   const Trace trace = random_trace(2);
-  const auto made = make_estimator(advised_by("advisr"), "", {trace, 1});
+  const auto made = make_estimator(advised_by("advisr"), "", testing::replay_input(trace));
   REQUIRE_FALSE(made.has_value());
   CHECK(made.error().code == ErrorCode::not_found);
   CHECK(made.error().message.find("advisor") != std::string::npos);

@@ -55,13 +55,13 @@ SimResult run(const EasyScenario& given, const Policy& policy) {
   scheduler.decide = policy;
   SimOptions options = given.options;
   options.estimator = [&](const Entering& at) {
-    return Prediction{FractionalSeconds(given.estimates_s[at.row])};
+    return Prediction{FractionalSeconds(given.estimates_s[at.job.number])};
   };
   return simulate(given.trace, given.cluster, scheduler, options).value();
 }
 
 Policy backfill_easy(const EasyScenario& given) {
-  return make_scheduler("backfill_easy", {given.trace, given.cluster, {}, 1}, {})->decide;
+  return make_scheduler("backfill_easy", {given.cluster}, {})->decide;
 }
 
 std::vector<std::int64_t> starts(const EasyScenario& given) {
@@ -278,8 +278,7 @@ TEST_CASE("with right predictions no head starts later than it was first promise
 
 TEST_CASE("its default estimate is the user's limit") {
   const EasyScenario given = scenario({{0, 1, 1, 1}}, vc(1, 1));
-  CHECK(make_scheduler("backfill_easy", {given.trace, given.cluster, {}, 1}, {})->estimator ==
-        "limit");
+  CHECK(make_scheduler("backfill_easy", {given.cluster}, {})->estimator == "limit");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <schedmate/estimator.hpp>
-#include <schedmate/workload.hpp>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -13,13 +13,10 @@
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "policy/gbdt_estimator.hpp"
+#include "policy/past_runs.hpp"
 
 namespace schedmate {
 namespace {
-
-// Without any finished job in the VC: an hour, in the middle of the two traces' typical durations
-// on a log scale (medians 193 s and 1,002 s, means 11,769 s and 38,716 s; traces.md 2).
-constexpr FractionalSeconds unknown_duration{3600};
 
 struct EstimatorSpec {
   std::string_view argument;  // after the first ':', "" when absent
@@ -32,43 +29,26 @@ Result<Estimator> make_oracle(const EstimatorSpec& spec) {
     return fail(
         ErrorCode::unsupported,
         fmt::format("\"{}\" behind an oracle's name: only use can stand there", spec.argument));
-  return [&trace = spec.input.trace, tells_use](const Entering& at) {
-    const FractionalSeconds duration = at.job.duration;
-    Prediction truth{.run_time = duration, .low = duration};
-    if (tells_use && at.job.profile != no_index) {
-      const Profile& profile = trace.packing->profiles[at.job.profile];
-      truth.use = GpuUse{profile.gpu_util_pct, profile.memory_util_pct, profile.memory_mib};
-    }
-    return truth;
+  return [truth = *spec.input.truth, tells_use](const Entering& at) {
+    const FractionalSeconds duration = truth.run_time(at.job);
+    Prediction said{.run_time = duration, .distribution = RunTimeDistribution::point(duration)};
+    if (const Profile* profile = at.job.profile; tells_use && profile != nullptr)
+      said.use = GpuUse{profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
+    return said;
   };
-}
-
-std::string columns_of(const Trace& trace) {
-  std::string names;
-  for (const auto& [name, values] : trace.columns) names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "it has none" : "it has " + names;
 }
 
 Result<Estimator> make_column(const EstimatorSpec& spec) {
-  const auto column = spec.input.trace.columns.find(spec.argument);
-  if (column == spec.input.trace.columns.end()) {
+  const std::vector<double>* column = spec.input.truth->column(spec.argument);
+  if (column == nullptr) {
+    const std::string others = spec.input.truth->columns();
     return fail(ErrorCode::invalid,
                 fmt::format("estimator column:{0}: the trace has no numeric column {0} ({1})",
-                            spec.argument, columns_of(spec.input.trace)));
+                            spec.argument, others.empty() ? "it has none" : "it has " + others));
   }
-  return [&values = column->second](const Entering& at) {
-    return Prediction{FractionalSeconds(values[at.row])};
+  return [column](const Entering& at) {
+    return Prediction{FractionalSeconds((*column)[at.job.number])};
   };
-}
-
-Prediction of_all(const History& history) {
-  const History::Mean mean = history.of_all();
-  return {.run_time = mean.count > 0 ? mean.value() : unknown_duration, .blind = mean.count == 0};
-}
-
-Prediction of_user(const Entering& at) {
-  const History::Mean own = at.history.of_user(at.job.user);
-  return own.count > 0 ? Prediction{own.value()} : of_all(at.history);
 }
 
 /// Of an estimator that takes no argument.
@@ -78,22 +58,30 @@ Result<Estimator> plain(const EstimatorSpec& spec, std::string_view name, Estima
               fmt::format("estimate={}:{}: {} takes no argument", name, spec.argument, name));
 }
 
+struct UserMean {
+  PastRuns past;
+
+  void learn(const FinishedJob& ended) { past.add(ended); }
+  Prediction operator()(const Entering& at) const { return past.of_user(at.job.user); }
+};
+
 Result<Estimator> make_user_mean(const EstimatorSpec& spec) {
-  return plain(spec, "user_mean", of_user);
+  return plain(spec, "user_mean", UserMean());
 }
 
-Prediction typical_of(const Entering& at) {
-  const std::int64_t count = at.history.of_all().count;
-  if (count == 0) return {.run_time = unknown_duration, .blind = true};
-  return {FractionalSeconds(std::exp(at.history.sum_of_logs() / static_cast<double>(count)))};
-}
+struct Typical {
+  PastRuns past;
+
+  void learn(const FinishedJob& ended) { past.add(ended); }
+  Prediction operator()(const Entering&) const { return past.typical(); }
+};
 
 Result<Estimator> make_typical(const EstimatorSpec& spec) {
-  return plain(spec, "typical", typical_of);
+  return plain(spec, "typical", Typical());
 }
 
 Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
-  if (spec.input.workload == nullptr) {
+  if (!spec.input.advisor) {
     return fail(ErrorCode::invalid,
                 "the advisor needs to know what the jobs are: it works on a workload "
                 "(--set workload=light or heavy), which a trace with tables of its own has "
@@ -108,11 +96,25 @@ Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
                               paper ? "advisor_paper" : "advisor", spec.argument));
     }
   }
-  return advisor_on(spec.input, choice);
+  return spec.input.advisor(choice);
 }
 
 Result<Estimator> make_advisor(const EstimatorSpec& spec) { return advisor_of(spec, false); }
 Result<Estimator> make_advisor_paper(const EstimatorSpec& spec) { return advisor_of(spec, true); }
+
+struct AdvisorOracle {
+  Estimator advisor, truth;
+
+  void learn(const FinishedJob& ended) { advisor.learn(ended); }
+  Prediction operator()(const Entering& at) {
+    Prediction said = advisor(at);
+    if (said.blind) return said;
+    Prediction right = truth(at);
+    right.source = said.source;
+    if (!said.use) right.use.reset();
+    return right;
+  }
+};
 
 /// What the Advisor would be worth if it were never wrong: what separates it from the oracle is
 /// then the jobs on which it has no answer.
@@ -121,14 +123,7 @@ Result<Estimator> make_advisor_oracle(const EstimatorSpec& spec) {
   if (!truth) return truth;
   auto advisor = advisor_of({"", spec.input}, false);
   if (!advisor) return advisor;
-  return [advisor = std::move(*advisor), truth = std::move(*truth)](const Entering& at) mutable {
-    Prediction said = advisor(at);
-    if (said.blind) return said;
-    Prediction right = truth(at);
-    right.source = said.source;
-    if (!said.use) right.use.reset();
-    return right;
-  };
+  return AdvisorOracle{std::move(*advisor), std::move(*truth)};
 }
 
 Result<std::size_t> count_of(const EstimatorSpec& spec, std::string_view name) {
@@ -138,73 +133,106 @@ Result<std::size_t> count_of(const EstimatorSpec& spec, std::string_view name) {
               fmt::format("estimate={}:{}: a count of 1 or more is needed", name, spec.argument));
 }
 
+/// The latest `count` values.
+template <class Value>
+class Latest {
+ public:
+  void add(const Value& value, std::size_t count) {
+    if (values_.size() == count) values_.erase(values_.begin());
+    values_.push_back(value);
+  }
+  [[nodiscard]] std::span<const Value> values() const { return values_; }  // oldest first
+
+ private:
+  std::vector<Value> values_;
+};
+
+class LastK {
+ public:
+  explicit LastK(std::size_t count) : count_(count) {}
+
+  void learn(const FinishedJob& ended) {
+    past_.add(ended);
+    by_shape_[shape_of(ended.job)].add(ended.run_time, count_);
+  }
+  Prediction operator()(const Entering& at) const {
+    const auto found = by_shape_.find(shape_of(at.job));
+    if (found == by_shape_.end()) return past_.of_user(at.job.user);
+    PastRuns::Mean mean;
+    for (const Seconds run_time : found->second.values()) mean.add(run_time);
+    return Prediction{mean.value()};
+  }
+
+ private:
+  static std::uint64_t shape_of(const KnownJob& job) {
+    return (std::uint64_t{job.user} << 32U) | static_cast<std::uint32_t>(job.gpus);
+  }
+
+  std::size_t count_;
+  PastRuns past_;
+  std::unordered_map<std::uint64_t, Latest<Seconds>> by_shape_;  // user and GPUs
+};
+
 Result<Estimator> make_last_k(const EstimatorSpec& spec) {
-  return count_of(spec, "last_k").map([](std::size_t k) -> Estimator {
-    return [k](const Entering& at) {
-      const auto past = at.history.of(at.job.user, at.job.gpus);
-      if (past.empty()) return of_user(at);
-      History::Mean mean;
-      for (const Seconds duration : past.last(std::min(k, past.size()))) {
-        mean.sum_s += duration.count();
-        ++mean.count;
-      }
-      return Prediction{mean.value()};
-    };
-  });
+  return count_of(spec, "last_k").map([](std::size_t k) { return Estimator(LastK(k)); });
 }
 
 /// What retrieval is worth that finds the jobs of the same made-up template, if there are any.
 class OracleRetrieval {
  public:
-  OracleRetrieval(const EstimatorInput& input, std::size_t count)
-      : trace_(&input.trace), templates_(&input.workload->template_of_row), count_(count) {}
+  OracleRetrieval(std::span<const std::uint32_t> templates, std::size_t count)
+      : templates_(templates), count_(count) {}
 
-  Prediction operator()(const Entering& at) {
-    for (const auto ended = at.history.finished(); known_ < ended.size(); ++known_)
-      rows_[(*templates_)[ended[known_].row]].push_back(ended[known_].row);
-    const auto found = rows_.find((*templates_)[at.row]);
-    if (found == rows_.end()) {
-      Prediction none = of_user(at);
-      none.blind = true;
-      return none;
-    }
-    return mean_of(std::span(found->second).last(std::min(count_, found->second.size())));
+  void learn(const FinishedJob& ended) {
+    past_.add(ended);
+    Alike alike{ended.run_time, std::nullopt};
+    if (const Profile* profile = ended.job.profile; profile != nullptr)
+      alike.use = {profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
+    by_template_[templates_[ended.job.number]].add(alike, count_);
+  }
+  Prediction operator()(const Entering& at) const {
+    const auto found = by_template_.find(templates_[at.job.number]);
+    if (found != by_template_.end()) return mean_of(found->second.values());
+    Prediction none = past_.of_user(at.job.user);
+    none.blind = true;
+    return none;
   }
 
  private:
-  [[nodiscard]] Prediction mean_of(std::span<const std::uint32_t> rows) const {
-    const auto share = 1 / static_cast<double>(rows.size());
+  struct Alike {
+    Seconds run_time;
+    std::optional<GpuUse> use;
+  };
+  static Prediction mean_of(std::span<const Alike> jobs) {
+    const auto share = 1 / static_cast<double>(jobs.size());
     Prediction mean;
     GpuUse use;
-    for (const std::uint32_t row : rows) {
-      const Job& job = trace_->jobs[row];
-      mean.run_time += share * FractionalSeconds(job.duration);
-      if (job.profile == no_index) continue;
-      const Profile& profile = trace_->packing->profiles[job.profile];
-      use.gpu_util_pct += share * profile.gpu_util_pct;
-      use.memory_util_pct += share * profile.memory_util_pct;
-      use.memory_mib += share * profile.memory_mib;
+    for (const Alike& job : jobs) {
+      mean.run_time += share * FractionalSeconds(job.run_time);
+      if (!job.use) continue;
+      use.gpu_util_pct += share * job.use->gpu_util_pct;
+      use.memory_util_pct += share * job.use->memory_util_pct;
+      use.memory_mib += share * job.use->memory_mib;
     }
     if (use.memory_mib > 0) mean.use = use;
     return mean;
   }
 
-  const Trace* trace_;
-  const std::vector<std::uint32_t>* templates_;
+  std::span<const std::uint32_t> templates_;  // by row
   std::size_t count_;
-  std::size_t known_ = 0;  // jobs of the history
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
-      rows_;  // by template, as they ended
+  PastRuns past_;
+  std::unordered_map<std::uint32_t, Latest<Alike>> by_template_;
 };
 
 Result<Estimator> make_oracle_retrieval(const EstimatorSpec& spec) {
-  if (spec.input.workload == nullptr)
+  const auto templates = spec.input.truth->templates();
+  if (templates.empty())
     return fail(
         ErrorCode::invalid,
         "oracle_retrieval needs to know which jobs are alike: it works on a workload (--set "
         "workload=light or heavy)");
-  return count_of(spec, "oracle_retrieval").map([&](std::size_t count) -> Estimator {
-    return OracleRetrieval(spec.input, count);
+  return count_of(spec, "oracle_retrieval").map([&](std::size_t count) {
+    return Estimator(OracleRetrieval(templates, count));
   });
 }
 
@@ -228,16 +256,16 @@ Result<Estimator> make_limit(const EstimatorSpec& spec) {
                 fmt::format("estimate=limit:{}: a mean over-estimate from 1 to 1000 is needed",
                             spec.argument));
   }
-  return [factor, seed = spec.input.seed](const Entering& at) {
-    Random random(mix(seed) ^ at.row);
+  return [factor, seed = spec.input.seed, truth = *spec.input.truth](const Entering& at) {
+    Random random(mix(seed) ^ at.job.number);
     const double over = 1 - (factor - 1) * std::log(1 - random.uniform());
-    const double wanted = std::max<double>(1, static_cast<double>(at.job.duration.count())) * over;
+    const double wanted = std::max<double>(1, truth.run_time(at.job).count()) * over;
     return Prediction{FractionalSeconds(factor == 1 ? wanted : as_typed(wanted))};
   };
 }
 
 /// How far the estimates of a trained model are off, as Helios makes them up for traces without a
-/// history (lucid.md 6.3).
+/// history (SC'21, released simulator).
 double drawn_error(Random& random) {
   struct Band {
     double until;  // cumulated share of the jobs
@@ -252,12 +280,12 @@ double drawn_error(Random& random) {
 }
 
 Result<Estimator> make_noisy_oracle(const EstimatorSpec& spec) {
-  return plain(spec, "noisy_oracle", [seed = spec.input.seed](const Entering& at) {
-    Random random(mix(seed) ^ at.row);
-    const double estimate =
-        static_cast<double>(at.job.duration.count()) * (1 + drawn_error(random));
+  const auto noisy = [seed = spec.input.seed, truth = *spec.input.truth](const Entering& at) {
+    Random random(mix(seed) ^ at.job.number);
+    const double estimate = truth.run_time(at.job).count() * (1 + drawn_error(random));
     return Prediction{FractionalSeconds(std::max(1.0, estimate))};
-  });
+  };
+  return plain(spec, "noisy_oracle", noisy);
 }
 
 Result<Estimator> make_gbdt(const EstimatorSpec& spec) {
@@ -268,16 +296,30 @@ Result<Estimator> make_gbdt(const EstimatorSpec& spec) {
         fmt::format("estimate=gbdt:{}: \"gbdt\" or \"gbdt:profiled\" is needed", spec.argument));
   }
   return make_last_k({"", spec.input}).map([&](const Estimator& last_k) {
-    return gbdt_on(spec.input.trace, last_k, profiled);
+    return gbdt_on(last_k, profiled);
   });
 }
+
+struct Watched {
+  Estimator estimator;
+  EstimatorWatch look;
+
+  void learn(const FinishedJob& ended) { estimator.learn(ended); }
+  Prediction operator()(const Entering& at) {
+    Prediction said = estimator(at);
+    look(at, said);
+    return said;
+  }
+};
 
 struct EstimatorEntry {
   EstimatorRow row;
   Result<Estimator> (*make)(const EstimatorSpec&);
 };
+constexpr bool past = false;
+constexpr bool truth = true;
 constexpr std::array entries{
-#define ESTIMATOR(name, summary) EstimatorEntry{{#name, summary}, make_##name},
+#define ESTIMATOR(name, reads, summary) EstimatorEntry{{#name, summary, reads}, make_##name},
 #include "policy/estimators.def"
 #undef ESTIMATOR
 };
@@ -288,16 +330,32 @@ constexpr auto rows = [] {
   return table;
 }();
 
+tl::unexpected<Error> no_truth(std::string_view name) {
+  std::vector<std::string_view> others;
+  for (const EstimatorRow& row : rows)
+    if (!row.reads_truth) others.push_back(row.name);
+  return fail(ErrorCode::unsupported,
+              fmt::format("estimate={}: it reads what only a replay knows of its jobs; on a live "
+                          "cluster work: {}",
+                          name, fmt::join(others, ", ")));
+}
+
 }  // namespace
 
 std::span<const EstimatorRow> estimator_rows() { return rows; }
+
+Estimator watched(Estimator estimator, EstimatorWatch look) {
+  return Watched{std::move(estimator), std::move(look)};
+}
 
 Result<Estimator> make_estimator(std::string_view spec, const EstimatorInput& input) {
   const std::size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   const std::string_view argument = colon == std::string_view::npos ? "" : spec.substr(colon + 1);
   for (const EstimatorEntry& entry : entries) {
-    if (entry.row.name == name) return entry.make({argument, input});
+    if (entry.row.name != name) continue;
+    if (entry.row.reads_truth && !input.truth) return no_truth(name);
+    return entry.make({argument, input});
   }
   std::vector<std::string_view> names;
   for (const EstimatorRow& row : rows) names.push_back(row.name);

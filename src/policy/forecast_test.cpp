@@ -15,6 +15,11 @@ using testing::day_s;
 using testing::small_trace;
 using testing::SmallJob;
 
+bool same(const Forecast::Load& a, const Forecast::Load& b) {
+  const auto equal = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return equal(a.jobs, b.jobs) && equal(a.gpus, b.gpus);
+}
+
 /// `count` jobs of two GPUs in the ten minutes from `from_s` on.
 void add_jobs(std::vector<SmallJob>& jobs, std::int64_t from_s, int count) {
   for (int i = 0; i < count; ++i) jobs.push_back({.submit_s = from_s + i, .gpus = 2});
@@ -68,17 +73,50 @@ TEST_CASE("nothing looks ahead: later arrivals change no answer given before the
     const SimTime end = at(jobs[known].submit_s);
     const std::vector<SmallJob> past(jobs.begin(),
                                      jobs.begin() + static_cast<std::ptrdiff_t>(known));
-    const auto all = std::make_shared<const ForecastTable>(forecast_from_past(small_trace(jobs)));
-    const auto half = std::make_shared<const ForecastTable>(forecast_from_past(small_trace(past)));
+    const auto all = forecast_of(small_trace(jobs));
+    const auto half = forecast_of(small_trace(past));
     const SharingSwitch with_all(all, 2, Seconds(100));
     const SharingSwitch with_half(half, 2, Seconds(100));
     for (SimTime now = at(jobs.front().submit_s); now < end; now += Seconds(97)) {
-      const double told = mean_of_next(*half, half->gpus, now);
-      const double expected = mean_of_next(*all, all->gpus, now);
-      REQUIRE((told == expected || (std::isnan(told) && std::isnan(expected))));
+      REQUIRE(same(half->expected(now), all->expected(now)));
       REQUIRE(with_half.on(now) == with_all.on(now));
     }
   }
+}
+
+TEST_CASE("what is counted as it comes foretells what the table made of the same trace does") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    std::vector<SmallJob> jobs;
+    std::int64_t now_s = random.below(3000) - 1000;
+    for (int i = 0; i < 2000; ++i) {
+      now_s += random.below(random.below(300) == 0 ? 100'000 : 1000);
+      jobs.push_back({.submit_s = now_s, .gpus = static_cast<std::int32_t>(random.between(1, 8))});
+    }
+    const auto table = forecast_of(small_trace(jobs));
+    const auto counted = std::make_shared<SubmissionForecast>();
+    SharingSwitch by_table(table, 2, Seconds(100));
+    SharingSwitch by_count(counted, 2, Seconds(100));
+    SimTime now = at(jobs.front().submit_s);
+    for (const SmallJob& job : jobs) {
+      for (; now < at(job.submit_s); now += Seconds(531)) {
+        REQUIRE(same(counted->expected(now), table->expected(now)));
+        REQUIRE(by_count.on(now) == by_table.on(now));
+        REQUIRE(by_count.next_change(now) > now);
+        REQUIRE(by_count.next_change(now) <= by_table.next_change(now));
+      }
+      counted->add(at(job.submit_s), job.gpus);
+    }
+  }
+}
+
+TEST_CASE("without a forecast nothing is known and packing stays on") {
+  SharingSwitch sharing(nullptr, 2, Seconds(100));
+  CHECK(sharing.on(at(50)));
+  CHECK(sharing.next_change(at(50)) == never);
+  const SubmissionForecast nobody;
+  CHECK(std::isnan(nobody.expected(at(0)).jobs));
 }
 
 ForecastTable table_of(std::vector<double> jobs) {
@@ -90,20 +128,20 @@ ForecastTable table_of(std::vector<double> jobs) {
 }
 
 TEST_CASE("the mean is of the next five rows, of fewer at the end, and unknown after it") {
-  const ForecastTable table = table_of({100, 1, 2, 3, 4, 5, 60});
-  CHECK(mean_of_next(table, table.jobs, at(0)) == 3);
-  CHECK(mean_of_next(table, table.jobs, at(599)) == 3);
-  CHECK(mean_of_next(table, table.jobs, at(600)) == doctest::Approx((2 + 3 + 4 + 5 + 60) / 5.0));
-  CHECK(mean_of_next(table, table.jobs, at(2400)) == 32.5);
-  CHECK(std::isnan(mean_of_next(table, table.jobs, at(3600))));
-  CHECK(mean_of_next(table, table.jobs, at(-5)) == 22);  // rows 0 to 4
+  const auto forecast = forecast_by(table_of({100, 1, 2, 3, 4, 5, 60}));
+  const auto jobs = [&](std::int64_t now_s) { return forecast->expected(at(now_s)).jobs; };
+  CHECK(jobs(0) == 3);
+  CHECK(jobs(599) == 3);
+  CHECK(jobs(600) == doctest::Approx((2 + 3 + 4 + 5 + 60) / 5.0));
+  CHECK(jobs(2400) == 32.5);
+  CHECK(std::isnan(jobs(3600)));
+  CHECK(jobs(-5) == 22);  // rows 0 to 4
 }
 
 TEST_CASE("the switch is set at multiples of its interval, and on when nothing is known") {
   // Rows 1-5 have a mean of 1, rows 2-6 of 2.6: on from 600 on; after the last row on for good.
-  const auto table =
-      std::make_shared<const ForecastTable>(table_of({9, 1, 1, 1, 1, 1, 9, 0, 0, 0, 0, 0, 0, 0}));
-  const SharingSwitch sharing(table, 2, Seconds(100));
+  SharingSwitch sharing(forecast_by(table_of({9, 1, 1, 1, 1, 1, 9, 0, 0, 0, 0, 0, 0, 0})), 2,
+                        Seconds(100));
   CHECK_FALSE(sharing.on(at(0)));
   CHECK_FALSE(sharing.on(at(599)));
   CHECK(sharing.on(at(600)));
@@ -120,8 +158,7 @@ TEST_CASE("the next change is where the switch really changes") {
   for (int round = 0; round < 50; ++round) {
     std::vector<double> jobs;
     for (int row = 0; row < 40; ++row) jobs.push_back(static_cast<double>(random.below(5)));
-    const SharingSwitch sharing(std::make_shared<const ForecastTable>(table_of(jobs)), 2,
-                                Seconds(100));
+    SharingSwitch sharing(forecast_by(table_of(jobs)), 2, Seconds(100));
     SimTime now = at(random.below(3000));
     for (SimTime change = sharing.next_change(now); change != never;
          now = change, change = sharing.next_change(now)) {

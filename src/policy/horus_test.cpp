@@ -62,7 +62,7 @@ HorusScenario scenario(std::shared_ptr<const PackingTables> tables, std::vector<
 }
 
 Policy horus(const HorusScenario& given) {
-  const PolicyInput input{given.trace, given.cluster, {}, given.seed};
+  const PolicyInput input{given.cluster, {}, given.seed};
   return make_scheduler("horus", input, PolicyOptions(given.settings)).value().decide;
 }
 
@@ -246,8 +246,7 @@ TEST_CASE("settings out of range are refused") {
                                 {{"memory_mib", "nan"}},
                                 {{"peak", "0.9"}},
                                 {{"peak", "x"}}}) {
-    const auto made =
-        make_scheduler("horus", {given.trace, given.cluster, {}, 1}, PolicyOptions(wrong));
+    const auto made = make_scheduler("horus", {given.cluster}, PolicyOptions(wrong));
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().message.find(wrong.begin()->first) != std::string::npos);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// lucid: Lucid (ASPLOS'23) as released (lucid.md 5): non-intrusive profiling in front, packing of
+/// lucid: Lucid (ASPLOS'23) as released: non-intrusive profiling in front, packing of
 /// two jobs onto one GPU set by sharing score, order by estimated GPU time.
 ///
 /// Order: estimate x GPUs (a negative estimate counts as 1000 s), then order of entry. While
@@ -79,28 +79,29 @@ class Lucid {
   void enter(const View& view, JobId id) {
     const JobInfo& job = view.job(id);
     const double estimate = job.estimate.count();
-    places_.resize(std::max<std::size_t>(places_.size(), index_of(id) + 1));
-    Place& place = places_[index_of(id)];
+    Place& place = places_[id];
     place.priority = (estimate < 0 ? lucid::negative_estimate_s : estimate) * job.gpus;
     queue_.emplace(place.priority, id);
   }
 
   // Its partner may be shared again if the driver says that it has its GPUs to itself.
   void forget(const View& view, JobId id) {
-    Place& place = places_[index_of(id)];
+    const Place place = places_.at(id);
+    places_.erase(id);
     partners_.withdraw(view.job(id).gpus, place.offered);
     if (!place.partner) return;
     const JobId other = *place.partner;
-    Place& theirs = places_[index_of(other)];
-    if (view.job(other).running && !view.job(other).sharing && theirs.partner == id) {
-      theirs.partner.reset();
+    Place* const theirs = places_.find(other);  // null: it has ended
+    if (theirs == nullptr || theirs->partner != id) return;
+    if (view.job(other).running && !view.job(other).sharing) {
+      theirs->partner.reset();
       offer(view, other);
     }
   }
 
   void cancel(const View& view, Plan& plan, const PackingWatch::Pair& pair) {
-    Place& newcomer = places_[index_of(pair.newcomer)];
-    Place& resident = places_[index_of(pair.resident)];
+    Place& newcomer = places_.at(pair.newcomer);
+    Place& resident = places_.at(pair.resident);
     plan.evict(pair.newcomer);
     newcomer.partner.reset();
     newcomer.evicted = true;
@@ -110,16 +111,16 @@ class Lucid {
   }
 
   void started(const View& view, JobId id, bool alone) {
-    places_[index_of(id)].order = ++order_;
+    places_.at(id).order = ++order_;
     if (!alone) return;
     watch_.started_alone(view, id);
-    if (!view.job(id).alone && !places_[index_of(id)].evicted) offer(view, id);
+    if (!view.job(id).alone && !places_.at(id).evicted) offer(view, id);
   }
 
   void offer(const View& view, JobId id) {
     const JobInfo& job = view.job(id);
     if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return;
-    Place& place = places_[index_of(id)];
+    Place& place = places_.at(id);
     place.offered = partners_.offer(
         job.gpus,
         {id, place.order, place.priority, job.profile->memory_mib, job.profile->sharing_score});
@@ -150,10 +151,10 @@ class Lucid {
   bool pack(const View& view, Plan& plan, JobId id) {
     const JobInfo& job = view.job(id);
     if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return false;
-    if (job.alone || places_[index_of(id)].evicted) return false;
+    if (job.alone || places_.at(id).evicted) return false;
     const double memory_left = view.cluster.gpu_memory_mib() - job.profile->memory_mib;
     const int score_left = options_.score_limit - job.profile->sharing_score;
-    Place& place = places_[index_of(id)];
+    Place& place = places_.at(id);
     const auto other =
         partners_.take_first(job.gpus, place.looked_at, [&](const Partners::Resident& resident) {
           return resident.memory_mib < memory_left && resident.sharing_score <= score_left &&
@@ -163,7 +164,7 @@ class Lucid {
     plan.start_with(id, *other);
     // NOLINTNEXTLINE(bugprone-optional-value-conversion): it has one
     place.partner = *other;
-    places_[index_of(*other)].partner = id;
+    places_.at(*other).partner = id;
     started(view, id, false);
     watch_.packed(view, id, *other);
     return true;
@@ -173,8 +174,8 @@ class Lucid {
   SharingSwitch sharing_;
   PackingWatch watch_;
   std::set<std::pair<double, JobId>> queue_;
-  Partners partners_;          // who has its GPUs to itself
-  std::vector<Place> places_;  // by JobId
+  Partners partners_;  // who has its GPUs to itself
+  JobMap<Place> places_;
   std::uint64_t order_ = 0;
 };
 
@@ -214,9 +215,8 @@ std::vector<std::string> default_lenders(const ClusterSpec& cluster, int count) 
   return lenders;
 }
 
-Result<std::optional<ProfilerStage>> make_profiler(
-    const PolicyInput& input, PolicyOptions& settings,
-    const std::shared_ptr<const ForecastTable>& forecast) {
+Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
+                                                   PolicyOptions& settings) {
   const auto wanted = settings.take_flag("profiler", true);
   if (!wanted) return tl::unexpected(wanted.error());
   const auto time = settings.take_integer("t_prof_s", lucid::profiling_time.count());
@@ -250,7 +250,7 @@ Result<std::optional<ProfilerStage>> make_profiler(
   if (bypass == "outlasting") stage.bypass = ProfilerStage::Bypass::outlasting;
   if (bypass == "all") stage.bypass = ProfilerStage::Bypass::all;
   if (input.defects.node_echo) stage.echo_vc = "vcYVn";
-  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, forecast});
+  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, input.forecast});
   return std::optional<ProfilerStage>(std::move(stage));
 }
 
@@ -277,15 +277,11 @@ Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) 
   if (input.cluster.partitions.empty()) return fail(ErrorCode::invalid, "the cluster has no VC");
   const auto options = parse_lucid(settings);
   if (!options) return tl::unexpected(options.error());
-  const auto forecast =
-      input.trace.forecast != nullptr
-          ? input.trace.forecast
-          : std::make_shared<const ForecastTable>(forecast_from_past(input.trace));
-  auto profiler = make_profiler(input, settings, forecast);
+  auto profiler = make_profiler(input, settings);
   if (!profiler) return tl::unexpected(profiler.error());
   Scheduler scheduler;
   scheduler.decide =
-      Lucid(*options, SharingSwitch(forecast, lucid::quiet_jobs, lucid::switch_interval));
+      Lucid(*options, SharingSwitch(input.forecast, lucid::quiet_jobs, lucid::switch_interval));
   scheduler.profiler = std::move(*profiler);
   scheduler.estimator = "last_k";
   scheduler.counts_down = true;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "policy/defaults.hpp"
-#include "policy/forecast.hpp"
 
 namespace schedmate {
 namespace {
@@ -46,11 +45,9 @@ class LeastGpusFirst {
   [[nodiscard]] bool may_shrink(const View& view) const {
     if (queue_.size() >= lucid::calm_queue) return false;
     if (std::popcount(view.cluster.free_mask(extra_)) != view.cluster.gpus_per_node()) return false;
-    const ForecastTable& forecast = *options_.forecast;
-    const double load = mean_of_next(forecast, forecast.gpus, view.now);
-    return view.now >= forecast.first +
-                           forecast.step * static_cast<std::int64_t>(forecast.gpus.size() - 1) ||
-           load <= options_.calm_gpus;
+    if (options_.forecast == nullptr) return true;
+    return options_.forecast->is_over(view.now) ||
+           options_.forecast->expected(view.now).gpus <= options_.calm_gpus;
   }
 
   ProfilerOptions options_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lucid's profiler queue (lucid.md 5.1): least GPUs first, strict head of line, on a few nodes of
+/// Lucid's profiler queue: least GPUs first, strict head of line, on a few nodes of
 /// its own, with one node more while it is crowded.
 
 #include <memory>
-#include <schedmate/job.hpp>
+#include <schedmate/forecast.hpp>
 #include <schedmate/policy.hpp>
 
 namespace schedmate {
@@ -14,7 +14,7 @@ struct ProfilerOptions {
   bool elastic = true;
   int nodes = 0;         ///< base number of nodes
   double calm_gpus = 0;  ///< predicted GPUs per ten minutes up to which a node may go back
-  std::shared_ptr<const ForecastTable> forecast;
+  std::shared_ptr<const Forecast> forecast;  ///< null: little is predicted
 };
 
 /// Grows by node 9999 at a multiple of 10 s when more than 10 jobs wait; gives it back, when idle,

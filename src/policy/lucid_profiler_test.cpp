@@ -28,8 +28,7 @@ SimResult profile(const std::vector<SmallJob>& jobs, Setup setup) {
   Scheduler scheduler;
   scheduler.decide = [](const View&, Plan&) {};
   ProfilerStage stage;
-  stage.decide = least_gpus_first(
-      {setup.elastic, 1, 40, std::make_shared<const ForecastTable>(std::move(table))});
+  stage.decide = least_gpus_first({setup.elastic, 1, 40, forecast_by(std::move(table))});
   stage.nodes = small_cluster({1}).partitions.front();
   scheduler.profiler = stage;
   return simulate(small_trace(jobs), small_cluster({2}), scheduler, {}).value();
@@ -87,7 +86,7 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
   Trace trace = small_trace({{0, 8, 300}, {0, 8, 300}, {0, 8, 300}});
   trace.packing = std::make_shared<const PackingTables>();
   const ClusterSpec cluster = small_cluster({3});
-  Scheduler scheduler = make_scheduler("fifo", {trace, cluster, {}}, PolicyOptions()).value();
+  Scheduler scheduler = make_scheduler("fifo", {cluster}, PolicyOptions()).value();
   ProfilerStage stage;
   stage.decide = least_gpus_first({.elastic = false, .nodes = 1, .forecast = nullptr});
   stage.time = Seconds(100);
@@ -98,7 +97,7 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
   SimOptions options;
   options.estimator = [](const Entering& at) {
     Prediction said{FractionalSeconds(300)};
-    if (at.advice_is_due && at.row != 2) said.use = GpuUse{};
+    if (at.advice_is_due && at.job.number != 2) said.use = GpuUse{};
     return said;
   };
   const auto run = [&](std::int64_t advice_s) {

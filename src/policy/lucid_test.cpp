@@ -20,7 +20,7 @@ SimResult replay(const std::vector<SmallJob>& jobs, int nodes) {
   tables.pairs = {{0.5, 0.5}};
   trace.packing = std::make_shared<const PackingTables>(std::move(tables));
   const ClusterSpec cluster = small_cluster({nodes});
-  const auto scheduler = make_scheduler("lucid", {trace, cluster, {}},
+  const auto scheduler = make_scheduler("lucid", {cluster, {}, 1, forecast_of(trace)},
                                         PolicyOptions({{"profiler", "off"}, {"packing", "on"}}))
                              .value();
   return simulate(trace, cluster, scheduler, {}).value();

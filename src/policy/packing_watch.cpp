@@ -69,9 +69,11 @@ std::optional<PackingWatch::Pair> PackingWatch::next_to_cancel(const View& view)
   while (!checks_.empty() && checks_.top().at <= view.now) {
     const Check check = checks_.top();
     checks_.pop();
-    const JobInfo& newcomer = view.job(check.pair.newcomer);
-    const bool still = newcomer.running && newcomer.run_since == check.since && newcomer.sharing;
-    if (still && view.job(check.pair.resident).running && has_to_go(view, check.pair))
+    const JobInfo* newcomer = view.jobs.find(check.pair.newcomer);  // null: it has ended
+    const JobInfo* resident = view.jobs.find(check.pair.resident);
+    const bool still = newcomer != nullptr && newcomer->running &&
+                       newcomer->run_since == check.since && newcomer->sharing;
+    if (still && resident != nullptr && resident->running && has_to_go(view, check.pair))
       return check.pair;
   }
   return std::nullopt;

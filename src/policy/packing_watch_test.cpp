@@ -30,8 +30,9 @@ struct Pack {
     trace.packing = std::make_shared<const PackingTables>(std::move(tables));
     settings.insert({{"profiler", "off"}, {"packing", "on"}});
     const ClusterSpec cluster = small_cluster({nodes});
-    const Scheduler lucid =
-        make_scheduler("lucid", {trace, cluster, {}}, PolicyOptions(std::move(settings))).value();
+    const Scheduler lucid = make_scheduler("lucid", {cluster, {}, 1, forecast_of(trace)},
+                                           PolicyOptions(std::move(settings)))
+                                .value();
     SimOptions options;
     options.costs.tracked_share = tracked_share;
     return simulate(trace, cluster, lucid, options).value().outcomes;
@@ -132,8 +133,8 @@ TEST_CASE("settings of the cancellation that make no sense are errors that say s
                                            {"cancel_after_s", "0"},
                                            {"check_both", "perhaps"},
                                            {"threshold", "1.5"}}) {
-    const auto made =
-        make_scheduler("lucid", {trace, cluster, {}}, PolicyOptions(Settings{{key, value}}));
+    const auto made = make_scheduler("lucid", {cluster, {}, 1, forecast_of(trace)},
+                                     PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().code == ErrorCode::unsupported);
     CHECK(made.error().message.find(fmt::format("{}={}", key, value)) != std::string::npos);

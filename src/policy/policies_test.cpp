@@ -18,7 +18,7 @@ Result<Scheduler> make(std::string_view name, const Settings& settings,
   static const Trace trace = small_trace({{0, 1, 1}});
   static ClusterSpec cluster;
   cluster = small_cluster(nodes);
-  return make_scheduler(name, {trace, cluster, {}}, PolicyOptions(settings));
+  return make_scheduler(name, {cluster, {}, 1, forecast_of(trace)}, PolicyOptions(settings));
 }
 
 TEST_CASE("every row makes a scheduler that decides, under its own name only") {

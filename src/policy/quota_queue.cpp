@@ -6,8 +6,7 @@
 namespace schedmate {
 
 void QuotaQueue::put(JobId id, const Place& place) {
-  if (places_.size() <= index_of(id)) places_.resize(index_of(id) + 1);
-  places_[index_of(id)] = place;
+  places_[id] = place;
   const Entry entry{place.key, place.order, id, place.gpus};
   if (place.running) {
     running_.insert(std::lower_bound(running_.begin(), running_.end(), entry), entry);
@@ -21,7 +20,8 @@ void QuotaQueue::wait(JobId id, int gpus, double key) { put(id, {key, order_++, 
 void QuotaQueue::run(JobId id, int gpus, double key) { put(id, {key, order_++, gpus, true}); }
 
 void QuotaQueue::remove(JobId id) {
-  const Place& place = places_[index_of(id)];
+  const Place place = places_.at(id);
+  places_.erase(id);
   const Entry entry{place.key, place.order, id, place.gpus};
   if (place.running) {
     running_.erase(std::lower_bound(running_.begin(), running_.end(), entry));
@@ -31,8 +31,8 @@ void QuotaQueue::remove(JobId id) {
 }
 
 void QuotaQueue::rekey(JobId id, double key) {
+  Place place = places_.at(id);
   remove(id);
-  Place place = places_[index_of(id)];
   place.key = key;
   put(id, place);
 }

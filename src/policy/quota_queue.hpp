@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The preemptive baselines decide in two steps (lucid.md 4): walk all jobs, running and waiting,
+/// The preemptive baselines decide in two steps, as released: walk all jobs, running and waiting,
 /// in priority order and let each take its GPUs off a quota (a job that does not fit is passed
 /// over, smaller ones behind it still get a chance); then stop the running ones that were passed
 /// over and start the waiting ones that were taken. srtf and tiresias differ in the key alone.
@@ -26,8 +26,8 @@ class QuotaQueue {
   void run(JobId id, int gpus, double key);
   void remove(JobId id);             ///< from either list
   void rekey(JobId id, double key);  ///< keeps its list and its place among equals
-  [[nodiscard]] double key(JobId id) const { return places_[index_of(id)].key; }
-  [[nodiscard]] bool running(JobId id) const { return places_[index_of(id)].running; }
+  [[nodiscard]] double key(JobId id) const { return places_.at(id).key; }
+  [[nodiscard]] bool running(JobId id) const { return places_.at(id).running; }
 
   struct Rule {
     double running_offset = 0;   ///< added to the keys of running jobs before they are compared
@@ -65,7 +65,7 @@ class QuotaQueue {
 
   std::vector<Entry> running_;  // sorted; walked whole at every decision, so kept in one piece
   std::map<int, Line> waiting_;
-  std::vector<Place> places_;
+  JobMap<Place> places_;
   std::uint64_t order_ = 0;
   std::vector<Head> heads_;
   Choice choice_;

@@ -50,7 +50,7 @@ class Standalone {
       if (!deadlines_.empty()) plan.wake_at(deadlines_.begin()->first);
       return;
     }
-    const Place& place = places_[index_of(head->second)];
+    const Place& place = places_.at(head->second);
     if (view.now >= place.deadline + (place.deadline - place.entered)) return;
     const int gang = view.job(head->second).gpus;
     serve(view, plan, Reservation{gang, times_->earliest(gang)});
@@ -80,13 +80,11 @@ class Standalone {
     const auto run_s = static_cast<double>(expected(view, id).count());
     const double aged = options_.ageing * view.cluster.total_gpus();
     const auto patience = Seconds(static_cast<std::int64_t>(options_.patience * run_s));
-    Place place;
+    Place& place = places_[id];
     place.rank = run_s * job.gpus + aged * static_cast<double>(seconds_of(job.entered));
     place.entered = job.entered;
     place.deadline =
         job.entered + std::clamp(patience, options_.least_patience, options_.most_patience);
-    places_.resize(std::max<std::size_t>(places_.size(), index_of(id) + 1));
-    places_[index_of(id)] = place;
     lines_[job.gpus].emplace(place.rank, id);
     deadlines_.emplace(place.deadline, id);
   }
@@ -102,7 +100,8 @@ class Standalone {
     const int gpus = view.job(id).gpus;
     if (!plan.start(id, gpus)) return false;
     times_->hold(id, view.cluster.allocation(id), view.now + expected(view, id));
-    const Place& place = places_[index_of(id)];
+    const Place place = places_.at(id);
+    places_.erase(id);
     const auto line = lines_.find(gpus);
     line->second.erase({place.rank, id});
     if (line->second.empty()) lines_.erase(line);
@@ -139,7 +138,7 @@ class Standalone {
   std::optional<FreeTimes> times_;  // from the first call on
   std::map<int, Line> lines_;       // by GPUs
   std::set<std::pair<SimTime, JobId>> deadlines_;
-  std::vector<Place> places_;  // by JobId
+  JobMap<Place> places_;  // of those that wait
 };
 
 }  // namespace

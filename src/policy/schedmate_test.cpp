@@ -23,8 +23,7 @@ struct World {
 
   [[nodiscard]] SimResult replay(Settings settings, const SimOptions& options = {}) const {
     const Scheduler scheduler =
-        make_scheduler("schedmate", {trace, cluster, {}}, PolicyOptions(std::move(settings)))
-            .value();
+        make_scheduler("schedmate", {cluster}, PolicyOptions(std::move(settings))).value();
     return simulate(trace, cluster, scheduler, options).value();
   }
   [[nodiscard]] std::vector<std::int64_t> starts(Settings settings) const {
@@ -91,8 +90,8 @@ TEST_CASE("settings that make no sense are errors that say so") {
                                            {"patience", "-0.5"},
                                            {"patience_min_s", "-1"},
                                            {"patience_max_s", "172799"}}) {
-    const auto made = make_scheduler("schedmate", {world.trace, world.cluster, {}},
-                                     PolicyOptions(Settings{{key, value}}));
+    const auto made =
+        make_scheduler("schedmate", {world.cluster}, PolicyOptions(Settings{{key, value}}));
     REQUIRE_FALSE(made.has_value());
     CHECK(made.error().message.find(fmt::format("{}={}", key, value)) != std::string::npos);
   }
@@ -136,23 +135,24 @@ struct AgeingBound {
   }
 
   void look(const SimOptions::Moment& moment) {
-    std::optional<std::size_t> head;
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] == JobPhase::running) started.try_emplace(i, moment.now);
-      if (moment.phase[i] == JobPhase::ended) ended.try_emplace(i, moment.now);
-      if (moment.phase[i] != JobPhase::queued) continue;
-      if (!head || deadline(moment.jobs[i]) < deadline(moment.jobs[*head])) head = i;
-    }
+    std::optional<JobId> head;
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      if (standing.phase == JobPhase::running) started.try_emplace(index_of(id), moment.now);
+      if (standing.phase == JobPhase::ended) ended.try_emplace(index_of(id), moment.now);
+      if (standing.phase != JobPhase::queued) return;
+      if (!head || deadline(moment.jobs.at(id)) < deadline(moment.jobs.at(*head))) head = id;
+    });
     if (!head) return;
-    const JobInfo& first = moment.jobs[*head];
+    const JobInfo& first = moment.jobs.at(*head);
     if (deadline(first) + patience_of(first) > moment.now) return;
-    const auto [at, fresh] = beside.try_emplace(*head);
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] != JobPhase::running) continue;
-      const bool started_now = moment.jobs[i].run_since == moment.now;
-      if (started_now && deadline(moment.jobs[i]) > deadline(moment.jobs[*head])) ++broken;
-      if (fresh) at->second.push_back(i);
-    }
+    const auto [at, fresh] = beside.try_emplace(index_of(*head));
+    auto& others = at->second;
+    moment.standing.for_each([&, is_fresh = fresh](JobId id, const JobStanding& standing) {
+      if (standing.phase != JobPhase::running) return;
+      const bool started_now = moment.jobs.at(id).run_since == moment.now;
+      if (started_now && deadline(moment.jobs.at(id)) > deadline(first)) ++broken;
+      if (is_fresh) others.push_back(index_of(id));
+    });
   }
   /// Whether each head started when those had ended that ran beside it, at the latest.
   [[nodiscard]] bool holds() const {

@@ -60,7 +60,7 @@ Policy fast(const SlurmScenario& given) {
                          {"max_age_d", "1"},
                          {"half_life_d", "1"},
                          {"calc_period_min", "1"}});
-  return make_scheduler("slurm_backfill", {given.trace, given.cluster, {}, 1}, options)->decide;
+  return make_scheduler("slurm_backfill", {given.cluster}, options)->decide;
 }
 
 SimResult run(const SlurmScenario& given, const Policy& policy) {
@@ -69,7 +69,7 @@ SimResult run(const SlurmScenario& given, const Policy& policy) {
   SimOptions options;
   options.placer = given.placer;
   options.estimator = [&](const Entering& at) {
-    return Prediction{FractionalSeconds(given.estimates_s[at.row])};
+    return Prediction{FractionalSeconds(given.estimates_s[at.job.number])};
   };
   return simulate(given.trace, given.cluster, scheduler, options).value();
 }

@@ -90,7 +90,7 @@ bool MultifactorQueue::calculate(const View& view) {
   std::vector<Entry> anew(order_.begin(), order_.end());
   for (Entry& entry : anew) entry.priority = priority(view, entry.job, when);
   std::ranges::sort(anew);
-  for (const Entry& entry : anew) entries_[index_of(entry.job)] = entry;
+  for (const Entry& entry : anew) entries_.at(entry.job) = entry;
   order_ = std::set<Entry>(anew.begin(), anew.end());
   return true;
 }
@@ -98,12 +98,14 @@ bool MultifactorQueue::calculate(const View& view) {
 void MultifactorQueue::push(const View& view, JobId id) {
   const JobInfo& job = view.job(id);
   users_.try_emplace(job.user, User{.known = view.now});
-  if (entries_.size() <= index_of(id)) entries_.resize(index_of(id) + 1);
-  Entry& entry = entries_[index_of(id)];
+  Entry& entry = entries_[id];
   entry = {priority(view, id, view.now), job.submit, id};
   order_.insert(entry);
 }
 
-void MultifactorQueue::remove(JobId id) { order_.erase(entries_[index_of(id)]); }
+void MultifactorQueue::remove(JobId id) {
+  order_.erase(entries_.at(id));
+  entries_.erase(id);
+}
 
 }  // namespace schedmate

@@ -49,9 +49,9 @@ class MultifactorQueue {
   void ended(const View& view, JobId id) { use(view, id, -view.job(id).gpus); }
 
   struct Entry {
-    std::uint32_t priority;
+    std::uint32_t priority = 0;
     SimTime submit;
-    JobId job;
+    JobId job{};
     auto operator<=>(const Entry& other) const {
       if (const auto order = other.priority <=> priority; order != 0) return order;
       if (const auto order = submit <=> other.submit; order != 0) return order;
@@ -76,7 +76,7 @@ class MultifactorQueue {
 
   MultifactorWeights weights_;
   std::set<Entry> order_;
-  std::vector<Entry> entries_;  // by JobId: what order_ holds
+  JobMap<Entry> entries_;  // what order_ holds
   std::map<std::uint32_t, User> users_;
   SimTime next_ = SimTime::min();
 };

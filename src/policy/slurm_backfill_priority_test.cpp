@@ -14,12 +14,11 @@ class PriorityWorld {
   explicit PriorityWorld(const MultifactorWeights& weights) : queue_(weights) {}
 
   JobId submit(std::uint32_t user, int gpus, SimTime when) {
-    const JobId id{static_cast<std::uint32_t>(jobs_.size())};
-    JobInfo job;
+    const JobId id = jobs_.end();
+    JobInfo& job = jobs_[id];
     job.user = user;
     job.gpus = gpus;
     job.submit = job.entered = when;
-    jobs_.push_back(job);
     queue_.push(view(when), id);
     return id;
   }
@@ -44,7 +43,7 @@ class PriorityWorld {
  private:
   [[nodiscard]] View view(SimTime now) const { return {now, {}, {}, jobs_, cluster_, {}}; }
 
-  std::vector<JobInfo> jobs_;
+  JobMap<JobInfo> jobs_;
   Cluster cluster_{{.name = "vc", .nodes = 2, .gpus_per_node = 8, .gpu_type = ""},
                    Placer::consolidate};
   MultifactorQueue queue_;

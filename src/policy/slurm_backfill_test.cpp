@@ -19,8 +19,7 @@ std::vector<std::int64_t> starts(const std::vector<SmallJob>& jobs, int nodes,
   settings.insert(first_come.begin(), first_come.end());
   const Trace trace = testing::small_trace(jobs);
   const ClusterSpec cluster = testing::small_cluster({nodes}, 4);
-  const auto scheduler =
-      make_scheduler("slurm_backfill", {trace, cluster, {}, 1}, PolicyOptions(settings));
+  const auto scheduler = make_scheduler("slurm_backfill", {cluster}, PolicyOptions(settings));
   std::vector<std::int64_t> result;
   const auto played = simulate(trace, cluster, *scheduler, {});
   for (const JobOutcome& outcome : played->outcomes) {
@@ -67,8 +66,7 @@ TEST_CASE("settings out of Slurm's bounds are refused, with the bounds") {
   const Trace trace = testing::small_trace({{0, 1, 1}});
   const ClusterSpec cluster = testing::small_cluster({1});
   const auto error_of = [&](const Settings& settings) {
-    const auto made =
-        make_scheduler("slurm_backfill", {trace, cluster, {}, 1}, PolicyOptions(settings));
+    const auto made = make_scheduler("slurm_backfill", {cluster}, PolicyOptions(settings));
     return made ? std::string("made") : made.error().message;
   };
   CHECK(error_of({}) == "made");
@@ -83,7 +81,7 @@ TEST_CASE("settings out of Slurm's bounds are refused, with the bounds") {
 TEST_CASE("slurm_backfill plans with the user's limit unless told otherwise") {
   const Trace trace = testing::small_trace({{0, 1, 1}});
   const ClusterSpec cluster = testing::small_cluster({1});
-  CHECK(make_scheduler("slurm_backfill", {trace, cluster, {}, 1}, {})->estimator == "limit");
+  CHECK(make_scheduler("slurm_backfill", {cluster}, {})->estimator == "limit");
 }
 
 }  // namespace

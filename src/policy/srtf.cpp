@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// srtf: shortest remaining time first, preemptive (lucid.md 4).
+/// srtf: shortest remaining time first, preemptive, as in Lucid's baselines.
 ///
 /// Order: estimated remaining run time (overheads of earlier preemptions included); on equality
 /// waiting before running, then order of queueing or of start. All waiting and running jobs share

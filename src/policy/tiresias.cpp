@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// tiresias: discretised two-dimensional least attained service (NSDI'19), preemptive (lucid.md 4).
+/// tiresias: discretised two-dimensional least attained service (NSDI'19), preemptive.
 ///
 /// Attained service = GPUs x run time. A job is in the highest queue until its service exceeds the
 /// first threshold, in the next until it exceeds the second, and so on. Order: queue, then
@@ -50,11 +50,10 @@ class Tiresias {
   void operator()(const View& view, Plan& plan) {
     for (const JobId id : view.ended) {
       queue_.remove(id);
-      ++version_[index_of(id)];
+      tracks_.erase(id);
     }
     for (const JobId id : view.arrived) {
-      version_.resize(view.jobs.size());
-      forgiven_.resize(view.jobs.size());
+      tracks_[id] = {};
       queue_.wait(id, view.job(id).gpus, key(view, id));
     }
     pending_ = pending_ || !view.ended.empty() || !view.arrived.empty();
@@ -69,10 +68,14 @@ class Tiresias {
 
  private:
   using Dues = std::priority_queue<Due>;
+  struct Track {
+    std::uint32_t version = 0;  // counts starts and stops
+    Seconds forgiven{0};        // run time before the last promotion
+  };
 
   [[nodiscard]] std::int64_t service(const View& view, JobId id) const {
     const JobInfo& job = view.job(id);
-    return job.gpus * (job.run_time(view.now) - forgiven_[index_of(id)]).count();
+    return job.gpus * (job.run_time(view.now) - tracks_.at(id).forgiven).count();
   }
   [[nodiscard]] std::size_t level(const View& view, JobId id) const {
     const std::int64_t needed = std::max(service(view, id), least_service(view.job(id)));
@@ -87,8 +90,9 @@ class Tiresias {
   /// Service that the job is all but sure to need in all, GPU seconds; 0 when nobody knows.
   [[nodiscard]] std::int64_t least_service(const JobInfo& job) const {
     constexpr double most = 1e15;
-    if (!is_advised(job)) return 0;
-    return static_cast<std::int64_t>(std::clamp(job.low.count() * job.gpus, 0.0, most));
+    if (!is_advised(job) || !job.distribution) return 0;
+    const double least_s = job.distribution->p10.count();
+    return static_cast<std::int64_t>(std::clamp(least_s * job.gpus, 0.0, most));
   }
   /// Run time that advice expects to be left, seconds; nothing when there is none.
   [[nodiscard]] std::optional<double> left_s(const View& view, JobId id) const {
@@ -119,7 +123,11 @@ class Tiresias {
   }
 
   void drop_stale(Dues& dues) const {
-    while (!dues.empty() && dues.top().version != version_[index_of(dues.top().id)]) dues.pop();
+    const auto is_stale = [&](const Due& due) {
+      const Track* track = tracks_.find(due.id);
+      return track == nullptr || track->version != due.version;
+    };
+    while (!dues.empty() && is_stale(dues.top())) dues.pop();
   }
 
   template <class Action>
@@ -137,7 +145,7 @@ class Tiresias {
     if (queue == options_.thresholds.size()) return;
     const std::int64_t missing = options_.thresholds[queue] - service(view, id);
     const std::int64_t run = missing / view.job(id).gpus + 1;
-    demotions_.push({run_since + Seconds(run), id, version_[index_of(id)]});
+    demotions_.push({run_since + Seconds(run), id, tracks_.at(id).version});
   }
 
   void expect_promotion(const View& view, JobId id) {
@@ -145,7 +153,7 @@ class Tiresias {
         options_.promote * FractionalSeconds(view.job(id).run_time(view.now)).count();
     if (options_.promote <= 0 || level(view, id) == 0) return;
     const auto wait = Seconds(static_cast<std::int64_t>(std::floor(patience)) + 1);
-    promotions_.push({view.now + wait, id, version_[index_of(id)]});
+    promotions_.push({view.now + wait, id, tracks_.at(id).version});
   }
 
   void decide(const View& view, Plan& plan) {
@@ -155,7 +163,7 @@ class Tiresias {
       expect_demotion(view, id, view.now);
     });
     take_due(promotions_, view.now, [&](JobId id) {
-      forgiven_[index_of(id)] = view.job(id).run_time(view.now);
+      tracks_.at(id).forgiven = view.job(id).run_time(view.now);
       queue_.rekey(id, key(view, id));
     });
     const auto& choice = queue_.choose(view.cluster.total_gpus(), {});
@@ -178,14 +186,13 @@ class Tiresias {
   void move(JobId id, Put put) {
     queue_.remove(id);
     put(id);
-    ++version_[index_of(id)];
+    ++tracks_.at(id).version;
   }
 
   TiresiasOptions options_;
   QuotaQueue queue_;
-  bool pending_ = false;                // something changed since the last decision
-  std::vector<std::uint32_t> version_;  // by JobId: counts starts, stops and ends
-  std::vector<Seconds> forgiven_;       // by JobId: run time before the last promotion
+  bool pending_ = false;  // something changed since the last decision
+  JobMap<Track> tracks_;
   Dues demotions_, promotions_;
 };
 

@@ -14,8 +14,7 @@ using Settings = std::map<std::string, std::string, std::less<>>;
 
 SimResult replay(const Trace& trace, const Settings& settings, int nodes = 1) {
   const ClusterSpec cluster = small_cluster({nodes});
-  const auto scheduler =
-      make_scheduler("tiresias", {trace, cluster, {}}, PolicyOptions(settings)).value();
+  const auto scheduler = make_scheduler("tiresias", {cluster}, PolicyOptions(settings)).value();
   return simulate(trace, cluster, scheduler, {}).value();
 }
 
@@ -72,8 +71,7 @@ TEST_CASE("attained service counts GPUs: a wide job is demoted before a narrow o
 std::vector<JobOutcome> advised(const Trace& trace, const std::string& defer, Estimator foretell) {
   const ClusterSpec cluster = small_cluster({1});
   const Settings settings{{"thresholds", "800"}, {"defer", defer}};
-  const auto scheduler =
-      make_scheduler("tiresias+sm", {trace, cluster, {}}, PolicyOptions(settings)).value();
+  const auto scheduler = make_scheduler("tiresias+sm", {cluster}, PolicyOptions(settings)).value();
   SimOptions options;
   options.estimator = std::move(foretell);
   return simulate(trace, cluster, scheduler, options).value().outcomes;
@@ -85,7 +83,7 @@ TEST_CASE("with SchedMate no preemption that does not pay, and all that do") {
     const Trace trace = small_trace({{0, 8, duration_s}, {30, 8, 30}});
     CHECK(replay(trace, {{"thresholds", "800"}}).outcomes[1].start == at(120));
     const auto outcomes = advised(trace, "0", [&](const Entering& at) {
-      const double known_s = expected_s[at.row];
+      const double known_s = expected_s[at.job.number];
       return Prediction{.run_time = FractionalSeconds(known_s), .advised = known_s > 0 ? 1.0 : 0.0};
     });
     CHECK(outcomes[0].preemptions == (outcomes[0].end > outcomes[1].end ? 1 : 0));
@@ -109,8 +107,9 @@ TEST_CASE("with SchedMate a job that is all but sure to be large begins in the l
   const Trace trace = small_trace({{0, 8, 60}, {5, 8, 300}, {10, 8, 30}});
   const auto goes_first = [&](double low_s, double advised_share) {
     const auto outcomes = advised(trace, "0", [&](const Entering& at) {
-      return Prediction{.run_time = FractionalSeconds(at.job.duration),
-                        .low = FractionalSeconds(at.row == 1 ? low_s : 0),
+      return Prediction{.run_time = trace.jobs[at.job.number].duration,
+                        .distribution = RunTimeDistribution::point(
+                            FractionalSeconds(at.job.number == 1 ? low_s : 0)),
                         .advised = advised_share};
     });
     return outcomes[1].start == at(60);
@@ -125,8 +124,8 @@ TEST_CASE("with SchedMate a job goes as if submitted `defer` times its run time 
   // j1: 5 + defer x 90, j2: 50 + defer x 30; equal at 0.75.
   const Trace trace = small_trace({{0, 8, 60}, {5, 8, 90}, {50, 8, 30}});
   const auto first = [&](const std::string& defer) {
-    const auto outcomes = advised(trace, defer, [](const Entering& at) {
-      return Prediction{.run_time = FractionalSeconds(at.job.duration), .advised = 1};
+    const auto outcomes = advised(trace, defer, [&](const Entering& at) {
+      return Prediction{.run_time = trace.jobs[at.job.number].duration, .advised = 1};
     });
     return outcomes[1].start < outcomes[2].start ? 1 : 2;
   };

@@ -134,7 +134,7 @@ void Engine::restart_in_vain(JobId id) {
 
 void Engine::count_in_vain(JobId id) {
   const JobOutcome& spent = outcome(id);
-  JobOutcome& result = outcomes_[rows_[index_of(id)]];
+  JobOutcome& result = outcomes_[row_of(id)];
   result.held_gpu_s += spent.held_gpu_s;
   result.overhead_gpu_s += spent.overhead_gpu_s;
   result.lost_gpu_s += spent.lost_gpu_s + at(id).whole * info(id).gpus - spent.overhead_gpu_s;

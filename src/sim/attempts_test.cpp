@@ -36,7 +36,7 @@ FailureCosts failures(Seconds checkpoint = Seconds(1800)) {
 SimResult replay(const Trace& trace, const FailureCosts& failures, bool handler = false,
                  int nodes = 50) {
   const ClusterSpec cluster = small_cluster({nodes});
-  Scheduler fifo = make_scheduler("fifo", {trace, cluster, {}}, {}).value();
+  Scheduler fifo = make_scheduler("fifo", {cluster, {}, 1, forecast_of(trace)}, {}).value();
   fifo.handler = handler;
   SimOptions options;
   options.costs.failures = failures;
@@ -198,8 +198,10 @@ Trace two_large_jobs() {
   return trace;
 }
 
-Prediction small(const Entering& entering) {
-  return {.run_time = FractionalSeconds(entering.job.duration), .use = GpuUse{10, 10, 1000}};
+Estimator small_use(const Trace& trace) {
+  return [&trace](const Entering& at) {
+    return Prediction{.run_time = trace.jobs[at.job.number].duration, .use = GpuUse{10, 10, 1000}};
+  };
 }
 
 TEST_CASE("a newcomer whose memory does not fit dies while it loads and never shares again") {
@@ -210,9 +212,10 @@ TEST_CASE("a newcomer whose memory does not fit dies while it loads and never sh
                                        {"horus", {{"memory_mib", "24576"}, {"tick_s", "1"}}}}) {
     CAPTURE(policy);
     Scheduler scheduler =
-        make_scheduler(policy, {trace, cluster, {}}, PolicyOptions(settings)).value();
+        make_scheduler(policy, {cluster, {}, 1, forecast_of(trace)}, PolicyOptions(settings))
+            .value();
     SimOptions options;
-    options.estimator = small;
+    options.estimator = small_use(trace);
     for (const bool handler : {false, true}) {
       scheduler.handler = handler;
       const SimResult result = simulate(trace, cluster, scheduler, options).value();
@@ -254,10 +257,12 @@ TEST_CASE("no job waits for advice; what comes too late is not followed") {
                                    {.submit_s = 1, .gpus = 8, .duration_s = 10}});
   const ClusterSpec cluster = small_cluster({1});
   SimOptions options;
-  options.estimator = [](const Entering& at) {
-    return Prediction{at.advice_is_due ? FractionalSeconds(at.job.duration) : FractionalSeconds(5)};
+  options.estimator = [&](const Entering& at) {
+    return Prediction{at.advice_is_due ? FractionalSeconds(trace.jobs[at.job.number].duration)
+                                       : FractionalSeconds(5)};
   };
-  const Scheduler sjf = make_scheduler("sjf", {trace, cluster, {}}, PolicyOptions()).value();
+  const Scheduler sjf =
+      make_scheduler("sjf", {cluster, {}, 1, forecast_of(trace)}, PolicyOptions()).value();
   CHECK(simulate(trace, cluster, sjf, options).value().outcomes[2].start == at(50));
   options.costs.advice = Seconds(7);
   const SimResult late = simulate(trace, cluster, sjf, options).value();

@@ -2,7 +2,6 @@
 #include "sim/engine.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "base/random.hpp"
@@ -33,13 +32,7 @@ Engine::Engine(EngineInput input, std::vector<JobOutcome>& outcomes)
       cluster_(input_.partition, input_.options.placer),
       plan_(cluster_, SimTime()),
       echo_(input_.echo),
-      timeline_(input_.first_submit, input_.last_submit) {
-  const std::size_t count = input_.jobs.size();
-  infos_.reserve(count);
-  runs_.reserve(count);
-  rows_.reserve(count);
-  phases_.reserve(count);
-}
+      timeline_(input_.first_submit, input_.last_submit) {}
 
 void Engine::run() {
   for (SimTime instant = next_instant(); instant != never; instant = next_instant()) {
@@ -70,7 +63,7 @@ void Engine::step(SimTime instant) {
 
 SimTime Engine::next_instant() {
   if (idle_calls_ > most_idle_calls) return never;
-  while (!ends_.empty() && ends_.top().version != at(ends_.top().job).version) ends_.pop();
+  while (!ends_.empty() && is_off(ends_.top())) ends_.pop();
   // With nothing left to do a policy may still ask to be woken: for ever, for all we know.
   const EngineJob* entry = next_entry();
   const bool over = unfinished_ == 0 && entry == nullptr && !open_;
@@ -92,7 +85,7 @@ void Engine::finish_due() {
   while (!ends_.empty() && ends_.top().at <= now_) {
     const End end = ends_.top();
     ends_.pop();
-    if (end.version == at(end.job).version) end_run(end.job);
+    if (!is_off(end)) end_run(end.job);
   }
 }
 
@@ -100,7 +93,8 @@ void Engine::learn_due(SimTime until) {
   for (; !ended_elsewhere_.empty() && ended_elsewhere_.top().enters <= until;
        ended_elsewhere_.pop()) {
     const EngineJob& ended = ended_elsewhere_.top();
-    history_.add(input_.trace.jobs[ended.row], {ended.row, ended.enters});
+    if (input_.estimator)
+      input_.estimator.learn(finished_job(input_.trace, ended.row, ended.enters));
   }
 }
 
@@ -123,30 +117,30 @@ Prediction Engine::foretell(std::uint32_t row, SimTime now) {
   if (!input_.estimator) return {FractionalSeconds(job.duration)};
   learn_due(now);
   const bool advice_is_due = now >= job.submit + input_.options.costs.advice;
-  return input_.estimator({job, row, now, history_, advice_is_due});
+  return input_.estimator({known_job(input_.trace, row), now, advice_is_due});
 }
 
 std::optional<JobId> Engine::waiting(std::uint32_t row) const {
-  const auto latest_first = std::views::reverse(rows_);
-  const auto found = std::ranges::find(latest_first, row);
-  if (found == latest_first.end()) return std::nullopt;
-  const auto index = static_cast<std::size_t>(latest_first.end() - found) - 1;
-  if (phases_[index] != JobPhase::queued) return std::nullopt;
-  return static_cast<JobId>(index);
+  for (std::uint32_t i = index_of(standing_.end()); i-- > index_of(standing_.begin());) {
+    const JobStanding* latest = standing_.find(JobId{i});
+    if (latest == nullptr || latest->row != row) continue;
+    return latest->phase == JobPhase::queued ? std::optional(JobId{i}) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 void Engine::withdraw(JobId id, SimTime now) {
   timeline_.advance(level_, now);
   now_ = now;
   outcome(id).queue += now - at(id).waiting_since;
-  phases_[index_of(id)] = JobPhase::ended;
+  standing_.at(id).phase = JobPhase::ended;
   queue_changed(-1, -info(id).gpus);
   ended_.push_back(id);
   --unfinished_;
   next_call_ = std::min(next_call_, round_up(now, input_.partition.round));
 }
 
-JobInfo Engine::describe(const EngineJob& entry) {
+JobInfo Engine::describe(JobId id, const EngineJob& entry) {
   const Job& job = input_.trace.jobs[entry.row];
   const Prediction foretold = foretell(entry.row, now_);
   JobInfo known;
@@ -157,7 +151,7 @@ JobInfo Engine::describe(const EngineJob& entry) {
   known.entered = now_;
   known.estimate = foretold.run_time;
   known.expected = foretold.expected.count() > 0 ? foretold.expected : foretold.run_time;
-  known.low = foretold.low;
+  known.distribution = foretold.distribution;
   known.advised = foretold.advised;
   known.profiled = entry.measured;
   known.alone = entry.alone;
@@ -174,7 +168,7 @@ JobInfo Engine::describe(const EngineJob& entry) {
     profile.memory_util_pct = foretold.use->memory_util_pct;
     profile.memory_mib = foretold.use->memory_mib;
     profile.sharing_score = input_.trace.packing->sharing.score(profile);
-    known.profile = &foretold_.emplace_back(std::move(profile));
+    known.profile = &(foretold_[id] = std::move(profile));
   }
   if (is_drawn(input_.options.seed, entry.row, costs.tracked_share)) known.speed = 1;
   return known;
@@ -186,15 +180,13 @@ void Engine::enter(const EngineJob& entry) {
     outcomes_[entry.row].status = JobStatus::infeasible;
     return;
   }
-  const auto id = static_cast<JobId>(infos_.size());
-  infos_.push_back(describe(entry));
-  rows_.push_back(entry.row);
-  phases_.push_back(JobPhase::queued);
-  Run run;
+  const JobId id{entered_++};
+  infos_[id] = describe(id, entry);
+  standing_[id] = {entry.row, JobPhase::queued};
+  Run& run = runs_[id];
   run.work = run.whole = static_cast<double>(entry.work.count());
   run.waiting_since = now_;
   plan_failure(entry, run);
-  runs_.push_back(run);
   arrived_.push_back(id);
   ++unfinished_;
   queue_changed(1, job.gpus);
@@ -208,7 +200,6 @@ void Engine::call_policy() {
   const View view{now_, arrived_, ended_, infos_, cluster_, input_.options.preemption};
   input_.policy(view, plan_);
   arrived_.clear();
-  ended_.clear();
   for (const Plan::Decision& decision : plan_.decisions()) apply(decision);
   node_changes_.insert(node_changes_.end(), plan_.node_changes().begin(),
                        plan_.node_changes().end());
@@ -216,6 +207,17 @@ void Engine::call_policy() {
     next_call_ = round_up(std::max(plan_.wake(), now_ + Seconds(1)), input_.partition.round);
   }
   if (input_.options.observer) observe();
+  forget_ended();
+}
+
+void Engine::forget_ended() {
+  for (const JobId id : ended_) {
+    infos_.erase(id);
+    runs_.erase(id);
+    standing_.erase(id);
+    foretold_.erase(id);
+  }
+  ended_.clear();
 }
 
 void Engine::apply(const Plan::Decision& decision) {
@@ -233,7 +235,7 @@ void Engine::start_run(JobId id, bool shares) {
   if (!result.started) result.start = now_;
   result.started = true;
   result.queue += now_ - run.waiting_since;
-  phases_[index_of(id)] = JobPhase::running;
+  standing_.at(id).phase = JobPhase::running;
   job.running = true;
   job.run_since = now_;
   run.synced = now_;
@@ -260,7 +262,7 @@ void Engine::stop(JobId id, const Placement& left) {
   outcome(id).held_gpu_s += gpu_seconds(job, now_ - job.run_since);
   job.attained = job.run_time(now_);
   job.running = false;
-  phases_[index_of(id)] = JobPhase::queued;
+  standing_.at(id).phase = JobPhase::queued;
   queue_changed(1, job.gpus);
   level_.running_jobs -= 1;
   set_used(id, 0);
@@ -331,7 +333,7 @@ void Engine::leave(JobId id) {
   job.attained = job.run_time(now_);
   job.running = false;
   ++at(id).version;
-  phases_[index_of(id)] = JobPhase::ended;
+  standing_.at(id).phase = JobPhase::ended;
   level_.running_jobs -= 1;
   set_used(id, 0);
   part(id, others);
@@ -346,8 +348,8 @@ void Engine::finish(JobId id) {
   result.remaining = at(id).work;
   result.exclusive = !info(id).sharing;
   leave(id);
-  const std::uint32_t row = rows_[index_of(id)];
-  history_.add(input_.trace.jobs[row], {row, now_});
+  const std::uint32_t row = row_of(id);
+  if (input_.estimator) input_.estimator.learn(finished_job(input_.trace, row, now_));
   restart_in_vain(id);
   if (input_.on_end) input_.on_end(row);
 }
@@ -358,7 +360,7 @@ void Engine::queue_changed(int jobs, int gpus) {
 }
 
 void Engine::observe() {
-  input_.options.observer({now_, input_.partition.name, cluster_, infos_, rows_, phases_});
+  input_.options.observer({now_, input_.partition.name, cluster_, infos_, standing_});
 }
 
 }  // namespace schedmate

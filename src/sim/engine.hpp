@@ -7,7 +7,6 @@
 /// when anything happened or it asked for it, then node changes. Only instants at which something
 /// can change are visited. Engines that feed each other take their instants in turn (simulate.cpp).
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -114,12 +113,13 @@ class Engine {
   void admit_due();
   void learn_due(SimTime until);
   void call_policy();
+  void forget_ended();
   void apply(const Plan::Decision& decision);
   void observe();
 
   [[nodiscard]] const EngineJob* next_entry() const;
   void enter(const EngineJob& entry);
-  [[nodiscard]] JobInfo describe(const EngineJob& entry);
+  [[nodiscard]] JobInfo describe(JobId id, const EngineJob& entry);
   void start_run(JobId id, bool shares);
   void stop(JobId id, const Placement& left);
   void charge_preemption(JobId id);
@@ -151,13 +151,18 @@ class Engine {
   void set_rate(JobId id, double rate);
   void set_used(JobId id, double used_gpus);
 
-  [[nodiscard]] Run& at(JobId id) { return runs_[index_of(id)]; }
-  [[nodiscard]] JobInfo& info(JobId id) { return infos_[index_of(id)]; }
-  [[nodiscard]] const JobInfo& info(JobId id) const { return infos_[index_of(id)]; }
+  [[nodiscard]] Run& at(JobId id) { return runs_.at(id); }
+  [[nodiscard]] JobInfo& info(JobId id) { return infos_.at(id); }
+  [[nodiscard]] const JobInfo& info(JobId id) const { return infos_.at(id); }
+  [[nodiscard]] std::uint32_t row_of(JobId id) const { return standing_.at(id).row; }
+  [[nodiscard]] bool is_off(const End& end) const {
+    const Run* run = runs_.find(end.job);
+    return run == nullptr || run->version != end.version;
+  }
   /// A restart in vain is nothing to its job, which has ended; count_in_vain() adds what it cost.
   [[nodiscard]] JobOutcome& outcome(JobId id) {
     const bool in_vain = at(id).entry.kind == EngineJob::Kind::in_vain;
-    return in_vain ? in_vain_[id] : outcomes_[rows_[index_of(id)]];
+    return in_vain ? in_vain_[id] : outcomes_[row_of(id)];
   }
   void queue_changed(int jobs, int gpus);
 
@@ -167,7 +172,6 @@ class Engine {
   Cluster cluster_;
   Plan plan_;
   NodeEcho echo_;
-  History history_;
   TimelineRecorder timeline_;
   TimelineBin level_;
 
@@ -181,11 +185,12 @@ class Engine {
   std::uint64_t calls_ = 0;
   std::size_t unfinished_ = 0;    // entered and not ended
   std::uint64_t idle_calls_ = 0;  // since the last end or arrival
-  std::vector<JobInfo> infos_;
-  std::vector<Run> runs_;
-  std::vector<std::uint32_t> rows_;
-  std::vector<JobPhase> phases_;
-  std::deque<Profile> foretold_;  // what JobInfo::profile points to when nothing was measured
+  // Of jobs that are here, or whose end the policy has not been told of yet.
+  std::uint32_t entered_ = 0;  // in all: the next id
+  JobMap<JobInfo> infos_;
+  JobMap<Run> runs_;
+  JobMap<JobStanding> standing_;
+  JobMap<Profile> foretold_;  // what JobInfo::profile points to when nothing was measured
   std::vector<JobId> arrived_, ended_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };

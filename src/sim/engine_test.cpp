@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "tests/support/estimators.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
@@ -188,10 +189,7 @@ TEST_CASE("a policy that asks to be called is called then, rounded up and never 
 TEST_CASE("the estimator is asked once, on entry, and knows the jobs that have ended by then") {
   std::vector<std::int64_t> known;
   SimOptions options;
-  options.estimator = [&](const Entering& at) {
-    known.push_back(at.history.of_all().count);
-    return Prediction{FractionalSeconds(1)};
-  };
+  options.estimator = testing::CountsEnds{known};
   // j0 ends at 10, in time for j2, which arrives then.
   const Trace trace = small_trace({{0, 1, 10}, {9, 1, 10}, {10, 1, 10}, {30, 1, 10}});
   replay(trace, small_cluster({1}), Greedy{}, options);

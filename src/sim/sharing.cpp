@@ -26,7 +26,7 @@ double utilisation(const Profile* profile) {
 }  // namespace
 
 const Profile* Engine::true_profile(JobId id) const {
-  const std::uint32_t profile = input_.trace.jobs[rows_[index_of(id)]].profile;
+  const std::uint32_t profile = input_.trace.jobs[row_of(id)].profile;
   return profile == no_index ? nullptr : &input_.trace.packing->profiles[profile];
 }
 
@@ -59,8 +59,8 @@ Engine::Share Engine::share_of(JobId id) const {
         continue;
       }
       share.alone = false;
-      const std::uint32_t ours = input_.trace.jobs[rows_[index_of(id)]].profile;
-      const std::uint32_t theirs = input_.trace.jobs[rows_[index_of(other)]].profile;
+      const std::uint32_t ours = input_.trace.jobs[row_of(id)].profile;
+      const std::uint32_t theirs = input_.trace.jobs[row_of(other)].profile;
       if (ours == no_index || theirs == no_index) continue;
       const PackingTables& tables = *input_.trace.packing;
       rate *= newcomer ? tables.rate(ours, theirs).newcomer : tables.rate(theirs, ours).resident;

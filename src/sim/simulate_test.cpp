@@ -5,6 +5,7 @@
 #include <schedmate/sim.hpp>
 #include <set>
 
+#include "tests/support/estimators.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
@@ -118,10 +119,7 @@ TEST_CASE("as released a job enters its VC at submission, and its queue counts t
 TEST_CASE("what ended in the profiler is known to the estimator of its VC") {
   std::vector<std::int64_t> known;
   SimOptions options;
-  options.estimator = [&](const Entering& at) {
-    known.push_back(at.history.of_all().count);
-    return Prediction{FractionalSeconds(0)};
-  };
+  options.estimator = testing::CountsEnds{known};
   // j0 ends in the profiler at 60; j1 (16 GPUs) enters its VC at 59, j2 at 60.
   const Trace trace = small_trace({{0, 8, 60}, {59, 16, 10}, {60, 16, 10}});
   CHECK(simulate(trace, small_cluster({3}), with_profiler(), options).has_value());
@@ -135,10 +133,10 @@ TEST_CASE("every decision point is shown to the observer, the profiler's too") {
   options.observer = [&](const SimOptions::Moment& moment) {
     ++moments;
     seen.insert(moment.vc);
-    for (std::size_t i = 0; i < moment.jobs.size(); ++i) {
-      const bool holds = !moment.cluster.allocation(static_cast<JobId>(i)).empty();
-      CHECK(holds == (moment.phase[i] == JobPhase::running));
-    }
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      const bool holds = !moment.cluster.allocation(id).empty();
+      CHECK(holds == (standing.phase == JobPhase::running));
+    });
   };
   const Trace trace = small_trace({{0, 8, 60}, {0, 8, 300}, {5, 16, 10}});
   const SimResult result = simulate(trace, small_cluster({3}), with_profiler(), options).value();

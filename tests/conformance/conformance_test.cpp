@@ -117,7 +117,7 @@ TEST_CASE("a setting that a policy does not know is not found, and its nearest o
   const World world = random_world(1);
   const auto error_of = [&](std::string_view policy, const std::string& setting) {
     std::map<std::string, std::string, std::less<>> settings{{setting, "1"}};
-    const auto made = make_scheduler(policy, {world.trace, world.cluster, {}},
+    const auto made = make_scheduler(policy, {world.cluster, {}, 1, forecast_of(world.trace)},
                                      PolicyOptions(std::move(settings)));
     return made ? Error{ErrorCode::invalid, "made"} : made.error();
   };

@@ -64,21 +64,22 @@ struct Past {
   void look(const SimOptions::Moment& moment) {
     if (moment.now >= until) return;
     text += fmt::format("{} {}:", moment.vc, seconds_of(moment.now));
-    for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-      if (moment.phase[i] != JobPhase::running) continue;
-      ran.insert(moment.trace_rows[i]);
-      text += fmt::format(" {}", moment.jobs[i].id);
-      for (const Slice& slice : moment.cluster.allocation(static_cast<JobId>(i)))
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      if (standing.phase != JobPhase::running) return;
+      ran.insert(standing.row);
+      text += fmt::format(" {}", moment.jobs.at(id).id);
+      for (const Slice& slice : moment.cluster.allocation(id))
         text += fmt::format("@{}:{:x}", slice.node, slice.gpus);
-    }
+    });
     text += '\n';
   }
   void note(const Entering& at, const Prediction& said) {
     if (at.now >= until) return;
     foretold += said.blind ? 0 : 1;
-    text += fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
-                        said.run_time.count(), said.low.count(), said.expected.count(),
-                        said.advised, said.blind, said.source);
+    text +=
+        fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
+                    said.run_time.count(), (said.distribution ? said.distribution->p10.count() : 0),
+                    said.expected.count(), said.advised, said.blind, said.source);
     if (said.use) text += fmt::format(" {:a} {:a}", said.use->gpu_util_pct, said.use->memory_mib);
     text += '\n';
   }
@@ -96,17 +97,15 @@ SimResult replay(World& world, const Arm& arm, std::uint64_t seed, Past& past) {
   for (std::size_t row = 0; row < world.trace.jobs.size(); ++row)
     world.trace.jobs[row].profile = workload.profile_of_row[row];
   world.trace.packing = workload.tables;
-  Prepared prepared{make_scheduler(arm.policy, {world.trace, world.cluster, {}, seed},
+  Prepared prepared{make_scheduler(arm.policy, {world.cluster, {}, seed, forecast_of(world.trace)},
                                    PolicyOptions(arm.settings))
                         .value(),
                     {}};
-  prepared.options.estimator = [&past, inner = make_estimator(prepared.scheduler, arm.estimate,
-                                                              {world.trace, seed, &workload})
-                                                   .value()](const Entering& at) {
-    const Prediction said = inner(at);
-    past.note(at, said);
-    return said;
-  };
+  prepared.options.estimator =
+      watched(make_estimator(prepared.scheduler, arm.estimate,
+                             testing::replay_input(world.trace, seed, &workload))
+                  .value(),
+              [&past](const Entering& at, const Prediction& said) { past.note(at, said); });
   prepared.options.observer = [&](const SimOptions::Moment& moment) { past.look(moment); };
   if (seed % 2 == 1) prepared.options.costs.failures = frequent_failures();
   return replay(world, prepared);

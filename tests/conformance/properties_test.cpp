@@ -12,7 +12,8 @@ namespace {
 /// Two jobs, one after the other on one node, replayed by fifo.
 struct TwoJobs {
   World world{testing::small_trace({{0, 8, 100}, {10, 8, 50}}), testing::small_cluster({2})};
-  Scheduler scheduler = make_scheduler("fifo", {world.trace, world.cluster, {}}, {}).value();
+  Scheduler scheduler =
+      make_scheduler("fifo", {world.cluster, {}, 1, forecast_of(world.trace)}, {}).value();
   SimOptions options;
   SimResult result = simulate(world.trace, world.cluster, scheduler, options).value();
 

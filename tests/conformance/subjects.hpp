@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/conformance/random_world.hpp"
+#include "tests/support/advised.hpp"
 
 namespace schedmate {
 Result<Scheduler> make_aged_sjf(const PolicyInput& input, PolicyOptions& settings);
@@ -84,14 +85,17 @@ inline Prepared prepare(const Subject& subject, const World& world, std::uint64_
                         const Defects& defects) {
   PolicyOptions settings(subject.settings);
   Prepared prepared{
-      make_scheduler(subject.row, {world.trace, world.cluster, defects, seed}, settings).value(),
+      make_scheduler(subject.row, {world.cluster, defects, seed, forecast_of(world.trace)},
+                     settings)
+          .value(),
       {}};
   if (prepared.scheduler.advice.starts_with("advisor"))
     prepared.workload = light_workload(world.trace);
   const std::string estimators[] = {prepared.scheduler.estimator, "column:estimate_s", "oracle"};
-  prepared.options.estimator = make_estimator(prepared.scheduler, estimators[seed % 3],
-                                              {world.trace, seed, prepared.workload.get()})
-                                   .value();
+  prepared.options.estimator =
+      make_estimator(prepared.scheduler, estimators[seed % 3],
+                     testing::replay_input(world.trace, seed, prepared.workload.get()))
+          .value();
   prepared.options.defects = defects;
   prepared.options.seed = seed;
   if (seed % 4 == 1) prepared.options.costs.tracked_share = 0.5;

@@ -142,18 +142,19 @@ struct Evictions {
   std::vector<std::uint32_t> shared_again;
 
   void look(const SimOptions::Moment& moment) {
-    for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-      const std::uint32_t row = moment.trace_rows[i];
-      const SimTime since = moment.jobs[i].run_since;
+    moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+      const std::uint32_t i = index_of(id);
+      const std::uint32_t row = standing.row;
+      const SimTime since = moment.jobs.at(id).run_since;
       const auto before = sharing.find({row, i});
-      const bool ended = moment.phase[i] == JobPhase::ended;
-      const bool runs = moment.phase[i] == JobPhase::running;
+      const bool ended = standing.phase == JobPhase::ended;
+      const bool runs = standing.phase == JobPhase::running;
       if (before != sharing.end() && !ended && !(runs && since == before->second)) ++evicted[row];
       if (before != sharing.end()) sharing.erase(before);
-      if (!runs || !is_beside_another(moment, static_cast<JobId>(i))) continue;
+      if (!runs || !is_beside_another(moment, id)) return;
       if (evicted.contains(row)) shared_again.push_back(row);
       sharing[{row, i}] = since;
-    }
+    });
   }
 };
 

@@ -17,15 +17,13 @@ void Watch::complain(const SimOptions::Moment& moment, const std::string& what) 
 
 void Watch::look(const SimOptions::Moment& moment) {
   look_at_cluster(moment);
-  for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-    look_at_job(moment, static_cast<JobId>(i));
-  }
+  moment.standing.for_each([&](JobId id, const JobStanding&) { look_at_job(moment, id); });
 }
 
 void Watch::look_at_job(const SimOptions::Moment& moment, JobId id) {
-  const JobInfo& job = moment.jobs[index_of(id)];
+  const JobInfo& job = moment.jobs.at(id);
   const Placement& where = moment.cluster.allocation(id);
-  const bool running = moment.phase[index_of(id)] == JobPhase::running;
+  const bool running = moment.standing.at(id).phase == JobPhase::running;
   if (job.running != running) complain(moment, fmt::format("{} is and is not running", job.id));
   if (where.empty() == running) complain(moment, fmt::format("{} runs without GPUs", job.id));
   if (moment.now < job.submit) complain(moment, fmt::format("{} is there too early", job.id));
@@ -46,11 +44,10 @@ void Watch::look_at_job(const SimOptions::Moment& moment, JobId id) {
 void Watch::look_at_cluster(const SimOptions::Moment& moment) {
   const Cluster& cluster = moment.cluster;
   std::map<std::pair<std::uint32_t, int>, std::size_t> load;
-  for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-    for (const Slice& slice : cluster.allocation(static_cast<JobId>(i))) {
+  moment.standing.for_each([&](JobId id, const JobStanding&) {
+    for (const Slice& slice : cluster.allocation(id))
       for (int gpu = 0; gpu < 64; ++gpu) load[{slice.node, gpu}] += slice.gpus >> gpu & 1U;
-    }
-  }
+  });
   std::erase_if(load, [](const auto& entry) { return entry.second == 0; });
   int idle = 0;
   for (std::uint32_t node = 0; node < cluster.node_end(); ++node) {
@@ -79,7 +76,7 @@ void Watch::look_at_cluster(const SimOptions::Moment& moment) {
 
 double Progress::rate_of(const SimOptions::Moment& moment, JobId id) const {
   const auto profile_of = [&](JobId job) {
-    return world_.trace.jobs[moment.trace_rows[index_of(job)]].profile;
+    return world_.trace.jobs[moment.standing.at(job).row].profile;
   };
   double slowest = 0;
   for (const Slice& slice : moment.cluster.allocation(id)) {
@@ -105,12 +102,11 @@ void Progress::look(const SimOptions::Moment& moment) {
   const double gone_s = FractionalSeconds(moment.now - seen.at).count();
   for (const auto& [id, job] : seen.running) done_s_[job.row] += job.rate * gone_s;
   std::map<std::uint32_t, Running> running;
-  for (std::uint32_t i = 0; i < moment.jobs.size(); ++i) {
-    if (moment.phase[i] != JobPhase::running) continue;
-    const std::uint32_t row = moment.trace_rows[i];
-    if (!seen.running.contains(i)) ++runs_[row];
-    running[i] = {row, rate_of(moment, static_cast<JobId>(i))};
-  }
+  moment.standing.for_each([&](JobId id, const JobStanding& standing) {
+    if (standing.phase != JobPhase::running) return;
+    if (!seen.running.contains(index_of(id))) ++runs_[standing.row];
+    running[index_of(id)] = {standing.row, rate_of(moment, id)};
+  });
   seen = {moment.now, std::move(running)};
 }
 

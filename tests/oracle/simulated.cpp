@@ -105,12 +105,12 @@ schedmate::Result<Simulated> simulated(const TickInput& input, Run run) {
   const schedmate::ClusterSpec cluster = to_cluster(input);
   schedmate::SimOptions options;
   if (run.mode == Mode::reference) options.defects = schedmate::Defects::reference();
-  const auto scheduler =
-      schedmate::make_scheduler(name_of(run.policy), {trace, cluster, options.defects, 1}, {});
+  const auto scheduler = schedmate::make_scheduler(
+      name_of(run.policy), {cluster, options.defects, 1, schedmate::forecast_of(trace)}, {});
   if (!scheduler) return tl::unexpected(scheduler.error());
   const bool estimates = run.policy == TickPolicy::qssf || run.policy == TickPolicy::lucid;
-  const auto estimator =
-      schedmate::make_estimator(estimates ? "column:estimate" : "oracle", {trace, 1});
+  const auto estimator = schedmate::make_estimator(estimates ? "column:estimate" : "oracle",
+                                                   schedmate::testing::replay_input(trace));
   if (!estimator) return tl::unexpected(estimator.error());
   options.estimator = *estimator;
   const auto result = schedmate::simulate(trace, cluster, *scheduler, options);

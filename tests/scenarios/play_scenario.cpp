@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "tests/scenarios/scenario.hpp"
+#include "tests/support/estimators.hpp"
 
 namespace schedmate::scenario {
 namespace {
@@ -69,12 +70,13 @@ Result<std::string> play_one(const Scenario& scenario, const PolicyLine& line) {
   Settings settings =
       settings_of(std::string_view(line.spec).substr(std::min(colon + 1, line.spec.size())));
   const auto wanted = settings.extract("estimate");
-  const auto scheduler = make_scheduler(line.spec.substr(0, colon),
-                                        {scenario.trace, scenario.cluster, options.defects},
-                                        PolicyOptions(std::move(settings)));
+  const auto scheduler =
+      make_scheduler(line.spec.substr(0, colon),
+                     {scenario.cluster, options.defects, 1, forecast_of(scenario.trace)},
+                     PolicyOptions(std::move(settings)));
   if (!scheduler) return tl::unexpected(scheduler.error());
   auto estimator = make_estimator(*scheduler, wanted.empty() ? std::string() : wanted.mapped(),
-                                  {scenario.trace, 1});
+                                  testing::replay_input(scenario.trace));
   if (!estimator) return tl::unexpected(estimator.error());
   options.estimator = std::move(*estimator);
   const auto result = simulate(scenario.trace, scenario.cluster, *scheduler, options);

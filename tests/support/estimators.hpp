@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Estimators by their command-line name, for tests.
+/// What a replay knows, for tests, and estimators by their command-line name.
 
 #include <schedmate/estimator.hpp>
 #include <string_view>
+#include <vector>
 
 namespace schedmate::testing {
 
-inline Estimator estimator(std::string_view spec, const Trace& trace, std::uint64_t seed = 1) {
-  return make_estimator(spec, {trace, seed}).value();
+inline EstimatorInput replay_input(const Trace& trace, std::uint64_t seed = 1) {
+  EstimatorInput input{.seed = seed, .truth = Truth(trace)};
+  if (trace.packing != nullptr) input.sharing = trace.packing->sharing;
+  return input;
 }
+
+inline Estimator estimator(std::string_view spec, const Trace& trace, std::uint64_t seed = 1) {
+  return make_estimator(spec, replay_input(trace, seed)).value();
+}
+
+/// Notes at each question how many jobs have ended by then.
+struct CountsEnds {
+  std::vector<std::int64_t>& asked;
+  std::int64_t ended = 0;
+
+  void learn(const FinishedJob&) { ++ended; }
+  Prediction operator()(const Entering&) {
+    asked.push_back(ended);
+    return Prediction{FractionalSeconds(1)};
+  }
+};
 
 }  // namespace schedmate::testing
