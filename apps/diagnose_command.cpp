@@ -68,7 +68,7 @@ std::string text_of(const Diagnosis& made, const ModelTally& tally) {
          evidence_text("new since the good run", made.unseen, false);
 }
 
-std::optional<PastJobs> known_history(const Session& session) {
+std::optional<HistoryAccess> known_history(const Session& session) {
   auto history = find_history(session);
   if (history) return *std::move(history);
   fmt::print(stderr, "schedmate: the history was not asked: {}\n", history.error().message);
@@ -76,7 +76,7 @@ std::optional<PastJobs> known_history(const Session& session) {
 }
 
 /// The log of a job of the history, when that is what the caller named.
-Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& input) {
+Result<void> find_job(const std::optional<HistoryAccess>& history, DiagnoseInput& input) {
   std::error_code error;
   if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
     return {};
@@ -89,7 +89,7 @@ Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& inp
 }
 
 /// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
-void add_history(const Session& session, const std::optional<PastJobs>& history,
+void add_history(const Session& session, const std::optional<HistoryAccess>& history,
                  const DiagnoseInput& input, Diagnosis& made) {
   if (!history || !input.job) return;
   const auto progress = track(input.paths, {input.rules});
