@@ -14,6 +14,7 @@
 #include <set>
 
 #include "advisor/advisor.hpp"
+#include "advisor/match.hpp"
 #include "base/random.hpp"
 
 namespace schedmate {
@@ -96,10 +97,11 @@ void count(const Case& each, const std::vector<FoundJob>& got, const std::set<st
   score.right += hits;
 }
 
-void show(const Case& each, const std::vector<FoundJob>& got) {
+void show(const Case& each, const Fields& fields, const std::vector<FoundJob>& got) {
   for (const FoundJob& job : got) {
     if (each.similar.contains(job.record.id) || each.related.contains(job.record.id)) continue;
-    fmt::print("  {} got {} {:.2f}: {}\n", each.id, job.record.id, job.score, describe(job.match));
+    fmt::print("  {} got {} {:.2f}: {}\n", each.id, job.record.id, job.score,
+               describe(match_fields(fields, job.record.fields)));
   }
 }
 
@@ -125,7 +127,7 @@ Score run(const std::vector<Case>& cases, const Setup& setup) {
     JobRecord record = make_record(submission, facts, FlagRules::built_in());
     const auto got = find_similar({**store, **index, record.fields, each.id}, options);
     if (!got) std::abort();
-    if (setup.show) show(each, *got);
+    if (setup.show) show(each, record.fields, *got);
     count(each, *got, seen, score);
     record.outcome.emplace();
     record.outcome->state = EndState::completed;

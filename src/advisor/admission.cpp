@@ -189,28 +189,4 @@ double likeness(FlagClass relation) {
   }
 }
 
-Result<std::vector<Repeated>> find_repeated(Store& store, const Submission& submission,
-                                            const Fields* ours, const FlagRules& rules) {
-  JobFilter filter;
-  filter.user = submission.user;
-  filter.entry = read_command_flags(submission.job.command, rules).entry;
-  filter.limit = submissions_of_an_entry;
-  filter.brief = true;
-  filter.finished = true;
-  std::vector<Repeated> repeated;
-  const auto look = [&](JobRecord record) {
-    if (record.id == submission.id) return true;
-    Verdict verdict = judge({submission, ours, record}, rules);
-    if (verdict.resubmission()) repeated.push_back({std::move(record), std::move(verdict)});
-    return true;
-  };
-  if (auto done = store.each(filter, look); !done) return tl::unexpected(done.error());
-  filter.finished = false;
-  if (repeated.empty())
-    if (auto done = store.each(filter, look); !done) return tl::unexpected(done.error());
-  std::ranges::stable_sort(repeated, {},
-                           [](const Repeated& each) { return each.verdict.relation; });
-  return repeated;
-}
-
 }  // namespace schedmate

@@ -56,18 +56,4 @@ struct BothFlags {
 
 inline constexpr std::size_t submissions_of_an_entry = 64;  ///< the user's latest are looked at
 
-/// An earlier submission that this one repeats.
-struct Repeated {
-  JobRecord record;
-  Verdict verdict;
-};
-
-/// The nearest first: by class, then newest. Looks at the user's latest submissions of the same
-/// entry that have ended, which a sweep of a hundred running ones must not hide; when none of those
-/// repeats it, at the latest of all. Errors: those of the store.
-[[nodiscard]] Result<std::vector<Repeated>> find_repeated(Store& store,
-                                                          const Submission& submission,
-                                                          const Fields* ours,
-                                                          const FlagRules& rules);
-
 }  // namespace schedmate

@@ -198,23 +198,5 @@ TEST_CASE("rows of an operator replace and add; broken ones are named with their
             .find("'x' is a name of 'a' and of 'b'") != std::string::npos);
 }
 
-TEST_CASE("earlier submissions come by likeness, then newest first") {
-  const auto store = open_store("memory");
-  REQUIRE(store);
-  int number = 0;
-  for (const char* more : {"", " --seed 1", " --batch_size 9", " --dataset other", " --wd 1"}) {
-    JobRecord earlier = record(submission(std::string(base) + more));
-    earlier.id = "j" + std::to_string(number);
-    earlier.submit = at(number++);
-    earlier.entry = "train.py";
-    REQUIRE((*store)->put(earlier));
-  }
-  const auto repeated = find_repeated(**store, submission(base), nullptr, rules());
-  REQUIRE(repeated);
-  std::string ids;
-  for (const Repeated& each : *repeated) ids += each.record.id + " ";
-  CHECK(ids == "j1 j0 j4 j2 ");
-}
-
 }  // namespace
 }  // namespace schedmate

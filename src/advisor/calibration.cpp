@@ -7,7 +7,7 @@
 #include <map>
 
 #include "advisor/estimates.hpp"
-#include "advisor/experience.hpp"
+#include "advisor/stored_jobs.hpp"
 
 namespace schedmate {
 namespace {

@@ -3,39 +3,14 @@
 
 #include <algorithm>
 #include <schedmate/paper.hpp>
-#include <tuple>
+
+#include "advisor/order_of_advice.hpp"
+#include "advisor/stored_jobs.hpp"
 
 namespace schedmate {
-namespace {
-
-constexpr double cosine_share = 0.3;
-
-bool has_ended(const JobRecord& record) {
-  return record.outcome && record.outcome->state != EndState::unknown;
-}
-
-/// What is known of a text's jobs is known of all of them: they have the same fields.
-Result<void> add_jobs(const SimilarityQuery& query, const SimilarText& text,
-                      const SimilarityOptions& options, std::vector<FoundJob>& found) {
-  JobFilter filter;
-  filter.text_id = text.text_id;
-  filter.finished = true;
-  filter.limit = jobs_of_a_text;
-  filter.brief = true;
-  return query.store.each(filter, [&](JobRecord record) {
-    Match match = match_fields(query.fields, record.fields);
-    const double score =
-        options.paper ? text.score : mixed_score(text.score, match.score, options.similar_cosine);
-    const bool fits = options.paper || match.same_kind();
-    if (fits && score >= threshold_of(options) && record.id != query.without && has_ended(record))
-      found.push_back({std::move(record), score, std::move(match)});
-    return true;
-  });
-}
-
-}  // namespace
 
 double mixed_score(double cosine, double fields, double similar_cosine) {
+  constexpr double cosine_share = 0.3;
   constexpr double measure = 0.70;
   const double threshold = std::clamp(similar_cosine, 0.01, 0.99);
   const double stretched = cosine < threshold
@@ -50,19 +25,13 @@ double threshold_of(const SimilarityOptions& options) {
 
 Result<std::vector<FoundJob>> find_similar(const SimilarityQuery& query,
                                            const SimilarityOptions& options) {
+  Submission ours;
+  ours.id = query.without;
+  StoredJobs jobs(query.store, query.index, {ours, query.fields, FlagRules::built_in()});
+  auto similar = similar_jobs(jobs, options);
+  if (!similar) return tl::unexpected(similar.error());
   std::vector<FoundJob> found;
-  const std::string text = embedding_text(query.fields);
-  if (text.empty()) return found;
-  if (auto done = query.index.refresh(); !done) return tl::unexpected(done.error());
-  const auto texts = query.index.nearest(text, nearest_texts);
-  if (!texts) return tl::unexpected(texts.error());
-  for (const SimilarText& each : *texts)
-    if (auto done = add_jobs(query, each, options, found); !done)
-      return tl::unexpected(done.error());
-  std::ranges::stable_sort(found, std::ranges::greater(), [](const FoundJob& each) {
-    return std::tuple(each.score, each.record.submit, std::string_view(each.record.id));
-  });
-  if (found.size() > options.most) found.resize(options.most);
+  for (auto& [job, score] : *similar) found.push_back({std::move(job), score});
   return found;
 }
 

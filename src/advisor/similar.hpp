@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Past jobs like this one (paper 3.1, Similar Job Retrieval; design 5.2): the nearest texts by
-/// vector, then field by field.
+/// Past jobs like this one (paper 3.1, Similar Job Retrieval): the nearest texts by vector, then
+/// field by field. similar_jobs() of order_of_advice.hpp is the search itself.
 
 #include <schedmate/search.hpp>
 #include <string>
 #include <vector>
 
-#include "advisor/match.hpp"
+#include "advisor/fields.hpp"
 
 namespace schedmate {
 
@@ -23,15 +23,9 @@ struct SimilarityOptions {
 inline constexpr std::size_t nearest_texts = 64;  ///< the re-rank chooses among these
 inline constexpr std::size_t jobs_of_a_text = 16;
 
-struct FoundJob {
-  JobRecord record;  ///< brief
-  double score = 0;
-  Match match;
-};
-
-/// 0.3 x cosine + 0.7 x fields (dependencies: better than either on labelled jobs). Cosines of an
-/// embedder with another threshold are first stretched so that its threshold becomes that of
-/// `lexical`: texts without anything in common have 0.6 and more with some models.
+/// 0.3 x cosine + 0.7 x fields (better than either on labelled jobs, bench/similar_labels.cpp).
+/// Cosines of an embedder with another threshold are first stretched so that its threshold becomes
+/// that of `lexical`: texts without anything in common have 0.6 and more with some models.
 [[nodiscard]] double mixed_score(double cosine, double fields, double similar_cosine);
 
 /// The threshold in effect.
@@ -45,7 +39,13 @@ struct SimilarityQuery {
   std::string_view without;  ///< this job is no neighbour of itself
 };
 
-/// Jobs with an outcome, best first, equal scores newest first. Errors: of store and embedder.
+struct FoundJob {
+  JobRecord record;  ///< brief
+  double score = 0;
+};
+
+/// Jobs of a store that have ended, best first, equal scores newest first. Errors: those of store
+/// and embedder.
 [[nodiscard]] Result<std::vector<FoundJob>> find_similar(const SimilarityQuery& query,
                                                          const SimilarityOptions& options);
 

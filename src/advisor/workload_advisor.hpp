@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The Advisor in the loop of a replay: the same admission, search and estimate as advise()
-/// (advisor.hpp), on the metadata of a Workload and a history that is kept in memory as numbers,
-/// so that a month of submissions takes seconds. A test holds it against advise() itself.
+/// The Advisor in the loop of a replay: the order of an advice (order_of_advice.hpp) on the
+/// metadata of a Workload and the jobs that have ended so far (replayed_jobs.hpp). A test holds it
+/// against advise(), which asks a Store for them.
 
 #include <memory>
 #include <schedmate/advice.hpp>

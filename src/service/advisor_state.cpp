@@ -42,16 +42,16 @@ Result<Embedder> open_embedder(const Session& session) {
   return embedder;
 }
 
-Result<PastJobs> open_history(const Session& session) {
+Result<HistoryAccess> open_history(const Session& session) {
   const auto owner = make_state_folder(session.state_dir());
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
   auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
   if (!store) return tl::unexpected(store.error());
-  return PastJobs{std::move(*store), *owner};
+  return HistoryAccess{std::move(*store), *owner};
 }
 
-Result<std::optional<PastJobs>> find_history(const Session& session) {
+Result<std::optional<HistoryAccess>> find_history(const Session& session) {
   std::error_code error;
   if (session.settings.text("store").empty() && !std::filesystem::exists(file_of(session), error))
     return std::nullopt;

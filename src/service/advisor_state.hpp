@@ -12,15 +12,15 @@
 namespace schedmate::service {
 
 /// The store of past jobs alone.
-struct PastJobs {
+struct HistoryAccess {
   std::unique_ptr<Store> store;
   bool is_operator = false;  ///< the caller owns the state directory
 };
 
 /// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
-[[nodiscard]] Result<PastJobs> open_history(const Session& session);
+[[nodiscard]] Result<HistoryAccess> open_history(const Session& session);
 /// The same for a history that is there; nothing is made.
-[[nodiscard]] Result<std::optional<PastJobs>> find_history(const Session& session);
+[[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const Session& session);
 
 struct AdvisorState {
   std::unique_ptr<Store> store;

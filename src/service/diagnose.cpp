@@ -20,7 +20,8 @@ void warn_of_history(const Error& error, std::vector<std::string>& warnings) {
   warnings.push_back("the history was not asked: " + error.message);
 }
 
-std::optional<PastJobs> known_history(const Session& session, std::vector<std::string>& warnings) {
+std::optional<HistoryAccess> known_history(const Session& session,
+                                           std::vector<std::string>& warnings) {
   auto history = find_history(session);
   if (history) return *std::move(history);
   warn_of_history(history.error(), warnings);
@@ -28,7 +29,7 @@ std::optional<PastJobs> known_history(const Session& session, std::vector<std::s
 }
 
 /// The log of a job of the history, when that is what the caller named.
-Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& input) {
+Result<void> find_job(const std::optional<HistoryAccess>& history, DiagnoseInput& input) {
   std::error_code error;
   if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
     return {};
@@ -41,7 +42,7 @@ Result<void> find_job(const std::optional<PastJobs>& history, DiagnoseInput& inp
 }
 
 /// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
-Result<void> add_history(const Session& session, const std::optional<PastJobs>& history,
+Result<void> add_history(const Session& session, const std::optional<HistoryAccess>& history,
                          const DiagnoseInput& input, Diagnosis& made) {
   if (!history || !input.job) return {};
   const auto progress = schedmate::track(input.paths, {input.rules});

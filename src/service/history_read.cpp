@@ -13,7 +13,7 @@ namespace schedmate::service {
 namespace {
 
 /// The history, for one who may see everybody's jobs.
-Result<PastJobs> open_for_operator(const Session& session, std::string_view action) {
+Result<HistoryAccess> open_for_operator(const Session& session, std::string_view action) {
   auto history = open_history(session);
   if (!history || history->is_operator) return history;
   return fail(ErrorCode::refused,
