@@ -4,6 +4,7 @@
 /// What earlier failures say of the one at hand: where and how often it was seen, and whether its
 /// recommendation is still within the caps. Values in, values out; nothing is executed.
 
+#include <schedmate/caller.hpp>
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/time.hpp>
 #include <span>
@@ -23,17 +24,11 @@ struct PastFailure {
   bool same_job = false;                ///< an earlier attempt of the job at hand
 };
 
-/// Whoever reads the answer.
-struct SeenBy {
-  std::string user;
-  bool is_operator = false;  ///< may know the jobs of all users
-};
-
 /// The same failure in earlier jobs, newest first in `past`; nothing when there is none. Nodes are
 /// named only when the job at hand had them, too.
 [[nodiscard]] std::optional<SeenBefore> seen_before(std::span<const PastFailure> past,
                                                     std::span<const std::string> allocation,
-                                                    const SeenBy& reader);
+                                                    const Caller& caller);
 
 /// From how many on a recommendation is taken back (ours: against requeue loops on
 /// deterministic errors and drains in series).

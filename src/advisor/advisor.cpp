@@ -46,9 +46,9 @@ Result<std::optional<EarlierFailure>> failure_of(const std::string& id, Store& s
 /// Of other users' jobs neither id nor what tells whose they are.
 std::vector<SimilarJob> shown(const AdviceCase& ours, std::span<const Matched<JobRecord>> matches) {
   std::vector<SimilarJob> similar;
+  const Caller caller{ours.submission.user, ours.parts.role};
   for (const auto& [job, run, rule] : matches) {
-    const bool may_see = ours.parts.is_operator || run.user == ours.submission.user;
-    similar.push_back({may_see ? run.id : "", run.score,
+    similar.push_back({caller.may_see_jobs_of(run.user) ? run.id : "", run.score,
                        rule.empty() ? describe(match_fields(ours.fields, job.fields)) : rule,
                        run.duration, run.state});
   }

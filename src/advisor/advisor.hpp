@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <schedmate/advice.hpp>
+#include <schedmate/caller.hpp>
 #include <schedmate/search.hpp>
 
 #include "advisor/flag_rules.hpp"
@@ -23,7 +24,7 @@ struct AdvisorParts {
   SimilarityOptions similarity;
   std::function<Result<Facts>(const JobSource&)> read_facts;
   TreeAccess tree;
-  bool is_operator = false;  ///< may see whose the similar jobs are
+  Role role = Role::owner;  ///< of the submission's user: may see whose the similar jobs are
 };
 
 /// An advice, and what is to be remembered of the submission.

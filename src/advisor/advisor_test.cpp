@@ -41,7 +41,7 @@ struct World {
   std::string content = "v1";  ///< of train.py
   std::string head = "ref: refs/heads/main\n";
   int readings = 0;
-  bool is_operator = false;
+  Role role = Role::owner;
 
   AdvisorParts parts(std::string_view estimate = "calibrated") {
     TreeAccess tree;
@@ -70,7 +70,7 @@ struct World {
               return facts;
             },
             std::move(tree),
-            is_operator};
+            role};
   }
 
   Advice submit(const std::string& id, const std::string& user, const std::string& command,
@@ -193,7 +193,7 @@ TEST_CASE("another user's like job is found by similarity, and not shown by name
   REQUIRE(advice.similar.size() == 1);
   CHECK(advice.similar[0].id.empty());
   CHECK(advice_json(advice).find("ann") == std::string::npos);
-  world.is_operator = true;
+  world.role = Role::cluster_operator;
   CHECK(world.submit("3", "cid", command, 2).similar.at(0).id == "1");
 }
 

@@ -27,8 +27,8 @@ struct Repeated {
 /// Those among the user's latest of this program, by class, then the latest first.
 template <PastJobs Jobs>
 [[nodiscard]] Result<std::vector<Repeated<typename Jobs::Job>>> repeated_jobs(Jobs& jobs) {
-  using Job = Jobs::Job;
-  std::vector<Repeated<Job>> repeated;
+  using Past = Jobs::Job;
+  std::vector<Repeated<Past>> repeated;
   const auto done = jobs.of_entry([&]<class Visited>(Visited&& job) {
     Verdict verdict = jobs.verdict_on(job);
     if (verdict.resubmission())
@@ -36,7 +36,7 @@ template <PastJobs Jobs>
   });
   if (!done) return tl::unexpected(done.error());
   std::ranges::stable_sort(repeated, {},
-                           [](const Repeated<Job>& each) { return each.verdict.relation; });
+                           [](const Repeated<Past>& each) { return each.verdict.relation; });
   return repeated;
 }
 
@@ -51,8 +51,8 @@ struct Similar {
 template <PastJobs Jobs>
 [[nodiscard]] Result<std::vector<Similar<typename Jobs::Job>>> similar_jobs(
     Jobs& jobs, const SimilarityOptions& options) {
-  using Job = Jobs::Job;
-  std::vector<Similar<Job>> found;
+  using Past = Jobs::Job;
+  std::vector<Similar<Past>> found;
   const auto texts = jobs.nearest();
   if (!texts) return tl::unexpected(texts.error());
   for (const SimilarText& text : *texts) {
@@ -69,7 +69,7 @@ template <PastJobs Jobs>
   const auto kept = static_cast<std::ptrdiff_t>(std::min(found.size(), options.most));
   std::ranges::partial_sort(
       found, found.begin() + kept, std::ranges::greater(),
-      [](const Similar<Job>& each) { return std::tuple(each.score, submission_order(each.job)); });
+      [](const Similar<Past>& each) { return std::tuple(each.score, submission_order(each.job)); });
   found.erase(found.begin() + kept, found.end());
   return found;
 }

@@ -59,7 +59,7 @@ Result<Advice> advise(const Session& session, const AdviseRequest& request) {
                        });
                      },
                      confined_tree(),
-                     state->is_operator};
+                     state->role};
   auto advised = schedmate::advise(submission_of(request, *job, session.clock.wall()), parts);
   if (!advised) return tl::unexpected(advised.error());
   if (request.record)

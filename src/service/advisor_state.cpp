@@ -48,7 +48,7 @@ Result<HistoryAccess> open_history(const Session& session) {
   const std::string given = session.settings.text("store");
   auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
   if (!store) return tl::unexpected(store.error());
-  return HistoryAccess{std::move(*store), *owner};
+  return HistoryAccess{std::move(*store), *owner ? Role::cluster_operator : Role::owner};
 }
 
 Result<std::optional<HistoryAccess>> find_history(const Session& session) {
@@ -64,7 +64,7 @@ Result<AdvisorState> open_state(const Session& session) {
   auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
   AdvisorState state;
-  state.is_operator = history->is_operator;
+  state.role = history->role;
   state.store = std::move(history->store);
   auto embedder = open_embedder(session);
   if (!embedder) return tl::unexpected(embedder.error());

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <schedmate/caller.hpp>
 #include <schedmate/search.hpp>
 
 #include "settings/session.hpp"
@@ -14,7 +15,7 @@ namespace schedmate::service {
 /// The store of past jobs alone.
 struct HistoryAccess {
   std::unique_ptr<Store> store;
-  bool is_operator = false;  ///< the caller owns the state directory
+  Role role = Role::owner;  ///< operator: the caller owns the state directory
 };
 
 /// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
@@ -26,7 +27,7 @@ struct AdvisorState {
   std::unique_ptr<Store> store;
   std::unique_ptr<Embedder> embedder;
   std::unique_ptr<TextIndex> index;
-  bool is_operator = false;  ///< the caller owns the state directory
+  Role role = Role::owner;  ///< operator: the caller owns the state directory
 };
 
 /// Makes the state directory (rights 0700) when it is absent. Errors: unavailable (no rights),

@@ -47,7 +47,7 @@ Result<void> add_history(const Session& session, const std::optional<HistoryAcce
   if (!history || !input.job) return {};
   const auto progress = schedmate::track(input.paths, {input.rules});
   const auto step = progress ? progress->step : std::nullopt;
-  const HistoryView view{*history->store, history->is_operator};
+  const HistoryView view{*history->store, history->role};
   return consult_history(session, view, {*input.job, step}, made);
 }
 

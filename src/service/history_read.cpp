@@ -15,7 +15,7 @@ namespace {
 /// The history, for one who may see everybody's jobs.
 Result<HistoryAccess> open_for_operator(const Session& session, std::string_view action) {
   auto history = open_history(session);
-  if (!history || history->is_operator) return history;
+  if (!history || history->role == Role::cluster_operator) return history;
   return fail(ErrorCode::refused,
               fmt::format("history {}: {} belongs to another user; only its owner sees the jobs of "
                           "everybody",

@@ -102,7 +102,7 @@ Result<JobRecord> finish_job(const Session& session, const FinishRequest& reques
   if (!job) return tl::unexpected(job.error());
   (*outcome)->end = end_of(*job);
   if (!request.log.empty()) {
-    auto summary = summarize_log(session, {store, history->is_operator}, request.log, *job);
+    auto summary = summarize_log(session, {store, history->role}, request.log, *job);
     if (!summary) return tl::unexpected(summary.error());
     (*outcome)->log_summary = std::move(summary->json);
     (*outcome)->fingerprint = std::move(summary->fingerprint);

@@ -12,7 +12,7 @@ Result<void> consult_history(const Session& session, const HistoryView& history,
                                end_of(what.job).value_or(session.clock.wall())};
   const auto same = same_failures(history.store, subject);
   if (!same) return tl::unexpected(same.error());
-  made.seen = seen_before(*same, what.job.nodes, {what.job.user, history.is_operator});
+  made.seen = seen_before(*same, what.job.nodes, {what.job.user, history.role});
   const auto past = failures_for_caps(history.store, subject);
   if (!past) return tl::unexpected(past.error());
   const Settings& settings = session.settings;

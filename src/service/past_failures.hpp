@@ -11,10 +11,10 @@
 
 namespace schedmate::service {
 
-/// A store, and whether its reader may know the jobs of all users.
+/// A store, and the role of its reader.
 struct HistoryView {
   Store& store;
-  bool is_operator = false;
+  Role role = Role::owner;
 };
 
 struct Consulted {

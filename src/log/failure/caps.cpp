@@ -78,7 +78,7 @@ void apply_caps(const CapCase& what, const RecommendationCaps& caps, Diagnosis& 
 
 std::optional<SeenBefore> seen_before(std::span<const PastFailure> past,
                                       std::span<const std::string> allocation,
-                                      const SeenBy& reader) {
+                                      const Caller& caller) {
   if (past.empty()) return std::nullopt;
   constexpr std::size_t enough = 3;  ///< jobs, for what they have in common to mean something
   constexpr std::size_t most_ids = 10;
@@ -92,8 +92,8 @@ std::optional<SeenBefore> seen_before(std::span<const PastFailure> past,
     users.insert(each.user);
     made.first = std::min(made.first, each.ended);
     made.last = std::max(made.last, each.ended);
-    const bool may_know = reader.is_operator || (!reader.user.empty() && each.user == reader.user);
-    if (may_know && made.job_ids.size() < most_ids) made.job_ids.push_back(each.job_id);
+    if (caller.may_see_jobs_of(each.user) && made.job_ids.size() < most_ids)
+      made.job_ids.push_back(each.job_id);
     if (each.allocation.empty()) continue;
     ++placed;
     std::erase_if(made.nodes, [&](const std::string& node) {

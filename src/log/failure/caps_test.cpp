@@ -132,7 +132,7 @@ TEST_CASE("jobs, users, times and the nodes that all of them had are counted") {
   past[1].allocation = {"n12", "n9"};
   past[2].allocation = {"n12", "n1"};
   const Nodes ours{"n1", "n12"};
-  const auto seen = seen_before(past, ours, {"ann", false});
+  const auto seen = seen_before(past, ours, {"ann", Role::owner});
   REQUIRE(seen);
   CHECK(seen->jobs == 3);
   CHECK(seen->users == 2);
@@ -140,8 +140,9 @@ TEST_CASE("jobs, users, times and the nodes that all of them had are counted") {
   CHECK(seen->last == at(30));
   CHECK(seen->nodes == Nodes{"n12"});
   CHECK(seen->job_ids == Nodes{"j30", "j20"});  // not bob's
-  CHECK(seen_before(past, ours, {"", true})->job_ids == Nodes{"j30", "j10", "j20"});
-  CHECK(seen_before(past, ours, {"", false})->job_ids.empty());
+  CHECK(seen_before(past, ours, {"", Role::cluster_operator})->job_ids ==
+        Nodes{"j30", "j10", "j20"});
+  CHECK(seen_before(past, ours, {"", Role::owner})->job_ids.empty());
   CHECK(seen_before(past, Nodes{"n1"}, {})->nodes.empty());  // we did not have n12
   past[2].allocation.clear();
   CHECK(seen_before(past, ours, {})->nodes.empty());  // two are too few

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Who asks, and with what role: a value that goes along with a request wherever an answer depends
+/// on it. On the command line the owner of the state folder is the operator; a daemon knows its
+/// callers by their uid or token.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace schedmate {
+
+enum class Role : std::uint8_t {
+  owner,             ///< of jobs: sees the own ones, of others no more than counts
+  cluster_operator,  ///< sees the jobs of everybody
+};
+
+struct Caller {
+  std::string user;  ///< a name of the history, "" = not known
+  Role role = Role::owner;
+
+  /// Whether the answer may tell jobs of this user apart.
+  [[nodiscard]] bool may_see_jobs_of(std::string_view owner) const {
+    return role == Role::cluster_operator || (!user.empty() && user == owner);
+  }
+};
+
+}  // namespace schedmate
