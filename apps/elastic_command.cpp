@@ -9,10 +9,10 @@
 #include <schedmate/scheduler.hpp>
 #include <vector>
 
-#include "apps/cluster_text.hpp"
-#include "apps/elastic_study.hpp"
-#include "apps/elastic_summary.hpp"
-#include "apps/in_parallel.hpp"
+#include "trace/trace_text.hpp"
+#include "study/elastic_study.hpp"
+#include "service/elastic_summary.hpp"
+#include "study/in_parallel.hpp"
 #include "base/output.hpp"
 #include "base/words.hpp"
 

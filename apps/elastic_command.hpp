@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/policy_spec.hpp"
+#include "study/policy_spec.hpp"
 #include "apps/simulate_command.hpp"
 #include "settings/session.hpp"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "apps/explain.hpp"
+#include "study/explain.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {

@@ -12,14 +12,14 @@
 #include <system_error>
 
 #include "apps/command.hpp"
-#include "apps/cost_checks.hpp"
+#include "study/cost_checks.hpp"
 #include "apps/elastic_command.hpp"
-#include "apps/replay.hpp"
+#include "study/replay.hpp"
 #include "apps/simulate_text.hpp"
 #include "apps/version.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
-#include "cluster_text.hpp"
+#include "trace/trace_text.hpp"
 
 namespace schedmate {
 namespace {

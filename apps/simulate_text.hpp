@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/explain.hpp"
+#include "study/explain.hpp"
 
 namespace schedmate {
 

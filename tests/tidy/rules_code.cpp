@@ -29,6 +29,14 @@ std::string_view module_of(std::string_view path) {
 /// The modules that read code: each may include those before it.
 constexpr std::string_view readers[] = {"tree", "code", "command", "config", "python", "facts"};
 
+/// What the modules may include that carry out experiments and use cases.
+std::vector<std::string_view> on_top() {
+  return {"base",         "core",        "trace",       "sim",     "report",    "tree",  "facts",
+          "llm",          "agent",       "store",       "advisor", "workload",  "synth", "whatif",
+          "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "code",  "elastic",
+          "settings",     "study",       "evaluation_report"};
+}
+
 /// Folders of src/ and apps that a module may include, itself and <schedmate/...> apart.
 std::vector<std::string_view> may_include(std::string_view module) {
   if (module == "public" || module == "base") return {};
@@ -49,6 +57,7 @@ std::vector<std::string_view> may_include(std::string_view module) {
   if (module == "log/failure") return {"base", "core", "log/lines", "log/witness"};
   if (module.starts_with("log/")) return {"base", "core", "log/lines"};
   if (module == "elastic") return {"base", "core", "trace"};  // its CSV reader
+  if (module == "study" || module == "evaluation_report" || module == "service") return on_top();
   return {"base", "core"};
 }
 
@@ -62,8 +71,9 @@ constexpr std::string_view own_folders[] = {
     "base",         "core",        "trace",       "policy",  "sim",       "report",
     "tree",         "code",        "command",     "config",  "python",    "facts",
     "llm",          "agent",       "store",       "advisor", "workload",  "apps",
-    "bench",        "tests",       "service",     "whatif",  "synth",     "evaluate",
-    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "settings"};
+    "bench",        "tests",       "service",     "whatif",  "synth",     "study",
+    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "settings",
+    "elastic",      "evaluation_report"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
