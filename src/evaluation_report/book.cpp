@@ -246,7 +246,7 @@ void add_links(Page& book, const std::vector<Chapter>& chapters, const std::stri
 
 /// What both forms of the book have around the experiments.
 Page book_around(const std::vector<Chapter>& chapters,
-                     const std::function<void(Page& book)>& add_experiments) {
+                 const std::function<void(Page& book)>& add_experiments) {
   Page book;
   add_front_page(book, not_from_reading(chapters));
   add_claims(book, chapters);

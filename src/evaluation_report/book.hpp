@@ -17,7 +17,7 @@ namespace schedmate::evaluation_report {
 /// The same in parts: the book with links into `folder` in place of the experiments, and the page
 /// NAME.md that stands there for each of them.
 [[nodiscard]] Page evaluation_front(const std::vector<Chapter>& chapters,
-                                        const std::string& folder);
+                                    const std::string& folder);
 [[nodiscard]] Page experiment_page(const Chapter& chapter);
 
 }  // namespace schedmate::evaluation_report

@@ -70,7 +70,8 @@ enum class ByErrors : std::uint8_t { shrinks, stays, grows };
 ByErrors by_errors(const std::vector<ArmRows>& arms) {
   std::vector<const study::Interval*> ratios;
   for (const ArmRows& arm : arms)
-    if (const study::Interval* ratio = interval_in(arm, "ln_ratio"); ratio && arm.first->arm == "sm")
+    if (const study::Interval* ratio = interval_in(arm, "ln_ratio");
+        ratio && arm.first->arm == "sm")
       ratios.push_back(ratio);
   if (ratios.size() < 2 || !is_better(*ratios.back()) || ratios.back()->low > ratios.front()->high)
     return ByErrors::shrinks;

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "evaluation_report/curve.hpp"
 #include "base/text.hpp"
+#include "evaluation_report/curve.hpp"
 
 namespace schedmate::evaluation_report {
 namespace {

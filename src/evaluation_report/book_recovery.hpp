@@ -11,7 +11,8 @@
 namespace schedmate::evaluation_report {
 
 /// A point of the sweep as its table has it: with the cause whose published delay it is.
-[[nodiscard]] std::string named_point(const study::ExperimentFile& experiment, const std::string& point);
+[[nodiscard]] std::string named_point(const study::ExperimentFile& experiment,
+                                      const std::string& point);
 
 /// Of the arms with a handler: the published delays, where each breaks even, and its curve.
 void add_recovery(Page& book, const Chapter& chapter, const std::string& trace);

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
-#include "study/elastic_study.hpp"
 #include "base/check.hpp"
 #include "base/input.hpp"
 #include "base/text.hpp"
+#include "study/elastic_study.hpp"
 #include "trace/csv.hpp"
 
 namespace schedmate::evaluation_report {
@@ -128,7 +128,7 @@ Result<std::vector<BookRow>> read_rows_of(const std::string& csv_path) {
 }
 
 bool is_elastic(const study::ExperimentFile& experiment) {
-  return experiment.traces.front().spec.starts_with(study::elastic_prefix);
+  return study::is_elastic_trace(experiment.traces.front().spec);
 }
 
 std::vector<std::string> shown_traces(const study::ExperimentFile& experiment) {

@@ -148,9 +148,7 @@ void Page::heading(int level, std::string text) {
 void Page::paragraph(std::string text) {
   blocks_.push_back({Kind::paragraph, 1, "", {{{std::move(text)}}}});
 }
-void Page::code(std::string text) {
-  blocks_.push_back({Kind::code, 1, "", {{{std::move(text)}}}});
-}
+void Page::code(std::string text) { blocks_.push_back({Kind::code, 1, "", {{{std::move(text)}}}}); }
 void Page::list(const std::vector<std::string>& points) {
   Block block{Kind::list, 1, "", {}};
   for (const std::string& point : points) block.rows.push_back({{point}});

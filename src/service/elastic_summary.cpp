@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "evaluation_report/page.hpp"
-#include "base/words.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -28,7 +27,7 @@ constexpr std::array elastic_figures{ElasticFigure{"avg_jct_s", "avg JCT, h", ho
                                      ElasticFigure{"restarts_per_job", "restarts", 1},
                                      ElasticFigure{"gpu_hours", "GPU hours", 1}};
 
-/// Element floor(share x n) of the sorted values (sia.md 10).
+/// Element floor(share x n) of the sorted values.
 double ranked(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
   return sorted[std::min(rank, sorted.size() - 1)];
@@ -81,8 +80,9 @@ std::vector<double> jct_by_application(const ElasticWorkload& workload,
   return sums;
 }
 
-std::vector<std::vector<Cell>> cells_of(const std::vector<std::vector<std::string>>& table) {
-  std::vector<std::vector<Cell>> rows;
+std::vector<std::vector<evaluation_report::Cell>> cells_of(
+    const std::vector<std::vector<std::string>>& table) {
+  std::vector<std::vector<evaluation_report::Cell>> rows;
   for (const auto& line : table) {
     auto& row = rows.emplace_back();
     for (const std::string& text : line) row.push_back({text});
@@ -90,28 +90,51 @@ std::vector<std::vector<Cell>> cells_of(const std::vector<std::vector<std::strin
   return rows;
 }
 
-std::string interval_text(const Interval& interval, double unit) {
+std::string interval_text(const study::Interval& interval, double unit) {
   if (interval.n < 2) return fmt::format("{:.3f}", interval.value / unit);
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", interval.value / unit, interval.low / unit,
                      interval.high / unit);
 }
 
-}  // namespace
-
-ElasticSummary::ElasticSummary(std::string trace, const ElasticCluster& cluster,
-                               const ElasticWorkload& workload)
-    : trace_(std::move(trace)), cluster_(cluster.name), gpus_(cluster.gpus()), workload_(workload) {
-  static_assert(figures == elastic_figures.size());
+/// A table with a row for each policy, by what `cells` gives of it.
+template <class CellsOf>
+void add_table(evaluation_report::Page& page, const ElasticSummary& summary,
+               std::vector<std::string> head, const CellsOf& cells_of_row) {
+  head.insert(head.begin(), "policy");
+  std::vector<std::vector<std::string>> table{std::move(head)};
+  for (const ElasticRow& row : summary.rows) {
+    auto& cells = table.emplace_back(std::vector<std::string>{row.label});
+    for (std::string& cell : cells_of_row(row)) cells.push_back(std::move(cell));
+  }
+  page.table(cells_of(table));
 }
 
-void ElasticSummary::add(const PolicySpec& policy, std::span<const ElasticResult> results) {
-  std::array<std::vector<double>, figures> values;
+std::vector<std::string> spent_cells(const ElasticRow& row) {
+  std::vector<std::string> cells;
+  for (const double part : {row.spent.training, row.spent.restarting, row.spent.measuring,
+                            row.spent.hanging, row.spent.lost})
+    cells.push_back(fmt::format("{:.1f} %", 100 * part / std::max(1.0, row.spent.held())));
+  return cells;
+}
+
+std::vector<std::string> hours_of(std::span<const double> seconds) {
+  std::vector<std::string> cells;
+  for (const double jct_s : seconds) cells.push_back(fmt::format("{:.3f}", jct_s / hour_s));
+  return cells;
+}
+
+}  // namespace
+
+ElasticRow summarise_elastic(const study::PolicySpec& policy, const ElasticWorkload& workload,
+                             std::span<const ElasticResult> results) {
+  static_assert(ElasticRow::figures == elastic_figures.size());
+  std::array<std::vector<double>, ElasticRow::figures> values;
   for (const ElasticResult& result : results) {
     const auto each = figures_of(result);
-    for (std::size_t i = 0; i < figures; ++i) values[i].push_back(each[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(each[i]);
   }
-  Row row{policy.label, policy.text, {}, results.front().rounds, {}, {}, {}};
-  row.application_jct = jct_by_application(workload_, results);
+  ElasticRow row{policy.label, policy.text, {}, results.front().rounds, {}, {}, {}};
+  row.application_jct = jct_by_application(workload, results);
   std::vector<double> jct_s;
   for (const ElasticResult& result : results) {
     for (const ElasticOutcome& job : result.jobs) {
@@ -121,89 +144,66 @@ void ElasticSummary::add(const PolicySpec& policy, std::span<const ElasticResult
   }
   std::ranges::sort(jct_s);
   for (std::size_t i = 0; i < row.deciles.size(); ++i)
-    row.deciles[i] = quantile(jct_s, static_cast<double>(i + 1) / 10);
-  for (std::size_t i = 0; i < figures; ++i) row.intervals[i] = mean_interval(values[i]);
-  rows_.push_back(std::move(row));
+    row.deciles[i] = study::quantile(jct_s, static_cast<double>(i + 1) / 10);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    row.intervals[i] = study::mean_interval(values[i]);
+  return row;
 }
 
-std::string ElasticSummary::json() const {
-  nlohmann::ordered_json document = {{"schema", "schedmate.elastic.v1"},
-                                     {"trace", trace_},
-                                     {"cluster", cluster_},
-                                     {"gpus", gpus_},
-                                     {"jobs", workload_.jobs.size()},
-                                     {"policies", nlohmann::ordered_json::array()}};
-  for (const Row& row : rows_) {
-    nlohmann::ordered_json each = {{"label", row.label},
-                                   {"policy", row.policy},
-                                   {"perturbations", row.intervals[0].n},
-                                   {"rounds", row.rounds}};
-    for (std::size_t i = 0; i < figures; ++i) {
-      const Interval& interval = row.intervals[i];
-      nlohmann::ordered_json& figure = each[elastic_figures[i].key];
+Document elastic_document(const ElasticSummary& summary) {
+  Document document = {{"schema", "schedmate.elastic.v1"},
+                       {"trace", summary.trace},
+                       {"cluster", summary.cluster},
+                       {"gpus", summary.gpus},
+                       {"jobs", summary.jobs},
+                       {"policies", Document::array()}};
+  for (const ElasticRow& row : summary.rows) {
+    Document each = {{"label", row.label},
+                     {"policy", row.policy},
+                     {"perturbations", row.intervals[0].n},
+                     {"rounds", row.rounds}};
+    for (std::size_t i = 0; i < elastic_figures.size(); ++i) {
+      const study::Interval& interval = row.intervals[i];
+      Document& figure = each[elastic_figures[i].key];
       figure["mean"] = interval.value;
       if (interval.n > 1) figure["interval95"] = {interval.low, interval.high};
     }
     document["policies"].push_back(std::move(each));
   }
-  return document.dump(2) + "\n";
+  return document;
 }
 
-std::vector<std::vector<std::string>> ElasticSummary::figure_table() const {
+std::vector<std::vector<std::string>> figure_table(const ElasticSummary& summary) {
   std::vector<std::vector<std::string>> table{{"policy"}};
   for (const ElasticFigure& figure : elastic_figures) table[0].emplace_back(figure.title);
-  for (const Row& row : rows_) {
+  for (const ElasticRow& row : summary.rows) {
     auto& cells = table.emplace_back(std::vector<std::string>{row.label});
-    for (std::size_t i = 0; i < figures; ++i)
+    for (std::size_t i = 0; i < elastic_figures.size(); ++i)
       cells.push_back(interval_text(row.intervals[i], elastic_figures[i].unit));
   }
   return table;
 }
 
-std::string ElasticSummary::text() const {
-  const std::uint64_t count = rows_.empty() ? 0 : rows_[0].intervals[0].n;
-  return fmt::format(
-      "{} jobs on {} GPUs ({}); means over ways to break ties: {}, 95 % intervals\n{}",
-      workload_.jobs.size(), gpus_, cluster_, count, aligned(figure_table()));
-}
-
-std::string ElasticSummary::html() const {
-  Document page;
+std::string elastic_page(const ElasticSummary& summary) {
+  evaluation_report::Page page;
   page.heading(1, "Elastic jobs");
   page.paragraph(fmt::format(
       "{}: {} jobs on {} GPUs ({}). Means over {} ways to break ties, with "
       "95 % intervals.",
-      trace_, workload_.jobs.size(), gpus_, cluster_, rows_.empty() ? 0 : rows_[0].intervals[0].n));
-  page.table(cells_of(figure_table()));
+      summary.trace, summary.jobs, summary.gpus, summary.cluster, summary.perturbations()));
+  page.table(cells_of(figure_table(summary)));
   page.heading(2, "Where GPU time went");
-  std::vector<std::vector<std::string>> spent{{"policy", "training", "restarting",
-                                               "measured before training",
-                                               "hanging after a failure", "lost by a failure"}};
-  for (const Row& row : rows_) {
-    auto& cells = spent.emplace_back(std::vector<std::string>{row.label});
-    for (const double part : {row.spent.training, row.spent.restarting, row.spent.measuring,
-                              row.spent.hanging, row.spent.lost})
-      cells.push_back(fmt::format("{:.1f} %", 100 * part / std::max(1.0, row.spent.held())));
-  }
-  page.table(cells_of(spent));
+  add_table(page, summary,
+            {"training", "restarting", "measured before training", "hanging after a failure",
+             "lost by a failure"},
+            spent_cells);
   page.heading(2, "JCT by application, h");
-  std::vector<std::vector<std::string>> by_application{{"policy"}};
-  for (const Application& application : workload_.applications)
-    by_application[0].push_back(application.traits.name);
-  for (const Row& row : rows_) {
-    auto& cells = by_application.emplace_back(std::vector<std::string>{row.label});
-    for (const double jct_s : row.application_jct)
-      cells.push_back(fmt::format("{:.3f}", jct_s / hour_s));
-  }
-  page.table(cells_of(by_application));
+  add_table(page, summary, summary.applications,
+            [](const ElasticRow& row) { return hours_of(row.application_jct); });
   page.heading(2, "JCT of the jobs, h: so many percent are done within");
-  std::vector<std::vector<std::string>> deciles{{"policy"}};
-  for (int i = 1; i <= 10; ++i) deciles[0].push_back(fmt::format("{} %", 10 * i));
-  for (const Row& row : rows_) {
-    auto& cells = deciles.emplace_back(std::vector<std::string>{row.label});
-    for (const double jct_s : row.deciles) cells.push_back(fmt::format("{:.3f}", jct_s / hour_s));
-  }
-  page.table(cells_of(deciles));
+  std::vector<std::string> percents;
+  for (int i = 1; i <= 10; ++i) percents.push_back(fmt::format("{} %", 10 * i));
+  add_table(page, summary, percents, [](const ElasticRow& row) { return hours_of(row.deciles); });
   return page.html("SchedMate: elastic jobs");
 }
 

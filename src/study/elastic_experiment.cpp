@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/input.hpp"
+#include "base/sha256.hpp"
 #include "study/elastic_study.hpp"
 #include "study/evaluate_trace.hpp"
 #include "study/in_parallel.hpp"
-#include "base/input.hpp"
-#include "base/sha256.hpp"
 
 namespace schedmate::study {
 namespace {
@@ -220,9 +220,8 @@ bool decides_elastic_rows(std::string_view key) {
 }
 
 Result<bool> is_elastic_experiment(const ExperimentFile& experiment) {
-  const auto count = std::ranges::count_if(experiment.traces, [](const ExperimentTrace& trace) {
-    return trace.spec.starts_with(elastic_prefix);
-  });
+  const auto count = std::ranges::count_if(
+      experiment.traces, [](const ExperimentTrace& trace) { return is_elastic_trace(trace.spec); });
   if (count == 0) return false;
   if (static_cast<std::size_t>(count) == experiment.traces.size() && !experiment.estimates)
     return true;

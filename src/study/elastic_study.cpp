@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "study/elastic_matches.hpp"
 #include "base/input.hpp"
 #include "base/random.hpp"
 #include "elastic/bootstrap.hpp"
 #include "elastic/elastic_policies.hpp"
 #include "elastic/elastic_workload.hpp"
 #include "settings/data_files.hpp"
+#include "study/elastic_matches.hpp"
 
 namespace schedmate::study {
 namespace {
@@ -85,7 +85,7 @@ ElasticFailures failures_of(const Settings& settings, bool recovers, std::uint64
   return failures;
 }
 
-/// A share of the jobs ends at a moment of their training that is drawn (sia.md 8.1).
+/// A share of the jobs ends at a moment of their training that is drawn.
 void end_some_early(ElasticWorkload& workload, double share, std::uint64_t seed) {
   constexpr double shortest = 0.001;
   for (std::size_t row = 0; row < workload.jobs.size(); ++row) {

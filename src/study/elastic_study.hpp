@@ -10,13 +10,17 @@
 #include <string_view>
 #include <vector>
 
-#include "study/policy_spec.hpp"
 #include "elastic/rounds.hpp"
 #include "settings/settings.hpp"
+#include "study/policy_spec.hpp"
 
 namespace schedmate::study {
 
-inline constexpr std::string_view elastic_prefix = "sia:";  ///< of a trace of elastic jobs
+inline constexpr std::string_view elastic_prefix = "sia:";
+/// Whether the trace is one of jobs that may be resized.
+[[nodiscard]] inline bool is_elastic_trace(std::string_view spec) {
+  return spec.starts_with(elastic_prefix);
+}
 
 struct ElasticPlaces {
   std::string jobs;     ///< CSV

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "study/trace_workload.hpp"
 #include "study/figures.hpp"
+#include "study/trace_workload.hpp"
 
 namespace schedmate::study {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "settings/session.hpp"
 #include "study/experiment_file.hpp"
 #include "study/figures.hpp"
-#include "settings/session.hpp"
 
 namespace schedmate::study {
 

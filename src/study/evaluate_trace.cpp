@@ -9,10 +9,10 @@
 #include <schedmate/trace.hpp>
 #include <string_view>
 
-#include "study/like_trace.hpp"
 #include "base/input.hpp"
 #include "base/sha256.hpp"
 #include "settings/data_files.hpp"
+#include "study/like_trace.hpp"
 
 namespace schedmate::study {
 namespace {

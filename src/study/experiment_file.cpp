@@ -8,11 +8,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "study/policy_spec.hpp"
-#include "study/standard_arms.hpp"
 #include "base/input.hpp"
 #include "base/text.hpp"
 #include "base/toml_value.hpp"
+#include "study/policy_spec.hpp"
+#include "study/standard_arms.hpp"
 
 namespace schedmate::study {
 namespace {

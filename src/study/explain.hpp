@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/document.hpp"
+
 namespace schedmate::study {
 
 enum class WaitReason : std::uint8_t {
@@ -26,7 +28,6 @@ enum class WaitReason : std::uint8_t {
   profiler,       ///< in front of Lucid's profiler
 };
 [[nodiscard]] std::string_view to_string(WaitReason reason);
-[[nodiscard]] std::string_view in_words(WaitReason reason);
 
 /// A job that held GPUs of the VC while the explained one waited.
 struct Holder {
@@ -95,8 +96,7 @@ class Explainer {
   std::map<std::pair<std::uint32_t, SimTime>, Holder> held_;  // in the last of waits_
 };
 
-/// For the terminal, and for --json.
-[[nodiscard]] std::string explanation_text(const Explanation& explanation, const Trace& trace);
-[[nodiscard]] std::string explanation_json(const Explanation& explanation, const Trace& trace);
+/// The part of a document that is about this job.
+[[nodiscard]] Document explanation_document(const Explanation& explanation, const Trace& trace);
 
 }  // namespace schedmate::study

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "trace/trace_text.hpp"
-#include "base/words.hpp"
 
 namespace schedmate::study {
 
@@ -35,36 +34,6 @@ void append_synth_row(const Published& published, const Synthesis& drawn, std::s
   } else {
     text += ",\n";
   }
-}
-
-std::string check_text(const Synthesis& drawn) {
-  std::vector<std::vector<std::string>> cells = {{"statistic", "of", "asked", "drawn", "off"}};
-  for (const CheckRow& row : worst_rows(drawn.checks)) {
-    std::string of = printable(row.of);
-    if (row.at > 0) of += fmt::format("{}at {}, the worst", of.empty() ? "" : " ", row.at);
-    cells.push_back({row.statistic, of.empty() ? "all" : of, fmt::format("{:.6g}", row.asked),
-                     fmt::format("{:.6g}", row.drawn),
-                     fmt::format("{:.1f} %{}", 100 * row.off, row.holds() ? "" : "  too far")});
-  }
-  return aligned(cells);
-}
-
-InfrastructureShare infrastructure_share(const Published& published, const Synthesis& drawn) {
-  double jobs = 0;
-  double gpu_s = 0;
-  double all_jobs = 0;
-  double all_gpu_s = 0;
-  for (const SynthJob& job : drawn.jobs) {
-    if (job.cause < 0) continue;
-    const double seconds = static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
-    all_jobs += 1;
-    all_gpu_s += seconds;
-    if (published.causes[static_cast<std::size_t>(job.cause)].kind != "infrastructure") continue;
-    jobs += 1;
-    gpu_s += seconds;
-  }
-  if (all_jobs == 0) return {};
-  return {100 * jobs / all_jobs, 100 * gpu_s / all_gpu_s};
 }
 
 }  // namespace schedmate::study

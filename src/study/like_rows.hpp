@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// The rows of a synthetic trace, as `generate --like` writes them (docs/formats/generate.md).
+
 #include <string>
 
 #include "synth/synthesis.hpp"
@@ -13,16 +15,5 @@ namespace schedmate::study {
 /// One line of jobs.csv for job `index`, with its end of line.
 void append_synth_row(const Published& published, const Synthesis& drawn, std::size_t index,
                       std::string& text);
-
-/// Statistics asked and drawn, for people.
-[[nodiscard]] std::string check_text(const Synthesis& drawn);
-
-/// Percent of the failed jobs, and of their GPU time, whose cause is infrastructure.
-struct InfrastructureShare {
-  double jobs_percent = 0;
-  double gpu_time_percent = 0;
-};
-[[nodiscard]] InfrastructureShare infrastructure_share(const Published& published,
-                                                       const Synthesis& drawn);
 
 }  // namespace schedmate::study

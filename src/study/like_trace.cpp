@@ -7,9 +7,9 @@
 #include <array>
 #include <schedmate/trace.hpp>
 
-#include "study/like_rows.hpp"
 #include "base/text.hpp"
 #include "settings/data_files.hpp"
+#include "study/like_rows.hpp"
 #include "trace/readers.hpp"
 
 namespace schedmate::study {

@@ -119,6 +119,16 @@ Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> text
   return specs;
 }
 
+Result<void> check_not_elastic(std::span<const PolicySpec> policies) {
+  for (const PolicySpec& spec : policies)
+    if (std::ranges::find(policy_rows(), spec.name, &PolicyRow::name) == policy_rows().end())
+      return fail(ErrorCode::unsupported,
+                  fmt::format("--policy {} is for elastic jobs: it needs simulate --trace sia:FILE "
+                              "(docs/formats/elastic.md)",
+                              spec.name));
+  return {};
+}
+
 std::vector<std::string> estimate_columns(std::span<const PolicySpec> policies) {
   constexpr std::string_view prefix = "column:";
   std::vector<std::string> columns;

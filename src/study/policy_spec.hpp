@@ -32,6 +32,9 @@ struct PolicySpec {
 [[nodiscard]] Result<std::vector<PolicySpec>> parse_policies(
     std::span<const std::string> texts, std::span<const std::string_view> names);
 
+/// Errors: unsupported for policies that only resize jobs, where the trace is one of plain jobs.
+[[nodiscard]] Result<void> check_not_elastic(std::span<const PolicySpec> policies);
+
 /// Columns of the trace that their estimators read.
 [[nodiscard]] std::vector<std::string> estimate_columns(std::span<const PolicySpec> policies);
 

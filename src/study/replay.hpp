@@ -6,10 +6,10 @@
 #include <optional>
 #include <schedmate/report.hpp>
 
+#include "settings/session.hpp"
 #include "study/explain.hpp"
 #include "study/policy_spec.hpp"
 #include "study/trace_workload.hpp"
-#include "settings/session.hpp"
 
 namespace schedmate::study {
 

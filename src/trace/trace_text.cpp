@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <system_error>
 
 namespace schedmate {
 namespace {
@@ -52,14 +50,6 @@ std::string helios_state(EndState state) {
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return name;
-}
-
-Result<void> make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (!error) return {};
-  return fail(ErrorCode::unavailable,
-              fmt::format("cannot make the folder {}: {}", path, error.message()));
 }
 
 }  // namespace schedmate

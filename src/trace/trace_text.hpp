@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What generated traces are written with.
+/// How a trace is written, as the readers of this folder read it.
 
 #include <schedmate/job.hpp>
-#include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
 
@@ -18,8 +17,5 @@ namespace schedmate {
 
 /// The states of the Helios files.
 [[nodiscard]] std::string helios_state(EndState state);
-
-/// With its parents. Errors: unavailable.
-[[nodiscard]] Result<void> make_folder(const std::string& path);
 
 }  // namespace schedmate
