@@ -13,13 +13,13 @@
 #include <span>
 #include <sstream>
 
-#include "apps/book.hpp"
-#include "apps/book_text.hpp"
-#include "apps/cluster_text.hpp"
+#include "evaluation_report/book.hpp"
+#include "evaluation_report/book_text.hpp"
+#include "trace/trace_text.hpp"
 #include "apps/command.hpp"
-#include "apps/elastic_experiment.hpp"
-#include "apps/evaluate_runs.hpp"
-#include "apps/evaluate_trace.hpp"
+#include "study/elastic_experiment.hpp"
+#include "study/evaluate_runs.hpp"
+#include "study/evaluate_trace.hpp"
 #include "apps/version.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"

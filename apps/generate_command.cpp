@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
 
-#include "apps/cluster_text.hpp"
+#include "trace/trace_text.hpp"
 #include "apps/command.hpp"
 #include "apps/like_command.hpp"
-#include "apps/resample.hpp"
+#include "synth/resample.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"
 #include "base/words.hpp"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
 
-#include "apps/cluster_text.hpp"
-#include "apps/like_text.hpp"
-#include "apps/like_trace.hpp"
+#include "trace/trace_text.hpp"
+#include "study/like_rows.hpp"
+#include "study/like_trace.hpp"
 #include "base/output.hpp"
 #include "base/words.hpp"
 

@@ -14,10 +14,10 @@
 
 #include "apps/command.hpp"
 #include "apps/elastic_command.hpp"
-#include "apps/replay.hpp"
+#include "study/replay.hpp"
 #include "apps/version.hpp"
-#include "apps/whatif_answer.hpp"
-#include "apps/whatif_sites.hpp"
+#include "service/whatif.hpp"
+#include "service/whatif_sites.hpp"
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "report/groups.hpp"

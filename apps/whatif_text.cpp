@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/whatif_answer.hpp"
+#include "service/whatif.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {

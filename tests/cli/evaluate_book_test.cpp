@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "apps/book.hpp"
+#include "evaluation_report/book.hpp"
 #include "base/text.hpp"
 #include "tests/cli/evaluate_world.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/book_rows.hpp"
+#include "evaluation_report/book_rows.hpp"
 #include "base/text.hpp"
 #include "tests/cli/program.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/whatif_sites.hpp"
+#include "service/whatif_sites.hpp"
 #include "tests/cli/whatif_world.hpp"
 
 namespace schedmate {
