@@ -278,6 +278,7 @@ Findings check_all(const Tree& tree) {
     add(check_static_state(file));
   }
   add(check_layers(tree));
+  add(check_citations(tree));
   add(check_file_bytes(tree, limits));
   add(check_rooms(tree, limits));
   add(check_links(tree));
