@@ -11,6 +11,7 @@
 #include "apps/words.hpp"
 #include "base/text.hpp"
 #include "log/failure/cause_question.hpp"
+#include "log/progress/shape_question.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate {
