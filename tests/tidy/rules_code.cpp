@@ -31,10 +31,10 @@ constexpr std::string_view readers[] = {"tree", "code", "command", "config", "py
 
 /// What the modules may include that carry out experiments and use cases.
 std::vector<std::string_view> on_top() {
-  return {"base",         "core",        "trace",       "sim",     "report",    "tree",  "facts",
-          "llm",          "agent",       "store",       "advisor", "workload",  "synth", "whatif",
-          "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "code",  "elastic",
-          "settings",     "study",       "evaluation_report"};
+  return {"base",      "core",   "trace",        "sim",         "report",      "tree",
+          "facts",     "llm",    "agent",        "store",       "advisor",     "workload",
+          "synth",     "whatif", "log/progress", "log/failure", "log/witness", "log/ask",
+          "log/lines", "code",   "elastic",      "settings",    "study",       "evaluation_report"};
 }
 
 /// Folders of src/ and apps that a module may include, itself and <schedmate/...> apart.
@@ -68,12 +68,14 @@ constexpr std::string_view libraries[] = {
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
 constexpr std::string_view own_folders[] = {
-    "base",         "core",        "trace",       "policy",  "sim",       "report",
-    "tree",         "code",        "command",     "config",  "python",    "facts",
-    "llm",          "agent",       "store",       "advisor", "workload",  "apps",
-    "bench",        "tests",       "service",     "whatif",  "synth",     "study",
-    "log/progress", "log/failure", "log/witness", "log/ask", "log/lines", "settings",
-    "elastic",      "evaluation_report"};
+    "base",         "core",        "trace",       "policy",
+    "sim",          "report",      "tree",        "code",
+    "command",      "config",      "python",      "facts",
+    "llm",          "agent",       "store",       "advisor",
+    "workload",     "apps",        "bench",       "tests",
+    "service",      "whatif",      "synth",       "study",
+    "log/progress", "log/failure", "log/witness", "log/ask",
+    "log/lines",    "settings",    "elastic",     "evaluation_report"};
 
 bool contains(Names names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
