@@ -21,7 +21,7 @@ using study::CsvStanding;
 using study::ExperimentFile;
 
 /// Why a CSV is not shown; "" where it is.
-std::string_view fault_of(CsvStanding standing) {
+std::string_view why_not_shown(CsvStanding standing) {
   switch (standing) {
     case CsvStanding::current:
     case CsvStanding::earlier_code:
@@ -66,7 +66,7 @@ Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experim
   const auto state = study::csv_state(places, origin);
   if (!state) return tl::unexpected(state.error());
   Chapter chapter{experiment, {}, {}, {}};
-  if (const std::string_view fault = fault_of(state->standing); !fault.empty()) {
+  if (const std::string_view fault = why_not_shown(state->standing); !fault.empty()) {
     chapter.origin = fmt::format("{}: no figures here until {} has made them.", fault,
                                  study::command_of(session, experiment, out));
     return chapter;
