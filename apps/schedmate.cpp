@@ -61,7 +61,7 @@ Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& command
   if (!settings) return tl::unexpected(settings.error());
   auto progress = progress_bars(environment.progress);
   const Session session{std::move(environment), *std::move(settings), machine_clock(),
-                        std::move(progress), common.json};
+                        std::move(progress)};
   return chosen->command.run({session, common.json});
 }
 
