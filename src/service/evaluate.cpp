@@ -105,7 +105,7 @@ struct Books {
   }
 };
 
-/// The folder beside the book with a page for each experiment: book/ of book.md.
+/// The folder beside the book with a page for each experiment, of its name without the ending.
 fs::path pages_of(const std::string& book) { return fs::path(book).replace_extension(); }
 
 /// Markdown: the book, and a page for each experiment.
