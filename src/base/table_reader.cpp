@@ -296,6 +296,15 @@ bool TableReader::take_tables(const TomlValue& list, std::string_view key, const
 
 void TableReader::entries(const Use& use) { entries_of(table_, "", use); }
 
+void TableReader::plain_entries(
+    const std::function<Result<void>(const std::string&, const std::string&)>& use) {
+  entries([&](const std::string& key, const TomlValue& value) -> Result<void> {
+    const auto text = plain_text(value);
+    if (!text) return fail(ErrorCode::invalid, key + ": one value is needed");
+    return use(key, *text);
+  });
+}
+
 void TableReader::entries_of(const TomlValue& table, const std::string& prefix, const Use& use) {
   for (std::size_t i = 0; i < table.keys.size() && !error_; ++i) {
     const TomlValue& value = table.items[i];

@@ -58,6 +58,9 @@ class TableReader {
   /// Gives `use` every value of this table, and of those within, whose keys dots join: "a.b.c".
   /// What `use` refuses is wrong at its key.
   void entries(const std::function<Result<void>(const std::string& key, const TomlValue&)>& use);
+  /// The same with each value as text, as a settings file has them; a list is wrong.
+  void plain_entries(
+      const std::function<Result<void>(const std::string& key, const std::string& text)>& use);
 
   /// Where the value of a key stands; the table, when it has no such key.
   [[nodiscard]] TomlPlace place(std::string_view key) const;

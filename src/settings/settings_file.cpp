@@ -27,11 +27,8 @@ Result<void> Settings::read_file(const std::string& path) {
   const auto text = schedmate::read_file(path, largest_settings);
   if (!text) return tl::unexpected(text.error());
   return TableReader::read(*text, path, [&](TableReader& file) {
-    file.entries([&](const std::string& key, const TomlValue& entry) -> Result<void> {
-      const auto value = plain_text(entry);
-      if (!value) return fail(ErrorCode::invalid, key + ": one value is needed");
-      return set(key, *value, path);
-    });
+    file.plain_entries(
+        [&](const std::string& key, const std::string& value) { return set(key, value, path); });
   });
 }
 
