@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/explain_text.hpp"
+
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 
-#include "apps/explain.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {
 namespace {
 
+using study::Holder;
+using study::Wait;
+using study::WaitReason;
+
 constexpr std::size_t most_holders_shown = 3;
-constexpr std::size_t most_holders_listed = 10;
 constexpr std::size_t most_vcs_shown = 3;
 
 std::string fate(const JobOutcome& outcome) {
@@ -39,34 +42,7 @@ std::string holders_text(const Wait& wait, const Trace& trace) {
   return text;
 }
 
-std::string reason_text(const Wait& wait) {
-  std::string text(in_words(wait.reason));
-  for (std::size_t i = 0; i < std::min(most_vcs_shown, wait.elsewhere.size()); ++i)
-    text += (i == 0 ? " " : ", ") + printable(wait.elsewhere[i]);
-  return text + (wait.elsewhere.size() > most_vcs_shown ? ", ..." : "");
-}
-
-}  // namespace
-
-std::string_view to_string(WaitReason reason) {
-  switch (reason) {
-    case WaitReason::gpus_busy:
-      return "gpus_busy";
-    case WaitReason::fragmentation:
-      return "fragmentation";
-    case WaitReason::jobs_ahead:
-      return "jobs_ahead";
-    case WaitReason::vc_limit:
-      return "vc_limit";
-    case WaitReason::round:
-      return "round";
-    case WaitReason::profiler:
-      return "profiler";
-  }
-  return "";
-}
-
-std::string_view in_words(WaitReason reason) {
+std::string_view words_of(WaitReason reason) {
   switch (reason) {
     case WaitReason::gpus_busy:
       return "GPUs busy";
@@ -84,7 +60,16 @@ std::string_view in_words(WaitReason reason) {
   return "";
 }
 
-std::string explanation_text(const Explanation& explanation, const Trace& trace) {
+std::string reason_text(const Wait& wait) {
+  std::string text(words_of(wait.reason));
+  for (std::size_t i = 0; i < std::min(most_vcs_shown, wait.elsewhere.size()); ++i)
+    text += (i == 0 ? " " : ", ") + printable(wait.elsewhere[i]);
+  return text + (wait.elsewhere.size() > most_vcs_shown ? ", ..." : "");
+}
+
+}  // namespace
+
+std::string explanation_text(const study::Explanation& explanation, const Trace& trace) {
   const Job& job = trace.jobs[explanation.row];
   std::string text = fmt::format("job {} under {}: {} GPUs in {}, user {}; submitted {}, {}\n",
                                  printable(job.id), explanation.label, job.gpus,
@@ -97,44 +82,6 @@ std::string explanation_text(const Explanation& explanation, const Trace& trace)
                     in_words(wait.to - wait.from), reason_text(wait), holders_text(wait, trace)});
   }
   return text + aligned(rows);
-}
-
-std::string explanation_json(const Explanation& explanation, const Trace& trace) {
-  using Json = nlohmann::ordered_json;
-  const Job& job = trace.jobs[explanation.row];
-  const JobOutcome& outcome = explanation.outcome;
-  const bool finished = outcome.status == JobStatus::finished;
-  Json waits = Json::array();
-  for (const Wait& wait : explanation.waits) {
-    Json holders = Json::array();
-    for (const Holder& holder : wait.holders) {
-      if (holders.size() == most_holders_listed) break;
-      const Job& other = trace.jobs[holder.row];
-      holders.push_back({{"job_id", other.id},
-                         {"user", trace.users[other.user]},
-                         {"gpus", holder.gpus},
-                         {"since_s", seconds_of(holder.since)},
-                         {"gpu_s", holder.gpu_s},
-                         {"overtook", holder.overtook}});
-    }
-    waits.push_back({{"from_s", seconds_of(wait.from)},
-                     {"to_s", seconds_of(wait.to)},
-                     {"duration_s", (wait.to - wait.from).count()},
-                     {"reason", to_string(wait.reason)},
-                     {"elsewhere", wait.elsewhere},
-                     {"holders", wait.holders.size()},
-                     {"held_by", std::move(holders)}});
-  }
-  const Json document = {{"job_id", job.id},
-                         {"user", trace.users[job.user]},
-                         {"vc", trace.vcs[job.vc]},
-                         {"gpus", job.gpus},
-                         {"submit_s", seconds_of(job.submit)},
-                         {"start_s", outcome.started ? Json(seconds_of(outcome.start)) : Json()},
-                         {"end_s", finished ? Json(seconds_of(outcome.end)) : Json()},
-                         {"queue_s", outcome.queue.count()},
-                         {"waits", std::move(waits)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace schedmate

@@ -3,20 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
+#include "apps/explain_text.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_ids = 5;
 constexpr std::size_t most_messages = 3;
 
-std::string warning(const Leftovers& left) {
+std::string warning(const service::Leftovers& left) {
   std::string ids = fmt::format("{}", fmt::join(left.first, ", "));
   if (left.count > left.first.size()) ids += ", ...";
   const std::string_view why =
@@ -28,19 +25,6 @@ std::string warning(const Leftovers& left) {
 }
 
 }  // namespace
-
-std::vector<Leftovers> find_leftovers(const RunRecord& record) {
-  std::vector<Leftovers> found;
-  for (const JobStatus status : {JobStatus::infeasible, JobStatus::stalled}) {
-    Leftovers left{record.run.label, status, 0, {}};
-    for (std::size_t row = 0; row < record.result.outcomes.size(); ++row) {
-      if (record.result.outcomes[row].status != status) continue;
-      if (left.count++ < most_ids) left.first.emplace_back(record.trace.jobs[row].id);
-    }
-    if (left.count > 0) found.push_back(std::move(left));
-  }
-  return found;
-}
 
 std::string reading_text(const Experiment& experiment) {
   const ReadReport& read = experiment.trace.report;
@@ -65,42 +49,26 @@ std::string reading_text(const Experiment& experiment) {
   return text;
 }
 
-std::string answer_text(const SimulateAnswer& answer, bool colour) {
-  std::string table = results_table(answer.runs);
+std::string simulation_text(const service::Simulation& simulation, bool colour) {
+  std::string table = results_table(simulation.runs);
   if (colour) table.insert(0, "\033[1m").insert(table.find('\n'), "\033[0m");
   std::string text = "\n" + table;
-  for (const Explanation& explanation : answer.explanations)
-    text += "\n" + explanation_text(explanation, answer.experiment.trace);
-  if (!answer.leftovers.empty() || !answer.idle_settings.empty()) text += "\n";
-  for (const std::string& idle : answer.idle_settings) text += "warning: " + idle + "\n";
-  for (const Leftovers& left : answer.leftovers) text += warning(left) + "\n";
-  text += fmt::format("\nwritten to {}\n", printable(answer.out));
-  if (!answer.report.empty()) text += fmt::format("report   {}\n", printable(answer.report));
+  for (const study::Explanation& explanation : simulation.explanations)
+    text += "\n" + explanation_text(explanation, simulation.trace);
+  if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";
+  for (const std::string& idle : simulation.idle_settings) text += "warning: " + idle + "\n";
+  for (const service::Leftovers& left : simulation.leftovers) text += warning(left) + "\n";
+  text += fmt::format("\nwritten to {}\n", printable(simulation.out));
+  if (!simulation.report.empty())
+    text += fmt::format("report   {}\n", printable(simulation.report));
   return text;
 }
 
-std::string answer_json(const SimulateAnswer& answer, const std::string& summary) {
-  Json document = Json::parse(summary);
-  document["out"] = answer.out;
-  document["report"] = answer.report.empty() ? Json() : Json(answer.report);
-  Json cpu = Json::object();
-  for (const RunSummary& run : answer.runs) cpu[run.run.label] = run.run.cpu_ms;
-  document["cpu_ms"] = std::move(cpu);
-  document["messages"] = answer.experiment.trace.report.messages;
-  document["idle_settings"] = answer.idle_settings;
-  document["warnings"] = Json::array();
-  for (const Leftovers& left : answer.leftovers) {
-    document["warnings"].push_back(
-        {{"label", left.label},
-         {"kind", left.status == JobStatus::infeasible ? "infeasible" : "stalled"},
-         {"jobs", left.count},
-         {"first", left.first}});
-  }
-  for (const Explanation& explanation : answer.explanations) {
-    document["explain"][explanation.label] =
-        Json::parse(explanation_json(explanation, answer.experiment.trace));
-  }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string elastic_text(const service::ElasticSummary& summary) {
+  return fmt::format(
+      "{} jobs on {} GPUs ({}); means over ways to break ties: {}, 95 % intervals\n{}",
+      summary.jobs, summary.gpus, summary.cluster, summary.perturbations(),
+      aligned(service::figure_table(summary)));
 }
 
 }  // namespace schedmate

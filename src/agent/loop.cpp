@@ -9,6 +9,7 @@
 #include "agent/tools.hpp"
 #include "base/fence.hpp"
 #include "base/random.hpp"
+#include "llm/ask.hpp"
 
 namespace schedmate {
 namespace {
@@ -110,6 +111,23 @@ class Loop {
     }
     const bool last = must_answer();
     const Wanted wanted = cut_off_ ? Wanted::bare_answer : last ? Wanted::answer : Wanted::turn;
+    const Question<Turn> question = question_of(wanted, std::move(messages), left);
+    ++sample_.requests;
+    const Asked<Turn> asked = put_to(chat_, question);
+    if (!asked.reply) return on_error(asked.answer.error());
+    const ChatReply& reply = *asked.reply;
+    const std::int64_t counted = reply.prompt_tokens + reply.completion_tokens;
+    sample_.tokens += counted > 0 ? counted : next_cost();
+    if (reply.finish_reason == "length") {
+      cut_off_ = true;
+      return repair(reply.text, "the reply was cut off: be shorter");
+    }
+    take(asked);
+  }
+
+  [[nodiscard]] Question<Turn> question_of(Wanted wanted, std::vector<ChatMessage> messages,
+                                           std::chrono::milliseconds patience) const {
+    const bool last = wanted != Wanted::turn;
     ChatRequest request{.system = task_prompt(),
                         .tools = guide_prompt(),
                         .messages = std::move(messages),
@@ -117,18 +135,11 @@ class Loop {
                         .max_tokens = static_cast<int>(spec_.settings.answer_tokens),
                         .temperature = spec_.seed == 0 ? 0 : 0.7,
                         .seed = spec_.seed,
-                        .patience = left};
+                        .patience = patience};
     if (last) request.messages.back().text += "\n\nGive your answer now.";
-    ++sample_.requests;
-    const auto reply = chat_(request);
-    if (!reply) return on_error(reply.error());
-    const std::int64_t counted = reply->prompt_tokens + reply->completion_tokens;
-    sample_.tokens += counted > 0 ? counted : next_cost();
-    if (reply->finish_reason == "length") {
-      cut_off_ = true;
-      return repair(reply->text, "the reply was cut off: be shorter");
-    }
-    take(reply->text, last);
+    return {std::move(request), read_turn, [last](const Turn& turn) -> std::string {
+              return last && !turn.answer ? "no tool can be used any more, give the answer" : "";
+            }};
   }
 
   void on_error(const Error& error) {
@@ -142,17 +153,13 @@ class Loop {
     talk_.add(false, fmt::format("That could not be used: {}. Give the JSON object again.", why));
   }
 
-  void take(const std::string& text, bool last) {
-    auto turn = read_turn(text);
-    if (!turn) return repair(text, turn.error().message);
-    if (turn->answer) {
-      sample_.answer = *std::move(turn->answer);
-      sample_.unreadable = std::move(turn->unreadable);
-      done_ = true;
-      return;
-    }
-    if (last) return repair(text, "no tool can be used any more, give the answer");
-    act(text, *turn->action);
+  void take(const Asked<Turn>& asked) {
+    const std::string& text = asked.reply->text;
+    if (!asked.answer) return repair(text, asked.answer.error().message);
+    if (!asked.answer->answer) return act(text, *asked.answer->action);
+    sample_.answer = asked.answer->answer;
+    sample_.unreadable = asked.answer->unreadable;
+    done_ = true;
   }
 
   void act(const std::string& text, const ToolCall& call) {

@@ -153,4 +153,12 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   });
 }
 
+Result<void> make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("cannot make the folder {}: {}", path, error.message()));
+}
+
 }  // namespace schedmate

@@ -39,6 +39,9 @@ class OutputFile {
 /// Whole file in one go.
 Result<void> write_file(const std::string& path, std::string_view text);
 
+/// A folder with its parents; nothing happens when it is there. Errors: unavailable.
+Result<void> make_folder(const std::string& path);
+
 /// Removes the part files that exist now; for a signal handler (async-signal-safe).
 void remove_part_files() noexcept;
 

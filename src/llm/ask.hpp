@@ -18,16 +18,21 @@ struct QuestionTally {
   void note(std::string_view text);
 };
 
-/// A reply that was read and is not at fault. Errors: those of the chat; bad_reply.
+/// What came of putting a question to one model.
 template <class Answer>
-[[nodiscard]] Result<Answer> ask(const Chat& chat, const Question<Answer>& question) {
-  const Result<ChatReply> reply = chat(question.request);
-  if (!reply) return tl::unexpected(reply.error());
+struct Asked {
+  std::optional<ChatReply> reply;  ///< nothing: the chat failed
+  Result<Answer> answer;           ///< of the reply; errors: those of the chat; bad_reply
+};
+
+template <class Answer>
+[[nodiscard]] Asked<Answer> put_to(const Chat& chat, const Question<Answer>& question) {
+  Result<ChatReply> reply = chat(question.request);
+  if (!reply) return {std::nullopt, tl::unexpected(reply.error())};
   Result<Answer> answer = question.read(reply->text);
-  if (!answer || !question.fault) return answer;
-  std::string fault = question.fault(*answer);
-  if (fault.empty()) return answer;
-  return fail(ErrorCode::bad_reply, std::move(fault));
+  std::string fault = answer && question.fault ? question.fault(*answer) : "";
+  if (!fault.empty()) answer = fail(ErrorCode::bad_reply, std::move(fault));
+  return {*std::move(reply), std::move(answer)};
 }
 
 /// The answers of all models that gave one. Whoever gave none is a note: one that does not answer
@@ -37,19 +42,14 @@ template <class Answer>
                                           const Question<Answer>& question, QuestionTally& tally) {
   std::vector<Answer> answers;
   for (const Chat& chat : chats) {
-    bool has_replied = false;
-    Question<Answer> seen = question;
-    seen.read = [&](std::string_view reply) {
-      has_replied = true;
-      return question.read(reply);
-    };
-    auto answer = ask(chat, seen);
-    if (answer) {
-      answers.push_back(*std::move(answer));
+    Asked<Answer> asked = put_to(chat, question);
+    if (asked.answer) {
+      answers.push_back(*std::move(asked.answer));
       continue;
     }
-    if (has_replied) ++tally.dropped;
-    tally.note((has_replied ? "model: " : "no answer of the model: ") + answer.error().message);
+    if (asked.reply) ++tally.dropped;
+    tally.note((asked.reply ? "model: " : "no answer of the model: ") +
+               asked.answer.error().message);
   }
   return answers;
 }

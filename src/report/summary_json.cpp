@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/summary_json.hpp"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <schedmate/report.hpp>
 
 #include "report/text_safety.hpp"
 
@@ -110,15 +111,18 @@ Json cluster_part(const Experiment& experiment) {
 
 }  // namespace
 
-std::string summary_json(const Experiment& experiment, std::span<const RunSummary> runs) {
+Document summary_document(const Experiment& experiment, std::span<const RunSummary> runs) {
   Json labels = Json::object();
   for (const RunSummary& run : runs) labels[clean_utf8(run.run.label)] = label(run);
-  const Json document = {{"schema", "schedmate.simulation.v1"},
-                         {"commit", clean_utf8(experiment.commit)},
-                         {"trace", trace_part(experiment)},
-                         {"cluster", cluster_part(experiment)},
-                         {"labels", std::move(labels)}};
-  return document.dump(2) + "\n";
+  return {{"schema", "schedmate.simulation.v1"},
+          {"commit", clean_utf8(experiment.commit)},
+          {"trace", trace_part(experiment)},
+          {"cluster", cluster_part(experiment)},
+          {"labels", std::move(labels)}};
+}
+
+std::string summary_json(const Experiment& experiment, std::span<const RunSummary> runs) {
+  return indented(summary_document(experiment, runs)) + "\n";
 }
 
 }  // namespace schedmate

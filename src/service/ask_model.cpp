@@ -120,7 +120,7 @@ QuestionTally answer_by_model(std::vector<LogAnswer>& answers, const LogIndex& i
   for (LogAnswer& answer : answers) {
     const auto lines = material(answer, index);
     if (lines.empty()) continue;
-    const auto given = ask(models.chats.front(), question_of(answer, lines));
+    const auto given = put_to(models.chats.front(), question_of(answer, lines)).answer;
     if (given) {
       take_over(*given, lines, answer);
       ++made.accepted;

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/whatif_sites.hpp"
+#include "service/whatif_sites.hpp"
 #include "tests/cli/whatif_world.hpp"
 
 namespace schedmate {
 namespace {
 
 std::string variant_of(std::string_view site) {
-  const auto made = with_schedmate(parse_policy(site).value()).value();
+  const auto made = service::with_schedmate(study::parse_policy(site).value()).value();
   return made ? made->text : "";
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation_report/book.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "evaluation_report/book_claims.hpp"
+#include "evaluation_report/book_pages.hpp"
+#include "evaluation_report/book_reading.hpp"
+#include "evaluation_report/book_recovery.hpp"
+#include "evaluation_report/book_summary.hpp"
+#include "study/standard_arms.hpp"
+
+namespace schedmate::evaluation_report {
+namespace {
+
+/// Not a figure that is the same in all arms, as the packed share of hosts that never pack.
+bool tells_apart(const ColumnRow& column, const std::vector<ArmRows>& arms) {
+  std::vector<const study::FigureRow*> rows;
+  for (const ArmRows& arm : arms)
+    if (const BookRow* at = arm.find(column.figure)) rows.push_back(&at->row);
+  return rows.size() == 1 || std::ranges::any_of(rows, [&](const study::FigureRow* row) {
+           return !row->note.empty() || row->interval.value != rows.front()->interval.value;
+         });
+}
+
+/// Of a sweep only what is compared along it; the rest is in the CSV.
+bool is_left_out(const ColumnRow& column) {
+  constexpr auto rest = std::to_array<std::string_view>(
+      {"jct_s", "jct_p50_s", "jct_p99_s", "ratio_p50", "ratio_p99", "makespan_s", "packed_share",
+       "restarts", "within_10", "within_20", "within_50", "within_200", "within_500",
+       "use_within_5", "use_within_10", "use_within_20", "use_within_50", "use_within_100"});
+  return std::ranges::find(rest, column.figure) != rest.end();
+}
+
+/// An arm's policy with {at} for the point, where the experiment has it so.
+std::string written_policy(const Chapter& chapter, const study::FigureRow& row) {
+  const auto& arms = chapter.experiment.arms;
+  const auto arm = std::ranges::find(arms, row.arm, &study::ExperimentArm::label);
+  if (arm == arms.end()) return row.policy;
+  const std::string here = study::policy_at(*arm, row.at);
+  return row.policy.starts_with(here) ? arm->policy + row.policy.substr(here.size()) : row.policy;
+}
+
+/// Of a standard arm: what it is stands on the front page.
+bool is_standard(const Chapter& chapter, const std::string& label) {
+  const auto& arms = chapter.experiment.arms;
+  const auto arm = std::ranges::find(arms, label, &study::ExperimentArm::label);
+  const auto base =
+      std::ranges::find(arms, label.substr(0, label.rfind('.')), &study::ExperimentArm::label);
+  if (arm == arms.end() || base == arms.end() || base == arm) return false;
+  return std::ranges::any_of(study::standard_arms(*base), [&](const study::ExperimentArm& each) {
+    return each.label == label && each.policy == arm->policy && each.settings == arm->settings;
+  });
+}
+
+/// What the labels stand for, "" where they are policies.
+std::string labels_of(const Chapter& chapter, const std::vector<ArmRows>& arms) {
+  std::string text;
+  std::set<std::string> told;
+  for (const ArmRows& arm : arms) {
+    const study::FigureRow& row = *arm.first;
+    if (row.policy == row.arm || is_standard(chapter, row.arm)) continue;
+    if (told.insert(row.arm).second)
+      text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm,
+                          written_policy(chapter, row));
+  }
+  return text.empty() ? text : text + ".";
+}
+
+/// How many jobs count, and of which arms fewer have ended.
+void add_jobs(Page& book, const Chapter& chapter, const std::string& trace,
+              const std::vector<ArmRows>& arms) {
+  const auto submitted = std::ranges::find_if(chapter.rows, [&](const BookRow& at) {
+    return at.row.trace == trace && at.row.figure == "submitted";
+  });
+  if (submitted == chapter.rows.end()) return;
+  const double all = submitted->row.interval.value;
+  std::string fewer;
+  std::set<std::string> told;
+  for (const ArmRows& arm : arms) {
+    const BookRow* jobs = arm.find("jobs");
+    if (jobs == nullptr || jobs->row.interval.value >= all) continue;
+    if (!told.insert(arm.first->arm).second) continue;
+    fewer += fmt::format("{}{} {:g} :{}", fewer.empty() ? "; ended in host and arm: " : ", ",
+                         arm.first->arm, jobs->row.interval.value, jobs->line);
+  }
+  book.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
+}
+
+/// Where all arms have the same host nobody has to be told in each row.
+bool has_one_host(const std::vector<ArmRows>& arms) {
+  return !arms.empty() && std::ranges::all_of(arms, [&](const ArmRows& arm) {
+    return arm.first->host == arms.front().first->host;
+  });
+}
+
+/// Adds the figures of its columns to `shown`.
+void add_arms(Page& book, const Chapter& chapter, const std::vector<ArmRows>& arms,
+              std::set<std::string_view>& shown) {
+  const bool swept =
+      std::ranges::any_of(arms, [](const auto& arm) { return !arm.first->at.empty(); });
+  const bool one_host = has_one_host(arms);
+  std::vector<const ColumnRow*> columns;
+  for (const ColumnRow& column : figure_columns())
+    if (tells_apart(column, arms) && !(swept && is_left_out(column))) columns.push_back(&column);
+  for (const ColumnRow* column : columns) shown.insert(column->figure);
+  std::vector<Cell> head;
+  if (swept) head.push_back({swept_name(chapter.experiment)});
+  head.push_back({"arm"});
+  if (!one_host) head.push_back({"against"});
+  for (const ColumnRow* column : columns) head.push_back({std::string(column->title)});
+  std::vector<std::vector<Cell>> rows{head};
+  for (const ArmRows& arm : arms) {
+    const auto told = [&](const ColumnRow* column) { return arm.find(column->figure) != nullptr; };
+    if (std::ranges::none_of(columns, told)) continue;  // a host in a sweep
+    std::vector<Cell> cells;
+    if (swept) cells.push_back({named_point(chapter.experiment, arm.first->at)});
+    cells.push_back({arm.first->arm});
+    if (!one_host) cells.push_back({arm.first->host});
+    for (const ColumnRow* column : columns)
+      cells.push_back(cell_of(chapter, arm.find(column->figure), column->look));
+    rows.push_back(std::move(cells));
+  }
+  book.table(std::move(rows), chapter.target);
+}
+
+/// Once for each workload of the book.
+void add_pairs(Page& book, const Chapter& chapter, std::set<std::string>& shown_before) {
+  std::vector<std::vector<Cell>> rows{{{"speed of a member from"}, {"members"}}};
+  std::string workload;
+  std::set<std::string> seen;
+  for (const BookRow& at : chapter.rows) {
+    constexpr std::string_view prefix = "pairs_";
+    if (!at.row.figure.starts_with(prefix)) continue;
+    if (workload.empty() && !shown_before.insert(at.row.workload_sha256).second) return;
+    if (workload.empty()) workload = at.row.workload_sha256;
+    if (at.row.workload_sha256 != workload || !seen.insert(at.row.figure).second) break;
+    if (at.row.interval.n == 0) continue;
+    Cell cell = cell_of(chapter, &at, Look::percent);
+    cell.text = fmt::format("{} ({})", at.row.interval.n, cell.text);
+    rows.push_back({{at.row.figure.substr(prefix.size())}, std::move(cell)});
+  }
+  if (rows.size() == 1) return;
+  book.paragraph(
+      fmt::format("How pairs that Lucid lets share GPUs slow each other down in the "
+                  "invented workload {}, in bins of 0.05:",
+                  workload));
+  book.table(std::move(rows), chapter.target);
+}
+
+/// The costs of failures that an experiment with failures leaves as they are: a restart's is one.
+std::string default_costs(const Chapter& chapter) {
+  const study::ExperimentFile& experiment = chapter.experiment;
+  constexpr std::string_view failures = "cost.failure_gpu_hours";
+  const bool fails =
+      experiment.settings.contains(std::string(failures)) || experiment.sweep == failures;
+  if (!fails) return "";
+  const std::string command = chapter.rows.empty() ? "" : chapter.rows.front().row.command;
+  std::string text;
+  for (const SettingRow& row : setting_rows()) {
+    if (!is_cost_of_failures(row) || row.key == experiment.sweep) continue;
+    if (experiment.settings.contains(std::string(row.key))) continue;
+    if (command.contains(fmt::format("--set {}=", row.key))) continue;
+    text += fmt::format("{}{} = {}", text.empty() ? "Defaults: " : ", ", row.key, row.fallback);
+  }
+  return text;
+}
+
+/// What an experiment is compared with, and how it is run.
+std::vector<std::string> head_of(const Chapter& chapter) {
+  const study::ExperimentFile& experiment = chapter.experiment;
+  std::vector<std::string> points;
+  for (const std::string& each : experiment.published) points.push_back("Published: " + each);
+  if (points.empty()) points.emplace_back("Published: none");
+  for (const auto& [key, value] : experiment.settings)
+    points.push_back(fmt::format("Setting: {} = {}", key, value));
+  if (std::string costs = default_costs(chapter); !costs.empty())
+    points.push_back(std::move(costs));
+  const bool whole = experiment.warm_up_days == 0 || is_elastic(experiment);
+  points.push_back(whole ? fmt::format("{} perturbations; no warm-up", experiment.perturbations)
+                         : fmt::format("{} perturbations; the first {:g} days are left out",
+                                       experiment.perturbations, experiment.warm_up_days));
+  return points;
+}
+
+bool leaks(const study::ExperimentFile& experiment) {
+  const auto cut = experiment.settings.find("workload_cut");
+  return cut != experiment.settings.end() && cut->second == "leaky_duration";
+}
+
+/// 0 jobs or GPUs: as many as the options leave.
+std::string drawn_as(const study::ExperimentTrace& trace) {
+  std::string size =
+      trace.jobs > 0 ? fmt::format("{} jobs", trace.jobs) : fmt::format("{:g} days", trace.days);
+  if (trace.gpus > 0) size += fmt::format(" on {} of its GPUs", trace.gpus);
+  return fmt::format("Synthetic rows, drawn like {} from published tables: {}, seed {}.",
+                     trace.like, size, trace.seed);
+}
+
+void add_chapter(Page& book, const Chapter& chapter, std::set<std::string>& workloads) {
+  const study::ExperimentFile& experiment = chapter.experiment;
+  book.heading(2, experiment.title);
+  if (!experiment.claim.empty()) book.paragraph("Claim: " + experiment.claim);
+  book.list(head_of(chapter));
+  if (!chapter.origin.empty()) book.paragraph(chapter.origin);
+  if (chapter.rows.empty()) return;
+  book.code(chapter.rows.front().row.command);
+  std::string told;  // of one trace, mostly true of the others
+  std::set<std::string_view> shown;
+  for (const std::string& trace : shown_traces(experiment)) {
+    const auto arms = arms_of(chapter, trace);
+    book.heading(
+        3, fmt::format("{}: {}{}", experiment.name, trace == "all" ? "all jobs together" : trace,
+                       has_one_host(arms) ? ", against " + arms.front().first->host : ""));
+    const auto found = std::ranges::find(experiment.traces, trace, &study::ExperimentTrace::name);
+    if (found != experiment.traces.end() && !found->like.empty()) book.paragraph(drawn_as(*found));
+    add_arms(book, chapter, arms, shown);
+    if (std::string labels = labels_of(chapter, arms); !labels.empty() && labels != told) {
+      book.paragraph(labels);
+      told = std::move(labels);
+    }
+    add_jobs(book, chapter, trace, arms);
+    add_recovery(book, chapter, trace);
+  }
+  book.paragraph(is_elastic(experiment) ? elastic_note(experiment)
+                 : experiment.estimates ? estimates_note()
+                 : leaks(experiment)    ? leaks_note()
+                                        : construction_note(shown));
+  add_pairs(book, chapter, workloads);
+}
+
+void add_links(Page& book, const std::vector<Chapter>& chapters, const std::string& folder) {
+  book.heading(2, "Experiments");
+  std::vector<std::vector<Cell>> rows{{{"page"}, {"title"}}};
+  for (const Chapter& chapter : chapters) {
+    const std::string& name = chapter.experiment.name;
+    rows.push_back({{name, fmt::format("{}/{}.md", folder, name)}, {chapter.experiment.title}});
+  }
+  book.table(std::move(rows));
+}
+
+/// What both forms of the book have around the experiments.
+Page book_around(const std::vector<Chapter>& chapters,
+                 const std::function<void(Page& book)>& add_experiments) {
+  Page book;
+  add_front_page(book, not_from_reading(chapters));
+  add_claims(book, chapters);
+  add_summary(book, chapters);
+  add_bounds_page(book, chapters);
+  add_experiments(book);
+  add_limits_page(book);
+  return book;
+}
+
+}  // namespace
+
+Page evaluation_book(const std::vector<Chapter>& chapters) {
+  return book_around(chapters, [&](Page& book) {
+    std::set<std::string> workloads;
+    for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
+  });
+}
+
+Page evaluation_front(const std::vector<Chapter>& chapters, const std::string& folder) {
+  return book_around(chapters, [&](Page& book) { add_links(book, chapters, folder); });
+}
+
+Page experiment_page(const Chapter& chapter) {
+  Page page;
+  std::set<std::string> workloads;
+  page.heading(1, chapter.experiment.name);
+  add_chapter(page, chapter, workloads);
+  return page;
+}
+
+}  // namespace schedmate::evaluation_report

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation_report/book_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "evaluation_report/book_safety.hpp"
+
+namespace schedmate::evaluation_report {
+namespace {
+
+class Summary {
+ public:
+  void add(const Chapter& chapter) {
+    const auto shown = shown_traces(chapter.experiment);
+    const bool one_point = chapter.experiment.points.size() == 1;
+    for (const std::string& trace : shown) add(chapter, trace, one_point);
+    for (const study::ExperimentTrace& trace : chapter.experiment.traces)
+      if (std::ranges::find(shown, trace.name) == shown.end()) add(chapter, trace.name, false);
+  }
+
+  void write(Page& book) && {
+    book.heading(2, "In short");
+    book.paragraph(
+        "Of each experiment without a sweep the arm with the Advisor against its host. All of it "
+        "is construction, as metadata is made up; over the control that reads other jobs' code "
+        "(over all, below 0: better) stands what can come from reading, and does not where reading "
+        "worse gains no less (above). An ln ratio of -0.15 is a JCT 14 % shorter in the geometric "
+        "mean over jobs. The bound is that of the mean ln ratio (elastic jobs: of the average JCT, "
+        "too); where arms are safe the average JCT may still be longer (below 1).");
+    write(book, rigid_);
+    write(book, elastic_);
+    safety_.write(book);
+  }
+
+ private:
+  using Rows = std::vector<std::vector<Cell>>;
+
+  static void write(Page& book, Rows& rows) {
+    if (rows.empty()) return;
+    rows.insert(rows.begin(), {{"experiment"},
+                               {"arm"},
+                               {"ln ratio"},
+                               {"bound"},
+                               {"average JCT x"},
+                               {"share of oracle"},
+                               {"over all"}});
+    book.table(std::move(rows), "");
+  }
+
+  /// `has_row`: in the table, not in the count alone.
+  void add(const Chapter& chapter, const std::string& trace, bool has_row) {
+    const auto arms = arms_of(chapter, trace);
+    const bool has_sm =
+        std::ranges::any_of(arms, [](const ArmRows& arm) { return arm.first->arm == "sm"; });
+    const study::FigureRow* shown = nullptr;  // one arm a point
+    for (const ArmRows& arm : arms) {
+      const SafetyVerdict verdict = verdict_of(arm);
+      if (verdict == SafetyVerdict::none) continue;
+      safety_.add(chapter, arms, arm, verdict);
+      const bool another = shown == nullptr || shown->at != arm.first->at;
+      if (has_sm ? arm.first->arm != "sm" : !another) continue;
+      shown = arm.first;
+      if (has_row) add_row(chapter, arm, verdict);
+    }
+  }
+
+  void add_row(const Chapter& chapter, const ArmRows& arm, SafetyVerdict verdict) {
+    const auto cell = [&](std::string_view figure) {
+      return cell_of(chapter, arm.find(figure), column_of(figure).look);
+    };
+    Rows& rows = is_elastic(chapter.experiment) ? elastic_ : rigid_;
+    rows.push_back(
+        {{place_of(chapter, *arm.first) + (chapter.by_earlier_code ? " (an earlier state)" : "")},
+         {fmt::format("{} against {}", arm.first->arm, arm.first->host)},
+         cell("ln_ratio"),
+         {verdict == SafetyVerdict::exceeds ? "EXCEEDS" : "safe"},
+         cell("jct_ratio"),
+         cell("oracle_share"),
+         cell("over_all")});
+  }
+
+  Rows rigid_, elastic_;
+  Safety safety_;
+};
+
+}  // namespace
+
+void add_summary(Page& book, const std::vector<Chapter>& chapters) {
+  Summary summary;
+  for (const Chapter& chapter : chapters) summary.add(chapter);
+  std::move(summary).write(book);
+}
+
+}  // namespace schedmate::evaluation_report

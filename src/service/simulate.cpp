@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <schedmate/trace.hpp>
+
+#include "base/output.hpp"
+#include "base/text.hpp"
+#include "report/summary_json.hpp"
+#include "study/cost_checks.hpp"
+#include "study/replay.hpp"
+
+namespace schedmate::service {
+namespace {
+
+using study::PolicySpec;
+
+Result<ClusterSpec> cluster_for(const SimulateRequest& request, Trace& trace) {
+  if (!request.cluster.empty()) return read_cluster(request.cluster);
+  if (trace.cluster) return std::move(*trace.cluster);
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} says nothing about its cluster: give one with --cluster FILE (TOML; "
+                          "docs/formats/cluster.md), or put vc_config.csv beside the trace",
+                          request.trace));
+}
+
+Result<std::optional<std::uint32_t>> explained_row(const Trace& trace, const std::string& id) {
+  if (id.empty()) return std::nullopt;
+  const auto found = std::ranges::find(trace.jobs, id, &Job::id);
+  if (found != trace.jobs.end()) return static_cast<std::uint32_t>(found - trace.jobs.begin());
+  std::vector<std::string_view> ids;
+  for (const Job& job : trace.jobs) ids.push_back(job.id);
+  return fail(ErrorCode::not_found, fmt::format("--explain {}: no such job in the trace (nearest "
+                                                "id: {})",
+                                                id, nearest(id, ids)));
+}
+
+void add_leftovers(const RunRecord& record, std::vector<Leftovers>& all) {
+  constexpr std::size_t most_ids = 5;
+  for (const JobStatus status : {JobStatus::infeasible, JobStatus::stalled}) {
+    Leftovers left{record.run.label, status, 0, {}};
+    for (std::size_t row = 0; row < record.result.outcomes.size(); ++row) {
+      if (record.result.outcomes[row].status != status) continue;
+      if (left.count++ < most_ids) left.first.emplace_back(record.trace.jobs[row].id);
+    }
+    if (left.count > 0) all.push_back(std::move(left));
+  }
+}
+
+/// Replays one policy after the other and keeps of each only its summary.
+Result<void> replay_all(const study::ReplayInput& input, const std::vector<PolicySpec>& policies,
+                        Simulation& simulation) {
+  for (const PolicySpec& policy : policies) {
+    auto done = study::replay(input, policy);
+    if (!done) return tl::unexpected(done.error());
+    if (auto written = write_run(simulation.out, done->record); !written) return written;
+    simulation.runs.push_back(summarise(done->record));
+    add_leftovers(done->record, simulation.leftovers);
+    if (done->explanation) simulation.explanations.push_back(std::move(*done->explanation));
+  }
+  return {};
+}
+
+Result<void> write_reports(const Settings& settings, Simulation& simulation) {
+  const std::filesystem::path folder(simulation.out);
+  const Experiment experiment = simulation.experiment();
+  if (auto written =
+          write_file((folder / "summary.json").string(), summary_json(experiment, simulation.runs));
+      !written)
+    return written;
+  if (settings.text("report") == "none") return {};
+  simulation.report = (folder / "report.html").string();
+  return write_file(simulation.report, report_html(experiment, simulation.runs));
+}
+
+Result<Simulation> read_inputs(const Session& session, const SimulateRequest& request,
+                               const std::vector<PolicySpec>& policies) {
+  auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),
+                                          .columns = study::estimate_columns(policies)});
+  if (!trace) return tl::unexpected(trace.error());
+  auto cluster = cluster_for(request, *trace);
+  if (!cluster) return tl::unexpected(cluster.error());
+  return Simulation{.trace_spec = request.trace,
+                    .cluster_spec = request.cluster,
+                    .commit = request.commit,
+                    .trace = std::move(*trace),
+                    .cluster = std::move(*cluster),
+                    .runs = {},
+                    .leftovers = {},
+                    .explanations = {},
+                    .out = request.out,
+                    .report = {},
+                    .idle_settings = study::idle_costs(session.settings)};
+}
+
+}  // namespace
+
+Result<Simulation> simulate(const Session& session, const SimulateRequest& request,
+                            const std::function<void(const Experiment&)>& begins) {
+  const auto policies = study::parse_policies(request.policies);
+  if (!policies) return tl::unexpected(policies.error());
+  if (auto plain = study::check_not_elastic(*policies); !plain)
+    return tl::unexpected(plain.error());
+  auto simulation = read_inputs(session, request, *policies);
+  if (!simulation) return simulation;
+  Trace& trace = simulation->trace;
+  const auto explained = explained_row(trace, request.explain);
+  if (!explained) return tl::unexpected(explained.error());
+  const double early = static_cast<double>(session.settings.whole("cost.early_end_pct")) / 100;
+  end_early(trace, early, static_cast<std::uint64_t>(session.settings.whole("seed")));
+  study::WorkloadOnDemand workloads(session.settings, trace);
+  const study::ReplayInput input{session, trace, simulation->cluster, workloads, *explained};
+  for (const PolicySpec& policy : *policies)
+    if (auto sound = study::check_policy(input, policy); !sound)
+      return tl::unexpected(sound.error());
+  if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
+  begins(simulation->experiment());
+  if (auto done = replay_all(input, *policies, *simulation); !done)
+    return tl::unexpected(done.error());
+  if (auto done = write_reports(session.settings, *simulation); !done)
+    return tl::unexpected(done.error());
+  return simulation;
+}
+
+Document simulation_document(const Simulation& simulation) {
+  Document document = summary_document(simulation.experiment(), simulation.runs);
+  document["out"] = simulation.out;
+  document["report"] = simulation.report.empty() ? Document() : Document(simulation.report);
+  Document cpu = Document::object();
+  for (const RunSummary& run : simulation.runs) cpu[run.run.label] = run.run.cpu_ms;
+  document["cpu_ms"] = std::move(cpu);
+  document["messages"] = simulation.trace.report.messages;
+  document["idle_settings"] = simulation.idle_settings;
+  document["warnings"] = Document::array();
+  for (const Leftovers& left : simulation.leftovers) {
+    document["warnings"].push_back(
+        {{"label", left.label},
+         {"kind", left.status == JobStatus::infeasible ? "infeasible" : "stalled"},
+         {"jobs", left.count},
+         {"first", left.first}});
+  }
+  for (const study::Explanation& explanation : simulation.explanations)
+    document["explain"][explanation.label] =
+        study::explanation_document(explanation, simulation.trace);
+  return document;
+}
+
+}  // namespace schedmate::service

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "study/cost_checks.hpp"
+#include "study/trace_workload.hpp"
+
+namespace schedmate::study {
+namespace {
+
+Placer placer_of(std::string_view name) {
+  if (name == "first_fit") return Placer::first_fit;
+  return name == "spread" ? Placer::spread : Placer::consolidate;
+}
+
+RunLabel describe(const Settings& settings, const PolicySpec& policy) {
+  RunLabel run;
+  run.label = policy.label;
+  run.policy = policy.text;
+  run.mode = settings.text("mode");
+  run.seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  run.overhead_small = Seconds(settings.whole("overhead_small_s"));
+  run.overhead_large = Seconds(settings.whole("overhead_large_s"));
+  constexpr std::array plain{"placement", "overhead_small_s", "overhead_large_s"};
+  for (const char* key : plain) run.settings.emplace_back(key, settings.text(key));
+  for (const SettingRow& row : setting_rows()) {
+    if (row.defect != nullptr) run.settings.emplace_back(row.key, settings.text(row.key));
+  }
+  return run;
+}
+
+void describe_workload(const TraceWorkload* made, const Settings& settings, RunLabel& label) {
+  const bool invented = made != nullptr && !made->recipe.empty();
+  label.settings.emplace_back("profiles", invented ? "syn" : "trace");
+  if (!invented) return;
+  label.settings.emplace_back("workload", made->recipe);
+  label.settings.emplace_back("workload_sha256", made->workload.fingerprint);
+  for (const char* key : {"workload_cut", "workload_shuffle", "workload_errors_pct",
+                          "workload_noise_pct", "workload_packed_gpus", "interference_pct"})
+    label.settings.emplace_back(key, settings.text(key));
+}
+
+/// Costs that are on are stated with the run; where jobs fail, all that follows from it.
+void describe_costs(const Settings& settings, RunLabel& label) {
+  const bool fail = settings.whole("cost.failure_gpu_hours") > 0;
+  for (const SettingRow& row : setting_rows()) {
+    const bool is_cost = row.key.starts_with("cost.");
+    const bool is_stated = fail && is_cost_of_failures(row);
+    if (is_stated || (is_cost && settings.text(row.key) != row.fallback))
+      label.settings.emplace_back(row.key, settings.text(row.key));
+  }
+}
+
+Costs costs_of(const Settings& settings) {
+  const auto seconds = [&](std::string_view key) { return Seconds(settings.whole(key)); };
+  const auto share = [&](std::string_view key) {
+    return static_cast<double>(settings.whole(key)) / 100;
+  };
+  Costs costs;
+  costs.advice = seconds("cost.advice_s");
+  costs.tracked_share = share("cost.tracked_pct");
+  costs.failures = {.gpu_hours = static_cast<double>(settings.whole("cost.failure_gpu_hours")),
+                    .framework_share = share("cost.framework_pct"),
+                    .script_share = share("cost.script_pct"),
+                    .checkpoint = seconds("cost.checkpoint_s"),
+                    .detection = seconds("cost.detection_s"),
+                    .manual_restart = seconds("cost.manual_restart_s"),
+                    .handled_restart = seconds("cost.handled_restart_s"),
+                    .missed_share = share("cost.handler_missed_pct"),
+                    .false_share = share("cost.handler_false_pct"),
+                    .bad_node_share = share("cost.bad_node_pct")};
+  return costs;
+}
+
+SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator estimator) {
+  SimOptions options;
+  options.defects = settings.defects();
+  options.placer = placer_of(settings.text("placement"));
+  options.preemption = {run.overhead_small, run.overhead_large};
+  options.estimator = std::move(estimator);
+  options.threads = static_cast<int>(settings.whole("threads"));
+  options.costs = costs_of(settings);
+  return options;
+}
+
+/// CPU time of all threads of the process so far.
+double cpu_ms(const Clock& clock) {
+  return std::chrono::duration<double, std::milli>(clock.cpu()).count();
+}
+
+bool reads_metadata(std::string_view estimator) {
+  return estimator.starts_with("advisor") || estimator.starts_with("oracle_retrieval");
+}
+
+struct Parts {
+  Scheduler scheduler;
+  std::string estimator_spec;
+  Estimator estimator;
+  const TraceWorkload* workload = nullptr;  ///< that the run works on, if any
+};
+tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
+  return fail(error.code, fmt::format("policy {}: {}", policy.text, error.message));
+}
+
+Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
+  const Settings& settings = input.session.settings;
+  if (auto ok = check_costs(settings, input.trace); !ok) return tl::unexpected(ok.error());
+  const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
+  auto scheduler = make_scheduler(
+      policy.name, {input.cluster, settings.defects(), seed, forecast_of(input.trace)},
+      PolicyOptions(policy.options));
+  if (!scheduler) return of_policy(policy, scheduler.error());
+  Parts parts{std::move(*scheduler), policy.estimator, {}, nullptr};
+  if (parts.estimator_spec.empty()) parts.estimator_spec = parts.scheduler.estimator;
+  if (parts.scheduler.packs || reads_metadata(parts.estimator_spec) ||
+      reads_metadata(parts.scheduler.advice)) {
+    const auto workload = input.workloads.get(parts.scheduler.packs);
+    if (!workload) return tl::unexpected(workload.error());
+    parts.workload = *workload;
+  }
+  auto estimator = make_estimator(parts.scheduler, parts.estimator_spec,
+                                  estimator_input(input.trace, seed, parts.workload));
+  if (!estimator) return of_policy(policy, estimator.error());
+  parts.estimator = std::move(*estimator);
+  return parts;
+}
+
+/// The replay proper, in front of it a first look at the other VCs when a job is to be explained.
+Result<SimResult> run(const ReplayInput& input, const Scheduler& scheduler, SimOptions& options,
+                      std::optional<Explainer>& explainer) {
+  if (explainer) {
+    options.threads = 1;  // observers are called from the threads of the VCs
+    options.observer = [&](const SimOptions::Moment& moment) { explainer->look_around(moment); };
+    if (auto first = simulate(input.trace, input.cluster, scheduler, options); !first) return first;
+    options.observer = [&](const SimOptions::Moment& moment) { explainer->follow(moment); };
+  }
+  return simulate(input.trace, input.cluster, scheduler, options);
+}
+
+}  // namespace
+
+Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy) {
+  return make_parts(input, policy).map([](const Parts&) {});
+}
+
+Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
+  const Settings& settings = input.session.settings;
+  RunLabel label = describe(settings, policy);
+  auto parts = make_parts(input, policy);
+  if (!parts) return tl::unexpected(parts.error());
+  label.estimator = parts->estimator_spec;
+  if (!parts->scheduler.advice.empty())
+    label.settings.emplace_back("advice", parts->scheduler.advice);
+  label.profiler_columns = parts->scheduler.packs;
+  std::optional<LentProfiles> profiles;
+  if (parts->workload != nullptr) profiles.emplace(input.trace, parts->workload->workload);
+  if (parts->scheduler.packs || parts->workload != nullptr)
+    describe_workload(parts->workload, settings, label);
+  describe_costs(settings, label);
+
+  SimOptions options = options_of(settings, label, std::move(parts->estimator));
+  options.seed = label.seed + input.draw;
+  label.attempt_columns = parts->scheduler.packs || options.costs.failures.gpu_hours > 0;
+  if (settings.flag("cost.warm_up") && parts->scheduler.profiler && parts->workload != nullptr) {
+    options.costs.seen_profiles =
+        seen_while_warming_up(parts->workload->workload, parts->scheduler.profiler->time);
+  }
+  options.progress = input.session.progress(policy.label);
+  std::optional<Explainer> explainer;
+  if (input.explained_row) {
+    explainer.emplace(
+        Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row});
+  }
+  const double before_ms = cpu_ms(input.session.clock);
+  auto result = run(input, parts->scheduler, options, explainer);
+  if (!result) return tl::unexpected(result.error());
+  label.cpu_ms = cpu_ms(input.session.clock) - before_ms;
+
+  Replay done{{std::move(label), input.trace, input.cluster, std::move(*result)}, std::nullopt};
+  if (explainer) done.explanation = std::move(*explainer).finish(done.record);
+  return done;
+}
+
+}  // namespace schedmate::study
