@@ -12,8 +12,8 @@
 #include <functional>
 #include <memory>
 #include <schedmate/embed.hpp>
-#include <schedmate/store.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 
