@@ -34,13 +34,14 @@ struct Parser {
 };
 
 /// What a command gets when it runs.
-struct Call {
+struct Invocation {
   const Session& session;
   bool json = false;  ///< a program reads the answer
 };
 
 struct Command {
-  std::function<Result<int>(const Call& call)> run;  ///< gives the exit code: 0, or 1 for "no"
+  std::function<Result<int>(const Invocation& call)>
+      run;  ///< gives the exit code: 0, or 1 for "no"
   /// Whether all is there that it cannot do without; asked before the settings are read.
   std::function<Result<void>()> check = [] { return Result<void>(); };
 };

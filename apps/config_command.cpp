@@ -8,6 +8,7 @@
 #include <schedmate/llm.hpp>
 
 #include "apps/command.hpp"
+#include "base/document.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {
@@ -44,24 +45,24 @@ void print_text(std::vector<Row> rows) {
   fmt::print("{}", aligned(rows));
 }
 
-void print_settings(const Session& session) {
-  std::vector<Row> rows = rows_of(session.settings);
-  if (!session.json) return print_text(std::move(rows));
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+void print_settings(const Invocation& call) {
+  std::vector<Row> rows = rows_of(call.session.settings);
+  if (!call.json) return print_text(std::move(rows));
+  Document list = Document::array();
   for (const Row& row : rows) {
-    auto& object = list.emplace_back(nlohmann::ordered_json::object());
+    auto& object = list.emplace_back(Document::object());
     for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
   }
-  const nlohmann::ordered_json document = {{"schema", "schedmate.config.v1"}, {"settings", list}};
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  const Document document = {{"schema", "schedmate.config.v1"}, {"settings", std::move(list)}};
+  fmt::print("{}\n", indented(document));
 }
 
 }  // namespace
 
 Command config_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate config --set placement=spread --json");
-  return {[](const Call& call) -> Result<int> {
-    print_settings(call.session);
+  return {[](const Invocation& call) -> Result<int> {
+    print_settings(call);
     return 0;
   }};
 }

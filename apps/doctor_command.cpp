@@ -14,6 +14,7 @@
 
 #include "apps/command.hpp"
 #include "apps/version.hpp"
+#include "base/document.hpp"
 #include "base/words.hpp"
 #include "settings/data_files.hpp"
 
@@ -89,11 +90,11 @@ std::string_view verdict(const Finding& finding) {
 }
 
 /// False when something that a command needs is missing.
-bool print_health(const Session& session) {
+bool print_health(const Invocation& call) {
   bool healthy = true;
   std::vector<std::vector<std::string>> rows;
-  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
-  for (const Finding& finding : examine(session)) {
+  Document checks = Document::array();
+  for (const Finding& finding : examine(call.session)) {
     healthy = healthy && (finding.works || !finding.needed);
     rows.push_back({std::string(verdict(finding)), finding.what, printable(finding.detail)});
     checks.push_back({{"what", finding.what},
@@ -101,10 +102,10 @@ bool print_health(const Session& session) {
                       {"needed", finding.needed},
                       {"detail", finding.detail}});
   }
-  if (session.json) {
-    const nlohmann::ordered_json document = {
-        {"schema", "schedmate.doctor.v1"}, {"healthy", healthy}, {"checks", checks}};
-    fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (call.json) {
+    const Document document = {
+        {"schema", "schedmate.doctor.v1"}, {"healthy", healthy}, {"checks", std::move(checks)}};
+    fmt::print("{}\n", indented(document));
   } else {
     fmt::print("{}", aligned(rows));
   }
@@ -115,7 +116,7 @@ bool print_health(const Session& session) {
 
 Command doctor_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate doctor");
-  return {[](const Call& call) -> Result<int> { return print_health(call.session) ? 0 : 1; }};
+  return {[](const Invocation& call) -> Result<int> { return print_health(call) ? 0 : 1; }};
 }
 
 }  // namespace schedmate

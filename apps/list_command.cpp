@@ -11,12 +11,13 @@
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/llm.hpp>
 #include <schedmate/scheduler.hpp>
 #include <schedmate/trace.hpp>
 
 #include "apps/command.hpp"
+#include "base/document.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "elastic/elastic_policies.hpp"
@@ -37,14 +38,14 @@ std::string text_of(const std::vector<ListTable>& tables) {
   return text;
 }
 
-std::string json_of(const std::vector<ListTable>& tables) {
-  nlohmann::ordered_json document = {{"schema", "schedmate.list.v1"}};
+Document document_of(const std::vector<ListTable>& tables) {
+  Document document = {{"schema", "schedmate.list.v1"}};
   for (const ListTable& table : tables) {
-    auto& list = document[std::string(table.name)] = nlohmann::ordered_json::array();
+    auto& list = document[std::string(table.name)] = Document::array();
     for (const ListRow& row : table.rows)
       list.push_back({{"name", row.name}, {"summary", row.summary}});
   }
-  return document.dump(2) + "\n";
+  return document;
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ Result<void> print_tables(std::string_view table, bool json) {
     }
     tables = std::vector{std::move(*wanted)};
   }
-  fmt::print("{}", json ? json_of(tables) : text_of(tables));
+  fmt::print("{}", json ? indented(document_of(tables)) + "\n" : text_of(tables));
   return {};
 }
 
@@ -121,7 +122,7 @@ Command list_command(const Parser& parser) {
   const auto table = std::make_shared<std::string>();
   parser.app.footer("Example:\n  schedmate list policies");
   parser.app.add_option("table", *table, "one of them; default: all")->type_name("TABLE");
-  return {[table](const Call& call) { return done(print_tables(*table, call.json)); }};
+  return {[table](const Invocation& call) { return done(print_tables(*table, call.json)); }};
 }
 
 }  // namespace schedmate

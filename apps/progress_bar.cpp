@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds redraw_interval{100};
 
 class ProgressBar {
  public:
-  explicit ProgressBar(std::string what) : what_(std::move(what)) {}
+  ProgressBar(std::string what, const Clock& clock)
+      : what_(std::move(what)), clock_(clock), next_(clock.now() + patience) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() {
@@ -27,7 +28,7 @@ class ProgressBar {
 
   void show(double done) {
     const std::scoped_lock lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = clock_.now();
     if (now < next_) return;
     next_ = now + redraw_interval;
     drawn_ = true;
@@ -40,17 +41,18 @@ class ProgressBar {
 
  private:
   std::string what_;
+  Clock clock_;
+  std::chrono::nanoseconds next_;  // when it may be drawn again
   bool drawn_ = false;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + patience;
   std::mutex mutex_;
 };
 
 }  // namespace
 
-BeginProgress progress_bars(bool enabled) {
+BeginProgress progress_bars(bool enabled, const Clock& clock) {
   if (!enabled) return no_progress;
-  return [](const std::string& what) -> ShowProgress {
-    return [bar = std::make_shared<ProgressBar>(what)](double done) { bar->show(done); };
+  return [clock](const std::string& what) -> ShowProgress {
+    return [bar = std::make_shared<ProgressBar>(what, clock)](double done) { bar->show(done); };
   };
 }
 

@@ -59,9 +59,9 @@ Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& command
   if (auto ok = chosen->command.check(); !ok) return tl::unexpected(ok.error());
   auto settings = settle(common, environment);
   if (!settings) return tl::unexpected(settings.error());
-  auto progress = progress_bars(environment.progress);
-  const Session session{std::move(environment), *std::move(settings), machine_clock(),
-                        std::move(progress), common.json};
+  const Clock clock = machine_clock();
+  auto progress = progress_bars(environment.progress, clock);
+  const Session session{std::move(environment), *std::move(settings), clock, std::move(progress)};
   return chosen->command.run({session, common.json});
 }
 

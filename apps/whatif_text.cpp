@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/whatif_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "service/whatif.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {
@@ -18,7 +19,7 @@ constexpr std::uint64_t few_jobs = 20;
 /// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
 
-std::string_view unit_name(const WhatifAnswer& answer) {
+std::string_view unit_name(const service::WhatifAnswer& answer) {
   return answer.cluster.resource == Resource::gpus ? "GPU" : "CPU";
 }
 
@@ -71,7 +72,7 @@ std::string doubts_text(const std::vector<Change>& shown) {
   return text;
 }
 
-std::string policy_text(const WhatifPolicy& policy) {
+std::string policy_text(const service::WhatifPolicy& policy) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
   if (!policy.invented_workload.empty()) {
     text += fmt::format(
@@ -105,7 +106,7 @@ std::string policy_text(const WhatifPolicy& policy) {
   return text;
 }
 
-std::string losses_text(const WhatifAnswer& answer) {
+std::string losses_text(const service::WhatifAnswer& answer) {
   if (answer.losses.empty()) return "\nfailures none\n";
   std::vector<Cells> rows{{"  state", "cause", "confidence", "jobs",
                            fmt::format("{} hours", unit_name(answer)), "of all"}};
@@ -131,7 +132,7 @@ std::string limits_text(const PastWorld& world) {
 }
 
 /// Attempts that the dump lacks. Not all of them failed: preempted jobs are started again, too.
-std::string attempts_text(const WhatifAnswer& answer) {
+std::string attempts_text(const service::WhatifAnswer& answer) {
   if (answer.alone.jobs == 0) return "";
   return fmt::format(
       "         {} jobs were restarted {} times, of which the dump has only the last attempt: add "
@@ -141,7 +142,7 @@ std::string attempts_text(const WhatifAnswer& answer) {
 }
 
 /// How far starts and waits of the replay are from the real ones; "-": no job started in it.
-std::string errors_text(const WhatifAnswer& answer) {
+std::string errors_text(const service::WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
   const bool none = f.never_started == f.jobs;
   std::string text =
@@ -153,7 +154,7 @@ std::string errors_text(const WhatifAnswer& answer) {
         "  this policy looks at the GPU use of jobs, which is INVENTED here (workload {})\n",
         printable(answer.site_workload));
   }
-  for (const WhatifSite& site : answer.tried) {
+  for (const service::WhatifSite& site : answer.tried) {
     if (site.spec != answer.site)
       text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
                           time(site.median_error_s));
@@ -174,7 +175,7 @@ std::string verdict_text(const Fidelity& f) {
 
 }  // namespace
 
-std::string world_text(const WhatifAnswer& answer) {
+std::string world_text(const service::WhatifAnswer& answer) {
   const ReadReport& read = answer.world.trace.report;
   std::string text = fmt::format("dump     {}: {} of {} rows are jobs that take part\n",
                                  printable(answer.dump), read.kept, read.rows);
@@ -208,7 +209,7 @@ std::string world_text(const WhatifAnswer& answer) {
   return text;
 }
 
-std::string fidelity_text(const WhatifAnswer& answer) {
+std::string fidelity_text(const service::WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
     return "\nreplay   no job is left after the warm-up: all of them started before the first end\n"
@@ -236,7 +237,7 @@ std::string fidelity_text(const WhatifAnswer& answer) {
   return text + verdict_text(f);
 }
 
-std::string changes_text(const WhatifAnswer& answer) {
+std::string changes_text(const service::WhatifAnswer& answer) {
   std::string text = losses_text(answer);
   if (!answer.policies.empty()) {
     text +=
@@ -244,7 +245,7 @@ std::string changes_text(const WhatifAnswer& answer) {
         "ratio, below 1 is faster)\n";
   }
   for (const std::string& note : answer.notes) text += fmt::format("  {}\n", printable(note));
-  for (const WhatifPolicy& policy : answer.policies) text += policy_text(policy);
+  for (const service::WhatifPolicy& policy : answer.policies) text += policy_text(policy);
   if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
   return text;
 }

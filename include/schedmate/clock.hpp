@@ -18,6 +18,8 @@ struct Clock {
   std::function<void(std::chrono::nanoseconds)> sleep;
   /// Unix time, whole seconds. It may jump.
   std::function<SimTime()> wall{};
+  /// CPU time of all threads of the process so far.
+  std::function<std::chrono::nanoseconds()> cpu{};
 };
 
 }  // namespace schedmate

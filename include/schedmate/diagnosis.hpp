@@ -8,9 +8,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <schedmate/embed.hpp>
+#include <schedmate/gpu_state.hpp>
+#include <schedmate/job_context.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
 #include <schedmate/witness.hpp>
@@ -36,22 +37,6 @@ struct LogEvidence {
   std::uint64_t line = 0;  ///< 1-based; lines end at \n only
   std::string text;        ///< printable, secrets left out
   LineRole role = LineRole::cause;
-};
-
-/// What a witness has seen: a line of a kernel's log, the state of a GPU or of the job.
-struct WitnessEvent {
-  std::string node;  ///< of the allocation, "" = not known
-  std::string when;  ///< as it was printed
-  std::string rule, text;
-};
-
-/// What another source than the log says.
-struct Witness {
-  std::string name;            ///< a row of witnesses.def
-  bool asked = false;          ///< false: it is missing
-  std::optional<bool> agrees;  ///< nothing: it is missing, or says nothing on this
-  std::string says;
-  std::vector<WitnessEvent> events;  ///< the most telling first
 };
 
 /// The same failure in earlier jobs of the history.
@@ -103,20 +88,6 @@ struct CauseClaim {
 /// Someone who may know the cause, as a language model. The claim counts when the cited line bears
 /// it out; it never restarts a job elsewhere and names no node. Nothing: not known.
 using CauseReader = std::function<std::optional<CauseClaim>(const OpenCause&)>;
-
-/// The job behind the logs (docs/formats/job.md).
-struct JobContext {
-  std::string job_id, user, state, exit_code, start, end;
-  std::vector<std::string> nodes;
-  std::map<int, std::string> ranks;  ///< rank -> node
-};
-
-/// Errors: invalid (not such a file), those of reading.
-[[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
-/// The same of a text; `place` stands before what is wrong.
-[[nodiscard]] Result<JobContext> read_job_text(const std::string& place, std::string_view text);
-/// When it ended, by `end`; a time without zone is taken as UTC.
-[[nodiscard]] std::optional<SimTime> end_of(const JobContext& job);
 
 struct DiagnoseInput {
   std::vector<std::string> paths;      ///< logs of one job, one or one for each rank

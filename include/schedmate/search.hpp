@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 #include <schedmate/embed.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <schedmate/history.hpp>
+#include <schedmate/job_record.hpp>
 #include <schedmate/workload.hpp>
 #include <unordered_map>
 

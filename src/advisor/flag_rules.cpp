@@ -2,13 +2,13 @@
 #include "advisor/flag_rules.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "base/check.hpp"
+#include "base/table_reader.hpp"
 
 namespace schedmate {
 
@@ -30,39 +30,22 @@ struct RawRule {
   std::vector<std::string> names;
 };
 
-std::string text_at(const toml::table& row, std::string_view key) {
-  return row[key].value<std::string>().value_or("");
-}
-
-std::vector<std::string> texts_at(const toml::table& row, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const toml::array* list = row[key].as_array()) {
-    for (const toml::node& each : *list)
-      if (auto text = each.value<std::string>()) texts.push_back(std::move(*text));
-  }
-  return texts;
-}
-
-Result<RawRule> read_rule(const toml::node& node) {
-  const auto wrong = [&](std::string_view what) {
-    return fail(ErrorCode::invalid,
-                fmt::format("flags.toml:{}: {}", node.source().begin.line, what));
-  };
-  const toml::table* row = node.as_table();
-  if (row == nullptr) return wrong("[[rule]] with name, class, names and reason is needed");
+RawRule read_rule(TableReader& row) {
   RawRule raw;
-  raw.rule.name = text_at(*row, "name");
-  raw.rule.field = text_at(*row, "field");
-  raw.rule.reason = text_at(*row, "reason");
-  raw.rule.example = text_at(*row, "example");
-  raw.names = texts_at(*row, "names");
-  const std::string given = text_at(*row, "class");
+  row.text("name", raw.rule.name);
+  row.texts("names", raw.names);
+  std::string given;
+  row.text("class", given);
+  row.maybe_text("field", raw.rule.field);
+  row.maybe_text("reason", raw.rule.reason);
+  row.maybe_text("example", raw.rule.example);
   const auto* const found = std::ranges::find(class_names, given);
-  if (raw.rule.name.empty()) return wrong("the rule has no name");
-  if (raw.names.empty()) return wrong("'" + raw.rule.name + "' has no list of names");
   if (found == class_names.end())
-    return wrong("class is same_job, same_duration, scaled or another_job, not '" + given + "'");
-  raw.rule.flag_class = static_cast<FlagClass>(found - class_names.begin());
+    row.refuse("class", fmt::format("class is same_job, same_duration, scaled or another_job, not "
+                                    "'{}'",
+                                    given));
+  else
+    raw.rule.flag_class = static_cast<FlagClass>(found - class_names.begin());
   return raw;
 }
 
@@ -74,25 +57,16 @@ struct FlagRules::Reader {
   std::set<std::string, std::less<>> launchers;
 
   Result<void> add(std::string_view text) {
-    try {
-      const toml::table table = toml::parse(text, std::string_view("flags.toml"));
-      launchers.merge([&] {
-        const auto list = texts_at(table, "launchers");
-        return std::set<std::string, std::less<>>(list.begin(), list.end());
-      }());
-      const toml::array* list = table["rule"].as_array();
-      if (list == nullptr) return {};
-      for (const toml::node& node : *list) {
-        auto row = read_rule(node);
-        if (!row) return tl::unexpected(row.error());
-        std::erase_if(rows, [&](const RawRule& old) { return old.rule.name == row->rule.name; });
-        rows.push_back(std::move(*row));
-      }
-    } catch (const toml::parse_error& error) {
-      return fail(ErrorCode::invalid,
-                  fmt::format("flags.toml:{}: {}", error.source().begin.line, error.description()));
-    }
-    return {};
+    return TableReader::read(text, "flags.toml", [&](TableReader& file) {
+      std::vector<std::string> names;
+      file.maybe_texts("launchers", names);
+      launchers.insert(names.begin(), names.end());
+      file.maybe_tables("rule", [&](TableReader& each) {
+        RawRule row = read_rule(each);
+        std::erase_if(rows, [&](const RawRule& old) { return old.rule.name == row.rule.name; });
+        rows.push_back(std::move(row));
+      });
+    });
   }
 
   static Result<void> name(const RawRule& row, std::size_t index, FlagRules& rules) {

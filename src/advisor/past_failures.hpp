@@ -4,7 +4,7 @@
 /// Failures as the history keeps them: `history finish --log` writes the diagnosis into the log
 /// summary of the outcome.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/recovery.hpp>
 
 namespace schedmate {

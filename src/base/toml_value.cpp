@@ -7,6 +7,8 @@
 namespace schedmate {
 namespace {
 
+constexpr int most_nesting = 200;
+
 TomlPlace place_of(const toml::source_region& source) {
   return {source.begin.line, source.begin.column};
 }
@@ -19,7 +21,8 @@ TomlValue convert(const toml::node& node) {
     value.text = text->get();
   } else if (const auto* whole = node.as_integer()) {
     value.kind = TomlValue::Kind::whole;
-    value.number = static_cast<double>(whole->get());
+    value.whole = whole->get();
+    value.number = static_cast<double>(value.whole);
   } else if (const auto* real = node.as_floating_point()) {
     value.kind = TomlValue::Kind::real;
     value.number = real->get();
@@ -42,12 +45,41 @@ TomlValue convert(const toml::node& node) {
 
 }  // namespace
 
+std::optional<std::size_t> line_of_deep_key(std::string_view toml, int most) {
+  std::size_t line = 1;
+  int dots = 0;
+  for (const char c : toml) {
+    if (c == '\n') ++line;
+    if (c == '.' && ++dots > most) return line;
+    if (std::string_view("\n,=[]{}").contains(c)) dots = 0;
+  }
+  return std::nullopt;
+}
+
 Result<TomlValue> parse_toml(std::string_view toml, const std::string& file) {
+  if (const auto line = line_of_deep_key(toml, most_nesting))
+    return fail(ErrorCode::invalid,
+                fmt::format("{}:{}:1: nested more than {} deep", file, *line, most_nesting));
   try {
     return convert(toml::parse(toml, file));
   } catch (const toml::parse_error& error) {
     return fail(ErrorCode::invalid, fmt::format("{}:{}:{}: {}", file, error.source().begin.line,
                                                 error.source().begin.column, error.description()));
+  }
+}
+
+std::optional<std::string> plain_text(const TomlValue& value) {
+  switch (value.kind) {
+    case TomlValue::Kind::text:
+      return value.text;
+    case TomlValue::Kind::whole:
+      return fmt::to_string(value.whole);
+    case TomlValue::Kind::real:
+      return fmt::to_string(value.number);
+    case TomlValue::Kind::flag:
+      return value.flag ? "true" : "false";
+    default:
+      return std::nullopt;
   }
 }
 

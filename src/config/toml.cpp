@@ -2,9 +2,9 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 
+#include "base/toml_value.hpp"
 #include "config/places.hpp"
 #include "config/readers.hpp"
 #include "config/scalars.hpp"
@@ -31,18 +31,6 @@ std::vector<std::pair<std::string_view, const toml::node*>> in_order(const toml:
   return entries;
 }
 
-// toml++ bounds brackets but not keys such as a.a.a.a, which nest just as deep.
-std::optional<int> line_of_deep_key(std::string_view text) {
-  int line = 1;
-  int dots = 0;
-  for (const char c : text) {
-    if (c == '\n') ++line;
-    if (c == '.' && ++dots > most_nesting) return line;
-    if (std::string_view("\n,=[]{}").contains(c)) dots = 0;
-  }
-  return std::nullopt;
-}
-
 Value convert(const toml::node& node, Places& places) {
   const auto begin = node.source().begin;
   auto place = places.at(static_cast<int>(begin.line), begin.column);
@@ -67,8 +55,8 @@ Value convert(const toml::node& node, Places& places) {
 
 Result<Value> read_toml(const ConfigText& config) {
   const auto text = without_bom(config.text);
-  if (const auto line = line_of_deep_key(text))
-    return fail_at(config.file, *line, "nested more than 200 deep");
+  if (const auto line = line_of_deep_key(text, most_nesting))
+    return fail_at(config.file, static_cast<int>(*line), "nested more than 200 deep");
   Places places(text, config.file);
   try {
     return convert(toml::parse(text), places);

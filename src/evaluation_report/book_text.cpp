@@ -41,27 +41,28 @@ std::string lines_of(const Chapter& chapter, const std::string& trace) {
   return aligned(lines);
 }
 
-nlohmann::ordered_json figure_json(const BookRow& at) {
-  const auto number = [](double value) -> nlohmann::ordered_json {
+Document figure_document(const BookRow& at) {
+  const auto number = [](double value) -> Document {
     if (std::isnan(value)) return nullptr;
     return value;
   };
   const study::Interval& interval = at.row.interval;
-  nlohmann::ordered_json figure = {{"value", number(interval.value)},
-                                   {"low", number(interval.low)},
-                                   {"high", number(interval.high)},
-                                   {"n", interval.n},
-                                   {"line", at.line}};
+  Document figure = {{"value", number(interval.value)},
+                     {"low", number(interval.low)},
+                     {"high", number(interval.high)},
+                     {"n", interval.n},
+                     {"line", at.line}};
   if (!at.row.note.empty()) figure["note"] = at.row.note;
   return figure;
 }
 
-nlohmann::ordered_json chapter_json(const Chapter& chapter) {
-  auto arms = nlohmann::ordered_json::array();
+Document chapter_document(const Chapter& chapter) {
+  Document arms = Document::array();
   for (const study::ExperimentTrace& trace : chapter.experiment.traces) {
     for (const ArmRows& arm : arms_of(chapter, trace.name)) {
-      auto figures = nlohmann::ordered_json::object();
-      for (const auto& [name, row] : arm.figures) figures[std::string(name)] = figure_json(*row);
+      Document figures = Document::object();
+      for (const auto& [name, row] : arm.figures)
+        figures[std::string(name)] = figure_document(*row);
       arms.push_back({{"trace", trace.name},
                       {"at", arm.first->at},
                       {"arm", arm.first->arm},
@@ -87,15 +88,14 @@ std::string text_of(const Chapter& chapter) {
   return text;
 }
 
-std::string json_of(const std::vector<Chapter>& chapters, const std::string& page,
-                    const std::string& book) {
-  auto all = nlohmann::ordered_json::array();
-  for (const Chapter& chapter : chapters) all.push_back(chapter_json(chapter));
-  const nlohmann::ordered_json document = {{"schema", "schedmate.evaluate.v1"},
-                                           {"experiments", std::move(all)},
-                                           {"html", page},
-                                           {"book", book}};
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+Document evaluation_document(const std::vector<Chapter>& chapters, const std::string& page,
+                             const std::string& book) {
+  Document all = Document::array();
+  for (const Chapter& chapter : chapters) all.push_back(chapter_document(chapter));
+  return {{"schema", "schedmate.evaluate.v1"},
+          {"experiments", std::move(all)},
+          {"html", page},
+          {"book", book}};
 }
 
 }  // namespace schedmate::evaluation_report

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document.hpp"
 #include "evaluation_report/book_rows.hpp"
 
 namespace schedmate::evaluation_report {
@@ -13,9 +14,9 @@ namespace schedmate::evaluation_report {
 /// One line an arm: mean ln ratio and average JCT x with their intervals, and whether it is safe.
 [[nodiscard]] std::string text_of(const Chapter& chapter);
 
-/// One JSON document: every figure of every arm, with the line of the CSV on which it stands, and
-/// the paths of the page and the book.
-[[nodiscard]] std::string json_of(const std::vector<Chapter>& chapters, const std::string& page,
-                                  const std::string& book);
+/// schedmate.evaluate.v1: every figure of every arm, with the line of the CSV on which it stands,
+/// and the paths of the page and the book.
+[[nodiscard]] Document evaluation_document(const std::vector<Chapter>& chapters,
+                                           const std::string& page, const std::string& book);
 
 }  // namespace schedmate::evaluation_report

@@ -59,7 +59,7 @@ std::vector<Launch> launches_of(Tree& tree, const Commands& commands, const Comm
 }
 
 /// The program that trains, among those that the command starts.
-std::optional<Scene> training_of(Tree& tree, const JobSource& job, const Rules& rules,
+std::optional<Scene> training_of(Tree& tree, const JobSource& job, const FactRules& rules,
                                  std::vector<Launch>& launches) {
   std::optional<Scene> best;
   int signs = -1;
@@ -131,10 +131,8 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
   for (const auto* field : training_only) facts.facts.erase(field);
 }
 
-}  // namespace
-
 /// An operator's key names are more telling than the built-in ones: they come first.
-Result<Rules> load_rules(const std::string& folder) {
+Result<FactRules> load_rules(const std::string& folder) {
   std::string names(embedded::keys_toml);
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
@@ -152,10 +150,18 @@ Result<Rules> load_rules(const std::string& folder) {
   const std::vector<std::string> extra(folder.empty() ? 0 : 1, folder);
   auto tables = Tables::load(extra);
   if (!tables) return tl::unexpected(tables.error());
-  return Rules{std::move(*keys), std::move(*tables)};
+  return FactRules{std::move(*keys), std::move(*tables)};
 }
 
-Result<Facts> extract_facts_in(Tree& tree, const JobSource& job, const Rules& rules) {
+}  // namespace
+
+Result<std::shared_ptr<const FactRules>> load_fact_rules(const std::string& folder) {
+  auto rules = load_rules(folder);
+  if (!rules) return fail(ErrorCode::invalid, rules.error().message);
+  return std::make_shared<const FactRules>(*std::move(rules));
+}
+
+Result<Facts> extract_facts_in(Tree& tree, const JobSource& job, const FactRules& rules) {
   const CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
   const auto commands = read_command(tree, source);
   if (!commands) return tl::unexpected(commands.error());

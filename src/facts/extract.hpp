@@ -3,22 +3,21 @@
 
 /// The chain itself, without the confinement that extract_facts() puts around it.
 
+#include <schedmate/fact_rules.hpp>
+
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate {
 
-/// General knowledge, read once by whoever asks for facts.
-struct Rules {
+struct FactRules {
   Keys keys;
   Tables tables;
 };
-/// The built-in tables with the rows of an operator's folder ("" = none). Errors: those of the
-/// folder's files, with the name of the file.
-[[nodiscard]] Result<Rules> load_rules(const std::string& folder);
 
 /// Errors: invalid (empty or unreadable command).
-[[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job, const Rules& rules);
+[[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job,
+                                             const FactRules& rules);
 
 }  // namespace schedmate

@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string told_by_child(const JobSource& job, const Rules& rules) {
+std::string told_by_child(const JobSource& job, const FactRules& rules) {
   auto tree = Tree::open(job.root);
   const auto facts = tree ? extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
@@ -21,13 +21,15 @@ std::string told_by_child(const JobSource& job, const Rules& rules) {
 }  // namespace
 
 Result<Facts> extract_facts(const JobSource& job) {
-  // Read before the fork, anew for each job: the child waits for nothing, and an operator's rows
-  // count as they are now.
-  const auto rules = load_rules(job.rules);
-  if (!rules) return fail(ErrorCode::invalid, rules.error().message);
+  const auto rules = load_fact_rules(job.rules);
+  if (!rules) return tl::unexpected(rules.error());
+  return extract_facts(job, **rules);
+}
+
+Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
   const auto confinement = confined_to_owner(job.root, {});
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto told = run_confined(*confinement, [&] { return told_by_child(job, *rules); });
+  const auto told = run_confined(*confinement, [&] { return told_by_child(job, rules); });
   if (!told) return tl::unexpected(told.error());
   if (told->starts_with('!') && told->size() > 1)
     return fail(static_cast<ErrorCode>((*told)[1] - '0'), told->substr(2));

@@ -7,7 +7,7 @@
 
 #include <map>
 #include <optional>
-#include <schedmate/history.hpp>
+#include <schedmate/job_record.hpp>
 
 #include "advisor/calibration.hpp"
 #include "base/document.hpp"

@@ -4,7 +4,7 @@
 /// What the history says of a failure: where it was seen, and whether a restart is within the caps.
 
 #include <optional>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/recovery.hpp>
 
 #include "settings/session.hpp"

@@ -29,7 +29,7 @@ Result<ClusterSpec> cluster_for(const SimulateRequest& request, Trace& trace) {
                           request.trace));
 }
 
-Result<std::optional<std::uint32_t>> find_job(const Trace& trace, const std::string& id) {
+Result<std::optional<std::uint32_t>> explained_row(const Trace& trace, const std::string& id) {
   if (id.empty()) return std::nullopt;
   const auto found = std::ranges::find(trace.jobs, id, &Job::id);
   if (found != trace.jobs.end()) return static_cast<std::uint32_t>(found - trace.jobs.begin());
@@ -109,7 +109,7 @@ Result<Simulation> simulate(const Session& session, const SimulateRequest& reque
   auto simulation = read_inputs(session, request, *policies);
   if (!simulation) return simulation;
   Trace& trace = simulation->trace;
-  const auto explained = find_job(trace, request.explain);
+  const auto explained = explained_row(trace, request.explain);
   if (!explained) return tl::unexpected(explained.error());
   const double early = static_cast<double>(session.settings.whole("cost.early_end_pct")) / 100;
   end_early(trace, early, static_cast<std::uint64_t>(session.settings.whole("seed")));

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What `schedmate whatif` found, and how it is told.
+/// What another policy would have changed on a site's own cluster, by its accounting
+/// (docs/formats/whatif.md).
 
+#include <functional>
 #include <schedmate/report.hpp>
 #include <string>
 #include <vector>
 
+#include "base/document.hpp"
+#include "settings/session.hpp"
 #include "whatif/compare.hpp"
 
 namespace schedmate::service {
+
+struct WhatifRequest {
+  std::string sacct;                  ///< the dump: what sacct --parsable2 or --json printed
+  std::string cluster;                ///< TOML file, "" = what the dump shows
+  std::vector<std::string> policies;  ///< what would be; empty = as whatif_sites.hpp says
+  std::string site;                   ///< the site's own scheduler; "" = nearest of default_sites
+  std::string out;                    ///< folder, "" = nothing is written
+  std::string names = "hashed";       ///< of users: or "plain"
+  std::string commit;                 ///< of the program, for the files
+};
 
 /// One policy against the replay.
 struct WhatifPolicy {
@@ -39,9 +53,9 @@ struct WhatifAnswer {
   std::string site_workload;  ///< as WhatifPolicy::invented_workload
   std::vector<WhatifSite> tried;
   bool hashed = true;
-  const AccountingDump& accounting;
-  const SeenCluster& cluster;
-  const PastWorld& world;
+  AccountingDump accounting;
+  SeenCluster cluster;
+  PastWorld world;
   LastAttempts alone;
   Fidelity fidelity;
   std::vector<Loss> losses;
@@ -51,15 +65,22 @@ struct WhatifAnswer {
   std::string out;                     ///< folder, "" = none
 };
 
-/// Jobs, cluster, limits, warm-up.
-[[nodiscard]] std::string world_text(const WhatifAnswer& answer);
-/// How near the replay comes, and the verdict.
-[[nodiscard]] std::string fidelity_text(const WhatifAnswer& answer);
-/// Failures; then for each policy who gains and who loses.
-[[nodiscard]] std::string changes_text(const WhatifAnswer& answer);
+/// Called as the answer grows.
+struct WhatifSteps {
+  /// Everything is read and sound: dump, cluster, world, losses and reasons are there.
+  std::function<void(const WhatifAnswer& answer)> begins;
+  std::function<void(const WhatifAnswer& answer)> replayed;  ///< site, tried and fidelity, too
+};
+
+/// Replays what was under the site's scheduler and then, where that comes near enough to reality,
+/// each policy; writes whatif.json, cluster.toml, summary.json, report.html and the files of each
+/// run. Errors: of the policies, the files and the replays.
+[[nodiscard]] Result<WhatifAnswer> whatif(const Session& session, const WhatifRequest& request,
+                                          const WhatifSteps& steps);
+
 /// schedmate.whatif.v1
-[[nodiscard]] std::string whatif_json(const WhatifAnswer& answer);
+[[nodiscard]] Document whatif_document(const WhatifAnswer& answer);
 /// The cluster as a file for --cluster.
-[[nodiscard]] std::string cluster_toml(const SeenCluster& cluster);
+[[nodiscard]] std::string seen_cluster_toml(const SeenCluster& cluster);
 
 }  // namespace schedmate::service

@@ -9,17 +9,17 @@
 namespace schedmate::service {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Document number(double value) { return std::isfinite(value) ? Document(value) : Document(); }
 /// Null where no job is left to take the figure from.
-Json of_jobs(std::uint64_t jobs, double value) { return jobs > 0 ? number(value) : Json(); }
+Document of_jobs(std::uint64_t jobs, double value) { return jobs > 0 ? number(value) : Document(); }
 
 /// Null where no GPU use had to be invented.
-Json workload(const std::string& recipe) { return recipe.empty() ? Json() : Json(recipe); }
+Document workload(const std::string& recipe) {
+  return recipe.empty() ? Document() : Document(recipe);
+}
 
-Json cluster_of(const WhatifAnswer& answer) {
-  Json vcs = Json::array();
+Document cluster_of(const WhatifAnswer& answer) {
+  Document vcs = Document::array();
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
     vcs.push_back({{"name", vc.name},
@@ -33,11 +33,11 @@ Json cluster_of(const WhatifAnswer& answer) {
           {"notes", answer.cluster.notes}};
 }
 
-Json alone_of(const LastAttempts& alone) {
+Document alone_of(const LastAttempts& alone) {
   return {{"jobs", alone.jobs}, {"restarts", alone.restarts}};
 }
 
-Json jobs_of(const WhatifAnswer& answer) {
+Document jobs_of(const WhatifAnswer& answer) {
   const PastWorld& world = answer.world;
   return {{"rows", world.trace.report.rows},
           {"taking_part", world.trace.jobs.size()},
@@ -53,13 +53,13 @@ Json jobs_of(const WhatifAnswer& answer) {
           {"last_attempt_alone", alone_of(answer.alone)}};
 }
 
-Json replay_of(const WhatifAnswer& answer) {
+Document replay_of(const WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
   const std::uint64_t started = f.jobs - f.never_started;
-  Json reasons = Json::array();
+  Document reasons = Document::array();
   for (const WaitShare& reason : answer.reasons)
     reasons.push_back({{"reason", reason.reason}, {"jobs", reason.jobs}, {"share", reason.share}});
-  Json tried = Json::array();
+  Document tried = Document::array();
   for (const WhatifSite& site : answer.tried)
     tried.push_back(
         {{"policy", site.spec}, {"median_start_error_s", of_jobs(f.jobs, site.median_error_s)}});
@@ -82,7 +82,7 @@ Json replay_of(const WhatifAnswer& answer) {
           {"waits_by_reason", std::move(reasons)}};
 }
 
-Json change_of(const Change& change) {
+Document change_of(const Change& change) {
   return {{"name", change.name},
           {"jobs", change.jobs},
           {"mean_ln_jct_ratio", change.log_ratio},
@@ -99,37 +99,37 @@ Json change_of(const Change& change) {
           {"doubt", to_string(change.doubt)}};
 }
 
-Json changes_of(const std::vector<Change>& changes) {
-  Json list = Json::array();
+Document changes_of(const std::vector<Change>& changes) {
+  Document list = Document::array();
   for (const Change& change : changes) list.push_back(change_of(change));
   return list;
 }
 
-Json policy_of(const WhatifPolicy& policy) {
+Document policy_of(const WhatifPolicy& policy) {
   return {{"label", policy.label},
           {"policy", policy.spec},
           {"invented_workload", workload(policy.invented_workload)},
           {"not_finished", policy.left},
           {"as_replay", policy.as_replay},
-          {"all", policy.all.empty() ? Json() : change_of(policy.all.front())},
+          {"all", policy.all.empty() ? Document() : change_of(policy.all.front())},
           {"by_size", changes_of(policy.sizes)},
           {"by_user", changes_of(policy.users)}};
 }
 
 std::string toml_text(std::string_view text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+  return Document(text).dump(-1, ' ', true, Document::error_handler_t::replace);
 }
 
 }  // namespace
 
-std::string whatif_json(const WhatifAnswer& answer) {
-  Json document = {{"schema", "schedmate.whatif.v1"},
-                   {"dump", answer.dump},
-                   {"names", answer.hashed ? "hashed" : "plain"},
-                   {"jobs", jobs_of(answer)},
-                   {"cluster", cluster_of(answer)},
-                   {"replay", replay_of(answer)}};
-  document["failures"] = Json::array();
+Document whatif_document(const WhatifAnswer& answer) {
+  Document document = {{"schema", "schedmate.whatif.v1"},
+                       {"dump", answer.dump},
+                       {"names", answer.hashed ? "hashed" : "plain"},
+                       {"jobs", jobs_of(answer)},
+                       {"cluster", cluster_of(answer)},
+                       {"replay", replay_of(answer)}};
+  document["failures"] = Document::array();
   for (const Loss& loss : answer.losses) {
     document["failures"].push_back({{"state", loss.state},
                                     {"cause", loss.cause},
@@ -139,13 +139,13 @@ std::string whatif_json(const WhatifAnswer& answer) {
                                     {"share", loss.share}});
   }
   document["notes"] = answer.notes;
-  document["policies"] = Json::array();
+  document["policies"] = Document::array();
   for (const WhatifPolicy& policy : answer.policies)
     document["policies"].push_back(policy_of(policy));
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document;
 }
 
-std::string cluster_toml(const SeenCluster& cluster) {
+std::string seen_cluster_toml(const SeenCluster& cluster) {
   std::string text = "# As `schedmate whatif` took it; mend it and give it back with --cluster.\n";
   for (std::size_t i = 0; i < cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = cluster.spec.partitions[i];

@@ -34,7 +34,7 @@ std::vector<std::string> default_policies() {
           "tiresias", "srtf:estimate=oracle@srtf_oracle"};
 }
 
-Result<std::optional<PolicySpec>> with_schedmate(const PolicySpec& site) {
+Result<std::optional<study::PolicySpec>> with_schedmate(const study::PolicySpec& site) {
   const auto rows = policy_rows();
   const auto row = std::ranges::find(rows, site.name + "+sm", &PolicyRow::name);
   if (row == rows.end()) return std::nullopt;
@@ -42,8 +42,8 @@ Result<std::optional<PolicySpec>> with_schedmate(const PolicySpec& site) {
   for (const auto& [key, value] : site.options)
     if (!sets(row->preset, key)) settings.push_back(fmt::format("{}={}", key, value));
   if (!site.estimator.empty()) settings.push_back("estimate=" + site.estimator);
-  auto spec = parse_policy(fmt::format("{}{}{}@{}", row->name, settings.empty() ? "" : ":",
-                                       fmt::join(settings, ","), schedmate_label));
+  auto spec = study::parse_policy(fmt::format("{}{}{}@{}", row->name, settings.empty() ? "" : ":",
+                                              fmt::join(settings, ","), schedmate_label));
   if (!spec) return tl::unexpected(spec.error());
   return std::move(*spec);
 }

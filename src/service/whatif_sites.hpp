@@ -25,6 +25,7 @@ inline constexpr std::string_view schedmate_label = "site_sm";
 
 /// The policy NAME+sm with the settings of `site`, so that the two differ by SchedMate alone.
 /// Settings that make the variant what it is stay the variant's. None when there is no such policy.
-[[nodiscard]] Result<std::optional<PolicySpec>> with_schedmate(const PolicySpec& site);
+[[nodiscard]] Result<std::optional<study::PolicySpec>> with_schedmate(
+    const study::PolicySpec& site);
 
 }  // namespace schedmate::service

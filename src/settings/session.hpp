@@ -17,7 +17,6 @@ struct Session {
   Settings settings;
   Clock clock;
   BeginProgress progress = no_progress;
-  bool json = false;  ///< a program reads the answer
 
   [[nodiscard]] std::string state_dir() const {
     const std::string given = settings.text("state_dir");

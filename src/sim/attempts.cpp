@@ -29,24 +29,31 @@ Cause cause_of(const SimOptions& options, EngineJob failed) {
   return drawn < costs.framework_share + costs.script_share ? Cause::script : Cause::infrastructure;
 }
 
-/// Who starts the job again, and whether it then fails once more at once.
+/// When the job is back, if not by its owner, and whether it then fails once more at once.
 struct Recovery {
-  bool handled = false;
+  std::optional<SimTime> back;
   bool fails_again = false;
 };
-Recovery recover(const EngineInput& input, const EngineJob& failed) {
+
+/// What the Failure Handler makes of a failed attempt, as often right as FailureCosts says.
+Recovery recover(const EngineInput& input, const EngineJob& failed, const Executor& execute) {
   const FailureCosts& costs = input.options.costs.failures;
   const bool again = failed.kind == EngineJob::Kind::doomed;
   Random random = draws(input.options, failed);
   random.next();  // the one that the time of the failure took
+  RecoveryOrder order{input.trace.jobs[failed.row].id};
   const Cause cause = cause_of(input.options, failed);
   if (cause == Cause::infrastructure) {
-    const bool handled = random.uniform() >= costs.missed_share && input.handler;
-    return {handled, !handled && random.uniform() < costs.bad_node_share && !again};
+    const bool seen = random.uniform() >= costs.missed_share && input.handler;
+    if (seen) order.recommendation = Recommendation::restart_elsewhere;
+    const auto [back] = execute(order);
+    return {back, !back && random.uniform() < costs.bad_node_share && !again};
   }
-  const bool in_vain =
+  const bool mistaken =
       input.handler && cause == Cause::script && !again && random.uniform() < costs.false_share;
-  return {in_vain, in_vain};
+  order.recommendation =
+      mistaken ? Recommendation::restart_elsewhere : Recommendation::do_not_restart;
+  return {execute(order).back, mistaken};
 }
 
 }  // namespace
@@ -96,11 +103,12 @@ void Engine::interrupt(JobId id) {
   EngineJob next = run.entry;
   ++next.attempt;
   next.kind = EngineJob::Kind::usual;
+  std::optional<SimTime> back;
   if (run.cut == Cut::memory) {
     result.lost_gpu_s += run.whole * job.gpus;
     ++result.evictions;
     next.alone = true;
-    next.enters = now_ + (input_.handler ? costs.handled_restart : costs.manual_restart);
+    if (input_.handler) back = carry_out({job.id, Recommendation::restart_same}).back;
   } else {
     ++result.failures;
     const auto detection_s = static_cast<double>(costs.detection.count());
@@ -110,14 +118,26 @@ void Engine::interrupt(JobId id) {
     next.done_s = std::floor(done_s / step_s) * step_s;
     result.lost_gpu_s += (done_s - next.done_s) * job.gpus;
     result.overhead_gpu_s += detection_s * job.gpus;
-    const Recovery recovery = recover(input_, run.entry);
+    const Recovery recovery =
+        recover(input_, run.entry, [&](const RecoveryOrder& order) { return carry_out(order); });
     if (recovery.fails_again) next.kind = EngineJob::Kind::doomed;
-    next.enters = now_ + (recovery.handled ? costs.handled_restart : costs.manual_restart);
+    back = recovery.back;
   }
+  next.enters = back.value_or(now_ + costs.manual_restart);
   const auto done = Seconds(static_cast<std::int64_t>(next.done_s));
   next.work = job.duration - done;
   result.down += next.enters - now_;
   admit(next);
+}
+
+RecoveryOutcome Engine::carry_out(const RecoveryOrder& order) const {
+  switch (order.recommendation) {
+    case Recommendation::restart_same:
+    case Recommendation::restart_elsewhere:
+      return {now_ + input_.options.costs.failures.handled_restart};
+    default:
+      return {};
+  }
 }
 
 /// The handler takes the user's own failure for one of the infrastructure.
@@ -126,10 +146,14 @@ void Engine::restart_in_vain(JobId id) {
   const Job& job = input_.trace.jobs[entry.row];
   const FailureCosts& costs = input_.options.costs.failures;
   if (!input_.handler || job.state != EndState::failed || !(costs.gpu_hours > 0)) return;
-  EngineJob again{entry.row, now_ + costs.handled_restart, job.duration};
+  EngineJob again{entry.row, now_, job.duration};
   again.attempt = entry.attempt + 1;
   again.kind = EngineJob::Kind::in_vain;
-  if (draws(input_.options, again).uniform() < costs.false_share) admit(again);
+  if (draws(input_.options, again).uniform() >= costs.false_share) return;
+  const auto [back] = carry_out({job.id, Recommendation::restart_elsewhere});
+  if (!back) return;
+  again.enters = *back;
+  admit(again);
 }
 
 void Engine::count_in_vain(JobId id) {

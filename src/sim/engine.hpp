@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <schedmate/executor.hpp>
 #include <schedmate/sim.hpp>
 #include <vector>
 
@@ -134,6 +135,8 @@ class Engine {
   void plan_failure(const EngineJob& entry, Run& run) const;
   void plan_memory_crash(JobId id);
   void interrupt(JobId id);
+  /// The Executor of a simulated cluster.
+  [[nodiscard]] RecoveryOutcome carry_out(const RecoveryOrder& order) const;
   void restart_in_vain(JobId id);
   void count_in_vain(JobId id);
 

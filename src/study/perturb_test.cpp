@@ -7,12 +7,18 @@
 #include <array>
 #include <schedmate/trace.hpp>
 
-#include "tests/cli/program.hpp"
-
 namespace schedmate::study {
+namespace {
+
+Trace venus() {
+  return read_trace("helios:" SCHEDMATE_SOURCE_DIR "/data/venus/venus_sept2020_days0-12.csv.gz", {})
+      .value();
+}
+
+}  // namespace
 
 TEST_CASE("perturb: each submission up to two seconds later, the same for the same seed") {
-  const Trace trace = read_trace(venus(), {}).value();
+  const Trace trace = venus();
   const Perturbed first = perturb(trace, 1);
   const Perturbed again = perturb(trace, 1);
   CHECK(first.rows == again.rows);
@@ -36,7 +42,7 @@ TEST_CASE("perturb: each submission up to two seconds later, the same for the sa
 }
 
 TEST_CASE("permuted: every job keeps its template, profile, facts and place") {
-  const Trace trace = read_trace(venus(), {}).value();
+  const Trace trace = venus();
   const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
   const Recipe recipe = read_recipe(data + "recipes/light.toml").value();
   const auto interference = read_interference(data + "interference.toml").value();

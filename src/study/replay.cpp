@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
+#include <chrono>
 #include <utility>
 
 #include "study/cost_checks.hpp"
@@ -90,7 +90,9 @@ SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator e
 }
 
 /// CPU time of all threads of the process so far.
-double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double cpu_ms(const Clock& clock) {
+  return std::chrono::duration<double, std::milli>(clock.cpu()).count();
+}
 
 bool reads_metadata(std::string_view estimator) {
   return estimator.starts_with("advisor") || estimator.starts_with("oracle_retrieval");
@@ -175,10 +177,10 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
     explainer.emplace(
         Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row});
   }
-  const double before_ms = cpu_ms();
+  const double before_ms = cpu_ms(input.session.clock);
   auto result = run(input, parts->scheduler, options, explainer);
   if (!result) return tl::unexpected(result.error());
-  label.cpu_ms = cpu_ms() - before_ms;
+  label.cpu_ms = cpu_ms(input.session.clock) - before_ms;
 
   Replay done{{std::move(label), input.trace, input.cluster, std::move(*result)}, std::nullopt};
   if (explainer) done.explanation = std::move(*explainer).finish(done.record);

@@ -61,7 +61,7 @@ TEST_CASE("values out of range and of the wrong kind are errors with place") {
   CHECK(complaint("nodes = 1\nround_s = 1.5").starts_with("c.toml:2:11: round_s"));
   CHECK(complaint("nodes = 1\ngpu_type = 7").starts_with("c.toml:2:12: gpu_type"));
   CHECK(complaint("vc = 7").starts_with("c.toml:1:6: vc must be a list"));
-  CHECK(complaint("[[vc]]\nnodes = 1").find("needs name") != std::string::npos);
+  CHECK(complaint("[[vc]]\nnodes = 1").find("name is missing here") != std::string::npos);
   CHECK(complaint("[[vc]]\nname = \"a\"").find("has no nodes") != std::string::npos);
   CHECK(complaint("nodes = 1\n[[vc]]\nname = \"a\"\n[[vc]]\nname = \"a\"")
             .starts_with("c.toml:5:8: a VC called 'a'"));

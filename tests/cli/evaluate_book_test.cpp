@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
-#include "evaluation_report/book.hpp"
 #include "base/text.hpp"
+#include "evaluation_report/book.hpp"
 #include "tests/cli/evaluate_world.hpp"
 
 namespace schedmate {
 namespace {
+
+using evaluation_report::Chapter;
+using evaluation_report::Page;
 
 /// A book of one experiment whose CSV is written by hand.
 class Made : Scratch {
@@ -22,12 +25,13 @@ class Made : Scratch {
            const std::string& note = "") {
     csv_ += fmt::format("made,t,{},{},{},20,{},hash,command\n", places, figure, interval, note);
   }
-  [[nodiscard]] Document book() const {
-    const auto experiment = read_experiment(path(toml_));
+  [[nodiscard]] Page book() const {
+    const auto experiment = study::read_experiment(path(toml_));
     REQUIRE_MESSAGE(experiment, experiment.error().message);
-    auto rows = read_rows_of(write("made.csv", csv_));
+    auto rows = evaluation_report::read_rows_of(write("made.csv", csv_));
     REQUIRE_MESSAGE(rows, rows.error().message);
-    return evaluation_book({Chapter{*experiment, std::move(*rows), "made.csv", ""}});
+    return evaluation_report::evaluation_book(
+        {Chapter{*experiment, std::move(*rows), "made.csv", ""}});
   }
 
  private:
@@ -136,7 +140,7 @@ TEST_CASE("book: where a handler breaks even, with the published delays and its 
   add_point(made, "60", "0.98,0.97,0.99");
   add_point(made, "5736", "1.01,0.99,1.03");
   add_point(made, "35526", "1.2,1.1,1.3");
-  const Document book = made.book();
+  const Page book = made.book();
   const std::string text = book.markdown();
   CHECK(
       text.contains("- fh against schedmate+sm breaks even in average JCT between "
@@ -249,7 +253,7 @@ TEST_CASE("book: of a published error less is better") {
 }
 
 TEST_CASE("document: a cell of a line has its number linked, one of a whole file its text") {
-  Document page;
+  Page page;
   page.table({{{"a|b", "x.md"}, {"1.5", "y.csv", 7}}});
   CHECK(page.markdown().contains("| [a\\|b](x.md) | 1.5 [:7](y.csv#L7) |"));
   CHECK(page.html("t").contains("<th><a href=\"x.md\">a|b</a></th>"));

@@ -236,14 +236,15 @@ TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
   const Broken broken[] = {
       {"title = \"Small | <b>crowd</b>\"", "", "small.toml:1:1: title is missing"},
       {"host = \"qssf\"", "host = \"qsf\"", "nearest: qssf"},
-      {"perturbations = 3", "perturbations = 1", "perturbations: a number from 2 on is needed"},
+      {"perturbations = 3", "perturbations = 1",
+       "perturbations must be a whole number from 2 to 1000"},
       {"workload = \"heavy\"", "wrkload = \"heavy\"", "small.toml:8:1: unknown setting 'wrkload'"},
       {"name = \"crowd\"", "nmae = \"crowd\"", "unknown key 'nmae'"},
       {"trace = \"helios:jobs.csv\"", "", "bundled are venus and philly"},
       {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "an arm sm came before"},
       {"policy = \"fifo\"", "policy = \"fifo\"\nhost = \"nobody\"", "host nobody: no such arm"},
       {"warm_up_days = 0.05", "warm_up_days = 50", "no job is left after a warm-up of 50 days"},
-      {"standard = true", "standard = \"yes\"", "standard: true or false is needed"},
+      {"standard = true", "standard = \"yes\"", "standard must be true or false"},
       {"host = \"qssf\"", "host = qssf", "small.toml:6:"},
       {"policy = \"fifo\"", "policy = \"fifo:none=1\"", "small.toml: arm fifo:", 2},
       {"trace = \"helios:jobs.csv\"", "trace = \"helios:absent.csv\"", "absent.csv"}};

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "evaluation_report/book_rows.hpp"
 #include "base/text.hpp"
+#include "evaluation_report/book_rows.hpp"
 #include "tests/cli/program.hpp"
 
 namespace schedmate {
@@ -44,14 +44,15 @@ class Measured {
     if (place == "acme-like") place = "acme_seren_like";
     name_ = host == "lucid" ? fmt::format("fig12_{}_{}", place, recipe)
                             : fmt::format("{}_{}", host, place);
-    auto rows = read_rows_of(fmt::format(SCHEDMATE_SOURCE_DIR "/evaluation/{}.csv", name_));
+    auto rows = evaluation_report::read_rows_of(
+        fmt::format(SCHEDMATE_SOURCE_DIR "/evaluation/{}.csv", name_));
     REQUIRE_MESSAGE(rows, rows.error().message);
     rows_ = std::move(*rows);
   }
 
   /// `told` is VALUE, VALUE +-HALF or, where the CSV has no figure, -.
   void check(std::string_view told, std::string_view arm, std::string_view figure) const {
-    const FigureRow& row = find(arm, figure);
+    const study::FigureRow& row = find(arm, figure);
     const std::string place = fmt::format("{}, {}, {}", name_, arm, figure);
     if (told == "-") {
       CHECK_MESSAGE(row.note == "no head-room", place);
@@ -64,7 +65,7 @@ class Measured {
   }
 
  private:
-  [[nodiscard]] const FigureRow& find(std::string_view arm, std::string_view figure) const {
+  [[nodiscard]] const study::FigureRow& find(std::string_view arm, std::string_view figure) const {
     for (const auto& [row, line] : rows_)
       if (row.arm == arm && row.figure == figure) return row;
     FAIL(fmt::format("{} has no {} of {}", name_, figure, arm));
@@ -81,7 +82,7 @@ class Measured {
   }
 
   std::string name_;
-  std::vector<BookRow> rows_;
+  std::vector<evaluation_report::BookRow> rows_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace schedmate {
 namespace {
 
 std::string variant_of(std::string_view site) {
-  const auto made = with_schedmate(parse_policy(site).value()).value();
+  const auto made = service::with_schedmate(study::parse_policy(site).value()).value();
   return made ? made->text : "";
 }
 

@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "log/failure/cause_question.hpp"
 #include "log/progress/line_meaning.hpp"
+#include "log/progress/shape_question.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {

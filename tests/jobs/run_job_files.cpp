@@ -74,7 +74,7 @@ std::string answer(const Facts& facts, const std::string& what) {
   return fact == nullptr || !fact->known() ? "null" : value_text(fact->value);
 }
 
-int play(const std::string& path, const Rules& rules) {
+int play(const std::string& path, const FactRules& rules) {
   JobFile job = read_job_file(path);
   const testing::Scratch scratch;
   for (const auto& [name, text] : job.files) {
@@ -105,9 +105,9 @@ int play(const std::string& path, const Rules& rules) {
 }  // namespace schedmate
 
 int main(int count, char** words) {
-  const auto rules = schedmate::load_rules("");
+  const auto rules = schedmate::load_fact_rules("");
   if (!rules) return 2;
   int failed = 0;
-  for (int i = 1; i < count; ++i) failed |= schedmate::play(words[i], *rules);
+  for (int i = 1; i < count; ++i) failed |= schedmate::play(words[i], **rules);
   return count > 1 ? failed : 2;
 }

@@ -13,7 +13,7 @@
 
 #include <chrono>
 #include <filesystem>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <thread>
 

@@ -279,8 +279,10 @@ Findings check_all(const Tree& tree) {
     add(check_static_state(file));
   }
   add(check_layers(tree));
+  add(check_citations(tree));
   add(check_file_bytes(tree, limits));
   add(check_rooms(tree, limits));
+  add(check_programs(tree, limits));
   add(check_links(tree));
   add(check_table_rows(tree));
   add(check_in_build(tree));

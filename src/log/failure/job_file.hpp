@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <schedmate/diagnosis.hpp>
+#include <schedmate/job_context.hpp>
 
 #include "base/document.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rows of a rule table (TOML) as plain values, so that only one file knows the TOML library. The
-/// built-in table comes last: rows of an operator's folder come first and so have the first word.
+/// Rows of a rule table (TOML) as plain values. The built-in table comes last: rows of an
+/// operator's folder come first and so have the first word.
 
 #include <map>
 #include <schedmate/result.hpp>
@@ -16,7 +16,7 @@ namespace schedmate {
 /// A row; a single text is a list of one, numbers and switches are texts.
 struct RuleRow {
   std::map<std::string, std::vector<std::string>, std::less<>> values;
-  std::string place;  ///< "rules/NAME.toml:LINE"
+  std::string place;  ///< "rules/NAME.toml:LINE:COLUMN"
 
   [[nodiscard]] const std::string& text(std::string_view key) const;
   [[nodiscard]] const std::vector<std::string>& list(std::string_view key) const;
@@ -33,7 +33,7 @@ struct RuleTable {
 };
 
 /// The rows of `folder`/FILE, where there is such a folder and file, then the built-in ones.
-/// Errors: invalid (file, line, what is wrong), those of reading.
+/// Errors: as TableReader::read, those of reading.
 [[nodiscard]] Result<std::vector<RuleRow>> rule_rows(const RuleTable& table,
                                                      const std::string& folder);
 

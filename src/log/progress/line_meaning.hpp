@@ -4,7 +4,7 @@
 /// Whether the lines of a shape bear out what somebody says about its places. What is only possible
 /// does not count: a step has to rise as no other number does, a time needs a clock or a unit.
 
-#include <schedmate/progress.hpp>
+#include <schedmate/line_shape.hpp>
 #include <span>
 
 #include "log/progress/series.hpp"

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/progress/log_words.hpp"
 
-#include <fmt/format.h>
-#include <toml++/toml.h>
-
 #include <filesystem>
 #include <utility>
 
 #include "base/characters.hpp"
 #include "base/check.hpp"
 #include "base/input.hpp"
+#include "base/table_reader.hpp"
 
 namespace schedmate {
 namespace embedded {
@@ -19,92 +17,84 @@ namespace {
 
 constexpr std::string_view file_name = "log_formats.toml";
 
-std::vector<std::string> texts(const toml::node_view<const toml::node>& node) {
+constexpr Bounds any_figure{-1e18, 1e18};
+
+void read_words(TableReader& table, std::string_view key, WordSet& words) {
   std::vector<std::string> found;
-  if (const auto* array = node.as_array())
-    for (const auto& each : *array)
-      if (const auto text = each.value<std::string>()) found.push_back(*text);
-  return found;
+  table.maybe_texts(key, found);
+  for (std::string& word : found) words.insert(std::move(word));
 }
 
-void add_words(const toml::node_view<const toml::node>& node, WordSet& words) {
-  for (auto& word : texts(node)) words.insert(std::move(word));
+void read_all_words(TableReader& table, LogWords& words) {
+  read_words(table, "step", words.step);
+  read_words(table, "not_step", words.not_step);
+  read_words(table, "epoch", words.epoch);
+  read_words(table, "step_time", words.step_time);
+  read_words(table, "time", words.time);
+  read_words(table, "running", words.running);
+  read_words(table, "part", words.part);
+  read_words(table, "rate", words.rate);
+  read_words(table, "throughput", words.throughput);
+  read_words(table, "held_out", words.held_out);
+  read_words(table, "busy", words.busy);
+  read_words(table, "other", words.other);
+  std::vector<std::string> loss;
+  table.maybe_texts("loss", loss);
+  for (std::string& name : loss) words.loss.push_back(std::move(name));
 }
 
-std::string plain(const toml::node_view<const toml::node>& node) {
-  return plain_key(node.value_or(std::string_view()));
+void read_key(TableReader& row, std::string_view key, std::string& out) {
+  if (row.maybe_text(key, out)) out = plain_key(out);
 }
 
-Result<LogFormat> read_format(const toml::table& table, std::string_view path) {
-  const auto wrong = [&](std::string_view what) {
-    return fail(ErrorCode::invalid,
-                fmt::format("{}: line {}: {}", path, table.source().begin.line, what));
-  };
-  LogFormat format;
-  format.name = table["name"].value_or(std::string());
-  for (const auto& key : texts(table["keys"])) format.keys.push_back(plain_key(key));
-  format.step = plain(table["step"]);
-  format.time = plain(table["time"]);
-  format.loss = plain(table["loss"]);
-  format.elapsed = table["elapsed"].value_or(false);
-  format.time_unit_s = table["time_unit_s"].value_or(0.0);
-  format.training = table["training"].value_or(true);
-  format.lines = texts(table["lines"]);
-  const auto reads = table["reads"];
-  format.reads_step = reads["step"].value<double>();
-  format.reads_total = reads["total"].value<double>();
-  format.reads_time_s = reads["time_s"].value<double>();
-  format.reads_loss = reads["loss"].value<double>();
-  format.reads_epoch = reads["epoch"].value<double>();
-  format.reads_epochs = reads["epochs"].value<double>();
-  auto patterns = texts(table["pattern"]);
-  if (const auto text = table["pattern"].value<std::string>()) patterns.push_back(*text);
-  for (const auto& text : patterns) {
+void read_figure(TableReader& reads, std::string_view key, std::optional<double>& out) {
+  if (double figure = 0; reads.maybe_number(key, figure, any_figure)) out = figure;
+}
+
+void read_patterns(TableReader& row, LogFormat& format) {
+  std::vector<std::string> texts;
+  row.maybe_plain("pattern", texts);
+  for (const std::string& text : texts) {
     auto pattern = LinePattern::parse(text);
-    if (!pattern) return wrong(pattern.error().message);
+    if (!pattern) return row.refuse("pattern", pattern.error().message);
     if (format.training && !pattern->tells())
-      return wrong("a pattern needs a placeholder with a meaning, or training = false");
+      row.refuse("pattern", "a pattern needs a placeholder with a meaning, or training = false");
     format.patterns.push_back(std::move(*pattern));
   }
-  if (format.name.empty()) return wrong("a [[format]] needs a name");
+}
+
+void read_format(TableReader& row, LogFormat& format) {
+  row.text("name", format.name);
+  row.maybe_texts("keys", format.keys);
+  for (std::string& key : format.keys) key = plain_key(key);
+  read_key(row, "step", format.step);
+  read_key(row, "time", format.time);
+  read_key(row, "loss", format.loss);
+  row.maybe_flag("elapsed", format.elapsed);
+  row.maybe_number("time_unit_s", format.time_unit_s, {0, any_figure.high});
+  row.maybe_flag("training", format.training);
+  row.maybe_plain("lines", format.lines);
+  row.maybe_table("reads", [&](TableReader& reads) {
+    read_figure(reads, "step", format.reads_step);
+    read_figure(reads, "total", format.reads_total);
+    read_figure(reads, "time_s", format.reads_time_s);
+    read_figure(reads, "loss", format.reads_loss);
+    read_figure(reads, "epoch", format.reads_epoch);
+    read_figure(reads, "epochs", format.reads_epochs);
+  });
+  read_patterns(row, format);
   if (!format.keys.empty() && !format.patterns.empty())
-    return wrong("a [[format]] has keys or a pattern, not both");
+    row.refuse("a [[format]] has keys or a pattern, not both");
   if (!format.matches() && format.lines.empty())
-    return wrong("a [[format]] needs keys, a pattern or lines that it proves");
-  return format;
+    row.refuse("a [[format]] needs keys, a pattern or lines that it proves");
 }
 
 Result<void> add(std::string_view text, const std::string& path, LogWords& words) {
-  toml::table table;
-  try {
-    table = toml::parse(text, path);
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorCode::invalid, fmt::format("{}: line {}: {}", path, error.source().begin.line,
-                                                error.description()));
-  }
-  const auto lists = std::as_const(table)["words"];
-  add_words(lists["step"], words.step);
-  add_words(lists["not_step"], words.not_step);
-  add_words(lists["epoch"], words.epoch);
-  add_words(lists["step_time"], words.step_time);
-  add_words(lists["time"], words.time);
-  add_words(lists["running"], words.running);
-  add_words(lists["part"], words.part);
-  add_words(lists["rate"], words.rate);
-  add_words(lists["throughput"], words.throughput);
-  add_words(lists["held_out"], words.held_out);
-  add_words(lists["busy"], words.busy);
-  add_words(lists["other"], words.other);
-  for (auto& name : texts(lists["loss"])) words.loss.push_back(std::move(name));
-  const auto* rows = table["format"].as_array();
-  for (std::size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
-    const auto* row = rows->get(i)->as_table();
-    if (row == nullptr) continue;
-    auto format = read_format(*row, path);
-    if (!format) return tl::unexpected(format.error());
-    words.formats.push_back(std::move(*format));
-  }
-  return {};
+  return TableReader::read(text, path, [&](TableReader& file) {
+    file.maybe_table("words", [&](TableReader& table) { read_all_words(table, words); });
+    file.maybe_tables("format",
+                      [&](TableReader& row) { read_format(row, words.formats.emplace_back()); });
+  });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 /// A language model as a ShapeReader: the question, and what its reply says.
 
-#include <schedmate/progress.hpp>
+#include <schedmate/line_shape.hpp>
 #include <schedmate/question.hpp>
 #include <span>
 

@@ -6,7 +6,7 @@
 
 #include <deque>
 #include <optional>
-#include <schedmate/progress.hpp>
+#include <schedmate/line_shape.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 /// Readings of GPUs as documents.
 
-#include <schedmate/witness.hpp>
+#include <schedmate/gpu_state.hpp>
 #include <string_view>
 
 #include "base/document.hpp"

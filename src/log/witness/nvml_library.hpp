@@ -4,7 +4,7 @@
 /// NVIDIA's management library, opened when it is asked and never linked. Each function is looked
 /// up by itself: what an old library lacks is not known, and the rest is read all the same.
 
-#include <schedmate/witness.hpp>
+#include <schedmate/gpu_state.hpp>
 #include <string>
 
 namespace schedmate {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// An experiment's CSV and, beside it, the manifest that says what it was made of, so that nothing
+/// of it changes unnoticed (docs/formats/experiment.md).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "settings/session.hpp"
+#include "study/experiment_file.hpp"
+
+namespace schedmate::study {
+
+struct CsvPlaces {
+  std::string csv, manifest;
+};
+/// OUT/NAME.csv and OUT/NAME.manifest.
+[[nodiscard]] CsvPlaces csv_places(const ExperimentFile& experiment, const std::string& out);
+
+/// The command line that makes the rows again: settings that change them are in it, threads are
+/// not.
+[[nodiscard]] std::string command_of(const Session& session, const ExperimentFile& experiment,
+                                     const std::string& out);
+
+/// What decides the rows of an experiment.
+struct RowsOrigin {
+  bool elastic = false;
+  std::string inputs;  ///< fingerprint
+  std::string code;    ///< hash of the sources and of the defaults of settings
+};
+/// Errors: of reading the inputs.
+[[nodiscard]] Result<RowsOrigin> origin_of(const Session& session, const ExperimentFile& experiment,
+                                           const std::string& out);
+/// Of an experiment whose inputs are not on this machine: they are taken for those of its CSV, so
+/// that a book says the same on any machine.
+[[nodiscard]] RowsOrigin origin_without_inputs(const ExperimentFile& experiment,
+                                               const std::string& out);
+
+/// How a CSV stands to what would be made now.
+enum class CsvStanding : std::uint8_t {
+  current,
+  earlier_code,
+  never_run,
+  other_csv,     ///< it is not the one of its manifest
+  other_inputs,  ///< they have changed since
+};
+struct CsvState {
+  CsvStanding standing = CsvStanding::never_run;
+  std::string code;  ///< that made it, as in RowsOrigin; "" = not known
+};
+/// Errors: of reading the CSV.
+[[nodiscard]] Result<CsvState> csv_state(const CsvPlaces& places, const RowsOrigin& origin);
+
+/// Makes the CSV unless it stands: current, or of earlier code whose first two perturbations come
+/// out the same now, which the manifest then keeps. Gives how many rows were written; none where it
+/// stands. Errors: of the inputs, the runs and the files.
+[[nodiscard]] Result<std::optional<std::size_t>> make_csv(const Session& session,
+                                                          const ExperimentFile& experiment,
+                                                          const std::string& out);
+
+}  // namespace schedmate::study
