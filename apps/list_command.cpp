@@ -9,9 +9,9 @@
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
-#include <schedmate/history.hpp>
 #include <schedmate/llm.hpp>
 #include <schedmate/scheduler.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/trace.hpp>
 
 #include "apps/settings.hpp"

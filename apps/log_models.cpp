@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 
 #include "apps/advisor_state.hpp"
 #include "apps/words.hpp"

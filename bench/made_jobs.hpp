@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
 #include "base/random.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the advisor says of a submitted job (paper 3.1, Scheduling Advisor; design 4.2, 5.3), and
-/// the seam of its estimates.
+/// What the advisor says of a submitted job (paper 3.1, Scheduling Advisor), and the seam of its
+/// estimates.
 
 #include <cstdint>
 #include <optional>

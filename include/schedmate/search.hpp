@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which past texts are like this one (paper 3.1, Vector Store; design 5.2): exact nearest
+/// Which past texts are like this one (paper 3.1, Vector Store): exact nearest
 /// neighbours by cosine, in process, for every store. A row is a distinct text of the store.
 ///
 /// The rows lie in mapped files beside the store, one folder per embedder, so that vectors of
@@ -12,8 +12,8 @@
 #include <functional>
 #include <memory>
 #include <schedmate/embed.hpp>
-#include <schedmate/history.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 

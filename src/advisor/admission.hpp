@@ -6,7 +6,7 @@
 /// What the facts of both jobs say of a field counts more than how its flag is written.
 
 #include <schedmate/advice.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 /// How good past advice was.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 

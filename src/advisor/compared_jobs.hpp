@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <schedmate/estimator.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/workload.hpp>
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
 namespace schedmate {

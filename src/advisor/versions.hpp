@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 #include <schedmate/advice.hpp>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <span>
 #include <string>
 #include <string_view>

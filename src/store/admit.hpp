@@ -4,7 +4,7 @@
 /// What may enter a store, whatever a job's owner wrote: valid UTF-8 without NUL, within
 /// StoreLimits. Every row calls these before it writes.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <string_view>
 

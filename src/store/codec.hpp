@@ -5,7 +5,7 @@
 /// accepts what writing made; anything else is a damaged store (Error invalid).
 
 #include <map>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

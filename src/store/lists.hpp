@@ -5,7 +5,7 @@
 /// Each is sorted by submission and id; a filter reads the narrowest list and tests the rest.
 
 #include <array>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
 namespace schedmate {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 
 /// Job records as Redis hashes, with the names of the columns of the `sqlite` store.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <string_view>
 #include <utility>

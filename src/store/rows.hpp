@@ -5,7 +5,7 @@
 /// behind the first colon.
 
 #include <memory>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
 namespace schedmate {

@@ -3,7 +3,7 @@
 
 /// The bounded cache within the `sqlite` store.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 
 #include "store/sqlite_database.hpp"
 

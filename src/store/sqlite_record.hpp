@@ -3,7 +3,7 @@
 
 /// Job records as rows of the tables `jobs` and `details`.
 
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
 #include "store/sqlite_database.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 
 #include "base/text.hpp"
 #include "store/rows.hpp"

@@ -12,7 +12,7 @@
 
 #include <chrono>
 #include <filesystem>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <thread>
 

@@ -7,7 +7,7 @@
 
 #include <functional>
 #include <memory>
-#include <schedmate/history.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is remembered of past jobs (paper 3.1, Vector Store and Version Manager; design 4.3, 5.2).
+/// What is remembered of past jobs (paper 3.1, Vector Store and Version Manager; docs/store.md).
 ///
 /// A `JobRecord` is written at submission and gains its `Outcome` at the end; only jobs with an
 /// outcome can teach. Equal embedding texts are kept once and have a number that is never used
