@@ -315,7 +315,7 @@ void TableReader::entries_of(const TomlValue& table, const std::string& prefix, 
     if (value.kind == Kind::table) {
       entries_of(value, key + ".", use);
     } else if (const auto done = use(key, value); !done) {
-      fail_at(table.key_places[i], done.error().message);
+      fail_at(value.place, done.error().message);
     }
   }
 }
