@@ -5,8 +5,12 @@
 
 #include <cmath>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 PastRun run(std::int64_t duration_s, EndState state = EndState::completed) {
   PastRun past;
@@ -30,14 +34,14 @@ TEST_CASE("paper: the plain mean of up to three completed matches") {
   matches[2].gpu_util_pct = 70;
   const Estimate estimate =
       estimate_paper({AdviceSource::similar, matches, {}, {}, std::nullopt, at(0)});
-  CHECK(estimate.mean.count() == doctest::Approx(300));
-  CHECK(estimate.p10.count() == doctest::Approx(100));
-  CHECK(estimate.p90.count() == doctest::Approx(600));
+  CHECK(near(estimate.mean.count(), 300, 1e-12, 0));
+  CHECK(near(estimate.p10.count(), 100, 1e-12, 0));
+  CHECK(near(estimate.p90.count(), 600, 1e-12, 0));
   CHECK(estimate.gpu_util_pct == 60.0);
   CHECK(!estimate.gpu_memory_mib);
   CHECK(estimate.runs == 3);
   const EstimateInput of_one{AdviceSource::similar, matches, {}, {}, std::nullopt, at(0), 1};
-  CHECK(estimate_paper(of_one).mean.count() == doctest::Approx(100));
+  CHECK(near(estimate_paper(of_one).mean.count(), 100, 1e-12, 0));
 }
 
 TEST_CASE("paper: no match, no figure") {
@@ -70,14 +74,14 @@ TEST_CASE("every row keeps to the limit, in order, and knows when it knows nothi
 TEST_CASE("calibrated: a scaled match answers for the scaled job") {
   std::vector<PastRun> matches{run(1000), run(1000)};
   for (PastRun& each : matches) each.scale = 2;
-  CHECK(calibrated(matches).p50.count() == doctest::Approx(2000));
+  CHECK(near(calibrated(matches).p50.count(), 2000, 1e-12, 0));
 }
 
 TEST_CASE("calibrated: early ends stay a part of the distribution, unscaled") {
   std::vector<PastRun> matches{run(1000), run(1000), run(10, EndState::failed), run(1000)};
   for (PastRun& each : matches) each.scale = 4;
   const Estimate estimate = calibrated(matches);
-  CHECK(estimate.p50.count() == doctest::Approx(4000));
+  CHECK(near(estimate.p50.count(), 4000, 1e-12, 0));
   CHECK(estimate.early_end > 0);
   CHECK(estimate.early_end < 0.5);
   CHECK(estimate.mean < estimate.p50);
@@ -108,7 +112,7 @@ TEST_CASE("calibrated: newer runs count more") {
   }
   const Estimate estimate =
       estimate_calibrated({AdviceSource::resubmission, matches, {}, {}, {}, at(3600 * 9)});
-  CHECK(estimate.p50.count() == doctest::Approx(1000));
+  CHECK(near(estimate.p50.count(), 1000, 1e-12, 0));
 }
 
 TEST_CASE("calibrated: without matches the user's last jobs, without those nothing") {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocations against other solvers: the rounds that Sia's own simulator solved with CBC
-// (../shared/data/sia/golden), and the program cbc, where they are there.
+// (../shared/data/sia/golden), and the program cbc.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,11 +13,16 @@
 #include "base/random.hpp"
 #include "elastic/allocation_cbc.hpp"
 #include "tests/support/effort.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/needs.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
+using testing::needs_shared;
+using testing::shared;
 
 using Json = nlohmann::json;
 
@@ -92,12 +96,9 @@ void make_round(AllocationRound& round, std::size_t jobs, Random& random) {
   }
 }
 
-TEST_CASE("80 rounds of Sia's own simulator: its objective, proven best") {
-  std::ifstream file(testing::shared_data + "sia/golden/ilp.jsonl");
-  if (!file) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
+TEST_CASE("80 rounds of Sia's own simulator: its objective, proven best" *
+          needs_shared("data/sia/golden")) {
+  std::ifstream file(shared("data/sia/golden/ilp.jsonl"));
   int rounds = 0;
   AllocationSolver solver({.step = 0.01});
   for (std::string line; std::getline(file, line); ++rounds) {
@@ -129,10 +130,7 @@ TEST_CASE("large rounds: within half a per cent of the bound") {
 }
 
 TEST_CASE("cbc comes to the same objective") {
-  if (!testing::has_cbc()) {
-    MESSAGE("skipped: the program cbc is not installed");
-    return;
-  }
+  REQUIRE_MESSAGE(testing::has_cbc(), "cbc is not installed: scripts/deps.sh test");
   const testing::Scratch scratch;
   int proven = 0;
   for (std::uint64_t seed = 1; seed <= testing::cases(20); ++seed) {
@@ -147,7 +145,7 @@ TEST_CASE("cbc comes to the same objective") {
     ++proven;
     CHECK(answer.bound <= *best + 1e-6);
     CHECK(answer.objective >= *best - 1e-6);
-    if (answer.gap() == 0) CHECK(answer.objective == doctest::Approx(*best));
+    if (answer.gap() == 0) CHECK(near(answer.objective, *best, 1e-12, 0));
   }
   CHECK(proven > 0);
 }

@@ -11,9 +11,12 @@
 
 #include "base/random.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 using Options = std::vector<AllocationOption>;
 
@@ -162,7 +165,7 @@ void check_answer(const AllocationProblem& problem, const Allocation& answer) {
       CHECK_FALSE((useful && used[option.type] + option.gpus <= problem.capacity[option.type]));
     }
   }
-  CHECK(answer.objective == doctest::Approx(sum));
+  CHECK(near(answer.objective, sum, 1e-12, 0));
   CHECK((problem.maximise ? answer.bound >= answer.objective : answer.bound <= answer.objective));
 }
 
@@ -218,7 +221,7 @@ TEST_CASE("random problems with a step: objective, held options and GPUs as the 
     CHECK(answer.feasible == best.has_value());
     if (!best) continue;
     check_answer(made.problem, answer);
-    CHECK(answer.objective == doctest::Approx(objective_of(made.problem, *best)).epsilon(1e-9));
+    CHECK(near(answer.objective, objective_of(made.problem, *best), 1e-9, 0));
     CHECK(answer.bound == answer.objective);
     const Standing standing = standing_of(made.problem, answer.choice);
     CHECK(std::get<1>(standing) == std::get<1>(*best));
@@ -296,7 +299,7 @@ TEST_CASE("nothing to decide") {
   CHECK(std::isinf(Allocation{.choice = {}, .objective = 0, .bound = -1}.gap()));
 
   const MadeAllocation no_types({}, {{}}, 1.1);
-  CHECK(solver.solve(no_types.problem).objective == doctest::Approx(1.1));
+  CHECK(near(solver.solve(no_types.problem).objective, 1.1, 1e-12, 0));
 
   const MadeAllocation no_gpus({0}, {{{0, 1, 0.5}}}, 1.1);
   CHECK(solver.solve(no_gpus.problem).choice == std::vector{no_option});
@@ -315,7 +318,7 @@ TEST_CASE("a pinned job keeps its option, also one that is worse than nothing") 
   made.problem.jobs[0].pinned = 0;
   const Allocation answer = AllocationSolver().solve(made.problem);
   CHECK(answer.choice == std::vector{0, 1});
-  CHECK(answer.objective == doctest::Approx(5.9));
+  CHECK(near(answer.objective, 5.9, 1e-12, 0));
   CHECK(answer.gap() == 0);
 
   made.problem.capacity = {2};

@@ -8,9 +8,12 @@
 
 #include "base/random.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 constexpr double no_bound = 1e9;
 
@@ -71,12 +74,12 @@ double slope_left(const BoundedFunction& function, const SearchPoint& at) {
 TEST_CASE("Rosenbrock's valley is followed to its end") {
   const Minimum two = bounded_minimum(valley_of(2), {-1.2, 1});
   CHECK(two.found);
-  CHECK(two.at[0] == doctest::Approx(1).epsilon(1e-6));
-  CHECK(two.at[1] == doctest::Approx(1).epsilon(1e-6));
+  CHECK(near(two.at[0], 1, 1e-6, 0));
+  CHECK(near(two.at[1], 1, 1e-6, 0));
   CHECK(two.evaluations < 60);
   const Minimum seven = bounded_minimum(valley_of(7), {0.5, 0.5, 2, 0.1, 1.5, 0.3, 0});
   CHECK(seven.found);
-  for (const double each : seven.at) CHECK(each == doctest::Approx(1).epsilon(1e-5));
+  for (const double each : seven.at) CHECK(near(each, 1, 1e-5, 0));
 }
 
 TEST_CASE("where a bound cuts the valley the minimum lies on the bound") {
@@ -85,8 +88,8 @@ TEST_CASE("where a bound cuts the valley the minimum lies on the bound") {
   cut.upper[0] = 0.5;
   const Minimum right = bounded_minimum(cut, {-1.2, 1});
   CHECK(right.at[0] == 0.5);
-  CHECK(right.at[1] == doctest::Approx(0.25));
-  CHECK(right.value == doctest::Approx(0.25));
+  CHECK(near(right.at[1], 0.25, 1e-12, 0));
+  CHECK(near(right.value, 0.25, 1e-12, 0));
   // y >= 2: x is the root of 200 x (x^2 - 2) + x - 1 = 0.
   cut = valley_of(2);
   cut.lower[1] = 2;
@@ -103,8 +106,8 @@ TEST_CASE("a bound that was met on the way is left again") {
   function.lower[0] = 0;
   function.upper[0] = 3;
   const Minimum minimum = bounded_minimum(function, {-1.2, 5});
-  CHECK(minimum.at[0] == doctest::Approx(1).epsilon(1e-6));
-  CHECK(minimum.at[1] == doctest::Approx(1).epsilon(1e-6));
+  CHECK(near(minimum.at[0], 1, 1e-6, 0));
+  CHECK(near(minimum.at[1], 1, 1e-6, 0));
 }
 
 /// A parabola with a known lowest point, steeper in some directions than in others.
@@ -173,8 +176,8 @@ TEST_CASE("a kink is reached by parabolas that touch the function from above") {
     return model;
   };
   const Minimum minimum = bounded_minimum(function, {-50, 20});
-  CHECK(minimum.at[0] == doctest::Approx(3).epsilon(1e-6));
-  CHECK(minimum.at[1] == doctest::Approx(-3).epsilon(1e-6));
+  CHECK(near(minimum.at[0], 3, 1e-6, 0));
+  CHECK(near(minimum.at[1], -3, 1e-6, 0));
 }
 
 TEST_CASE("a model that is wrong about the curvature is corrected") {
@@ -205,15 +208,15 @@ TEST_CASE("no step is longer than allowed, and the evaluations are counted") {
     return model;
   };
   const Minimum all = bounded_minimum(function, {0}, {.largest_step = 3});
-  CHECK(all.at[0] == doctest::Approx(100));
-  CHECK(longest == doctest::Approx(3));
+  CHECK(near(all.at[0], 100, 1e-12, 0));
+  CHECK(near(longest, 3, 1e-12, 0));
   CHECK(calls == all.evaluations);
   calls = 0;
   const Minimum some = bounded_minimum(function, {0}, {.largest_step = 3, .evaluations = 5});
   CHECK(!some.found);
   CHECK(calls == 5);
-  CHECK(some.at[0] == doctest::Approx(12));  // four steps
-  CHECK(some.value == doctest::Approx(88 * 88));
+  CHECK(near(some.at[0], 12, 1e-12, 0));  // four steps
+  CHECK(near(some.value, 88 * 88, 1e-12, 0));
 }
 
 TEST_CASE("where the function is not a number the search turns back") {

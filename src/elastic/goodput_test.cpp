@@ -8,20 +8,23 @@
 
 #include "base/random.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 /// 0.05 s and 0.4 ms a sample; almost nothing for communication.
 const ThroughputModel fast_network{0.05, 4e-4, 2e-3, 1e-4, 1e-3, 5e-5, 1};
 
 TEST_CASE("the gain grows with the batch up to what the noise allows") {
   // (3 + 1) / (3 / 2 + 1), and at most 4 with a batch without end.
-  CHECK(gain({1, 3}, 200, 100) == doctest::Approx(1.6));
-  CHECK(gain({1, 3}, 100, 100) == doctest::Approx(1));
-  CHECK(gain({1, 3}, 1e9, 100) == doctest::Approx(4).epsilon(1e-5));
-  CHECK(gain({0, 3}, 700, 100) == doctest::Approx(7));  // nothing but noise
-  CHECK(gain({2, 0}, 700, 100) == doctest::Approx(1));  // none
+  CHECK(near(gain({1, 3}, 200, 100), 1.6, 1e-12, 0));
+  CHECK(near(gain({1, 3}, 100, 100), 1, 1e-12, 0));
+  CHECK(near(gain({1, 3}, 1e9, 100), 4, 1e-5, 0));
+  CHECK(near(gain({0, 3}, 700, 100), 7, 1e-12, 0));  // nothing but noise
+  CHECK(near(gain({2, 0}, 700, 100), 1, 1e-12, 0));  // none
 }
 
 TEST_CASE("statistics that say nothing gain nothing") {
@@ -109,7 +112,7 @@ TEST_CASE("the best batch is that of a slow search over all 50 sizes") {
     const StepShape spread{(replicas + 7) / 8, replicas, 1};
     const BatchChoice expected = SlowChoice(model, noise, limits, spread).best();
     const BatchChoice choice = best_batch(model, noise, limits, spread);
-    CHECK(choice.goodput == doctest::Approx(expected.goodput).epsilon(1e-9));
+    CHECK(near(choice.goodput, expected.goodput, 1e-9, 0));
     CHECK(choice.atomic_batch == expected.atomic_batch);
     CHECK(choice.accumulation == expected.accumulation);
     accumulated += choice.accumulation > 0 ? 1 : 0;
@@ -146,7 +149,7 @@ TEST_CASE("without noise the smallest batch is best, with nothing else the large
   const BatchChoice large = best_batch(fast_network, {0, 1}, limits, {1, 4, 1});
   CHECK(large.atomic_batch == 1024);
   // Gain = scale: all samples are useful.
-  CHECK(large.goodput == doctest::Approx(samples_per_second(fast_network, {1, 4, 1024}, 0)));
+  CHECK(near(large.goodput, samples_per_second(fast_network, {1, 4, 1024}, 0), 1e-12, 0));
 }
 
 TEST_CASE("where no batch is possible the goodput is 0") {
@@ -192,7 +195,7 @@ TEST_CASE("single precision changes little elsewhere") {
     const BatchChoice exact = best_batch(fast_network, noise, limits, spread);
     limits.single_precision = true;
     const BatchChoice rounded = best_batch(fast_network, noise, limits, spread);
-    CHECK(rounded.goodput == doctest::Approx(exact.goodput).epsilon(0.02));
+    CHECK(near(rounded.goodput, exact.goodput, 0.02, 0));
   }
 }
 

@@ -5,28 +5,28 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "elastic/goodput.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/needs.hpp"
 
 namespace schedmate {
 namespace {
 
-/// The lines of one of the golden files; none where ../shared is absent.
+using testing::near;
+using testing::needs_shared;
+using testing::shared;
+
+/// The lines of one of the golden files.
 std::vector<nlohmann::json> golden_lines(const std::string& name) {
-  const std::string path = testing::shared_data + "sia/golden/" + name;
+  std::ifstream file(shared("data/sia/golden/" + name));
   std::vector<nlohmann::json> lines;
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: ../shared is absent");
-    return lines;
-  }
-  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  REQUIRE_FALSE(lines.empty());
   return lines;
 }
 
@@ -80,7 +80,8 @@ std::vector<ObservedStep> beyond(const std::vector<ObservedStep>& steps) {
   return larger;
 }
 
-TEST_CASE("200 fits of Sia's own simulator: the released search comes to the same") {
+TEST_CASE("200 fits of Sia's own simulator: the released search comes to the same" *
+          needs_shared("data/sia/golden")) {
   // Two of them (lines 22 and 194) end elsewhere. Their first evaluations agree to 12 digits, then
   // ever fewer do: the curvature that was learned is a whole matrix here and products there, which
   // round differently. Nor does scipy 1.17 with autograd's gradient end where the golden ones do:
@@ -105,14 +106,14 @@ TEST_CASE("200 fits of Sia's own simulator: the released search comes to the sam
     ours += loss;
     theirs += golden.loss;
   }
-  if (lines.empty()) return;
   MESSAGE("loss not higher by 1e-3: " << close_losses << ", steps within 2 %: " << close_predictions
                                       << ", both: " << close_in_both);
   CHECK(close_in_both >= 198);
-  CHECK(ours == doctest::Approx(theirs).epsilon(0.002));
+  CHECK(near(ours, theirs, 0.002, 0));
 }
 
-TEST_CASE("200 fits of Sia's own simulator: the best loss is never higher, often much lower") {
+TEST_CASE("200 fits of Sia's own simulator: the best loss is never higher, often much lower" *
+          needs_shared("data/sia/golden")) {
   double ours = 0;
   double theirs = 0;
   int alike = 0;
@@ -121,8 +122,7 @@ TEST_CASE("200 fits of Sia's own simulator: the best loss is never higher, often
   for (std::size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(i);
     const GoldenFit golden = golden_fit(lines[i]);
-    CHECK(fit_loss(golden.model, golden.steps).value ==
-          doctest::Approx(golden.loss).epsilon(1e-9).scale(1e-3));
+    CHECK(near(fit_loss(golden.model, golden.steps).value, golden.loss, 1e-9, 1e-9 * 1e-3));
     const ThroughputModel model = fit(golden.steps, nullptr, FitSearch::best);
     const double loss = fit_loss(model, golden.steps).value;
     CHECK(loss <= golden.loss + 1e-4);
@@ -136,14 +136,14 @@ TEST_CASE("200 fits of Sia's own simulator: the best loss is never higher, often
     CHECK(most_apart(model, golden.model, golden.steps) < 0.02);
     CHECK(most_apart(model, golden.model, beyond(golden.steps)) < 0.3);
   }
-  if (lines.empty()) return;
   MESSAGE("mean loss " << ours / 200 << ", theirs " << theirs / 200 << "; " << alike << " alike, "
                        << much_lower << " lower by 0.01 and more");
   CHECK(alike >= 45);
   CHECK(ours < 0.6 * theirs);
 }
 
-TEST_CASE("the golden fits step by step: going on comes to the same loss") {
+TEST_CASE("the golden fits step by step: going on comes to the same loss" *
+          needs_shared("data/sia/golden")) {
   for (const auto& line : golden_lines("fit.jsonl")) {
     const GoldenFit golden = golden_fit(line);
     ThroughputModel before;
@@ -156,7 +156,8 @@ TEST_CASE("the golden fits step by step: going on comes to the same loss") {
   }
 }
 
-TEST_CASE("430 goodputs of Sia's own simulator: the same batch, the same goodput") {
+TEST_CASE("430 goodputs of Sia's own simulator: the same batch, the same goodput" *
+          needs_shared("data/sia/golden")) {
   int configurations = 0;
   int by_rounding = 0;
   const auto lines = golden_lines("goodput.jsonl");
@@ -174,14 +175,13 @@ TEST_CASE("430 goodputs of Sia's own simulator: the same batch, the same goodput
       const BatchChoice choice = best_batch(model, noise, limits, spread);
       CHECK(choice.atomic_batch == line["atomic"][j].get<std::int32_t>());
       CHECK(choice.accumulation == line["accum"][j].get<std::int32_t>());
-      CHECK(choice.goodput == doctest::Approx(line["goodput"][j].get<double>()).epsilon(1e-6));
+      CHECK(near(choice.goodput, line["goodput"][j].get<double>(), 1e-6, 0));
       limits.single_precision = false;
       const BatchChoice exact = best_batch(model, noise, limits, spread);
       by_rounding += exact.atomic_batch != choice.atomic_batch ? 1 : 0;
       ++configurations;
     }
   }
-  if (lines.empty()) return;
   CHECK(configurations == 430);
   CHECK(by_rounding == 12);  // one total possible only, and theirs came out a little above it
 }

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -16,10 +15,15 @@
 #include "elastic/elastic_workload.hpp"
 #include "elastic/sia.hpp"
 #include "tests/support/effort.hpp"
-#include "tests/support/places.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/needs.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
+using testing::needs_shared;
+using testing::shared;
 
 struct ReleasedRun {
   std::string jobs, summary;
@@ -33,7 +37,7 @@ ElasticCluster sia64() {
 
 double mean_jct_h(const ReleasedRun& released) {
   const ElasticCluster cluster = sia64();
-  const std::string sia = testing::shared_data + "sia/";
+  const std::string sia = shared("data/sia/");
   const auto workload = read_elastic_workload(
       {sia + released.jobs, sia + "traces",
        std::string(SCHEDMATE_SOURCE_DIR) + "/data/elastic/sia_applications.toml"},
@@ -52,7 +56,8 @@ double mean_jct_h(const ReleasedRun& released) {
   return sum_s / count / 3600;
 }
 
-TEST_CASE("average JCT over ways to break ties is within 5 % of the released runs") {
+TEST_CASE("average JCT over ways to break ties is within 5 % of the released runs" *
+          needs_shared("data/sia/runs")) {
   const BootstrapOptions two_minutes{.profile_s = 120};
   const ReleasedRun runs[] = {{"workloads/philly/workload-1.csv", "philly-1.sia", {}},
                               {"workloads/saturn/workload-1.csv", "saturn-1.sia", {}},
@@ -60,16 +65,10 @@ TEST_CASE("average JCT over ways to break ties is within 5 % of the released run
                               {"workloads/philly/workload-1.csv", "philly-1.prof120", two_minutes},
                               {"workloads/saturn/workload-1.csv", "saturn-1.prof120", two_minutes}};
   for (const ReleasedRun& released : runs) {
-    const std::string path =
-        testing::shared_data + "sia/runs/" + released.summary + ".summary.json";
-    if (!std::filesystem::exists(path)) {
-      MESSAGE("skipped: ../shared is absent");
-      return;
-    }
-    std::ifstream file(path);
+    std::ifstream file(shared("data/sia/runs/" + released.summary + ".summary.json"));
     const double theirs_h = nlohmann::json::parse(file)["avg_jct_h"];
     CAPTURE(released.summary);
-    CHECK(mean_jct_h(released) == doctest::Approx(theirs_h).epsilon(0.05));
+    CHECK(near(mean_jct_h(released), theirs_h, 0.05, 0));
   }
 }
 

@@ -6,17 +6,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/input.hpp"
 #include "elastic/application.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
+using testing::needs_shared;
+using testing::shared;
 
 /// What the released code has of them, in the order aws, dgx-ext, rtx.
 struct KnownApplication {
@@ -51,14 +56,10 @@ const std::vector<KnownApplication> known_applications = {
      576525.6},
     {"yolov3", {27.94, 56.71, 11.72}, 0.005, {4, 4, 4}, {16, 32, 8}, 8, 512, 50, 103444.0}};
 
-/// Sia's own tables on sia64; nothing where ../shared is absent.
+/// Sia's own tables on sia64.
 std::map<std::string, Application> released_applications() {
   std::map<std::string, Application> all;
-  const std::string folder = testing::shared_data + "sia/traces";
-  if (!std::filesystem::exists(folder)) {
-    MESSAGE("skipped: ../shared is absent");
-    return all;
-  }
+  const std::string folder = shared("data/sia/traces");
   const auto parsed = [](const std::string& name, auto parse) {
     const std::string path = testing::data + "elastic/" + name;
     return parse(read_file(path).value(), path).value();
@@ -72,9 +73,8 @@ std::map<std::string, Application> released_applications() {
   return all;
 }
 
-TEST_CASE("Sia's tables give the figures of sia.md 1") {
+TEST_CASE("Sia's tables give the figures of sia.md 1" * needs_shared("data/sia/traces")) {
   const auto all = released_applications();
-  if (all.empty()) return;
   for (const KnownApplication& known : known_applications) {
     CAPTURE(known.name);
     const Application& application = all.at(known.name);
@@ -98,9 +98,9 @@ TEST_CASE("Sia's tables give the figures of sia.md 1") {
   CHECK(std::abs(ncf.end_of(9) - 194174) <= 0.50001);
 }
 
-TEST_CASE("what was not measured as a placement comes from the wider tables (sia.md 2)") {
+TEST_CASE("what was not measured as a placement comes from the wider tables (sia.md 2)" *
+          needs_shared("data/sia/traces")) {
   const auto all = released_applications();
-  if (all.empty()) return;
   for (const KnownApplication& known : known_applications) {
     CAPTURE(known.name);
     const Application& application = all.at(known.name);
@@ -116,7 +116,7 @@ TEST_CASE("what was not measured as a placement comes from the wider tables (sia
       REQUIRE((four && five && six));
       CHECK(five->step_s >= std::min(four->step_s, six->step_s));
       CHECK(five->step_s <= std::max(four->step_s, six->step_s));
-      CHECK(five->step_s == doctest::Approx((four->step_s + six->step_s) / 2));
+      CHECK(near(five->step_s, (four->step_s + six->step_s) / 2, 1e-12, 0));
     }
     const StepTable& rtx = *application.tables[2];
     CHECK(rtx.at({8, 8, 8}, known.least[2]));
@@ -127,7 +127,7 @@ TEST_CASE("what was not measured as a placement comes from the wider tables (sia
 
 /// The row of these nodes and replicas with the smallest batch, as it stands in the file.
 MeasuredStep first_row(const std::string& file, std::int32_t nodes, std::int32_t replicas) {
-  const std::string path = testing::shared_data + "sia/traces/" + file;
+  const std::string path = shared("data/sia/traces/" + file);
   const auto rows = parse_scalability(read_file(path).value(), path).value();
   const auto row = std::ranges::find_if(rows, [&](const MeasuredStep& step) {
     return step.nodes == nodes && step.replicas == replicas;
@@ -136,9 +136,9 @@ MeasuredStep first_row(const std::string& file, std::int32_t nodes, std::int32_t
   return *row;
 }
 
-TEST_CASE("888 on rtx and six full nodes of aws are rows of scalability") {
+TEST_CASE("888 on rtx and six full nodes of aws are rows of scalability" *
+          needs_shared("data/sia/traces")) {
   const auto all = released_applications();
-  if (all.empty()) return;
   for (const KnownApplication& known : known_applications) {
     CAPTURE(known.name);
     const Application& application = all.at(known.name);

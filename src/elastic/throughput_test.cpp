@@ -10,9 +10,12 @@
 
 #include "base/random.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 using Parameters = std::array<double, 7>;
 
@@ -84,27 +87,27 @@ double log_ratio(double one, double other) { return std::abs(std::log(one / othe
 TEST_CASE("a step waits for the slowest link that the job has") {
   // T_acc = 0.1 + 0.01 x 10 = 0.2.
   const ThroughputModel model = simple_model(1);
-  CHECK(step_time(model, {1, 1, 10}).accumulation_s == doctest::Approx(0.2));
-  CHECK(step_time(model, {1, 1, 10}).optimisation_s == doctest::Approx(0.2).epsilon(1e-6));
-  CHECK(step_time(model, {1, 2, 10}).optimisation_s == doctest::Approx(0.4));
-  CHECK(step_time(model, {1, 4, 10}).optimisation_s == doctest::Approx(0.2 + 0.2 + 2 * 0.03));
-  CHECK(step_time(model, {2, 2, 10}).optimisation_s == doctest::Approx(0.6));
-  CHECK(step_time(model, {2, 8, 10}).optimisation_s == doctest::Approx(0.2 + 0.4 + 6 * 0.05));
+  CHECK(near(step_time(model, {1, 1, 10}).accumulation_s, 0.2, 1e-12, 0));
+  CHECK(near(step_time(model, {1, 1, 10}).optimisation_s, 0.2, 1e-6, 0));
+  CHECK(near(step_time(model, {1, 2, 10}).optimisation_s, 0.4, 1e-12, 0));
+  CHECK(near(step_time(model, {1, 4, 10}).optimisation_s, 0.2 + 0.2 + 2 * 0.03, 1e-12, 0));
+  CHECK(near(step_time(model, {2, 2, 10}).optimisation_s, 0.6, 1e-12, 0));
+  CHECK(near(step_time(model, {2, 8, 10}).optimisation_s, 0.2 + 0.4 + 6 * 0.05, 1e-12, 0));
 }
 
 TEST_CASE("overlap takes the sum of both times towards the longer one") {
   const StepShape shape{2, 8, 10};  // 0.2 and 0.7 s
-  CHECK(step_time(simple_model(2), shape).optimisation_s ==
-        doctest::Approx(std::sqrt(0.2 * 0.2 + 0.7 * 0.7)));
-  CHECK(step_time(simple_model(10), shape).optimisation_s == doctest::Approx(0.7).epsilon(1e-3));
+  CHECK(near(step_time(simple_model(2), shape).optimisation_s, std::sqrt(0.2 * 0.2 + 0.7 * 0.7),
+             1e-12, 0));
+  CHECK(near(step_time(simple_model(10), shape).optimisation_s, 0.7, 1e-3, 0));
   const StepShape large{2, 8, 500};  // 5.1 and 0.7 s
-  CHECK(step_time(simple_model(10), large).optimisation_s == doctest::Approx(5.1).epsilon(1e-3));
+  CHECK(near(step_time(simple_model(10), large).optimisation_s, 5.1, 1e-3, 0));
 }
 
 TEST_CASE("accumulation steps do not communicate") {
   // Three times 0.2 s and once 0.9 s for 8 x 10 x 4 samples.
-  CHECK(samples_per_second(simple_model(1), {2, 8, 10}, 3) == doctest::Approx(320 / 1.5));
-  CHECK(samples_per_second(simple_model(1), {2, 8, 10}, 0) == doctest::Approx(80 / 0.9));
+  CHECK(near(samples_per_second(simple_model(1), {2, 8, 10}, 3), 320 / 1.5, 1e-12, 0));
+  CHECK(near(samples_per_second(simple_model(1), {2, 8, 10}, 0), 80 / 0.9, 1e-12, 0));
 }
 
 TEST_CASE("the loss is the errors' root mean squares and the penalties") {
@@ -112,11 +115,11 @@ TEST_CASE("the loss is the errors' root mean squares and the penalties") {
   std::vector<ObservedStep> steps = steps_of(simple_model(3), shapes);
   // 1e-3 x (3 - 1)^2 + 1e-2 x ((0.05 / 0.4)^2 + (0.03 / 0.2)^2)
   const double penalties = 0.004 + 0.01 * (0.015625 + 0.0225);
-  CHECK(loss_of(simple_model(3), steps) == doctest::Approx(penalties));
+  CHECK(near(loss_of(simple_model(3), steps), penalties, 1e-12, 0));
   steps[0].compute_s *= std::numbers::e;  // one error of 1 among three
   steps[1].step_s *= std::exp(2);         // one of 2
-  CHECK(loss_of(simple_model(3), steps) ==
-        doctest::Approx(penalties + std::sqrt(1.0 / 3) + std::sqrt(4.0 / 3)));
+  CHECK(near(loss_of(simple_model(3), steps), penalties + std::sqrt(1.0 / 3) + std::sqrt(4.0 / 3),
+             1e-12, 0));
 }
 
 TEST_CASE("the gradient of the loss is what finite differences give") {
@@ -135,7 +138,7 @@ TEST_CASE("the gradient of the loss is what finite differences give") {
       high[i] += way;
       const double change = loss_of(unlisted(high), steps) - loss_of(unlisted(low), steps);
       // As the loss changes with the parameter's logarithm, which has one scale for all.
-      CHECK(at[i] * loss.gradient[i] == doctest::Approx(change / 2e-5).epsilon(1e-4).scale(0.01));
+      CHECK(near(at[i] * loss.gradient[i], change / 2e-5, 1e-4, 1e-4 * 0.01));
     }
   }
 }
@@ -170,39 +173,38 @@ ThroughputModel best_fit(std::span<const ObservedStep> steps,
 TEST_CASE("one batch size only: half of the time is taken to be without samples") {
   const auto steps = steps_of(simple_model(1), {{1, 1, 10}, {1, 2, 10}, {1, 4, 10}});
   const ThroughputModel model = best_fit(steps);
-  CHECK(model.compute_s == doctest::Approx(0.1));  // half of 0.2 s, by chance the truth
-  CHECK(step_time(model, {1, 1, 10}).accumulation_s == doctest::Approx(0.2).epsilon(1e-3));
+  CHECK(near(model.compute_s, 0.1, 1e-12, 0));  // half of 0.2 s, by chance the truth
+  CHECK(near(step_time(model, {1, 1, 10}).accumulation_s, 0.2, 1e-3, 0));
   std::vector<ObservedStep> others = steps;
   others[0].compute_s = 0.26;
-  CHECK(best_fit(others).compute_s == doctest::Approx(0.11));
+  CHECK(near(best_fit(others).compute_s, 0.11, 1e-12, 0));
 }
 
 TEST_CASE("a single GPU seen: scaling is taken to be perfect") {
   const ThroughputModel model = best_fit(steps_of(simple_model(1), {{1, 1, 10}, {1, 1, 20}}));
   CHECK(model.within_node_s == 1e-8);
   CHECK(model.within_node_per_replica_s == 1e-8);
-  CHECK(model.between_nodes_s == doctest::Approx(1.1e-8));
-  CHECK(model.between_nodes_per_replica_s == doctest::Approx(1.1e-8));
-  CHECK(samples_per_second(model, {4, 16, 10}, 0) ==
-        doctest::Approx(16 * samples_per_second(model, {1, 1, 10}, 0)).epsilon(1e-5));
+  CHECK(near(model.between_nodes_s, 1.1e-8, 1e-12, 0));
+  CHECK(near(model.between_nodes_per_replica_s, 1.1e-8, 1e-12, 0));
+  CHECK(near(samples_per_second(model, {4, 16, 10}, 0),
+             16 * samples_per_second(model, {1, 1, 10}, 0), 1e-5, 0));
 }
 
 TEST_CASE("two replicas on a node: nothing is known of more, and other nodes are a tenth slower") {
   const ThroughputModel model =
       best_fit(steps_of(simple_model(1), {{1, 1, 10}, {1, 2, 10}, {1, 2, 40}, {1, 1, 40}}));
-  CHECK(model.within_node_s == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(near(model.within_node_s, 0.2, 0.02, 0));
   CHECK(model.within_node_per_replica_s == 1e-8);
-  CHECK(model.between_nodes_s == doctest::Approx(1.1 * model.within_node_s));
-  CHECK(model.between_nodes_per_replica_s == doctest::Approx(1.1e-8));
+  CHECK(near(model.between_nodes_s, 1.1 * model.within_node_s, 1e-12, 0));
+  CHECK(near(model.between_nodes_per_replica_s, 1.1e-8, 1e-12, 0));
 }
 
 TEST_CASE("more replicas on a node: both parameters are a tenth larger between nodes") {
   const ThroughputModel model = best_fit(
       steps_of(simple_model(1), {{1, 1, 10}, {1, 2, 10}, {1, 4, 10}, {1, 8, 10}, {1, 8, 40}}));
-  CHECK(model.within_node_per_replica_s == doctest::Approx(0.03).epsilon(0.1));
-  CHECK(model.between_nodes_s == doctest::Approx(1.1 * model.within_node_s));
-  CHECK(model.between_nodes_per_replica_s ==
-        doctest::Approx(1.1 * model.within_node_per_replica_s));
+  CHECK(near(model.within_node_per_replica_s, 0.03, 0.1, 0));
+  CHECK(near(model.between_nodes_s, 1.1 * model.within_node_s, 1e-12, 0));
+  CHECK(near(model.between_nodes_per_replica_s, 1.1 * model.within_node_per_replica_s, 1e-12, 0));
 }
 
 TEST_CASE("several nodes but no node with two replicas: nothing is said within a node") {
@@ -210,8 +212,8 @@ TEST_CASE("several nodes but no node with two replicas: nothing is said within a
       steps_of(simple_model(1), {{1, 1, 10}, {2, 2, 10}, {2, 8, 10}, {4, 16, 10}, {1, 1, 20}}));
   CHECK(model.within_node_s == 1e-8);
   CHECK(model.within_node_per_replica_s == 1e-8);
-  CHECK(model.between_nodes_s == doctest::Approx(0.4).epsilon(0.05));
-  CHECK(model.between_nodes_per_replica_s == doctest::Approx(0.05).epsilon(0.05));
+  CHECK(near(model.between_nodes_s, 0.4, 0.05, 0));
+  CHECK(near(model.between_nodes_per_replica_s, 0.05, 0.05, 0));
 }
 
 TEST_CASE("two nodes with one replica each: nothing is said of more replicas") {
@@ -219,8 +221,8 @@ TEST_CASE("two nodes with one replica each: nothing is said of more replicas") {
       best_fit(steps_of(simple_model(1), {{1, 1, 10}, {2, 2, 10}, {1, 1, 20}, {1, 2, 20}}));
   CHECK(model.between_nodes_per_replica_s == 1e-8);
   CHECK(model.within_node_per_replica_s == 1e-8);
-  CHECK(model.between_nodes_s == doctest::Approx(0.4).epsilon(0.02));
-  CHECK(model.within_node_s == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(near(model.between_nodes_s, 0.4, 0.02, 0));
+  CHECK(near(model.within_node_s, 0.2, 0.02, 0));
 }
 
 TEST_CASE("nodes seen: they may also be faster than a node's own link") {
@@ -228,8 +230,8 @@ TEST_CASE("nodes seen: they may also be faster than a node's own link") {
   model.between_nodes_s = 0.05;
   const ThroughputModel found =
       best_fit(steps_of(model, {{1, 1, 10}, {1, 2, 10}, {1, 8, 10}, {2, 16, 10}, {4, 32, 20}}));
-  CHECK(step_time(found, {2, 16, 10}).optimisation_s ==
-        doctest::Approx(step_time(model, {2, 16, 10}).optimisation_s).epsilon(0.02));
+  CHECK(near(step_time(found, {2, 16, 10}).optimisation_s,
+             step_time(model, {2, 16, 10}).optimisation_s, 0.02, 0));
   CHECK(found.between_nodes_s < found.within_node_s);
 }
 
@@ -244,7 +246,7 @@ TEST_CASE("known parameters come back from steps of many shapes") {
   const Parameters parameters = listed(found);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
-    CHECK(parameters[i] == doctest::Approx(expected[i]).epsilon(0.05));
+    CHECK(near(parameters[i], expected[i], 0.05, 0));
   }
 }
 
@@ -359,11 +361,11 @@ TEST_CASE("the released search: within the bounds, and the same whatever the sta
 TEST_CASE("the released search fixes what the best one does") {
   const ThroughputModel one = fit(steps_of(simple_model(1), {{1, 1, 10}, {1, 1, 20}}));
   CHECK(one.within_node_s == 1e-8);
-  CHECK(one.between_nodes_s == doctest::Approx(1.1e-8));
+  CHECK(near(one.between_nodes_s, 1.1e-8, 1e-12, 0));
   const ThroughputModel two = fit(steps_of(simple_model(1), {{1, 1, 10}, {1, 2, 10}}));
-  CHECK(two.compute_s == doctest::Approx(0.1));
+  CHECK(near(two.compute_s, 0.1, 1e-12, 0));
   CHECK(two.within_node_per_replica_s == 1e-8);
-  CHECK(two.between_nodes_s == doctest::Approx(1.1 * two.within_node_s));
+  CHECK(near(two.between_nodes_s, 1.1 * two.within_node_s, 1e-12, 0));
 }
 
 }  // namespace

@@ -9,12 +9,14 @@
 
 #include "base/random.hpp"
 #include "tests/support/advised.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
 namespace {
 
 using testing::estimator;
+using testing::near;
 using testing::small_cluster;
 using testing::small_trace;
 using testing::SmallJob;
@@ -59,7 +61,7 @@ TEST_CASE("last_k is the mean of the last three alike, or of as many as asked fo
 TEST_CASE("without a like job last_k falls back to the user, then to the VC, then to an hour") {
   const Estimator last_k = experienced("last_k");
   CHECK(foretold(last_k, 0, 4) == 270);  // 1350 / 5
-  CHECK(foretold(last_k, 2, 8) == doctest::Approx(2350.0 / 6));
+  CHECK(near(foretold(last_k, 2, 8), 2350.0 / 6, 1e-12, 0));
   CHECK(foretold(make_estimator("last_k", {}).value(), 0, 8) == 3600);
 }
 
@@ -67,14 +69,14 @@ TEST_CASE("user_mean is over all GPU counts of the user, then of the VC, then an
   const Estimator user_mean = experienced("user_mean");
   CHECK(foretold(user_mean, 1, 1) == 1000);
   CHECK(foretold(user_mean, 0, 8) == 270);
-  CHECK(foretold(user_mean, 7, 8) == doctest::Approx(2350.0 / 6));
+  CHECK(near(foretold(user_mean, 7, 8), 2350.0 / 6, 1e-12, 0));
   CHECK(foretold(make_estimator("user_mean", {}).value(), 7, 8) == 3600);
 }
 
 TEST_CASE("typical is the geometric mean of the VC, an hour without any, whoever asks") {
   const Estimator typical = experienced("typical");
   // 100 x 200 x 300 x 700 x 50 x 1000, the sixth root.
-  CHECK(foretold(typical, 0, 8) == doctest::Approx(std::pow(2.1e14, 1.0 / 6)));
+  CHECK(near(foretold(typical, 0, 8), std::pow(2.1e14, 1.0 / 6), 1e-12, 0));
   CHECK(foretold(typical, 5, 1) == foretold(typical, 0, 8));
   CHECK(foretold(make_estimator("typical", {}).value(), 0, 8) == 3600);
 }
@@ -154,8 +156,8 @@ TEST_CASE("oracle_retrieval is the mean of the last finished jobs of the templat
     const KnownJob job = known_job(trace, 4);
     return made({job, SimTime()});
   };
-  CHECK(predict("oracle_retrieval", 4).run_time.count() == doctest::Approx(300));
-  CHECK(predict("oracle_retrieval:2", 4).run_time.count() == doctest::Approx(400));
+  CHECK(near(predict("oracle_retrieval", 4).run_time.count(), 300, 1e-12, 0));
+  CHECK(near(predict("oracle_retrieval:2", 4).run_time.count(), 400, 1e-12, 0));
   CHECK_FALSE(predict("oracle_retrieval", 4).blind);
   CHECK(predict("oracle_retrieval", 0).blind);
   CHECK(make_estimator("oracle_retrieval:0", testing::replay_input(trace, 1, &workload))
@@ -191,7 +193,7 @@ TEST_CASE("a limit is never below the duration, about three times as long, and a
     over += foretold(limit_of_long, long_ones, row) / 10'000'000;
   }
   // Exponential with mean 2 on top of 1: standard error 2 / sqrt(20000) = 0.014.
-  CHECK(over / count == doctest::Approx(3).epsilon(0.03));
+  CHECK(near(over / count, 3, 0.03, 0));
 }
 
 TEST_CASE("limits of factor 1 are the durations, others depend on row and seed alone") {
@@ -228,7 +230,7 @@ TEST_CASE("a noisy oracle errs as often and as much as Helios makes it") {
     }
   }
   // Five standard errors of a share of 20,000 are at most 0.018.
-  CHECK(above / double{count} == doctest::Approx(0.5).epsilon(0.04));
+  CHECK(near(above / double{count}, 0.5, 0.04, 0));
   constexpr std::array shares{0.1, 0.4, 0.2, 0.2, 0.1};
   for (std::size_t i = 0; i < shares.size(); ++i)
     CHECK(std::abs(seen[i] / double{count} - shares[i] / 2) < 0.018);

@@ -4,9 +4,12 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 /// Three jobs that came out as the host said: 1, 2 and 3, of one GPU each.
 Peers three_peers() {
@@ -18,14 +21,14 @@ Peers three_peers() {
 TEST_CASE("the gain of order counts pairs by how far apart they came out") {
   const Peers peers = three_peers();
   const Expected last{0, 0, 4, 0};  // the host put it first, it came out last
-  CHECK(peers.gain_of_order(last, 4) == doctest::Approx(1));
+  CHECK(near(peers.gain_of_order(last, 4), 1, 1e-12, 0));
   CHECK(peers.gain_of_order(last, 0.5) == 0);  // nearer, but still first
   // Beyond the first alone: 3 of the 3 + 2 + 1 that it is off.
-  CHECK(peers.gain_of_order(last, 1.5) == doctest::Approx(0.5));
+  CHECK(near(peers.gain_of_order(last, 1.5), 0.5, 1e-12, 0));
   // The host was right: the more it is moved, the worse.
   const Expected right{4, 4, 4, 0};
   CHECK(peers.gain_of_order(right, 10) == 0);
-  CHECK(peers.gain_of_order(right, 0) == doctest::Approx(-1));
+  CHECK(near(peers.gain_of_order(right, 0), -1, 1e-12, 0));
 }
 
 TEST_CASE("order is by GPU time: an hour of four GPUs stands behind two hours of one") {
@@ -34,7 +37,7 @@ TEST_CASE("order is by GPU time: an hour of four GPUs stands behind two hours of
   const Expected four{1, 3, 3, 1.4};  // 2.4 as the host has it: already behind
   CHECK(peers.gain_of_order(four, 3) == 0);
   const Expected one{1, 3, 3, 0};
-  CHECK(peers.gain_of_order(one, 3) == doctest::Approx(1));
+  CHECK(near(peers.gain_of_order(one, 3), 1, 1e-12, 0));
 }
 
 TEST_CASE("without peers and before ten jobs nothing is earned") {

@@ -6,8 +6,11 @@
 
 #include "report/fairness.hpp"
 #include "report/sample.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
+
+using testing::near;
 
 TEST_CASE("the summary of a small replay is the one worked out by hand") {
   const Trace trace = sample::trace();
@@ -33,7 +36,7 @@ TEST_CASE("the summary of a small replay is the one worked out by hand") {
   CHECK(s.peak_queue == 1);
   // User means: ada (1 + 5.5) / 2 = 3.25, bob (1.5 + 1) / 2 = 1.25;
   // (4.5)^2 / (2 * (10.5625 + 1.5625)) = 20.25 / 24.25
-  CHECK(s.jain_index == doctest::Approx(20.25 / 24.25));
+  CHECK(near(s.jain_index, 20.25 / 24.25, 1e-12, 0));
 }
 
 TEST_CASE("use of the cluster is measured between first and last submission") {
@@ -41,10 +44,10 @@ TEST_CASE("use of the cluster is measured between first and last submission") {
   const ClusterSpec cluster = sample::cluster();
   const RunSummary use = summarise(sample::record(trace, cluster));
   // Of 8 GPUs, over the 200 s from the first to the last submission.
-  CHECK(use.utilisation == doctest::Approx(2.45 / 8));
-  CHECK(use.fragmentation == doctest::Approx(2.0 / 8));
+  CHECK(near(use.utilisation, 2.45 / 8, 1e-12, 0));
+  CHECK(near(use.fragmentation, 2.0 / 8, 1e-12, 0));
   // 1*50 + 4*100 + 8*5 + 2*100 = 690; the infeasible job offers nothing.
-  CHECK(use.offered_load == doctest::Approx(690.0 / 1600));
+  CHECK(near(use.offered_load, 690.0 / 1600, 1e-12, 0));
 }
 
 TEST_CASE("groups hold the finished jobs of a VC, a size class and a user") {
@@ -81,10 +84,10 @@ TEST_CASE("finish-time fairness compares with an equal share among the users pre
   // row 2: N = (50*2 + 5*1) / 55 = 105/55, share 8*55/105, 8 needed: alone 5*105/55 = 9.54 -> 10
   // row 3: N = 1, share 8: rho 100/100
   REQUIRE(rho.size() == 4);
-  CHECK(rho[0] == doctest::Approx(1.0));
-  CHECK(rho[1] == doctest::Approx(1.5));
-  CHECK(rho[2] == doctest::Approx(5.5));
-  CHECK(rho[3] == doctest::Approx(1.0));
+  CHECK(near(rho[0], 1.0, 1e-12, 0));
+  CHECK(near(rho[1], 1.5, 1e-12, 0));
+  CHECK(near(rho[2], 5.5, 1e-12, 0));
+  CHECK(near(rho[3], 1.0, 1e-12, 0));
   CHECK(summarise(sample::record(trace, cluster)).share_worse_than_fair == 0.5);
 }
 
@@ -100,8 +103,8 @@ TEST_CASE("a gang larger than its user's share counts as slower alone") {
   record.result.outcomes = {sample::outcome(trace.jobs[0], 100, 200),
                             sample::outcome(trace.jobs[1], 0, 200)};
   const std::vector<double> rho = finish_fairness(record);
-  CHECK(rho[0] == doctest::Approx(1.0));
-  CHECK(rho[1] == doctest::Approx(1.0));
+  CHECK(near(rho[0], 1.0, 1e-12, 0));
+  CHECK(near(rho[1], 1.0, 1e-12, 0));
 }
 
 TEST_CASE("without a finished job there are no values, and nothing breaks") {

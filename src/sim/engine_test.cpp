@@ -6,12 +6,14 @@
 #include <set>
 
 #include "tests/support/estimators.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate {
 namespace {
 
 using testing::job;
+using testing::near;
 using testing::small_cluster;
 using testing::small_trace;
 using testing::SmallJob;
@@ -64,8 +66,8 @@ TEST_CASE("with rounds of a minute a job ends in time but the next one starts at
   CHECK(ends(result) == std::vector<std::int64_t>{160, 210, 305});
   // Busy 60-160, 180-210, 300-305 of the bins [10, 70), [70, 130), ...: 10 s of 8 GPUs in the
   // first.
-  CHECK(result.timeline.bins[0].busy_gpus == doctest::Approx(8.0 * 10 / 60));
-  CHECK(result.timeline.bins[2].busy_gpus == doctest::Approx(8.0 * (30 + 10) / 60));
+  CHECK(near(result.timeline.bins[0].busy_gpus, 8.0 * 10 / 60, 1e-12, 0));
+  CHECK(near(result.timeline.bins[2].busy_gpus, 8.0 * (30 + 10) / 60, 1e-12, 0));
 }
 
 TEST_CASE("a job without duration starts and ends in the same second and frees its GPUs") {

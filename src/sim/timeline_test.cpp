@@ -6,9 +6,12 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 double gpu_seconds(const Timeline& timeline) {
   double sum = 0;
@@ -40,7 +43,7 @@ TEST_CASE("the window from first to last submission is measured to the second") 
   TimelineRecorder recorder(at(0), at(100));
   recorder.advance({.busy_gpus = 4}, at(90));
   recorder.advance({.busy_gpus = 2}, at(500));
-  CHECK(merged(std::move(recorder)).submitting.busy_gpus == doctest::Approx(3.8));
+  CHECK(near(merged(std::move(recorder)).submitting.busy_gpus, 3.8, 1e-12, 0));
 }
 
 TEST_CASE("the means over the submissions end with the last one, whatever the bins") {
@@ -49,8 +52,8 @@ TEST_CASE("the means over the submissions end with the last one, whatever the bi
   recorder.advance({.busy_gpus = 8, .queued_jobs = 3}, at(150));
   recorder.advance({.busy_gpus = 80}, at(1000));
   const Timeline timeline = merged(recorder);
-  CHECK(timeline.submitting.busy_gpus == doctest::Approx(6));  // (4 x 50 + 8 x 50) / 100
-  CHECK(timeline.submitting.queued_jobs == doctest::Approx(1.5));
+  CHECK(near(timeline.submitting.busy_gpus, 6, 1e-12, 0));  // (4 x 50 + 8 x 50) / 100
+  CHECK(near(timeline.submitting.queued_jobs, 1.5, 1e-12, 0));
   CHECK(merged(TimelineRecorder(at(5), at(5))).submitting.busy_gpus == 0);
 }
 
@@ -67,7 +70,7 @@ TEST_CASE("widening the bins keeps every GPU second, and their number stays boun
     recorder.advance({.busy_gpus = level}, at(now));
   }
   const Timeline timeline = merged(recorder);
-  CHECK(gpu_seconds(timeline) == doctest::Approx(expected).epsilon(1e-12));
+  CHECK(near(gpu_seconds(timeline), expected, 1e-12, 0));
   CHECK(timeline.bins.size() <= 4096);
   CHECK(timeline.bins.size() > 1024);
   CHECK(timeline.step.count() % 60 == 0);
@@ -84,7 +87,7 @@ TEST_CASE("recorders of different widths add up on the widest") {
   CHECK(timeline.bins[0].busy_gpus == 4);
   CHECK(timeline.bins[4].busy_gpus == 4);
   CHECK(timeline.bins[5].busy_gpus == 1);
-  CHECK(gpu_seconds(timeline) == doctest::Approx(3 * 600 + 300'000));
+  CHECK(near(gpu_seconds(timeline), 3 * 600 + 300'000, 1e-12, 0));
 }
 
 TEST_CASE("the peak queue is that of all VCs at one instant, not the sum of their peaks") {

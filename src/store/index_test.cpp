@@ -14,12 +14,14 @@
 #include "base/output.hpp"
 #include "base/random.hpp"
 #include "store/dot.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/store_places.hpp"
 
 namespace schedmate {
 namespace {
 
 using testing::full_record;
+using testing::near;
 using testing::open_or_fail;
 using testing::Scratch;
 
@@ -149,7 +151,7 @@ TEST_CASE("sparse search finds what TF-IDF by the book finds") {
     const auto book = by_the_book(texts, query, weighed);
     REQUIRE(found.size() == book.size());
     for (std::size_t k = 0; k < found.size(); ++k) {
-      CHECK(found[k].score == doctest::Approx(book[k].score).epsilon(1e-9));
+      CHECK(near(found[k].score, book[k].score, 1e-9, 0));
     }
   }
 }
@@ -173,7 +175,7 @@ TEST_CASE("dense search finds what a full scan finds") {
     const auto found = index->nearest(query, 5).value();
     REQUIRE(found.size() == 5);
     for (std::size_t k = 0; k < 5; ++k) {
-      CHECK(found[k].score == doctest::Approx(std::min(all[k].score, 1.0)).epsilon(1e-9));
+      CHECK(near(found[k].score, std::min(all[k].score, 1.0), 1e-9, 0));
     }
   }
 }
@@ -192,7 +194,7 @@ TEST_CASE("the fast products equal the plain ones") {
   }
   const auto a = vector_of("abc");
   const auto b = vector_of("abd");
-  CHECK(dot_exact(a, b.data()) == doctest::Approx(portable::dot_exact(a, b.data())).epsilon(1e-12));
+  CHECK(near(dot_exact(a, b.data()), portable::dot_exact(a, b.data()), 1e-12, 0));
 }
 
 TEST_CASE("files are taken up by the next process, and by one that runs already") {
@@ -209,7 +211,7 @@ TEST_CASE("files are taken up by the next process, and by one that runs already"
     REQUIRE(second->refresh());
     const auto found = first->nearest("three four " + embedder.name, 1).value();
     REQUIRE(found.size() == 1);
-    CHECK(found[0].score == doctest::Approx(1));
+    CHECK(near(found[0].score, 1, 1e-12, 0));
     CHECK(store->list({.text_id = found[0].text_id})->front().id ==
           "job-" + std::to_string(number + 1));
     CHECK(first->verify());
@@ -319,7 +321,7 @@ TEST_CASE("files of another store, or of a store that was put back, are not used
   REQUIRE(store->put(job(3, "nine c")));  // gets the number that "two b" had
   const auto index = open(*store, sparse(), folder.path("v"));
   CHECK(index->nearest("two b", 3)->empty());
-  CHECK(index->nearest("nine c", 1)->front().score == doctest::Approx(1));
+  CHECK(near(index->nearest("nine c", 1)->front().score, 1, 1e-12, 0));
 
   const auto other = open_or_fail("sqlite:" + folder.path("other.db"));
   CHECK(open(*other, sparse(), folder.path("v"))->nearest("one a", 3)->empty());

@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate::study {
 namespace {
+
+using testing::near;
 
 double of(const Figures& figures, Figure which) { return figures[static_cast<std::size_t>(which)]; }
 
@@ -41,22 +45,22 @@ TEST_CASE("compare: worked by hand; what did not finish in both is left out and 
   const Figures figures = compare(host, arm);
   CHECK(of(figures, Figure::jobs) == 3);
   CHECK(of(figures, Figure::unfinished) == 1);
-  CHECK(of(figures, Figure::ln_ratio) == doctest::Approx(std::log(2.0) / 3));  // 1/2, 1, 4
-  CHECK(of(figures, Figure::jct_s) == doctest::Approx(1850.0 / 3));
-  CHECK(of(figures, Figure::host_jct_s) == doctest::Approx(700.0 / 3));
-  CHECK(of(figures, Figure::jct_ratio) == doctest::Approx(700.0 / 1850));
+  CHECK(near(of(figures, Figure::ln_ratio), std::log(2.0) / 3, 1e-12, 0));  // 1/2, 1, 4
+  CHECK(near(of(figures, Figure::jct_s), 1850.0 / 3, 1e-12, 0));
+  CHECK(near(of(figures, Figure::host_jct_s), 700.0 / 3, 1e-12, 0));
+  CHECK(near(of(figures, Figure::jct_ratio), 700.0 / 1850, 1e-12, 0));
   CHECK(of(figures, Figure::jct_p50_s) == 200);
   CHECK(of(figures, Figure::jct_p99_s) == 1600);
   CHECK(of(figures, Figure::ratio_p50) == 1);
   CHECK(of(figures, Figure::ratio_p99) == 4);
-  CHECK(of(figures, Figure::slowed_2x) == doctest::Approx(1.0 / 3));
+  CHECK(near(of(figures, Figure::slowed_2x), 1.0 / 3, 1e-12, 0));
   CHECK(of(figures, Figure::makespan_s) == 1200);
-  CHECK(of(figures, Figure::packed_share) == doctest::Approx(0.25));
+  CHECK(near(of(figures, Figure::packed_share), 0.25, 1e-12, 0));
 }
 
 TEST_CASE("a job that takes exactly twice as long is not slowed more than twice") {
   const Figures figures = compare({{100, 100}, 0, 0, 0}, {{200, 201}, 0, 0, 0});
-  CHECK(of(figures, Figure::slowed_2x) == doctest::Approx(0.5));
+  CHECK(near(of(figures, Figure::slowed_2x), 0.5, 1e-12, 0));
 }
 
 TEST_CASE("the bound of arms that take advice has a verdict") {
@@ -72,7 +76,7 @@ TEST_CASE("share of the oracle's gain: only where there is head-room") {
   const std::vector oracle{with_ratio(-0.10), with_ratio(-0.11), with_ratio(-0.12)};
   const FigureRow row = oracle_row(named("lucid+sm"), {arm, oracle});
   CHECK(row.note.empty());
-  CHECK(row.interval.value == doctest::Approx(0.5));
+  CHECK(near(row.interval.value, 0.5, 1e-12, 0));
   const std::vector small{with_ratio(-0.020), with_ratio(-0.021), with_ratio(-0.019)};
   CHECK(oracle_row(named("lucid+sm"), {arm, small}).note == "no head-room");
   const std::vector unsure{with_ratio(-0.3), with_ratio(0.1), with_ratio(-0.2)};
@@ -85,8 +89,8 @@ TEST_CASE("the difference from a control is paired") {
   const std::vector arm{with_ratio(-0.1), with_ratio(-0.3)};
   const std::vector control{with_ratio(0.0), with_ratio(-0.2)};
   const Interval over = difference_row(named("lucid+sm"), {arm, control}).interval;
-  CHECK(over.value == doctest::Approx(-0.1));
-  CHECK(over.low == doctest::Approx(-0.1));  // both pairs differ by as much
+  CHECK(near(over.value, -0.1, 1e-12, 0));
+  CHECK(near(over.low, -0.1, 1e-12, 0));  // both pairs differ by as much
 }
 
 TEST_CASE("a CSV line has a field for each column, and quotes what needs it") {

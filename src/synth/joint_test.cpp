@@ -8,10 +8,13 @@
 #include <numeric>
 
 #include "synth/prior.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 /// Weighted mean of what `value` says of (type, state, GPUs, seconds).
 template <class Value>
@@ -32,19 +35,19 @@ void check_moments(const std::string& name) {
   const auto run = [](const JointCell&, double, double run_s) { return run_s; };
   const auto gpus = [](const JointCell&, double count, double) { return count; };
   const auto both = [](const JointCell&, double count, double run_s) { return count * run_s; };
-  CHECK(std::accumulate(joint.weights.begin(), joint.weights.end(), 0.0) == doctest::Approx(1));
-  CHECK(mean_of(joint, run) == doctest::Approx(cluster.mean_run_s).epsilon(0.01));
-  CHECK(mean_of(joint, gpus) == doctest::Approx(cluster.mean_gpus).epsilon(0.01));
+  CHECK(near(std::accumulate(joint.weights.begin(), joint.weights.end(), 0.0), 1, 1e-12, 0));
+  CHECK(near(mean_of(joint, run), cluster.mean_run_s, 0.01, 0));
+  CHECK(near(mean_of(joint, gpus), cluster.mean_gpus, 0.01, 0));
   const double gpu_s = mean_of(joint, both);
-  CHECK(gpu_s == doctest::Approx(cluster.mean_gpu_s()).epsilon(0.01));
-  CHECK(joint.mean_gpu_s(1e9) == doctest::Approx(gpu_s));
-  CHECK(joint.mean_gpu_s(1) == doctest::Approx(mean_of(joint, run)));
+  CHECK(near(gpu_s, cluster.mean_gpu_s(), 0.01, 0));
+  CHECK(near(joint.mean_gpu_s(1e9), gpu_s, 1e-12, 0));
+  CHECK(near(joint.mean_gpu_s(1), mean_of(joint, run), 1e-12, 0));
   for (std::size_t i = 0; i < cluster.types.size(); ++i) {
     const double share = mean_of(joint, [&](const JointCell& cell, double count, double run_s) {
       return cell.type == i ? count * run_s / gpu_s : 0;
     });
     if (cluster.types[i].gpu_time_percent > 0)
-      CHECK(100 * share == doctest::Approx(cluster.types[i].gpu_time_percent).epsilon(0.02));
+      CHECK(near(100 * share, cluster.types[i].gpu_time_percent, 0.02, 0));
   }
 }
 
@@ -111,13 +114,13 @@ TEST_CASE("slots follow the CDF, even on the logarithm, and end at the longest r
   const auto slots = run_slots(type, 2048);
   REQUIRE(slots.size() == 10);  // two whole steps and two in quarters
   CHECK(slots.back().high == 2048);
-  CHECK(slots[3].high / slots[3].low == doctest::Approx(std::pow(2.0, 0.25)));
+  CHECK(near(slots[3].high / slots[3].low, std::pow(2.0, 0.25), 1e-12, 0));
   const auto shares = slot_shares(type, slots);
-  CHECK(shares[0] == doctest::Approx(0.1));
-  CHECK(shares[2] == doctest::Approx(0.1));  // 40 % in four quarters
-  CHECK(std::accumulate(shares.begin(), shares.end(), 0.0) == doctest::Approx(1));
+  CHECK(near(shares[0], 0.1, 1e-12, 0));
+  CHECK(near(shares[2], 0.1, 1e-12, 0));  // 40 % in four quarters
+  CHECK(near(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-12, 0));
   CHECK((RunSlot{0, 1, 0}).mean() == 1);
-  CHECK((RunSlot{1, std::exp(1.0), 0}).mean() == doctest::Approx(std::exp(1.0) - 1));
+  CHECK(near((RunSlot{1, std::exp(1.0), 0}).mean(), std::exp(1.0) - 1, 1e-12, 0));
 }
 
 TEST_CASE("short runs fail more often, long ones are cancelled, larger jobs as the table says") {

@@ -8,9 +8,12 @@
 
 #include "synth/draw.hpp"
 #include "synth/users.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
 namespace schedmate {
+
+using testing::near;
 
 TEST_CASE("the day curve maps shares of the submissions to times") {
   std::array<double, 24> hourly{};
@@ -31,8 +34,8 @@ TEST_CASE("gaps: zeros and coefficient of variation") {
   jobs[2].submit_s = 10;
   jobs[3].submit_s = 20;  // gaps 10, 0, 10: mean 6.67, deviation 4.71
   const Gaps gaps = gaps_of(jobs);
-  CHECK(gaps.zero_percent == doctest::Approx(100.0 / 3));
-  CHECK(gaps.cv == doctest::Approx(0.7071).epsilon(1e-3));
+  CHECK(near(gaps.zero_percent, 100.0 / 3, 1e-12, 0));
+  CHECK(near(gaps.cv, 0.7071, 1e-3, 0));
   CHECK(gaps_of({}).cv == 0);
 }
 
@@ -45,8 +48,8 @@ TEST_CASE("submissions follow the day, come in batches and stay within the span"
   CHECK(std::ranges::min(jobs, {}, &SynthJob::submit_s).submit_s >= 0);
   CHECK(std::ranges::max(jobs, {}, &SynthJob::submit_s).submit_s < span_s);
   const Gaps gaps = gaps_of(jobs);
-  CHECK(gaps.zero_percent == doctest::Approx(13).epsilon(0.15));
-  CHECK(gaps.cv == doctest::Approx(3.3).epsilon(0.25));
+  CHECK(near(gaps.zero_percent, 13, 0.15, 0));
+  CHECK(near(gaps.cv, 3.3, 0.25, 0));
   const auto of_hours = [&](std::int64_t from, std::int64_t to) {
     return std::ranges::count_if(jobs, [&](const SynthJob& job) {
       const auto hour = job.submit_s % 86'400 / 3600;
@@ -60,7 +63,7 @@ TEST_CASE("users hold the published shares of GPU time") {
   const Published published = bundled_figures("saturn");
   const auto shares = user_shares(published.cluster);
   CHECK(std::ssize(shares) == published.cluster.users);
-  CHECK(std::accumulate(shares.begin(), shares.end(), 0.0) == doctest::Approx(1));
+  CHECK(near(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-12, 0));
   CHECK(std::ranges::all_of(shares, [](double share) { return share >= 0; }));
   SynthJobs jobs = draw_jobs(fit_joint(published), 50'000, Random(2));
   const Streaks streaks = order_streaks(published.behaviour, jobs, Random(3));
@@ -68,8 +71,8 @@ TEST_CASE("users hold the published shares of GPU time") {
   for (const Burst& burst : streaks.bursts)
     CHECK(jobs[streaks.order[burst.first]].user ==
           jobs[streaks.order[burst.first + burst.count - 1]].user);
-  CHECK(top_share(published.cluster, jobs, 5) == doctest::Approx(61).epsilon(0.1));
-  CHECK(top_share(published.cluster, jobs, 20) == doctest::Approx(90).epsilon(0.05));
+  CHECK(near(top_share(published.cluster, jobs, 5), 61, 0.1, 0));
+  CHECK(near(top_share(published.cluster, jobs, 20), 90, 0.05, 0));
 }
 
 }  // namespace schedmate

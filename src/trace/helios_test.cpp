@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/random.hpp"
+#include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
@@ -13,7 +13,8 @@ namespace schedmate {
 namespace {
 
 using testing::fixtures;
-using testing::shared_data;
+using testing::needs_shared;
+using testing::shared;
 
 struct Row {
   std::string id, user, vc;
@@ -126,12 +127,9 @@ TEST_CASE("helios: extra numeric columns come along, others are ignored") {
   CHECK(!parse_helios(text, "t", {.columns = {"syn_word"}}));
 }
 
-TEST_CASE("helios: the real Venus days with the cluster beside them") {
-  if (!std::filesystem::exists(shared_data + "traces/")) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
-  const Trace trace = read_trace("helios:" + shared_data + "traces/venus_sept2020_jobs.csv.gz",
+TEST_CASE("helios: the real Venus days with the cluster beside them" *
+          needs_shared("data/traces")) {
+  const Trace trace = read_trace("helios:" + shared("data/traces/venus_sept2020_jobs.csv.gz"),
                                  {.strict = true, .columns = {}})
                           .value();
   CHECK(trace.jobs.size() == 11'534);

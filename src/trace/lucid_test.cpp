@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
+#include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 #include "trace/lucid_forecast.hpp"
 #include "trace/readers.hpp"
@@ -11,7 +10,8 @@ namespace schedmate {
 namespace {
 
 using testing::fixtures;
-using testing::shared_data;
+using testing::needs_shared;
+using testing::shared;
 
 }  // namespace
 
@@ -83,12 +83,9 @@ TEST_CASE("lucid: forecasts must go forward in even steps") {
   CHECK(uneven.error().message == "t:4:1: rows are not evenly spaced");
 }
 
-TEST_CASE("lucid: the real folder reads as its description says") {
-  if (!std::filesystem::exists(shared_data + "lucid/input")) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
-  const Trace trace = read_trace("lucid:" + shared_data + "lucid/input",
+TEST_CASE("lucid: the real folder reads as its description says" *
+          needs_shared("data/lucid/input")) {
+  const Trace trace = read_trace("lucid:" + shared("data/lucid/input"),
                                  {.strict = true, .columns = {"ord", "est_lgb"}})
                           .value();
   REQUIRE(trace.jobs.size() == 11'534);

@@ -3,15 +3,15 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
+#include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 
 namespace schedmate {
 namespace {
 
 using testing::fixtures;
-using testing::shared_data;
+using testing::needs_shared;
+using testing::shared;
 
 constexpr std::string_view table_header =
     "model,dataset,batchsize,amp,gpu_util,gmem_util,gmem,label";
@@ -73,13 +73,10 @@ TEST_CASE("impossible pair speeds are errors with their place") {
   CHECK(!parse_pairs("model1\n", "p", tables));
 }
 
-TEST_CASE("the released tables have 66 profiles and 1,388 pairs") {
-  if (!std::filesystem::exists(shared_data + "lucid/input/")) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
-  const PackingTables tables = read_packing_tables(shared_data + "lucid/input/single_data.csv",
-                                                   shared_data + "lucid/input/colocate_info.csv")
+TEST_CASE("the released tables have 66 profiles and 1,388 pairs" *
+          needs_shared("data/lucid/input")) {
+  const PackingTables tables = read_packing_tables(shared("data/lucid/input/single_data.csv"),
+                                                   shared("data/lucid/input/colocate_info.csv"))
                                    .value();
   CHECK(tables.profiles.size() == 66);
   std::size_t measured = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
+#include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
@@ -10,7 +9,8 @@ namespace schedmate {
 namespace {
 
 using testing::fixtures;
-using testing::shared_data;
+using testing::needs_shared;
+using testing::shared;
 
 }  // namespace
 
@@ -57,19 +57,15 @@ TEST_CASE("philly: an empty text is an error, not a crash") {
   for (const char* text : {"", " \n ", "[", "[]", "{}"}) CHECK(!parse_philly(text, "t", {}));
 }
 
-TEST_CASE("philly: the real CSVs with the cluster beside them") {
-  if (!std::filesystem::exists(shared_data + "traces/")) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
-  const Trace ten = read_trace("philly:" + shared_data + "traces/philly_jobs_10vc.csv.gz",
+TEST_CASE("philly: the real CSVs with the cluster beside them" * needs_shared("data/traces")) {
+  const Trace ten = read_trace("philly:" + shared("data/traces/philly_jobs_10vc.csv.gz"),
                                {.strict = true, .columns = {}})
                         .value();
   CHECK(ten.jobs.size() == 32'861);
   CHECK(ten.vcs.size() == 10);
   REQUIRE(ten.cluster);
   CHECK(ten.cluster->partitions.size() == 11);
-  const Trace one = read_trace("philly:" + shared_data + "traces/philly_jobs_6214e9_nouser.csv.gz",
+  const Trace one = read_trace("philly:" + shared("data/traces/philly_jobs_6214e9_nouser.csv.gz"),
                                {.strict = true, .columns = {}})
                         .value();
   CHECK(one.jobs.size() == 23'239);

@@ -23,18 +23,13 @@
 #include <vector>
 
 #include "tests/support/job_folder.hpp"
+#include "tests/support/needs.hpp"
 
 namespace schedmate {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
 
 /// "EPERM" and the like of a call that must not work in the child.
 std::string outcome(long result) {
@@ -195,11 +190,7 @@ TEST_CASE("CPU time is bounded") {
   CHECK(out.error().message == "reading takes more than 1 s of CPU time");
 }
 
-TEST_CASE("memory is bounded") {
-  if (is_sanitized) {
-    MESSAGE("skipped: a sanitizer needs the address space");
-    return;
-  }
+TEST_CASE("memory is bounded" * testing::needs_no_sanitizer()) {
   Confinement small;
   small.memory_bytes = 64 << 20;
   const auto out = run_confined(small, [] {
@@ -232,11 +223,7 @@ TEST_CASE("what goes wrong in the child is told") {
   CHECK(large.error().code == ErrorCode::invalid);
 }
 
-TEST_CASE("started as root, work runs as the owner of the folder") {
-  if (::geteuid() != 0) {
-    MESSAGE("skipped: needs root");
-    return;
-  }
+TEST_CASE("started as root, work runs as the owner of the folder" * testing::needs_root()) {
   const testing::JobFolder scratch;
   const std::string secret = scratch.write("root.txt", "only for root");
   REQUIRE(::chmod(secret.c_str(), 0600) == 0);

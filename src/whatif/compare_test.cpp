@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/near.hpp"
 #include "whatif/sample.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 /// Job 0 runs when the record becomes complete, at 100; ten jobs of 100 s follow, each 50 s after
 /// the one before and 20 s after it became eligible; the last one still runs.
@@ -61,10 +64,10 @@ TEST_CASE("fidelity: absolute start errors of jobs that entered on their own") {
   CHECK(f.censored == 1);
   CHECK(f.median_error_s == 10);  // 5 x 10, 4 x 30, 700
   CHECK(f.p90_error_s == 30);
-  CHECK(f.within_60_s == doctest::Approx(0.9));
-  CHECK(f.mean_error_s == doctest::Approx((700 + 4 * 30 - 5 * 10) / 10.0));
+  CHECK(near(f.within_60_s, 0.9, 1e-12, 0));
+  CHECK(near(f.mean_error_s, (700 + 4 * 30 - 5 * 10) / 10.0, 1e-12, 0));
   CHECK(f.real_wait_s == 20);
-  CHECK(f.replay_wait_s == doctest::Approx(20 + 77));
+  CHECK(near(f.replay_wait_s, 20 + 77, 1e-12, 0));
   CHECK(f.allowed_s == 600);
   CHECK(f.good());
 }
@@ -95,10 +98,10 @@ TEST_CASE("changes: the mean log ratio, its interval and the verdict, worked out
   REQUIRE(changes.size() == 1);
   const Change& c = changes[0];
   CHECK(c.jobs == 9);  // without the pinned and the running one
-  CHECK(c.log_ratio == doctest::Approx(std::log(0.5)));
-  CHECK(c.low == doctest::Approx(std::log(0.5)));
-  CHECK(c.high == doctest::Approx(std::log(0.5)));
-  CHECK(c.replay_log_ratio == doctest::Approx(0));
+  CHECK(near(c.log_ratio, std::log(0.5), 1e-12, 0));
+  CHECK(near(c.low, std::log(0.5), 1e-12, 0));
+  CHECK(near(c.high, std::log(0.5), 1e-12, 0));
+  CHECK(near(c.replay_log_ratio, 0, 0, 1e-12));
   CHECK(c.verdict == Effect::gains);
   CHECK(c.confidence == Confidence::medium);  // fewer than 30 jobs
   CHECK(c.real_wait_s == 20);
@@ -134,10 +137,10 @@ TEST_CASE("changes: errors of the replay that offset each other lower the confid
   SimResult sooner = off;
   for (JobOutcome& outcome : sooner.outcomes) outcome.end -= Seconds(25);
   const Change c = compare(world, {off, sooner}, one_group(world), 1).front();
-  CHECK(c.replay_log_error == doctest::Approx((4 * std::log(1.5) - 5 * std::log(0.5)) / 9));
+  CHECK(near(c.replay_log_error, (4 * std::log(1.5) - 5 * std::log(0.5)) / 9, 1e-12, 0));
   CHECK(std::abs(c.log_ratio) > std::abs(c.replay_log_ratio));
   CHECK(c.replay_end_error_s == 60);
-  CHECK(c.end_shift_s == doctest::Approx((4 * 35 + 5 * 85) / 9.0));
+  CHECK(near(c.end_shift_s, (4 * 35 + 5 * 85) / 9.0, 1e-12, 0));
   CHECK(c.verdict == Effect::gains);
   CHECK(c.confidence == Confidence::low);
   CHECK(c.doubt == Doubt::replay_error);
@@ -205,8 +208,8 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
   CHECK(losses[0].cause == "infrastructure");
   CHECK(losses[0].confidence == Confidence::high);
   CHECK(losses[0].jobs == 2);
-  CHECK(losses[0].gpu_h == doctest::Approx(300 / 3600.0));
-  CHECK(losses[0].share == doctest::Approx(300 / 1200.0));
+  CHECK(near(losses[0].gpu_h, 300 / 3600.0, 1e-12, 0));
+  CHECK(near(losses[0].share, 300 / 1200.0, 1e-12, 0));
   const auto has = [&](std::string_view cause) {
     return std::ranges::count(losses, cause, &Loss::cause) == 1;
   };
@@ -219,7 +222,7 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
   const auto reasons = find_reasons(dump, world);
   REQUIRE(reasons.size() == 2);
   CHECK(reasons[1].reason == "QOSMaxGRESPerUser");
-  CHECK(reasons[1].share == doctest::Approx(0.1));
+  CHECK(near(reasons[1].share, 0.1, 1e-12, 0));
 }
 
 }  // namespace schedmate

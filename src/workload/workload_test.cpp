@@ -11,12 +11,14 @@
 #include "base/random.hpp"
 #include "base/sha256.hpp"
 #include "core/facts_json.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/places.hpp"
 
 namespace schedmate {
 namespace {
 
 using testing::data;
+using testing::near;
 
 struct Files {
   Recipe recipe;
@@ -180,7 +182,7 @@ TEST_CASE("a resubmission changes seed, learning rate and length as often as the
     seed += now.seed != before.seed ? 1 : 0;
     length += now.length != before.length ? 1 : 0;
   }
-  CHECK(seed / again == doctest::Approx(files.recipe.resubmission.seed).epsilon(0.05));
+  CHECK(near(seed / again, files.recipe.resubmission.seed, 0.05, 0));
   CHECK(length / again > 0.5 * files.recipe.resubmission.length);
   CHECK(length / again < 1.2 * files.recipe.resubmission.length);
 }
@@ -238,8 +240,8 @@ TEST_CASE("errors come at the measured rates, and twice as often when doubled") 
     }
     REQUIRE(count > 5000);
     const auto rates = std::ranges::find(files.errors.fields, "dataset", &FieldErrors::field);
-    CHECK(missing / count == doctest::Approx(factor * rates->missing).epsilon(0.08));
-    CHECK(wrong / (count - missing) == doctest::Approx(factor * rates->wrong).epsilon(0.25));
+    CHECK(near(missing / count, factor * rates->missing, 0.08, 0));
+    CHECK(near(wrong / (count - missing), factor * rates->wrong, 0.25, 0));
   }
 }
 

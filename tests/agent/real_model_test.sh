@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent with a real, very small model on loopback. $1 is the program real_model, $2 the source
-# folder. The test bed lies beside the checkout, or where LLM_TESTBED says; without it, skipped.
+# The agent with a real, very small model on loopback. $1 is the program real_model, $2 the folder
+# of reference data. The test bed lies in it, or where LLM_TESTBED says; without it, skipped.
 set -u
-testbed=${LLM_TESTBED:-$2/../shared/testbed/llm-testbed.sh}
+testbed=${LLM_TESTBED:-$2/testbed/llm-testbed.sh}
 port=18777
 if ! [ -x "$testbed" ]; then
   echo "skipped: no test bed for models (set LLM_TESTBED to llm-testbed.sh)"

@@ -10,9 +10,12 @@
 #include "tests/conformance/properties.hpp"
 #include "tests/conformance/subjects.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/near.hpp"
 
 namespace schedmate::conformance {
 namespace {
+
+using testing::near;
 
 /// GPU seconds from what stands on each GPU between two decisions, and nothing else.
 class Meter {
@@ -116,7 +119,7 @@ void check_conserved(const World& world, Prepared& prepared, Totals& totals) {
   double busy_gpu_s = 0;
   for (const TimelineBin& bin : result.timeline.bins)
     busy_gpu_s += bin.busy_gpus * FractionalSeconds(result.timeline.step).count();
-  REQUIRE(busy_gpu_s == doctest::Approx(meter.busy_gpu_s).epsilon(1e-9));
+  REQUIRE(near(busy_gpu_s, meter.busy_gpu_s, 1e-9, 0));
   REQUIRE(meter.busy_gpu_s <= meter.held_gpu_s);
   const Replay done{world, prepared.scheduler, prepared.options, result};
   for (const std::string& complaint : check_jobs(done, {})) FAIL(complaint);

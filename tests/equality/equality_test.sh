@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# equality_test.sh BIN SOURCE_DIR: our schedules against the released ones, job by job and GPU by GPU.
-# Reads ../shared (never copied); exit 77 (skipped) where that folder is absent. Where it is there, nothing
+# equality_test.sh BIN SOURCE_DIR SHARED: our schedules against the released ones, job by job and GPU by GPU.
+# Reads SHARED (never copied); exit 77 (skipped) where that folder is absent. Where it is there, nothing
 # may be skipped: a missing python3 is a failure.
 set -u
-bin=$1 source=$2
-shared=$source/../shared
-[ -d "$shared/data/lucid/input" ] || { echo "skipped: $shared/data/lucid is not here"; exit 77; }
+bin=$1 source=$2 shared=$3
+[ -d "$shared/data/lucid/input" ] || { echo "skipped: needs $shared/data/lucid/input"; exit 77; }
 command -v python3 > /dev/null || { echo "python3 is needed for the comparison: make deps"; exit 1; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// 200 damaged copies of real inputs (fixtures where ../shared is absent or has none) for every
-/// format, read from disk through the public function.
+/// 200 damaged copies of an input of every format, read from disk through the public function.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include "base/output.hpp"
 #include "tests/fuzz/corrupt.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/needs.hpp"
+#include "tests/support/places.hpp"
 
 namespace schedmate::fuzz {
 namespace {
@@ -22,21 +23,11 @@ namespace fs = std::filesystem;
 constexpr int copies = 200;
 constexpr std::size_t longest_text = 40'000;
 
-const std::string shared = SCHEDMATE_SOURCE_DIR "/../shared/data/";
-const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/traces/";
+using testing::needs_shared;
+using testing::shared;
 
 struct Input {
-  std::string format, real, fixture;
-};
-const std::vector<Input> inputs = {
-    {"helios", shared + "traces/venus_sept2020_jobs.csv.gz", fixtures + "helios.csv"},
-    {"philly", shared + "traces/philly_jobs_10vc.csv.gz", fixtures + "philly.csv"},
-    {"philly", "", fixtures + "philly.json"},
-    {"acme", "", fixtures + "acme_kalos.csv"},
-    {"lucid", shared + "lucid/input/jobs.csv.gz", fixtures + "lucid/jobs.csv"},
-    {"sacct", "", fixtures + "sacct.txt"},
-    {"sacct", "", fixtures + "sacct_25.json"},
-    {"swf", "", fixtures + "swf.swf"},
+  std::string format, path;
 };
 
 std::string raw_bytes(const fs::path& path) {
@@ -67,18 +58,13 @@ void read_damaged(const std::string& spec, Outcome& outcome) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("damaged texts give an error or counted skips, and no other file is touched") {
+/// Each gives an error or counted skips, and no other file is touched.
+void read_damaged_copies(const std::vector<Input>& inputs) {
   const fs::path folder = fs::temp_directory_path() / ("damaged_" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::string path = (folder / "damaged").string();
   for (const Input& input : inputs) {
-    const bool real = !input.real.empty() && fs::exists(input.real);
-    if (!real && !input.real.empty())
-      MESSAGE("fixture in place of a real input: ../shared is absent");
-    const std::string text =
-        read_file(real ? input.real : input.fixture).value().substr(0, longest_text);
+    const std::string text = read_file(input.path).value().substr(0, longest_text);
     Outcome outcome;
     for (std::uint64_t seed = 1; seed <= copies; ++seed) {
       Random random(seed);
@@ -92,12 +78,30 @@ TEST_CASE("damaged texts give an error or counted skips, and no other file is to
   fs::remove_all(folder);
 }
 
-TEST_CASE("damage to the compressed bytes never passes for a shorter file") {
-  const std::string real = inputs.front().real;
-  if (!fs::exists(real)) {
-    MESSAGE("skipped: ../shared is absent");
-    return;
-  }
+}  // namespace
+
+TEST_CASE("damaged fixtures give an error or counted skips, and no other file is touched") {
+  const std::string fixtures = testing::fixtures + "traces/";
+  read_damaged_copies({{"helios", fixtures + "helios.csv"},
+                       {"philly", fixtures + "philly.csv"},
+                       {"philly", fixtures + "philly.json"},
+                       {"acme", fixtures + "acme_kalos.csv"},
+                       {"lucid", fixtures + "lucid/jobs.csv"},
+                       {"sacct", fixtures + "sacct.txt"},
+                       {"sacct", fixtures + "sacct_25.json"},
+                       {"swf", fixtures + "swf.swf"}});
+}
+
+TEST_CASE("damaged real inputs give an error or counted skips, and no other file is touched" *
+          needs_shared("data/traces") * needs_shared("data/lucid")) {
+  read_damaged_copies({{"helios", shared("data/traces/venus_sept2020_jobs.csv.gz")},
+                       {"philly", shared("data/traces/philly_jobs_10vc.csv.gz")},
+                       {"lucid", shared("data/lucid/input/jobs.csv.gz")}});
+}
+
+TEST_CASE("damage to the compressed bytes never passes for a shorter file" *
+          needs_shared("data/traces")) {
+  const std::string real = shared("data/traces/venus_sept2020_jobs.csv.gz");
   const fs::path folder = fs::temp_directory_path() / ("bits_" + std::to_string(::getpid()));
   fs::create_directories(folder);
   const std::string path = (folder / "damaged.csv.gz").string();

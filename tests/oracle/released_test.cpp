@@ -3,20 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "simulated.hpp"
+#include "tests/support/needs.hpp"
 
 namespace oracle {
 namespace {
 
-const std::string data = SCHEDMATE_SOURCE_DIR "/../shared/data/lucid";
-
-bool data_is_there() {
-  if (std::filesystem::exists(data + "/input/jobs.csv.gz")) return true;
-  MESSAGE("skipped: no released results beside the source tree");
-  return false;
-}
+using schedmate::testing::needs_shared;
+using schedmate::testing::shared;
 
 struct Case {
   TickPolicy policy;
@@ -25,10 +19,10 @@ struct Case {
 };
 
 TickResult check_case(const Case& c) {
-  const TickInput input = read_released_input(data + "/input", c.estimate);
+  const TickInput input = read_released_input(shared("data/lucid/input"), c.estimate);
   const TickResult got = run_tick_model(input, c.policy, Mode::reference);
   const std::vector<TickOutcome> want =
-      read_released_outcomes(data + "/expected/" + c.file + ".csv.gz");
+      read_released_outcomes(shared("data/lucid/expected/" + c.file + ".csv.gz"));
   REQUIRE(got.outcomes.size() == want.size());
   int different = 0;
   for (std::size_t id = 0; id < want.size(); ++id) {
@@ -43,25 +37,21 @@ TickResult check_case(const Case& c) {
 
 }  // namespace
 
-TEST_SUITE("released results") {
-  TEST_CASE("the tick model starts every job when the released policies do") {
-    if (!data_is_there()) return;
-    check_case({TickPolicy::fifo, "fifo"});
-    check_case({TickPolicy::sjf, "sjf"});
-    check_case({TickPolicy::qssf, "qssf-lightgbm"});
-  }
+TEST_CASE("the tick model starts every job when the released policies do" *
+          needs_shared("data/lucid")) {
+  check_case({TickPolicy::fifo, "fifo"});
+  check_case({TickPolicy::sjf, "sjf"});
+  check_case({TickPolicy::qssf, "qssf-lightgbm"});
+}
 
-  TEST_CASE("the tick model preempts as the released policies do") {
-    if (!data_is_there()) return;
-    check_case({TickPolicy::srtf, "srtf"});
-    check_case({TickPolicy::tiresias, "tiresias"});
-  }
+TEST_CASE("the tick model preempts as the released policies do" * needs_shared("data/lucid")) {
+  check_case({TickPolicy::srtf, "srtf"});
+  check_case({TickPolicy::tiresias, "tiresias"});
+}
 
-  TEST_CASE("the tick model profiles and packs as released Lucid does") {
-    if (!data_is_there()) return;
-    const TickResult got = check_case({TickPolicy::lucid, "lucid", "est_ebm_raw"});
-    CHECK(got.scaling == read_released_scaling(data + "/expected/profiler_scaling.csv"));
-  }
+TEST_CASE("the tick model profiles and packs as released Lucid does" * needs_shared("data/lucid")) {
+  const TickResult got = check_case({TickPolicy::lucid, "lucid", "est_ebm_raw"});
+  CHECK(got.scaling == read_released_scaling(shared("data/lucid/expected/profiler_scaling.csv")));
 }
 
 }  // namespace oracle

@@ -10,7 +10,5 @@ namespace schedmate::testing {
 inline const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/";
 /// The rows, recipes and tables that are bundled.
 inline const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
-/// Whole data sets, which not every machine has.
-inline const std::string shared_data = SCHEDMATE_SOURCE_DIR "/../shared/data/";
 
 }  // namespace schedmate::testing

@@ -2,8 +2,9 @@
 #pragma once
 
 /// A real redis-server on a unix socket in a scratch folder, which ends with the test. Every write
-/// is on the disk before it is acknowledged.
+/// is on the disk before it is acknowledged. A test fails where there is no such program.
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,13 +23,6 @@ namespace schedmate::testing {
 
 class RedisServer {
  public:
-  static bool installed() {
-    for (const auto* const path : {"/usr/bin/redis-server", "/usr/local/bin/redis-server"}) {
-      if (::access(path, X_OK) == 0) return true;
-    }
-    return false;
-  }
-
   explicit RedisServer(std::string password = "") : password_(std::move(password)) { start(); }
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
@@ -41,8 +35,14 @@ class RedisServer {
     for (int i = 0; i < 3000; ++i) {
       const auto store = open_store(spec());
       if (store || store.error().code != ErrorCode::unavailable) return;
+      if (::waitpid(process_, nullptr, WNOHANG) == process_) {
+        process_ = 0;
+        FAIL("redis-server ended at once: is it installed? (scripts/deps.sh test)");
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    stop(SIGKILL);
+    FAIL("redis-server does not answer");
   }
   void stop(int signal) {
     if (process_ <= 0) return;

@@ -39,7 +39,8 @@ Findings check_static_state(const File& file);
 // Of one text file (rules_text.cpp).
 Findings check_licence_line(const File& file);
 Findings check_leftovers(const File& file);
-Findings check_places(const File& file);  ///< machine paths and registry hosts
+Findings check_places(const File& file);       ///< machine paths and registry hosts
+Findings check_shared_data(const File& file);  ///< of a test that does not say that it needs it
 
 // Of the modules (rules_layers.cpp).
 Findings check_layers(const Tree& tree);

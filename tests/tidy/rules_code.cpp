@@ -35,6 +35,8 @@ constexpr BannedWord banned_words[] = {
     {R"(\bstd\s*::\s*cout\b)", "std::cout", "use fmt::print, or return the text"},
     {R"(\busing\s+namespace\b)", "using namespace", "name what is used, or qualify it"},
     {R"(\bnew\s+[A-Za-z_:(])", "naked new", "use a value, a container or std::make_unique"},
+    {R"(\bdoctest\s*::\s*Approx\b)", "doctest::Approx: small values pass unchecked",
+     "use near() of tests/support/near.hpp"},
     {R"(\b(double|float)\s+(\w*_)?times?(_m?s)?\b)", "a time as a bare number",
      "use Seconds, FractionalSeconds or SimTime"},
 };

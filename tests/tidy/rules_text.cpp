@@ -74,4 +74,14 @@ Findings check_places(const File& file) {
   return found;
 }
 
+Findings check_shared_data(const File& file) {
+  static const std::string place = std::string("../sha") + "red";
+  static const std::regex pattern(R"(^(?!\s*(?://|#)).*?(?:^|[^./])/?(\.\./shared)\b)");
+  const bool runs = is_cpp(file) || file.path.ends_with(".sh");
+  if (!is_test(file) || !runs || !file.text.contains(place)) return {};
+  return find_lines(file, pattern, "a way to data that not every machine has",
+                    "needs_shared() and shared() of tests/support/needs.hpp, in CMake "
+                    "SCHEDMATE_SHARED");
+}
+
 }  // namespace schedmate::tidy

@@ -270,6 +270,7 @@ Findings check_all(const Tree& tree) {
     add(check_licence_line(file));
     add(check_leftovers(file));
     add(check_places(file));
+    add(check_shared_data(file));
     if (!is_cpp(file)) continue;
     add(check_libraries(file));
     add(check_toml_readers(file));

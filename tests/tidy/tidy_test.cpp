@@ -112,6 +112,8 @@ TEST_CASE("banned words are found in code only, each with its replacement") {
   CHECK(banned_in("std::cout << 1;") == "1: std::cout\n");
   CHECK(banned_in("using namespace std;") == "1: using namespace\n");
   CHECK(banned_in("auto p = new Job();") == "1: naked new\n");
+  CHECK(banned_in("CHECK(a == doctest::Approx(1));") ==
+        "1: doctest::Approx: small values pass unchecked\n");
   CHECK(banned_in("double wait_time = 0;") == "1: a time as a bare number\n");
   CHECK(banned_in("double time_awareness = 2; Random random(1);").empty());
   CHECK(banned_in("// a new Job\nauto text = \"rand()\"; brand(1);\n#include <new>\n").empty());
@@ -141,6 +143,20 @@ TEST_CASE("paths of one machine and registry hosts are found") {
   const auto host = std::string("files.py") + "pi.org";
   CHECK(told(check_places(file("a.sh", "curl https://" + host + "/x"))) ==
         "1: the host name of a package registry: " + host + "\n");
+}
+
+TEST_CASE("a test that reads shared data without saying so is found") {
+  const std::string place = "/../sha" + std::string("red/data/");
+  const auto in = [](const std::string& path, const std::string& text) {
+    return told(check_shared_data(file(path, text)));
+  };
+  const std::string found = "1: a way to data that not every machine has: " + place.substr(1, 9);
+  CHECK(in("src/trace/a_test.cpp", "auto a = ROOT \"" + place + "\";\n") == found + "\n");
+  CHECK(in("tests/a/a.sh", "cat $1" + place + "a\n") == found + "\n");
+  CHECK(in("tests/a/a.sh", "# cat $1" + place + "a\n").empty());
+  CHECK(in("src/trace/a_test.cpp", "  // " + place + "\n").empty());
+  CHECK(in("src/trace/a_test.cpp", "link(\"../.." + place.substr(3) + "\");\n").empty());
+  CHECK(in("src/trace/a.cpp", "auto a = ROOT \"" + place + "\";\n").empty());
 }
 
 TEST_CASE("large files are found, with more room in data and third_party") {

@@ -6,8 +6,12 @@
 
 #include <cmath>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 using Lines = std::vector<ShapeLine>;
 
@@ -47,9 +51,9 @@ TEST_CASE("what the lines bear out counts: step, total, loss and time by the clo
   CHECK_MESSAGE(made.checked.dropped.empty(), made.checked.dropped.front());
   CHECK(made.step == 120);
   CHECK(made.total == 900);
-  CHECK(made.loss == doctest::Approx(3 + 0.2 * std::sin(12)).epsilon(1e-3));
+  CHECK(near(made.loss, 3 + 0.2 * std::sin(12), 1e-3, 0));
   REQUIRE(made.step_time);
-  CHECK(made.step_time->seconds == doctest::Approx(0.25));
+  CHECK(near(made.step_time->seconds, 0.25, 1e-12, 0));
   CHECK(made.checked.kept == LineMeaning{0, 1, {}, 2, 5, 1e-3, TimeCover::one_step});
 }
 
@@ -128,7 +132,7 @@ TEST_CASE("a time needs a unit or a clock, and does not contradict either") {
   CHECK(fault(lines_of(sum), said(1, 1)).contains("grows as a sum"));
   const auto made = check(lines_of(sum), said(1, 1, TimeCover::since_start));
   REQUIRE(made.step_time);
-  CHECK(made.step_time->seconds == doctest::Approx(0.5));
+  CHECK(near(made.step_time->seconds, 0.5, 1e-12, 0));
   const auto two = [](int i) {
     return fmt::format("{} {:.2f}s {:.2f}s", i, 0.5 + 0.01 * (i % 3), 0.1);
   };

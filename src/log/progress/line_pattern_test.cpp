@@ -3,8 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 std::optional<double> at(std::string_view pattern, std::string_view body, PatternPlace place) {
   const auto parsed = LinePattern::parse(pattern);
@@ -30,8 +34,8 @@ TEST_CASE("a blank stands for any number of blanks, and the rest of the line is 
 }
 
 TEST_CASE("times are taken with their unit") {
-  CHECK(at("{step} t {time}", "1 t 900ms", PatternPlace::time) == doctest::Approx(0.9));
-  CHECK(at("{step} t {time}", "1 t 45.1 ms", PatternPlace::time) == doctest::Approx(0.0451));
+  CHECK(near(at("{step} t {time}", "1 t 900ms", PatternPlace::time), 0.9, 1e-12, 0));
+  CHECK(near(at("{step} t {time}", "1 t 45.1 ms", PatternPlace::time), 0.0451, 1e-12, 0));
   CHECK(at("{step} t {elapsed}", "1 t 1m 2s", PatternPlace::elapsed) == 62);
   CHECK(at("{step} t {time}", "1 t 3 apples", PatternPlace::time) == 3);
 }

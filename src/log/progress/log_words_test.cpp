@@ -9,18 +9,20 @@
 #include "base/output.hpp"
 #include "log/progress/columns.hpp"
 #include "log/progress/tracker.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 void check_same(const LogFormat& format, std::string_view what, std::optional<double> got,
                 std::optional<double> want) {
   const auto shown = [](std::optional<double> value) {
     return value ? fmt::format("{}", *value) : "nothing";
   };
-  const bool same =
-      got.has_value() == want.has_value() && (!got || *got == doctest::Approx(*want).epsilon(1e-4));
+  const bool same = got.has_value() == want.has_value() && (!got || near(*got, *want, 1e-4, 0));
   CHECK_MESSAGE(same, format.name << ": " << what << " is " << shown(got) << ", the row says "
                                   << shown(want));
 }

@@ -3,8 +3,12 @@
 
 #include <schedmate/progress.hpp>
 
+#include "tests/support/near.hpp"
+
 namespace schedmate {
 namespace {
+
+using testing::near;
 
 /// Reports every 10 steps, a step taking `before` seconds until the instant 100 and `after` then.
 std::vector<Report> reports(double before, double after) {
@@ -23,12 +27,12 @@ TEST_CASE("the speed before and after an instant is told with its steps and spre
   const auto change = speed_change(reports(1, 2), 100);
   REQUIRE(change.before);
   REQUIRE(change.after);
-  CHECK(change.before->steps_per_s == doctest::Approx(1));
+  CHECK(near(change.before->steps_per_s, 1, 1e-12, 0));
   CHECK(change.before->steps == 90);
-  CHECK(change.after->steps_per_s == doctest::Approx(0.5));
+  CHECK(near(change.after->steps_per_s, 0.5, 1e-12, 0));
   CHECK(change.after->steps == 290);
-  CHECK(change.after->spread == doctest::Approx(0));
-  CHECK(change.slowdown == doctest::Approx(0.5));
+  CHECK(near(change.after->spread, 0, 0, 1e-12));
+  CHECK(near(change.slowdown, 0.5, 1e-12, 0));
 }
 
 TEST_CASE("with too few reports on one side the slowdown is unknown") {

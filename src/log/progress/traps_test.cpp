@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 
 #include "log/progress/tracker.hpp"
+#include "tests/support/near.hpp"
 #include "tests/support/progress_text.hpp"
 
 namespace schedmate {
 namespace {
 
+using testing::near;
 using testing::progress_of;
 using testing::progress_of_each;
 
 void check_named_time(const Progress& progress, double want) {
   REQUIRE(progress.step_time_s.has_value());
-  CHECK(*progress.step_time_s == doctest::Approx(want).epsilon(0.02));
+  CHECK(near(*progress.step_time_s, want, 0.02, 0));
 }
 
 }  // namespace
