@@ -14,7 +14,7 @@
 namespace schedmate {
 namespace {
 
-Result<int> print_advice(const Invocation& call, const service::AdviseRequest& request) {
+Result<int> print_advice(const CommandCall& call, const service::AdviseRequest& request) {
   const auto advice = service::advise(call.session, request);
   if (!advice) return tl::unexpected(advice.error());
   if (call.json)
@@ -48,7 +48,7 @@ Command advise_command(const Parser& parser) {
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");
-  return {[request](const Invocation& call) { return print_advice(call, *request); },
+  return {[request](const CommandCall& call) { return print_advice(call, *request); },
           [request] {
             return need_job(request->job, "advise").and_then([&] {
               return need(!request->user.empty(), "advise", "--user U");

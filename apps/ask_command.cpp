@@ -27,7 +27,7 @@ void print_text(const service::AskAnswer& all) {
   for (const auto& note : all.model.notes) fmt::print("note: {}\n", printable(note));
 }
 
-Result<int> print_answers(const Invocation& call, const service::AskRequest& request) {
+Result<int> print_answers(const CommandCall& call, const service::AskRequest& request) {
   const auto answer = service::ask(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
   if (call.json)
@@ -49,7 +49,7 @@ Command ask_command(const Parser& parser) {
   add_model(parser);
   command.footer(
       "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");
-  return {[request](const Invocation& call) { return print_answers(call, *request); },
+  return {[request](const CommandCall& call) { return print_answers(call, *request); },
           [request]() -> Result<void> {
             if (!request->question.empty()) return {};
             return fail(ErrorCode::unsupported,

@@ -34,13 +34,13 @@ struct Parser {
 };
 
 /// What a command gets when it runs.
-struct Invocation {
+struct CommandCall {
   const Session& session;
   bool json = false;  ///< a program reads the answer
 };
 
 struct Command {
-  std::function<Result<int>(const Invocation& call)>
+  std::function<Result<int>(const CommandCall& call)>
       run;  ///< gives the exit code: 0, or 1 for "no"
   /// Whether all is there that it cannot do without; asked before the settings are read.
   std::function<Result<void>()> check = [] { return Result<void>(); };

@@ -45,7 +45,7 @@ void print_text(std::vector<Row> rows) {
   fmt::print("{}", aligned(rows));
 }
 
-void print_settings(const Invocation& call) {
+void print_settings(const CommandCall& call) {
   std::vector<Row> rows = rows_of(call.session.settings);
   if (!call.json) return print_text(std::move(rows));
   Document list = Document::array();
@@ -61,7 +61,7 @@ void print_settings(const Invocation& call) {
 
 Command config_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate config --set placement=spread --json");
-  return {[](const Invocation& call) -> Result<int> {
+  return {[](const CommandCall& call) -> Result<int> {
     print_settings(call);
     return 0;
   }};

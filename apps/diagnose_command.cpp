@@ -65,7 +65,7 @@ std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes
          evidence_text("new since the good run", made.unseen, false);
 }
 
-Result<int> print_diagnosis(const Invocation& call, const service::DiagnoseRequest& request) {
+Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
   for (const auto& warning : answer->warnings) fmt::print(stderr, "schedmate: {}\n", warning);
@@ -109,7 +109,7 @@ Command diagnose_command(const Parser& parser) {
   command.footer(
       "Example:\n  schedmate diagnose slurm-17.out --job job.json --kernel-log n11=dmesg.txt "
       "--nvml");
-  return {[request](const Invocation& call) { return print_diagnosis(call, *request); },
+  return {[request](const CommandCall& call) { return print_diagnosis(call, *request); },
           [request] { return need(!request->logs.empty(), "diagnose", "LOG"); }};
 }
 

@@ -90,7 +90,7 @@ std::string_view verdict(const Finding& finding) {
 }
 
 /// False when something that a command needs is missing.
-bool print_health(const Invocation& call) {
+bool print_health(const CommandCall& call) {
   bool healthy = true;
   std::vector<std::vector<std::string>> rows;
   Document checks = Document::array();
@@ -116,7 +116,7 @@ bool print_health(const Invocation& call) {
 
 Command doctor_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate doctor");
-  return {[](const Invocation& call) -> Result<int> { return print_health(call) ? 0 : 1; }};
+  return {[](const CommandCall& call) -> Result<int> { return print_health(call) ? 0 : 1; }};
 }
 
 }  // namespace schedmate

@@ -20,7 +20,7 @@ void print_done(const service::ExperimentDone& done) {
     fmt::print("{}: is there already\n", printable(done.csv));
 }
 
-Result<void> run_evaluate(const Invocation& call, const service::EvaluateRequest& request) {
+Result<void> run_evaluate(const CommandCall& call, const service::EvaluateRequest& request) {
   const auto ran = [&](const service::ExperimentDone& done) {
     if (!call.json) print_done(done);
   };
@@ -55,7 +55,7 @@ Command evaluate_command(const Parser& parser) {
   add_threads(parser, "perturbations at the same time");
   command.footer(
       "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");
-  return {[request](const Invocation& call) { return done(run_evaluate(call, *request)); },
+  return {[request](const CommandCall& call) { return done(run_evaluate(call, *request)); },
           [request] {
             return need(!request->files.empty() || !request->cited.empty(), "evaluate", "FILE.toml")
                 .and_then([&] { return need(!request->out.empty(), "evaluate", "--out DIR"); });

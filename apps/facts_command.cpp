@@ -21,7 +21,7 @@ struct FactsFlags {
   bool explain = false;
 };
 
-Result<int> print_facts(const Invocation& call, const FactsFlags& flags) {
+Result<int> print_facts(const CommandCall& call, const FactsFlags& flags) {
   const auto facts = service::read_facts(call.session, flags.job);
   if (!facts) return tl::unexpected(facts.error());
   const auto detail = flags.explain ? FactsDetail::with_rejected : FactsDetail::found;
@@ -42,7 +42,7 @@ Command facts_command(const Parser& parser) {
   parser.app.add_flag("--explain", flags->explain, "also what was found and not taken");
   parser.app.footer(
       "Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
-  return {[flags](const Invocation& call) { return print_facts(call, *flags); },
+  return {[flags](const CommandCall& call) { return print_facts(call, *flags); },
           [flags] { return need_job(flags->job, "facts"); }};
 }
 

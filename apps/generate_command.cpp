@@ -13,7 +13,7 @@
 namespace schedmate {
 namespace {
 
-Result<int> run_elastic_tables(const Invocation& call, const service::GenerateRequest& request) {
+Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateRequest& request) {
   const auto files = service::generate_elastic(request);
   if (!files) return tl::unexpected(files.error());
   if (call.json)
@@ -25,7 +25,7 @@ Result<int> run_elastic_tables(const Invocation& call, const service::GenerateRe
 }
 
 /// 1 where the trace is written but a drawn statistic is too far off the published one.
-Result<int> run_like(const Invocation& call, const service::GenerateRequest& request) {
+Result<int> run_like(const CommandCall& call, const service::GenerateRequest& request) {
   const auto trace = service::generate_like(call.session, request);
   if (!trace) return tl::unexpected(trace.error());
   if (call.json)
@@ -35,7 +35,7 @@ Result<int> run_like(const Invocation& call, const service::GenerateRequest& req
   return trace->drawn.holds() ? 0 : 1;
 }
 
-Result<int> run_generate(const Invocation& call, const service::GenerateRequest& request) {
+Result<int> run_generate(const CommandCall& call, const service::GenerateRequest& request) {
   if (!request.elastic.empty()) return run_elastic_tables(call, request);
   if (!request.like.empty()) return run_like(call, request);
   const auto drawn = service::generate_from(call.session, request);
@@ -109,7 +109,7 @@ Command generate_command(const Parser& parser) {
       "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"
       "  schedmate generate --like acme-seren --days 30 --seed 1 --out seren\n"
       "  schedmate generate --elastic data/elastic/syn_tables.toml --out elastic");
-  return {[request](const Invocation& call) { return run_generate(call, *request); },
+  return {[request](const CommandCall& call) { return run_generate(call, *request); },
           [request] { return check_complete(*request); }};
 }
 

@@ -36,7 +36,7 @@ struct HistoryFlags {
 
 void print_document(const Document& document) { fmt::print("{}\n", indented(document)); }
 
-Result<void> add(const Invocation& call, const HistoryFlags& flags) {
+Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
   const auto record =
       service::add_job(call.session, {flags.subject, flags.user, flags.branch, flags.vc, flags.job,
                                       flags.facts, flags.submit_s, flags.outcome});
@@ -60,7 +60,7 @@ std::string finish_text(const JobRecord& record) {
                                        score->inside ? "inside" : "outside"));
 }
 
-Result<void> finish(const Invocation& call, const HistoryFlags& flags) {
+Result<void> finish(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::finish_job(
       call.session, {flags.subject, flags.outcome, flags.job.log, flags.job_file});
   if (!record) return tl::unexpected(record.error());
@@ -71,7 +71,7 @@ Result<void> finish(const Invocation& call, const HistoryFlags& flags) {
   return {};
 }
 
-Result<void> import(const Invocation& call, const HistoryFlags& flags) {
+Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   const auto imported = service::import_jobs(call.session, flags.subject);
   if (!imported) return tl::unexpected(imported.error());
   if (call.json) {
@@ -96,7 +96,7 @@ std::vector<std::string> table_row(const JobRecord& record) {
           printable(record.command.substr(0, 60))};
 }
 
-Result<void> list(const Invocation& call, const HistoryFlags& flags) {
+Result<void> list(const CommandCall& call, const HistoryFlags& flags) {
   const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(0, flags.limit));
   const auto records = service::list_jobs(call.session, flags.user, limit);
   if (!records) return tl::unexpected(records.error());
@@ -110,14 +110,14 @@ Result<void> list(const Invocation& call, const HistoryFlags& flags) {
   return {};
 }
 
-Result<void> show(const Invocation& call, const HistoryFlags& flags) {
+Result<void> show(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::show_job(call.session, flags.subject);
   if (!record) return tl::unexpected(record.error());
   print_document(record_document(*record));
   return {};
 }
 
-Result<void> calibration(const Invocation& call, const HistoryFlags& /*flags*/) {
+Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/) {
   const auto rows = service::calibration(call.session);
   if (!rows) return tl::unexpected(rows.error());
   if (call.json) {
@@ -135,13 +135,13 @@ Result<void> calibration(const Invocation& call, const HistoryFlags& /*flags*/) 
   return {};
 }
 
-Result<void> export_all(const Invocation& call, const HistoryFlags& flags) {
+Result<void> export_all(const CommandCall& call, const HistoryFlags& flags) {
   return service::each_job(call.session, flags.user, [](const JobRecord& record) {
     fmt::print("{}\n", in_one_line(record_document(record)));
   });
 }
 
-Result<void> forget(const Invocation& call, const HistoryFlags& flags) {
+Result<void> forget(const CommandCall& call, const HistoryFlags& flags) {
   if (auto done = service::forget_job(call.session, flags.subject); !done) return done;
   if (call.json)
     print_document(service::forget_document(flags.subject));
@@ -152,7 +152,7 @@ Result<void> forget(const Invocation& call, const HistoryFlags& flags) {
 
 struct Action {
   std::string_view name;
-  Result<void> (*run)(const Invocation& call, const HistoryFlags& flags);
+  Result<void> (*run)(const CommandCall& call, const HistoryFlags& flags);
   std::string_view subject{};  ///< what has to follow, "" = nothing
 };
 
@@ -167,7 +167,7 @@ constexpr std::array actions{
     Action{"export", export_all},
 };
 
-Result<void> run_action(const Invocation& call, const HistoryFlags& flags) {
+Result<void> run_action(const CommandCall& call, const HistoryFlags& flags) {
   const auto* const action = std::ranges::find(actions, flags.action, &Action::name);
   if (action == actions.end()) {
     std::array<std::string_view, actions.size()> names;
@@ -243,7 +243,7 @@ Command history_command(const Parser& parser) {
       "  export              all jobs, one line of JSON each\n\n"
       "Examples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
       "  schedmate history import sacct:jobs.txt\n  schedmate history calibration");
-  return {[flags](const Invocation& call) { return done(run_action(call, *flags)); },
+  return {[flags](const CommandCall& call) { return done(run_action(call, *flags)); },
           [flags] { return need(!flags->action.empty(), "history", "an action"); }};
 }
 

@@ -11,9 +11,9 @@
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/embed.hpp>
 #include <schedmate/estimator.hpp>
-#include <schedmate/store.hpp>
 #include <schedmate/llm.hpp>
 #include <schedmate/scheduler.hpp>
+#include <schedmate/store.hpp>
 #include <schedmate/trace.hpp>
 
 #include "apps/command.hpp"
@@ -122,7 +122,7 @@ Command list_command(const Parser& parser) {
   const auto table = std::make_shared<std::string>();
   parser.app.footer("Example:\n  schedmate list policies");
   parser.app.add_option("table", *table, "one of them; default: all")->type_name("TABLE");
-  return {[table](const Invocation& call) { return done(print_tables(*table, call.json)); }};
+  return {[table](const CommandCall& call) { return done(print_tables(*table, call.json)); }};
 }
 
 }  // namespace schedmate

@@ -15,7 +15,7 @@
 namespace schedmate {
 namespace {
 
-Result<void> run_elastic(const Invocation& call, const service::SimulateRequest& request) {
+Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest& request) {
   const auto simulation = service::simulate_elastic(call.session, request);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json) {
@@ -27,7 +27,7 @@ Result<void> run_elastic(const Invocation& call, const service::SimulateRequest&
   return {};
 }
 
-Result<void> run_simulate(const Invocation& call, const service::SimulateRequest& request) {
+Result<void> run_simulate(const CommandCall& call, const service::SimulateRequest& request) {
   if (study::is_elastic_trace(request.trace)) return run_elastic(call, request);
   const auto begins = [&](const Experiment& experiment) {
     if (!call.json) fmt::print("{}", reading_text(experiment));
@@ -72,7 +72,7 @@ Command simulate_command(const Parser& parser) {
       "      --set placement=spread --report none --out out --json\n"
       "  schedmate simulate --trace helios:jobs.csv --policy fifo --explain 765472 --out out");
   return {
-      [request](const Invocation& call) { return done(run_simulate(call, *request)); },
+      [request](const CommandCall& call) { return done(run_simulate(call, *request)); },
       [request] {
         return need(!request->trace.empty(), "simulate", "--trace FORMAT:PATH")
             .and_then([&] { return need(!request->policies.empty(), "simulate", "--policy NAME"); })

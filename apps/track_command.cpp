@@ -55,7 +55,7 @@ std::string shown(const service::TrackAnswer& answer, bool json) {
 }
 
 /// One document for each change, one line each with --json; silence gives nothing.
-Result<void> follow(const Invocation& call, const TrackFlags& flags) {
+Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
   std::string last;
   const auto show = [&](const service::TrackAnswer& answer) {
     auto text = shown(answer, call.json);
@@ -67,7 +67,7 @@ Result<void> follow(const Invocation& call, const TrackFlags& flags) {
   return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
 }
 
-Result<void> run_track(const Invocation& call, const TrackFlags& flags) {
+Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
   if (flags.follow) return follow(call, flags);
   const auto answer = service::track(call.session, flags.logs);
   if (!answer) return tl::unexpected(answer.error());
@@ -94,7 +94,7 @@ Command track_command(const Parser& parser) {
   command.add_option("--for", flags->for_s, "seconds to follow; else until interrupted");
   add_model(parser);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
-  return {[flags](const Invocation& call) { return done(run_track(call, *flags)); },
+  return {[flags](const CommandCall& call) { return done(run_track(call, *flags)); },
           [flags] { return check_complete(*flags); }};
 }
 

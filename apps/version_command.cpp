@@ -30,7 +30,7 @@ void print_version(bool json) {
 
 Command version_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate version --json");
-  return {[](const Invocation& call) -> Result<int> {
+  return {[](const CommandCall& call) -> Result<int> {
     print_version(call.json);
     return 0;
   }};

@@ -13,7 +13,7 @@ namespace schedmate {
 namespace {
 
 /// 1 when the replay is too far from reality, and then it stands alone.
-Result<int> run_whatif(const Invocation& call, const service::WhatifRequest& request) {
+Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& request) {
   const auto print = [&](std::string (*text)(const service::WhatifAnswer&)) {
     return [&call, text](const service::WhatifAnswer& answer) {
       if (!call.json) fmt::print("{}", text(answer));
@@ -52,7 +52,7 @@ Command whatif_command(const Parser& parser) {
       "Example:\n"
       "  TZ=UTC sacct --allusers --duplicates --json --starttime 2024-01-01 > log.json\n"
       "  schedmate whatif --sacct log.json --policy qssf:estimate=last_k --out out");
-  return {[request](const Invocation& call) { return run_whatif(call, *request); },
+  return {[request](const CommandCall& call) { return run_whatif(call, *request); },
           [request] { return need(!request->sacct.empty(), "whatif", "--sacct FILE"); }};
 }
 

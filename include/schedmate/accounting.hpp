@@ -3,7 +3,11 @@
 
 /// What Slurm's accounting (`sacct --parsable2`, `sacct --json`) tells of past jobs, down to the
 /// nodes they had and the limits they asked for. trace.hpp reads the same files for the simulator
-/// alone; this is for who wants to compare with what really happened. docs/formats/whatif.md.
+/// alone; this header serves whoever compares with what really happened, as `whatif` does
+/// (docs/formats/whatif.md; the fields are in docs/formats/sacct.md).
+///
+/// Plain values without threads of their own. Times are whole seconds since 1970; a dump with
+/// local times is read as if they were UTC, which leaves all differences right.
 
 #include <cstdint>
 #include <functional>
@@ -24,45 +28,63 @@ enum class LimitKind : std::uint8_t {
 };
 
 /// One attempt of one job: from its submission until it ended, was requeued, or the dump ends.
-/// Only attempts that started are kept. Times are Unix seconds, or local ones read as UTC.
+/// The dump keeps only attempts that started.
 struct AccountedJob {
-  std::string id;  ///< "17", "12_3" of an array; a requeued job's later attempts are "17#2", ...
+  /// "17", or "12_3" of an array. Later attempts of a requeued job are "17#2", "17#3", ...
+  std::string id;
   std::string user, partition, qos;
-  std::string name, work_dir, submit_line;  ///< what the user wrote; "" when the dump lacks them
-  std::string state;                        ///< Slurm's word, "NODE_FAIL"
-  std::string reason;                       ///< the last one why it had to wait
-  std::string exit_code;                    ///< "CODE:SIGNAL"
+  /// What the user wrote; "" when the dump lacks the field.
+  std::string name, work_dir, submit_line;
+  std::string state;      ///< Slurm's word, "NODE_FAIL"
+  std::string reason;     ///< the last one why it had to wait
+  std::string exit_code;  ///< "CODE:SIGNAL"
   SimTime submit;
-  SimTime eligible;  ///< from when on it could have started; waits are counted from it
+  /// From then on it could have started (dependencies, begin times); waits count from here.
+  SimTime eligible;
   SimTime start;
-  SimTime end;           ///< of a running job: the end of the dump
-  bool running = false;  ///< when the dump was made
+  /// Of a job that still ran when the dump was made: the end of the dump.
+  SimTime end;
+  bool running = false;
+  /// Totals over all nodes.
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
-  std::string gpu_type;  ///< of gres/gpu:TYPE; "" when untyped, "a,b" for two
+  /// Of gres/gpu:TYPE; "" when untyped, "a,b" for two types.
+  std::string gpu_type;
+  /// `limit` means something only when the kind is `given`.
   LimitKind limit_kind = LimitKind::unknown;
   Seconds limit{0};
-  std::vector<std::uint32_t> nodes;  ///< indices into AccountingDump::nodes
-  std::int64_t restarts = 0;         ///< as Slurm counts them, 0 when the dump does not say
+  /// Indices into AccountingDump::nodes.
+  std::vector<std::uint32_t> nodes;
+  /// As Slurm counts them, 0 when the dump does not say.
+  std::int64_t restarts = 0;
 };
 
 struct AccountingDump {
-  std::vector<AccountedJob> jobs;  ///< by eligible time, equal times by job number
-  std::vector<std::string> nodes;  ///< names, in order of first appearance
-  bool has_eligible = true;        ///< else eligible = submit
-  SimTime first_end = never;       ///< from here on every job that held GPUs is in the dump
-  SimTime last;                    ///< latest time in the dump
-  ReadReport report;               ///< dropped: steps, never started, bad rows, ...
+  /// By eligible time, equal times by job number.
+  std::vector<AccountedJob> jobs;
+  /// Host names in order of first appearance.
+  std::vector<std::string> nodes;
+  /// False: the dump has no such field, and `eligible` equals `submit`.
+  bool has_eligible = true;
+  /// From here on every job that held GPUs is in the dump; before, only those that ended later.
+  SimTime first_end = never;
+  /// The latest time in the dump.
+  SimTime last;
+  /// Counts of dropped rows by reason: steps, jobs that never started, bad rows, ...
+  ReadReport report;
 };
 
 struct AccountingOptions {
-  bool strict = false;                          ///< a bad row is an error
-  std::function<void(double done)> progress{};  ///< share of the file, from this thread
+  /// A bad row is an error instead of a counted skip.
+  bool strict = false;
+  /// Told the share of the file that is read, 0 to 1, by the thread that reads.
+  std::function<void(double done)> progress{};
 };
 
-/// Reads a dump; .gz and .zst alike. Bad rows are counted and skipped while they are at most one in
-/// ten. Errors: invalid when the file is absent, is not such a dump, lacks a field that is needed,
-/// has no job that started, or has too many bad rows; the message says where and how to mend it.
+/// Reads a dump in one pass, .gz and .zst alike. It counts and skips bad rows while they are at
+/// most one in ten. Errors: invalid when the file is absent, is not such a dump, lacks a field that
+/// is needed, has no job that started, or has too many bad rows; the message says where and how to
+/// mend it.
 [[nodiscard]] Result<AccountingDump> read_accounting(const std::string& path,
                                                      const AccountingOptions& options);
 

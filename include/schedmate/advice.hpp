@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the advisor says of a submitted job (paper 3.1, Scheduling Advisor), and
-/// the seam of its estimates.
+/// What the advisor says of a submitted job (paper 3.1, Scheduling Advisor), and the seam of its
+/// estimates. The advisor looks for the same job of the same user, else for similar jobs, else it
+/// takes the user's latest ones, and estimates from those that it finds (docs/formats/advice.md).
+///
+/// Values. Durations are run times alone on the job's GPUs, in seconds; utilisation is in per cent
+/// and memory in MiB, both per GPU. An absent figure is one that nobody measured.
 
 #include <cstdint>
 #include <optional>
@@ -27,9 +31,12 @@ struct PastRun {
   SimTime submit;
   EndState state = EndState::unknown;
   Seconds duration{0};
-  double score = 1;  ///< how alike it is, 0 to 1
-  double scale = 1;  ///< its duration times this is that of the job at hand
-  double trust = 1;  ///< of its user, whose jobs may often outlast their estimates
+  /// How alike it is, 0 to 1.
+  double score = 1;
+  /// Its duration times this is that of the job at hand (length, GPUs, batch).
+  double scale = 1;
+  /// In its user, whose jobs may often outlast their estimates; 0 to 1.
+  double trust = 1;
   std::optional<double> gpu_util_pct, gpu_memory_mib;
 };
 
@@ -40,26 +47,38 @@ struct Residual {
   bool same_user = false;
 };
 
+/// Spans are valid during the call only.
 struct EstimateInput {
-  AdviceSource source = AdviceSource::none;  ///< of the matches
-  std::span<const PastRun> matches;          ///< best first
-  std::span<const PastRun> own;              ///< the user's latest jobs, newest first
-  std::span<const Residual> residuals;       ///< newest first
-  std::optional<Seconds> limit;              ///< no estimate is above it
+  /// Of the matches.
+  AdviceSource source = AdviceSource::none;
+  /// Best first; empty when `source` is none or user_history.
+  std::span<const PastRun> matches;
+  /// The user's latest jobs, newest first.
+  std::span<const PastRun> own;
+  /// Newest first. They set the width of the interval.
+  std::span<const Residual> residuals;
+  /// No estimate is above it.
+  std::optional<Seconds> limit;
   SimTime now;
-  std::size_t averaged = paper::similar_jobs;  ///< of the matches, by the estimate `paper`
+  /// So many of the matches the estimate `paper` averages.
+  std::size_t averaged = paper::similar_jobs;
 };
 
 struct Estimate {
-  AdviceSource source = AdviceSource::none;  ///< none: no figure below means anything
+  /// none: no figure below means anything.
+  AdviceSource source = AdviceSource::none;
   FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
-  double early_end = 0;  ///< chance that the job fails or is cancelled
+  /// Chance that the job fails or is cancelled, 0 to 1.
+  double early_end = 0;
   std::optional<double> gpu_util_pct, gpu_memory_mib;
-  std::size_t runs = 0;            ///< past jobs that it stands on
-  std::vector<std::string> notes;  ///< what was left out or limited, for people
+  /// Past jobs that it stands on.
+  std::size_t runs = 0;
+  /// What was left out or limited, for people.
+  std::vector<std::string> notes;
 };
 
-/// One row of src/advisor/estimates.def. A pure function: nothing but its input counts.
+/// One row of src/advisor/estimates.def. `make` is a pure function: nothing but its input counts,
+/// and threads may call it at once.
 struct EstimateRow {
   std::string_view name;
   std::string_view summary;
@@ -70,20 +89,24 @@ struct EstimateRow {
 /// Errors: not_found with the nearest name.
 [[nodiscard]] Result<const EstimateRow*> find_estimate(std::string_view name);
 
-/// A job as it is submitted. `user` is a name for the history.
+/// A job as it is submitted.
 struct Submission {
   JobSource job;
-  std::string id;  ///< "" = not to be remembered
-  std::string user, branch, vc;
+  /// "": the job is not remembered.
+  std::string id;
+  /// A name of the history; "" = nobody's, so there is no user history to go by.
+  std::string user;
+  std::string branch, vc;
   std::optional<Seconds> time_limit;
   SimTime submit;
 };
 
-/// An earlier job that the advice stands on. Of other users' jobs `id` is empty unless the caller
-/// is an operator.
+/// An earlier job that the advice stands on.
 struct SimilarJob {
+  /// Of other users' jobs "" unless the caller is an operator (caller.hpp).
   std::string id;
   double score = 0;
+  /// In words: which relation, which fields agree.
   std::string why;
   Seconds duration{0};
   EndState state = EndState::unknown;
@@ -98,21 +121,29 @@ struct FactChange {
 /// How the nearest earlier submission failed, by its log.
 struct EarlierFailure {
   std::string job_id, verdict, reason, fingerprint;
-  std::size_t seen = 1;  ///< jobs of the history with this failure, that one included
+  /// Jobs of the history with this failure, that one included.
+  std::size_t seen = 1;
 };
 
 struct Advice {
   Estimate estimate;
-  std::string estimator;            ///< row of estimates.def
-  std::string rule;                 ///< why it counts as a resubmission, or not
-  std::vector<SimilarJob> similar;  ///< best first
+  /// The row of estimates.def that made it.
+  std::string estimator;
+  /// Why the job counts as a resubmission, or why not.
+  std::string rule;
+  /// Best first; empty when the history has nothing alike.
+  std::vector<SimilarJob> similar;
+  /// The score from which a job counts as similar.
   double similar_threshold = 0;
   Facts facts;
-  bool facts_remembered = false;    ///< from an earlier version: nothing was read again
-  std::string previous;             ///< the user's last run of this entry, "" = none
-  std::vector<FactChange> changes;  ///< against `previous`
+  /// The facts are those of an earlier version with the same files: nothing was read again.
+  bool facts_remembered = false;
+  /// The user's last run of this entry, "" = none; and what has changed since.
+  std::string previous;
+  std::vector<FactChange> changes;
   std::optional<EarlierFailure> earlier_failure;
-  std::vector<std::string> notes;  ///< what could not be done, for people
+  /// What could not be done, for people. An advice without a model or an embedder is still one.
+  std::vector<std::string> notes;
 };
 
 /// schedmate.advice.v1.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Who asks, and with what role: a value that goes along with a request wherever an answer depends
-/// on it. On the command line the owner of the state folder is the operator; a daemon knows its
+/// on it. On the command line the owner of the state folder is the operator. A daemon knows its
 /// callers by their uid or token.
 
 #include <cstdint>
@@ -17,7 +17,8 @@ enum class Role : std::uint8_t {
 };
 
 struct Caller {
-  std::string user;  ///< a name of the history, "" = not known
+  /// A name of the history. "": nobody is known, and no job counts as the caller's own.
+  std::string user;
   Role role = Role::owner;
 
   /// Whether the answer may tell jobs of this user apart.

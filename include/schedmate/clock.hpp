@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The clocks of the machine, as a value that is passed in: main() makes the real one
-/// (settings/clock.hpp), tests and replays turn their own. Nothing else reads a clock. Its
-/// functions may be called from any thread.
+/// The clocks of the machine, as a value that is passed in. main() makes the real one
+/// (settings/clock.hpp); tests and replays turn their own. Nothing else reads a clock. Any thread
+/// may call its functions.
 
 #include <chrono>
 #include <functional>

@@ -2,7 +2,8 @@
 #pragma once
 
 /// What things cost in a replay. Everything is off by default, so that a plain replay shows the
-/// policy alone; an experiment says which it turns on.
+/// policy alone; an experiment says which costs it turns on (settings cost.*). Shares are from 0
+/// to 1.
 
 #include <cstdint>
 #include <schedmate/job.hpp>

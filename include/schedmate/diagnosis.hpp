@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Why a job ended, read from its logs (paper 3.3, Failure Handler).
+/// Why a job ended, read from its logs (paper 3.3, Failure Handler; docs/formats/diagnosis.md).
 ///
 /// A verdict is a class with the line that names the cause. Nothing is executed here, and a node is
-/// named only when it is in the allocation that the caller gives.
+/// named only when it is in the allocation that the caller gives. A log alone never condemns a
+/// machine: without a witness that agrees (witness.hpp) nobody is told to avoid a node.
+///
+/// Values. `diagnose` may run in several threads at once when the functions of its input may.
 
 #include <cstdint>
 #include <functional>
@@ -20,9 +23,13 @@
 
 namespace schedmate {
 
+/// Whose fault it is. `none`: the log shows no failure. `other`: cancelled, time limit, preempted,
+/// killed without evidence, unknown.
 enum class FailureClass : std::uint8_t { none, infrastructure, framework, user_script, other };
+/// Of infrastructure only, else `none`.
 enum class Component : std::uint8_t { none, gpu, nvlink, network, node, storage, other };
-/// What a failure line is to the failure.
+/// What a failure line is to the failure: its cause, what followed from it, or launchers that clean
+/// up.
 enum class LineRole : std::uint8_t { cause, cascade, teardown };
 enum class Recommendation : std::uint8_t {
   restart_same,
@@ -34,81 +41,110 @@ enum class Recommendation : std::uint8_t {
 
 struct LogEvidence {
   std::string file;
-  std::uint64_t line = 0;  ///< 1-based; lines end at \n only
-  std::string text;        ///< printable, secrets left out
+  /// 1-based; lines end at \n only.
+  std::uint64_t line = 0;
+  /// Printable, secrets left out, at most 400 bytes.
+  std::string text;
   LineRole role = LineRole::cause;
 };
 
 /// The same failure in earlier jobs of the history.
 struct SeenBefore {
   std::size_t jobs = 0, users = 0;
-  SimTime first, last;               ///< when the first and the last of them ended
-  std::vector<std::string> nodes;    ///< that each of at least three had, as the job at hand
-  std::vector<std::string> job_ids;  ///< newest first; only those that the reader may know
+  /// When the first and the last of them ended.
+  SimTime first, last;
+  /// Nodes that each of at least three had, and the job at hand, too.
+  std::vector<std::string> nodes;
+  /// Newest first; only those that the reader may know (caller.hpp).
+  std::vector<std::string> job_ids;
 };
 
 struct Diagnosis {
   FailureClass verdict = FailureClass::none;
   Component component = Component::none;
   std::string root_file;
-  std::optional<std::uint64_t> root_line;         ///< 1-based: the line that names the cause
-  std::optional<std::uint64_t> first_error_line;  ///< 1-based: where the failure begins
+  /// 1-based: the line that names the cause, and where the failure begins (a traceback's first
+  /// line). Empty: no line does.
+  std::optional<std::uint64_t> root_line, first_error_line;
   std::string reason;
   std::vector<LogEvidence> evidence;
-  std::vector<std::string> nodes;  ///< of the allocation only
+  /// Of the allocation only, and only where a witness agrees.
+  std::vector<std::string> nodes;
   Recommendation recommendation = Recommendation::notify;
-  std::string advice;  ///< what to test, restart or tell whom, in words
+  /// What to test, restart or tell whom, in words.
+  std::string advice;
+  /// 0 to 1: the share of right verdicts to expect from the rule.
   double confidence = 0;
-  std::vector<Witness> witnesses;   ///< every row of witnesses.def
-  std::vector<GpuReading> gpus;     ///< as they were given
-  std::string fingerprint;          ///< equal for the same failure of another job
-  std::optional<SeenBefore> seen;   ///< nothing: never, or no history was asked
-  std::vector<LogEvidence> unseen;  ///< lines that a good run does not have (its role says nothing)
-  std::string by;                   ///< locator and rule, or model
-  std::vector<std::string> dropped;  ///< of what a CauseReader said: what does not count, and why
+  /// Every row of witnesses.def.
+  std::vector<Witness> witnesses;
+  /// As they were given.
+  std::vector<GpuReading> gpus;
+  /// Equal for the same failure of another job: class, template of the line, its last frames.
+  std::string fingerprint;
+  /// Empty: never, or no history was asked.
+  std::optional<SeenBefore> seen;
+  /// Lines that a good run does not have. Their role says nothing.
+  std::vector<LogEvidence> unseen;
+  /// Locator and rule, or LOCATOR/model.
+  std::string by;
+  /// What a CauseReader said that does not count, and why.
+  std::vector<std::string> dropped;
 };
 
 /// The lines around a failure whose cause no rule knows.
 struct OpenCause {
   struct Line {
-    std::uint64_t number = 0;  ///< 1-based
-    std::string text;          ///< as `clean` gave it
+    /// 1-based.
+    std::uint64_t number = 0;
+    /// As `clean` gave it.
+    std::string text;
   };
   std::vector<Line> lines;
-  std::optional<std::uint64_t> candidate;  ///< the line that the locator found
+  /// The line that the locator found.
+  std::optional<std::uint64_t> candidate;
 };
 
 struct CauseClaim {
   FailureClass verdict = FailureClass::other;
   Component component = Component::none;
-  std::uint64_t line = 0;  ///< that shows it
-  std::string reason;      ///< in a few words
+  /// The line that shows it.
+  std::uint64_t line = 0;
+  /// In a few words.
+  std::string reason;
 };
 
-/// Someone who may know the cause, as a language model. The claim counts when the cited line bears
-/// it out; it never restarts a job elsewhere and names no node. Nothing: not known.
+/// The seam of whoever may know the cause, such as a language model. The claim counts when the
+/// cited line bears it out. It never restarts a job elsewhere and names no node. Empty: not known.
 using CauseReader = std::function<std::optional<CauseClaim>(const OpenCause&)>;
 
 struct DiagnoseInput {
-  std::vector<std::string> paths;      ///< logs of one job, one or one for each rank
-  std::string locator = "scan";        ///< a row of locators.def
-  std::string classifier = "rules";    ///< a row of classifiers.def
-  const Embedder* embedder = nullptr;  ///< of the classifier `embedding`
-  std::string rules;                   ///< operator's folder of rules, "" = none
-  std::string good;                    ///< log of a run that went well, "" = none
+  /// Logs of one job, one or one for each rank.
+  std::vector<std::string> paths;
+  /// Rows of locators.def and classifiers.def; `embedding` needs the embedder.
+  std::string locator = "scan";
+  std::string classifier = "rules";
+  const Embedder* embedder = nullptr;
+  /// Operator's folder of rules, "" = none.
+  std::string rules;
+  /// Log of a run that went well, "" = none.
+  std::string good;
   std::optional<JobContext> job;
   std::vector<KernelLog> kernel_logs;
   std::vector<GpuReading> gpus;
   /// Makes a text of the log fit to be shown: secrets out, no control characters.
   std::function<std::string(std::string_view)> clean;
-  CauseReader reader{};         ///< asked for what the rules leave open; may be empty
-  double doubtful_below = 0.3;  ///< a rule that is less sure leaves the cause open
+  /// Asked for what the rules leave open; may be empty.
+  CauseReader reader{};
+  /// A rule that is less sure leaves the cause open.
+  double doubtful_below = 0.3;
 };
 
-/// Errors: not_found (locator, classifier), unsupported (no log, log too large for the locator),
-/// those of reading the logs, the kernel logs and the rules, those of the embedder.
+/// The locator `scan` reads every line of each log; nothing else grows with them. Errors: not_found
+/// (locator, classifier), unsupported (no log, a log too large for the locator), those of reading
+/// the logs, the kernel logs and the rules, those of the embedder.
 [[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& input);
 
+/// As documents and tables print them: "user_script", "restart_same".
 [[nodiscard]] std::string_view name_of(FailureClass verdict);
 [[nodiscard]] std::string_view name_of(Component component);
 [[nodiscard]] std::string_view name_of(LineRole role);
@@ -123,6 +159,7 @@ struct SeamRow {
 [[nodiscard]] std::vector<SeamRow> classifier_names();
 [[nodiscard]] std::vector<SeamRow> witness_names();
 
+/// schedmate.diagnosis.v1.
 [[nodiscard]] std::string diagnosis_json(const Diagnosis& diagnosis);
 
 }  // namespace schedmate

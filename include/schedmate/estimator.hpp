@@ -4,7 +4,8 @@
 /// What is predicted of a job when it enters the queue. An `Estimator` is asked about a job that
 /// enters and is told of each job that has ended in its virtual cluster, so it cannot look ahead.
 /// The rows that do (`oracle`, `noisy_oracle`, `limit` and the like) get a `Truth`, which only a
-/// replay has. Rows: src/policy/estimators.def.
+/// replay has. Rows: src/policy/estimators.def; docs/policies.md says what each stands on. The
+/// paper's Advisor is one of them (paper 3.1).
 
 #include <functional>
 #include <memory>
@@ -19,30 +20,36 @@ namespace schedmate {
 /// What a job does to each of its GPUs, as measured while it runs (paper 4.1).
 struct GpuUse {
   double gpu_util_pct = 0;
-  double memory_util_pct = 0;  ///< of the memory's bandwidth
+  /// Of the memory's bandwidth.
+  double memory_util_pct = 0;
   double memory_mib = 0;
   bool operator==(const GpuUse&) const = default;
 };
 
 /// What is foretold of one job.
 struct Prediction {
-  FractionalSeconds run_time{0};                      ///< alone on its GPUs
-  std::optional<RunTimeDistribution> distribution{};  ///< where it is known
+  /// Alone on its GPUs.
+  FractionalSeconds run_time{0};
+  /// Empty: nobody knows how far off run_time may be.
+  std::optional<RunTimeDistribution> distribution{};
   /// Nothing is known of this job: run_time is only a stand-in.
   bool blind = false;
   /// With advice that leaves run_time to the host: the run time that is expected; 0 = run_time.
   FractionalSeconds expected{0};
-  double advised = 0;  ///< how much of it is advice beside the host's own estimate, 0 to 1
+  /// How much of it is advice beside the host's own estimate, 0 to 1.
+  double advised = 0;
   /// What it stands on (AdviceSource of the advisor, else 0): skill is measured for each alone.
   std::uint8_t source = 0;
-  std::optional<GpuUse> use{};  ///< of similar jobs that were measured
+  /// Of similar jobs; empty: none of them was measured.
+  std::optional<GpuUse> use{};
 };
 
-/// A job that enters.
+/// A job that enters. Valid during the call.
 struct Entering {
   const KnownJob& job;
   SimTime now;
-  bool advice_is_due = true;  ///< Costs::advice has passed since its submission
+  /// Costs::advice has passed since its submission.
+  bool advice_is_due = true;
 };
 
 /// A value that holds anything that answers `Prediction(const Entering&)`. If it also has
@@ -101,21 +108,27 @@ using EstimatorWatch = std::function<void(const Entering&, const Prediction&)>;
 struct EstimatorRow {
   std::string_view name;
   std::string_view summary;
-  bool reads_truth = false;  ///< EstimatorInput::truth: replays alone have it
+  /// It needs EstimatorInput::truth, which replays alone have.
+  bool reads_truth = false;
 };
 [[nodiscard]] std::span<const EstimatorRow> estimator_rows();
 
 /// How the Advisor is to work as an estimator.
 struct AdvisorChoice {
-  bool paper = false;                             ///< as published, without ours
-  std::optional<std::size_t> top = std::nullopt;  ///< stands on so many matches, the best
+  /// As published, without what is ours.
+  bool paper = false;
+  /// It stands on so many matches, the best ones; empty = as many as the advisor takes.
+  std::optional<std::size_t> top = std::nullopt;
 };
 
 /// What an estimator may be made of: what a driver has. What it refers to outlives the estimator.
 struct EstimatorInput {
-  std::uint64_t seed = 1;        ///< of what is drawn
-  SharingRule sharing{};         ///< how GPU use that was foretold is scored
-  std::optional<Truth> truth{};  ///< in replays alone
+  /// Of what is drawn.
+  std::uint64_t seed = 1;
+  /// How GPU use that was foretold is scored.
+  SharingRule sharing{};
+  /// In replays alone.
+  std::optional<Truth> truth{};
   /// Makes the Advisor an estimator (advisor_on() in a replay); empty = there is none.
   std::function<Estimator(const AdvisorChoice&)> advisor{};
 };

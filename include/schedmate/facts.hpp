@@ -5,7 +5,8 @@
 ///
 /// A fact is a value with the lines that prove it. Unknown is a fact without a value, never a
 /// guess. `extract_facts` runs the whole static chain (command, shell, Python, configs, rules) and
-/// needs no model; it reads beneath `JobSource::root` only.
+/// needs no model. It executes no code of the job, and reads beneath `JobSource::root` only.
+/// docs/formats/facts.md describes each field.
 
 #include <cstdint>
 #include <map>
@@ -30,11 +31,13 @@ enum class FactSource : std::uint8_t {
   model,        ///< a language model's answer, checked
 };
 
-/// One line that proves a value. `file` is relative to the root, or "<command>", "<request>", or
-/// "rules/NAME.toml"; `text` is the line or an unchanged part of it.
+/// One line that proves a value.
 struct Evidence {
+  /// Relative to the root, or "<command>", "<request>", "rules/NAME.toml".
   std::string file;
-  int line = 0;  ///< 1-based; 0 where the file has no lines (<command>, <request>)
+  /// 1-based; 0 where the file has no lines (<command>, <request>).
+  int line = 0;
+  /// The line or an unchanged part of it.
   std::string text;
 };
 
@@ -45,16 +48,20 @@ struct Length {
   bool operator==(const Length&) const = default;
 };
 
+/// monostate = unknown.
 using FactValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, Length>;
 
 struct Fact {
   FactValue value;
-  double confidence = 0;  ///< 0 to 1
+  /// 0 to 1: the share of right answers to expect from the rule.
+  double confidence = 0;
   FactSource source = FactSource::code;
+  /// First the line that decides, then those that its value comes from.
   std::vector<Evidence> evidence;
   [[nodiscard]] bool known() const { return value.index() != 0; }
 };
 
+/// What the job will do, as far as its code tells.
 enum class Outlook : std::uint8_t { runs, evaluation_only, fails_early };
 
 /// A candidate that lost, kept for --explain.
@@ -66,41 +73,56 @@ struct Rejected {
 
 /// What language models were asked for these facts, and what they gave. All zero: none was asked.
 struct ModelUse {
-  std::int64_t calls = 0;  ///< requests that went to a server, retries included
+  /// Requests that went to a server, retries included.
+  std::int64_t calls = 0;
   std::int64_t tokens = 0;
-  std::int64_t accepted = 0;  ///< values that a line proves
-  std::int64_t dropped = 0;   ///< values that none does
+  /// Values that a line proves, and values that none does. Only the first become facts.
+  std::int64_t accepted = 0, dropped = 0;
 };
 
 struct Facts {
-  std::map<std::string, Fact, std::less<>> facts;  ///< by field name (docs/formats/facts.md)
-  std::map<std::string, Fact, std::less<>> extra;  ///< what the job has beside the fixed fields
+  /// By field name. A field that is absent is unknown, like one without a value.
+  std::map<std::string, Fact, std::less<>> facts;
+  /// What the job has beside the fixed fields.
+  std::map<std::string, Fact, std::less<>> extra;
   Outlook expect = Outlook::runs;
+  /// Why not `runs`; "" when it is.
   std::string expect_reason;
-  std::int64_t runs = 1;  ///< trainings in this job (loops, folds, sweeps)
+  /// Trainings in this job (loops, folds, sweeps).
+  std::int64_t runs = 1;
   std::vector<std::string> files_read;
-  std::string tree;  ///< content hash of the closure
+  /// Content hash of all files that were read: equal hashes give equal facts.
+  std::string tree;
+  /// What could not be read, and why.
   std::vector<std::string> degraded;
   std::vector<Rejected> rejected;
   ModelUse model;
+  /// Measured, so it differs from run to run; everything else is a function of the input.
   double wall_ms = 0;
 
+  /// Null when there is no such field.
   [[nodiscard]] const Fact* find(std::string_view field) const;
 };
 
-/// A submitted job. `workdir` is relative to `root`; `gpus` is the total over all nodes.
+/// A submitted job.
 struct JobSource {
   std::string root;
+  /// Relative to `root`.
   std::string workdir = ".";
   std::string command;
+  /// Total over all nodes.
   int gpus = 1;
   int nodes = 1;
-  std::string gpu_type;  ///< as the request names it, "" = not said
-  std::string rules{};   ///< folder whose TOML files add rows to the built-in tables, "" = none
+  /// As the request names it, "" = not said.
+  std::string gpu_type;
+  /// Folder whose TOML files add rows to the built-in tables, "" = none.
+  std::string rules{};
 };
 
-/// Errors: not_found (no such root), invalid (no command), refused (the root may not be read),
-/// timeout (the reading process was stopped at its deadline).
+/// Reads the job in a child process that may read the root alone. Any thread may call it. Errors:
+/// not_found (no such root), invalid (no command, wrong rules), refused (the root may not be read),
+/// timeout (the child was stopped at its deadline). What cannot be understood is no error: the fact
+/// stays unknown.
 [[nodiscard]] Result<Facts> extract_facts(const JobSource& job);
 
 }  // namespace schedmate

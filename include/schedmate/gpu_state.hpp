@@ -1,59 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Sources beside a job's own log that can bear a diagnosis out: what the kernels of its nodes said
-/// and what NVIDIA's management library (NVML) says of their GPUs. A job can print any line, but
-/// writes neither of these.
+/// What NVIDIA's management library (NVML) says of the GPUs of a node. A job can print any line,
+/// but cannot write this: it bears a diagnosis out or contradicts it (witness.hpp; paper 3.3,
+/// Failure Handler; docs/formats/diagnosis.md). Values; the functions may be called from any
+/// thread.
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <schedmate/result.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace schedmate {
 
+/// Rows of memory that spare ones replaced, by the kind of error that made it necessary.
 struct RemappedRows {
-  std::uint64_t corrected = 0, uncorrected = 0;  ///< rows
+  std::uint64_t corrected = 0, uncorrected = 0;
+  /// A row waits for the next reset; no spare row was left.
   bool pending = false, failure = false;
 };
 
 struct NvlinkState {
   unsigned link = 0;
   std::optional<bool> active;
-  std::optional<std::uint64_t> replay, recovery, crc_flit, crc_data;  ///< errors since the reset
+  /// Errors since the last reset.
+  std::optional<std::uint64_t> replay, recovery, crc_flit, crc_data;
 };
 
-/// One GPU; empty is what this library or this GPU cannot tell.
+/// One GPU. An empty field is one that this library or this GPU cannot tell, never a zero.
 struct GpuState {
   unsigned index = 0;
   std::string pci, uuid, name;
-  bool lost = false;  ///< it has fallen off the bus, or does not answer its driver
-  std::string error;  ///< of the driver, "" = none
-  std::optional<std::uint64_t> recovery_action;  ///< 0 none, 1 reset, 2 reboot, 3 and 4 drain
-  std::optional<std::uint64_t> ecc_uncorrected;  ///< since the driver was loaded
+  /// It has fallen off the bus, or does not answer its driver. Nothing else is known of it then.
+  bool lost = false;
+  /// Of the driver, "" = none.
+  std::string error;
+  /// What the driver recommends: 0 nothing, 1 reset, 2 reboot, 3 and 4 drain.
+  std::optional<std::uint64_t> recovery_action;
+  /// Since the driver was loaded.
+  std::optional<std::uint64_t> ecc_uncorrected;
   std::optional<RemappedRows> remapped;
-  std::optional<bool> retirement_pending;  ///< pages that wait for a reset to be taken out
+  /// Pages wait for a reset to be taken out of use.
+  std::optional<bool> retirement_pending;
   std::vector<NvlinkState> nvlinks;
 };
 
 /// What NVML said on one node.
 struct GpuReading {
   std::string node, library, driver;
-  std::string error;  ///< why nothing could be read, "" = it could
+  /// Why nothing could be read, "" = it could.
+  std::string error;
   std::vector<GpuState> gpus;
 };
 
 struct NvmlOptions {
-  std::string library = "libnvidia-ml.so.1";  ///< for dlopen
-  std::string node;                           ///< name of this machine
+  /// As for dlopen.
+  std::string library = "libnvidia-ml.so.1";
+  /// Name of this machine.
+  std::string node;
   std::chrono::milliseconds deadline{20'000};
 };
 
 /// Asks the library of this machine in a child process, so that a driver that hangs or a library
-/// that crashes costs no more than the deadline. What is missing is told in the reading.
+/// that crashes costs no more than the deadline. It has no errors: the reading names what is
+/// missing.
 [[nodiscard]] GpuReading read_gpus(const NvmlOptions& options);
 
 /// schedmate.gpus.v1, one object.

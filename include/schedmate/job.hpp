@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Jobs and traces as plain values. A `Trace` is what a reader (trace.hpp) makes of a file and what
-/// the simulator (sim.hpp) replays. It owns all text, so it is moved, never copied; everything in
-/// it is read-only once it has been read and may be shared between threads.
+/// Jobs and traces as plain values. A reader (trace.hpp) makes a `Trace` of a file, and the
+/// simulator (sim.hpp) replays it. A trace owns all its text, so it is moved, never copied. Nothing
+/// in it changes once it has been read, so threads may share it. Utilisation is in per cent, memory
+/// in MiB, times are whole seconds on the trace's clock (time.hpp).
 
 #include <cstdint>
 #include <map>
@@ -22,22 +23,27 @@ namespace schedmate {
 enum class EndState : std::uint8_t { completed, cancelled, failed, timeout, node_fail, unknown };
 [[nodiscard]] std::string_view to_string(EndState state);
 
+/// Stands for "none" where an index is expected.
 inline constexpr std::uint32_t no_index = UINT32_MAX;
 
 /// One job as it was submitted, and how long it ran alone on its GPUs.
 struct Job {
-  std::string_view id;               ///< as printed in the trace; owned by the Trace
-  std::uint32_t user = 0;            ///< index into Trace::users
-  std::uint32_t vc = 0;              ///< index into Trace::vcs (virtual cluster, partition)
-  std::int32_t gpus = 0;             ///< total over all nodes, >= 1
-  std::uint32_t profile = no_index;  ///< index into PackingTables::profiles, or no_index
-  SimTime submit;                    ///< when it was submitted
-  Seconds duration{0};               ///< exclusive run time, >= 0
+  /// As printed in the trace, which owns the text.
+  std::string_view id;
+  /// Indices into Trace::users and Trace::vcs (virtual cluster, partition).
+  std::uint32_t user = 0;
+  std::uint32_t vc = 0;
+  /// Total over all nodes, at least 1.
+  std::int32_t gpus = 0;
+  /// Index into PackingTables::profiles, or no_index: nobody knows what it does to a GPU.
+  std::uint32_t profile = no_index;
+  SimTime submit;
+  /// Alone on its GPUs, at least 0.
+  Seconds duration{0};
   EndState state = EndState::unknown;
 };
 
-/// What one workload configuration does to a GPU when it runs alone (Lucid section 3.3 calls the
-/// score the "Sharing Score": 0 light, 1 medium, 2 heavy).
+/// What one workload configuration does to a GPU when it runs alone (Lucid 3.3).
 struct Profile {
   std::string model;
   std::string dataset;
@@ -45,17 +51,21 @@ struct Profile {
   bool mixed_precision = false;
   double gpu_util_pct = 0;
   double memory_util_pct = 0;
-  double memory_mib = 0;  ///< GPU memory per GPU
+  /// Of one GPU.
+  double memory_mib = 0;
+  /// Lucid's "Sharing Score": 0 light, 1 medium, 2 heavy.
   int sharing_score = 0;
-  int packed_gpus = 8;             ///< most GPUs of a job of this kind that may share them
-  bool interference_free = false;  ///< a pair with this member runs at full speed (released table)
+  /// Most GPUs of a job of this kind that may share them.
+  int packed_gpus = 8;
+  /// A pair with this member runs at full speed: Lucid's released table lacks it.
+  bool interference_free = false;
 };
 
-/// The sharing score of a utilisation (Lucid 3.3), by the rule of thumb that agrees with the
-/// released labels as often as a fitted tree does (lucid.md 6.1).
+/// The sharing score of a utilisation (Lucid 3.3), by a rule of thumb that agrees with the released
+/// labels as often as a fitted tree does: above the first bound 2, else up to the second 0, else 1.
 struct SharingRule {
-  double heavy_memory_util_pct = 30.5;  ///< above: 2
-  double light_gpu_util_pct = 25;       ///< else up to: 0; else 1
+  double heavy_memory_util_pct = 30.5;
+  double light_gpu_util_pct = 25;
   [[nodiscard]] int score(const Profile& profile) const {
     if (profile.memory_util_pct > heavy_memory_util_pct) return 2;
     return profile.gpu_util_pct <= light_gpu_util_pct ? 0 : 1;
@@ -73,7 +83,8 @@ struct PairRate {
 struct PackingTables {
   std::vector<Profile> profiles;
   std::vector<PairRate> pairs;
-  SharingRule sharing;  ///< for what was foretold; a profile has its score
+  /// For GPU use that was foretold; a profile has its score.
+  SharingRule sharing;
   [[nodiscard]] PairRate rate(std::uint32_t newcomer, std::uint32_t resident) const;
 };
 
@@ -81,29 +92,39 @@ struct PackingTables {
 struct ForecastTable {
   SimTime first;
   Seconds step{600};
-  std::vector<double> jobs;  ///< predicted number of jobs submitted in the row's interval
-  std::vector<double> gpus;  ///< predicted number of GPUs requested in it
+  /// By row: jobs submitted in its interval, and GPUs that they ask for.
+  std::vector<double> jobs;
+  std::vector<double> gpus;
 };
 
 /// What a reader did with the rows of its file.
 struct ReadReport {
-  std::uint64_t rows = 0;                        ///< data rows seen
-  std::uint64_t kept = 0;                        ///< rows that became jobs
-  std::map<std::string, std::uint64_t> dropped;  ///< reason -> rows, e.g. "no GPUs requested"
-  std::vector<std::string> messages;             ///< first 20: "file:line:column: reason"
-  std::uint64_t out_of_order = 0;                ///< rows submitted before their predecessor
+  /// Data rows that it saw, and those that became jobs.
+  std::uint64_t rows = 0;
+  std::uint64_t kept = 0;
+  /// Reason -> rows, such as "no GPUs requested".
+  std::map<std::string, std::uint64_t> dropped;
+  /// The first 20: "file:line:column: reason".
+  std::vector<std::string> messages;
+  /// Rows that were submitted before their predecessor; they are sorted, not dropped.
+  std::uint64_t out_of_order = 0;
 };
 
 struct Trace {
-  std::vector<Job> jobs;           ///< by submit time, equal times in file order
-  std::vector<std::string> users;  ///< users[0] is "" when the trace names none
+  /// By submit time, equal times in file order.
+  std::vector<Job> jobs;
+  /// users[0] is "" when the trace names none.
+  std::vector<std::string> users;
   std::vector<std::string> vcs;
-  std::map<std::string, std::vector<double>, std::less<>> columns;  ///< extra columns asked for
-  std::optional<ClusterSpec> cluster;             ///< from the trace's own VC file
-  std::shared_ptr<const PackingTables> packing;   ///< from the trace's own tables, or null
-  std::shared_ptr<const ForecastTable> forecast;  ///< likewise
+  /// Those that ReadOptions asked for, one value a job.
+  std::map<std::string, std::vector<double>, std::less<>> columns;
+  /// From the trace's own files; empty and null when it has no such file.
+  std::optional<ClusterSpec> cluster;
+  std::shared_ptr<const PackingTables> packing;
+  std::shared_ptr<const ForecastTable> forecast;
   ReadReport report;
-  std::vector<std::unique_ptr<char[]>> text;  ///< what Job::id points into
+  /// What Job::id points into.
+  std::vector<std::unique_ptr<char[]>> text;
 };
 
 }  // namespace schedmate

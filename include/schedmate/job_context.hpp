@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The job behind the logs.
+/// The job behind the logs, as the scheduler that ran it tells: its allocation, its times, how it
+/// ended (docs/formats/job.md). A diagnosis names a node only when the job had it.
 
 #include <map>
 #include <optional>
@@ -13,18 +14,21 @@
 
 namespace schedmate {
 
-/// The job behind the logs (docs/formats/job.md).
+/// "" and empty = not told. Times stay as they were printed.
 struct JobContext {
   std::string job_id, user, state, exit_code, start, end;
+  /// Host names; with and without a domain they are the same node.
   std::vector<std::string> nodes;
-  std::map<int, std::string> ranks;  ///< rank -> node
+  /// Rank -> one of `nodes`.
+  std::map<int, std::string> ranks;
 };
 
-/// Errors: invalid (not such a file), those of reading.
+/// Errors: invalid (not such a file), those of reading; files above 16 MiB are refused.
 [[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
 /// The same of a text; `place` stands before what is wrong.
 [[nodiscard]] Result<JobContext> read_job_text(const std::string& place, std::string_view text);
-/// When it ended, by `end`; a time without zone is taken as UTC.
+/// When it ended, by `end`. A time without zone counts as UTC. Empty: nobody said, or it is no
+/// time.
 [[nodiscard]] std::optional<SimTime> end_of(const JobContext& job);
 
 }  // namespace schedmate

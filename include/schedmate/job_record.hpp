@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is remembered of one job (paper 3.1, Vector Store and Version Manager).
+/// What is remembered of one job (paper 3.1, Vector Store and Version Manager). A `JobRecord` is
+/// written at submission and gains its `Outcome` at the end; only jobs with an outcome can teach.
+/// A Store (store.hpp) holds the records. Values: run times are in whole seconds, utilisation in
+/// per cent and memory in MiB, both per GPU. An absent figure is one that nobody measured.
 
 #include <cstdint>
 #include <map>
@@ -20,50 +23,68 @@ struct ProgressPoint {
   bool operator==(const ProgressPoint&) const = default;
 };
 
-/// How a job ended. Absent figures were not measured.
+/// How a job ended.
 struct Outcome {
   EndState state = EndState::unknown;
   std::optional<SimTime> start, end;
   Seconds duration{0};
   std::optional<double> gpu_util_pct, gpu_memory_mib;
-  std::string log_summary;  ///< JSON, "" = none
-  std::string fingerprint;  ///< of its failure (diagnosis.hpp), "" = none
+  /// JSON, "" = none.
+  std::string log_summary;
+  /// Of its failure (diagnosis.hpp), "" = none.
+  std::string fingerprint;
+  /// Oldest first.
   std::vector<ProgressPoint> progress;
   bool operator==(const Outcome&) const = default;
 };
 
+/// A past job that an advice stood on.
 struct Neighbour {
   std::string id;
-  double score = 0;  ///< 0 to 1
+  /// How alike, 0 to 1.
+  double score = 0;
   bool operator==(const Neighbour&) const = default;
 };
 
 /// The advice that was given at submission, kept to see later how good it was.
 struct GivenAdvice {
-  std::string source;  ///< resubmission, similar, user_history, none
+  /// resubmission, similar, user_history, none.
+  std::string source;
   FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
   std::optional<double> gpu_util_pct, gpu_memory_mib;
-  std::vector<Neighbour> neighbours;  ///< best first
+  /// Best first.
+  std::vector<Neighbour> neighbours;
   bool operator==(const GivenAdvice&) const = default;
 };
 
 struct JobRecord {
-  std::string id;    ///< unique in the store, not empty
-  std::string user;  ///< a name for the history
-  std::string vc;    ///< virtual cluster or partition
+  /// Unique in the store, not empty.
+  std::string id;
+  /// A name of the history, which may stand for the user's real one.
+  std::string user;
+  /// Virtual cluster or partition.
+  std::string vc;
   SimTime submit;
   std::string root, workdir, command, branch;
-  std::int64_t gpus = 0;  ///< total over all nodes
+  /// Total over all nodes.
+  std::int64_t gpus = 0;
   std::int64_t nodes = 0;
   std::string gpu_type;
   std::optional<Seconds> time_limit;
-  std::map<std::string, std::string, std::less<>> fields;  ///< fact -> normalised value
-  std::string facts_json;                                  ///< the schedmate.facts.v1 document
-  std::string text;           ///< what is embedded; "" = not to be found by similarity
-  std::uint64_t text_id = 0;  ///< given by the store, ignored by put; 0 = no text
-  std::string entry;          ///< key of the command without its flags (admission)
-  std::string closure;        ///< hash of the files that the facts came from
+  /// Fact -> normalised value, for comparing field by field.
+  std::map<std::string, std::string, std::less<>> fields;
+  /// The schedmate.facts.v1 document.
+  std::string facts_json;
+  /// What is embedded (embed.hpp); "" = the job is not found by similarity.
+  std::string text;
+  /// The store gives it and put() ignores it; 0 = no text.
+  std::uint64_t text_id = 0;
+  /// Key of the command without its flags: what makes a resubmission (paper 3.1).
+  std::string entry;
+  /// Hash of the files that the facts came from.
+  std::string closure;
   std::optional<GivenAdvice> advice;
+  /// Empty while the job runs.
   std::optional<Outcome> outcome;
   bool operator==(const JobRecord&) const = default;
 };

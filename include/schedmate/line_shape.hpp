@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lines that no rule can read.
+/// The seam of whoever may know how to read lines of a log that no rule knows, such as a language
+/// model (paper 3.2, Metric Tracker; docs/formats/logs.md). A shape is what lines have in common
+/// that differ in numbers only. The tracker asks what the places of a shape hold, and believes an
+/// answer only as far as all lines of the shape bear it out.
 
 #include <cstdint>
 #include <optional>
@@ -10,19 +13,23 @@
 
 namespace schedmate {
 
-/// Lines of one shape (they differ in numbers only) that the rules cannot read.
+/// Lines of one shape that the rules cannot read.
 struct LineShape {
-  std::uint64_t hash = 0;          ///< of what they have in common; the same in every log
-  std::vector<std::string> lines;  ///< some, one after the other; without stamps and ranks
-  std::vector<std::vector<double>> numbers;  ///< of each line, by place from the left, from 0
+  /// Of what the lines have in common; the same in every log.
+  std::uint64_t hash = 0;
+  /// Some of them, one after the other, without stamps and ranks.
+  std::vector<std::string> lines;
+  /// Of each line, by place from the left, from 0.
+  std::vector<std::vector<double>> numbers;
 };
 
 /// What a printed time is the time of.
 enum class TimeCover : std::uint8_t { one_step, since_report, since_start };
 
-/// Which place of a shape holds what; an empty one: none does.
+/// Which place of a shape holds what. Empty: no place does.
 struct LineMeaning {
   std::optional<std::size_t> step{}, total{}, epoch{}, loss{}, time{};
+  /// Of one unit of the printed time, in seconds.
   double time_unit_s = 1;
   TimeCover covers = TimeCover::one_step;
   bool operator==(const LineMeaning&) const = default;
@@ -32,15 +39,17 @@ struct LineMeaning {
 /// What the lines of a shape bear out of what was said about them.
 struct CheckedMeaning {
   LineMeaning kept;
-  std::vector<std::string> dropped;  ///< what does not count, and why
+  /// What does not count, and why.
+  std::vector<std::string> dropped;
 };
 
-/// Someone who may know how to read lines that no rule knows, as a language model. What it says is
-/// held against all lines of the shape before it counts, and never replaces what the rules found.
+/// One log at a time asks it, from the thread that reads the log. What it says never replaces what
+/// the rules found.
 class ShapeReader {
  public:
   virtual ~ShapeReader() = default;
-  /// Asked at most once for each shape of a log, and about few. Nothing: not known.
+  /// Asked at most once for each shape of a log, and about few. Empty: not known. May take as long
+  /// as a model does.
   virtual std::optional<LineMeaning> read(const LineShape& shape) = 0;
   /// What became of the answer, for whoever remembers it.
   virtual void settle(const LineShape& shape, const CheckedMeaning& checked) = 0;

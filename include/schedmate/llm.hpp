@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Talking to a language model (docs/llm.md). A `Chat` is a function from a request to a
-/// reply; `open_chat` makes one from settings: any server that speaks the OpenAI chat API, a
-/// recording of it, a replay, or none. What it adds around the bare exchange: redaction, a token
-/// budget, a limit on calls at once, a circuit breaker, retries within a deadline, a canary that
-/// finds out whether the server binds its output to a schema, and a record of what was used.
+/// Talking to a language model (docs/llm.md). A `Chat` is a function from a request to a reply.
+/// `open_chat` makes one from settings: any server that speaks the OpenAI chat API, a recording of
+/// it, a replay, or none. Around the bare exchange it adds redaction, a token budget, a limit on
+/// calls at once, a circuit breaker, retries within a deadline, a canary that finds out whether the
+/// server binds its output to a schema, and a record of what was used. Question (question.hpp) is
+/// what callers build on; no result needs a model.
 
 #include <chrono>
 #include <cstdint>
@@ -28,42 +29,54 @@ struct ChatMessage {
 };
 
 struct ChatRequest {
-  std::string system;  ///< the same for all requests of one kind: servers cache the prefix
-  std::string tools;   ///< what the model may ask for, as plain text; follows `system`
+  /// The same for all requests of one kind: servers cache the prefix.
+  std::string system;
+  /// What the model may ask for, as plain text; follows `system`.
+  std::string tools;
   std::vector<ChatMessage> messages;
-  std::string json_schema;  ///< the reply is bound to it; "" = free text
+  /// The reply is bound to it; "" = free text.
+  std::string json_schema;
   int max_tokens = 1024;
   double temperature = 0;
-  std::uint64_t seed = 0;                 ///< tells samples apart; 0 is not sent
-  std::chrono::milliseconds patience{0};  ///< retries included; 0 = the setting `deadline_s`
+  /// Tells samples apart; 0 is not sent.
+  std::uint64_t seed = 0;
+  /// For the answer, retries included; 0 = the setting `deadline_s`.
+  std::chrono::milliseconds patience{0};
 };
 
 struct ChatReply {
   std::string text;
-  std::int64_t prompt_tokens = 0;  ///< 0 where the server does not count
+  /// 0 where the server does not count.
+  std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;
   std::string model;
-  std::string finish_reason;  ///< "stop", "length" (cut off at max_tokens), ...
+  /// "stop", "length" (cut off at max_tokens), ...
+  std::string finish_reason;
 };
 
-/// Errors: timeout (no answer within the patience), unavailable (no connection, 429, 5xx, circuit
-/// open), refused (401, 403, redirect, budget spent, TLS), not_found (404, no recording of this
-/// request), bad_reply (no JSON, no UTF-8, too large, wrong type), conflict (the prompt does not
-/// fit the server's context), unsupported (the server cannot take the schema), invalid (other 4xx).
+/// Waits for the answer; threads may call it at once. Errors: timeout (no answer within the
+/// patience), unavailable (no connection, 429, 5xx, circuit open), refused (401, 403, redirect,
+/// budget spent, TLS), not_found (404, no recording of this request), bad_reply (no JSON, no UTF-8,
+/// too large, wrong type), conflict (the prompt does not fit the server's context), unsupported
+/// (the server cannot take the schema), invalid (other 4xx).
 using Chat = std::function<Result<ChatReply>(const ChatRequest&)>;
 
 /// What the calls of one process cost. Safe to share between threads.
 class ChatMeter {
  public:
   struct Sums {
-    std::int64_t calls = 0;  ///< requests that went to a server, retries included
+    /// Requests that went to a server, retries included.
+    std::int64_t calls = 0;
     std::int64_t retries = 0;
-    std::int64_t failures = 0;  ///< requests that ended in an error
+    /// Requests that ended in an error.
+    std::int64_t failures = 0;
     std::int64_t prompt_tokens = 0;
     std::int64_t completion_tokens = 0;
-    std::vector<std::string> notes;  ///< what is wrong with the server, each once
+    /// What is wrong with the server, each once.
+    std::vector<std::string> notes;
   };
   [[nodiscard]] Sums sums() const;
+  /// A chat reports here: each try, its end, and what it finds wrong with the server.
   void attempt(bool again);
   void finish(const Result<ChatReply>& reply);
   void note(std::string text);
@@ -73,38 +86,54 @@ class ChatMeter {
   Sums sums_;
 };
 
-/// Tokens spent, by day and user, kept beyond the process.
+/// Tokens spent, by day and user, kept beyond the process. Threads may share one.
 class TokenLedger {
  public:
   virtual ~TokenLedger() = default;
+  /// `day` as 2026-01-31. 0 when nothing was spent. Errors: those of the place where it is kept.
   virtual Result<std::int64_t> spent(std::string_view day, std::string_view user) = 0;
   virtual Result<void> add(std::string_view day, std::string_view user, std::int64_t tokens) = 0;
 };
+/// Ends with the process.
 [[nodiscard]] std::shared_ptr<TokenLedger> memory_ledger();
 /// One small file a day in `folder`; several processes may append at once.
 [[nodiscard]] std::shared_ptr<TokenLedger> file_ledger(std::string folder);
 
-/// Table [llm.NAME] of the settings file. docs/llm.md explains each key.
+/// Table [llm.NAME] of the settings file; "" = not set. docs/llm.md explains each key.
 struct ChatSettings {
   std::string name{};
-  std::string kind = "openai";  ///< row of src/llm/chats.def
-  std::string url{};            ///< up to and with /v1
+  /// Row of src/llm/chats.def.
+  std::string kind = "openai";
+  /// Up to and with /v1.
+  std::string url{};
   std::string model{};
-  std::string token_file{};  ///< first line is the bearer token
-  std::string token_env{};   ///< or the variable that holds it
-  std::string proxy{};       ///< http://host:port; never used for the machine itself
-  std::string ca_file{};     ///< certificates to trust instead of the system's
-  std::string recording{};   ///< file of the kinds record and replay
+  /// The first line of this file, or the value of this variable, is the bearer token.
+  std::string token_file{};
+  std::string token_env{};
+  /// http://host:port; never used for the machine itself.
+  std::string proxy{};
+  /// Certificates to trust instead of the system's.
+  std::string ca_file{};
+  /// File of the kinds record and replay.
+  std::string recording{};
+  /// Some gateways want max_completion_tokens.
   std::string max_tokens_key = "max_tokens";
+  /// False: the schema goes into the prompt, in words.
   bool send_schema = true;
+  /// Prompt and reply together.
   std::int64_t context_tokens = 8192;
+  /// For one request, retries included; and how many tries it may take.
   std::chrono::seconds deadline{60};
   std::int64_t attempts = 3;
+  /// Requests in flight in one process.
   std::int64_t at_once = 4;
+  /// Beyond them requests are refused until the next day.
   std::int64_t tokens_per_day = 2'000'000;
   std::int64_t tokens_per_user = 500'000;
+  /// After so many failures in a row nothing is sent for so long; then one request tries.
   std::int64_t breaker_failures = 5;
   std::chrono::seconds breaker_rest{60};
+  /// A longer answer is an error.
   std::int64_t reply_bytes = 1 << 20;
 };
 
@@ -120,19 +149,26 @@ struct ChatSettingRow {
 /// What a chat needs of the process around it.
 struct ChatSurroundings {
   Clock clock;
-  std::function<std::string(std::string_view)> environment;  ///< variable -> value, "" = not set
-  std::function<std::string(std::string_view)> redact;       ///< over all that goes out
-  std::shared_ptr<TokenLedger> ledger;                       ///< none = this process only
-  std::shared_ptr<ChatMeter> meter;                          ///< none = not counted
-  std::string user;                                          ///< whose budget
-  std::string today;                                         ///< of the budget, such as 2026-01-31
-  std::uint64_t seed = 1;                                    ///< of the jitter
+  /// Variable -> value, "" = not set.
+  std::function<std::string(std::string_view)> environment;
+  /// Takes secrets out of all that goes out, recordings included.
+  std::function<std::string(std::string_view)> redact;
+  /// Null: the budget holds for this process only.
+  std::shared_ptr<TokenLedger> ledger;
+  /// Null: nothing is counted.
+  std::shared_ptr<ChatMeter> meter;
+  /// Whose budget, of which day, such as 2026-01-31.
+  std::string user;
+  std::string today;
+  /// Of the jitter between retries.
+  std::uint64_t seed = 1;
 };
 
-/// Errors: not_found (unknown kind), invalid (url, token or recording cannot be used), unavailable
-/// (kind `none`: "no model").
+/// Sends nothing yet. Errors: not_found (unknown kind), invalid (url, token or recording cannot be
+/// used), unavailable (kind `none`: "no model").
 [[nodiscard]] Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around);
 
+/// One row of chats.def.
 struct ChatKind {
   std::string_view name, summary;
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Constants of the paper; where it leaves a choice, docs/decisions says what was taken.
+/// Constants of the paper. Where it leaves a choice, docs/decisions says what was taken.
 
 #include <cstddef>
 
 namespace schedmate::paper {
 
-inline constexpr double similarity_threshold = 0.90;  ///< cosine of BGE-m3 vectors (4.1)
-inline constexpr std::size_t similar_jobs = 3;        ///< neighbours that are averaged (4.1)
+/// Cosine of BGE-m3 vectors from which two jobs count as similar (paper 4.1).
+inline constexpr double similarity_threshold = 0.90;
+/// So many of the most similar jobs make the mean that the Advisor gives (paper 4.1).
+inline constexpr std::size_t similar_jobs = 3;
 
 }  // namespace schedmate::paper

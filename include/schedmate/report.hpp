@@ -2,9 +2,10 @@
 #pragma once
 
 /// Everything a run leaves behind: CSVs per label, one summary.json, one report.html. A record
-/// holds a whole replay; `summarise` keeps of it only what the summary and the report need, so the
-/// caller may drop the record before the next replay. Equal inputs give byte-equal files; nothing
-/// here depends on the clock or on cpu_ms. Definitions: docs/formats/summary-json.md.
+/// holds a whole replay. `summarise` keeps of it only what the summary and the report need, so the
+/// caller may drop the record before the next replay. Equal inputs give byte-equal files: nothing
+/// in them depends on the clock or on cpu_ms. docs/formats/summary-json.md defines each figure.
+/// Pure functions of values, except write_run; any thread may call them.
 
 #include <array>
 #include <schedmate/sim.hpp>
@@ -17,17 +18,26 @@ namespace schedmate {
 
 /// How one label was made.
 struct RunLabel {
-  std::string label{};      ///< names the files: "sjf", or what follows "@"
-  std::string policy{};     ///< as given: "sjf:estimate=last_k"
-  std::string estimator{};  ///< in effect, "last_k"
-  std::string mode{};       ///< "repaired" or "reference"
-  std::vector<std::pair<std::string, std::string>> settings{};  ///< in effect, in print order
+  /// Names the files: "sjf", or what follows "@".
+  std::string label{};
+  /// As given: "sjf:estimate=last_k".
+  std::string policy{};
+  /// In effect: "last_k".
+  std::string estimator{};
+  /// "repaired" or "reference" (docs/decisions/0002).
+  std::string mode{};
+  /// In effect, in print order.
+  std::vector<std::pair<std::string, std::string>> settings{};
   std::uint64_t seed = 1;
-  Seconds overhead_small{40};  ///< as in SimOptions
+  /// As in SimOptions.
+  Seconds overhead_small{40};
   Seconds overhead_large{60};
-  double cpu_ms = 0;              ///< for the terminal's table only
-  bool profiler_columns = false;  ///< the policy profiles or packs: eight more columns per job
-  bool attempt_columns = false;   ///< it packs, or jobs fail: six more
+  /// For the terminal's table only.
+  double cpu_ms = 0;
+  /// The policy profiles or packs: eight more columns per job.
+  bool profiler_columns = false;
+  /// It packs, or jobs fail: six more.
+  bool attempt_columns = false;
 };
 
 /// One finished replay. The trace and the cluster outlive it.
@@ -40,9 +50,12 @@ struct RunRecord {
 
 /// What all labels share.
 struct Experiment {
-  std::string trace_spec;    ///< "helios:data/jobs.csv"
-  std::string cluster_spec;  ///< file name, or "" when the trace brought its own
-  std::string commit;        ///< of the program
+  /// "helios:data/jobs.csv".
+  std::string trace_spec;
+  /// File name, or "" when the trace brought its own.
+  std::string cluster_spec;
+  /// Of the program.
+  std::string commit;
   const Trace& trace;
   const ClusterSpec& cluster;
 };
@@ -77,29 +90,38 @@ struct RunSummary {
   std::uint64_t stalled = 0;
   Distribution jct_s;
   Distribution queue_s;
-  Distribution slowdown;             ///< bounded, threshold 10 s
-  Distribution finish_fairness;      ///< Themis' rho: JCT over JCT on an equal share; 1 = fair
-  double share_worse_than_fair = 0;  ///< finished jobs with rho > 1
-  double jain_index = 0;             ///< of the users' mean slowdowns; 1 = equal
-  Seconds makespan{0};               ///< last end - first submission
-  double utilisation = 0;            ///< busy GPUs / all, first to last submission
-  double fragmentation = 0;          ///< stranded GPUs / all, likewise
-  double offered_load = 0;           ///< GPU seconds submitted / GPU seconds there, likewise
+  /// Bounded, threshold 10 s.
+  Distribution slowdown;
+  /// Themis' rho: JCT over JCT on an equal share; 1 = fair. And the finished jobs with rho > 1.
+  Distribution finish_fairness;
+  double share_worse_than_fair = 0;
+  /// Of the users' mean slowdowns; 1 = equal.
+  double jain_index = 0;
+  /// Last end - first submission.
+  Seconds makespan{0};
+  /// From first to last submission: busy GPUs / all; stranded GPUs / all; GPU seconds submitted /
+  /// GPU seconds there.
+  double utilisation = 0;
+  double fragmentation = 0;
+  double offered_load = 0;
   std::int64_t peak_queue = 0;
   std::int64_t preemptions = 0;
-  std::int64_t wasted_gpu_s = 0;  ///< preemptions x overhead x GPUs
-  double lost_gpu_s = 0;          ///< progress that failures and evictions threw away
+  /// Preemptions x overhead x GPUs.
+  std::int64_t wasted_gpu_s = 0;
+  /// Progress that failures and evictions threw away.
+  double lost_gpu_s = 0;
   int total_gpus = 0;
   std::vector<GroupSummary> by_vc;
   std::vector<GroupSummary> by_size;
   std::vector<GroupSummary> by_user;
   static constexpr std::size_t cdf_points = 300;
   using Cdf = std::array<double, cdf_points>;
-  Cdf jct_cdf{};  ///< [k] = share of finished jobs with at most cdf_grid(k) seconds
+  /// [k] = share of finished jobs with at most cdf_grid(k) seconds.
+  Cdf jct_cdf{};
   Cdf queue_cdf{};
   Timeline timeline;
 };
-/// 36 points a decade from one second on.
+/// In seconds: 36 points a decade from one second on.
 [[nodiscard]] double cdf_grid(std::size_t k);
 
 /// Writes FOLDER/LABEL.jobs.csv, LABEL.timeline.csv and, when its profiler scaled,
@@ -109,6 +131,7 @@ struct RunSummary {
 /// One pass and one sort per distribution.
 [[nodiscard]] RunSummary summarise(const RunRecord& record);
 
+/// The contents of summary.json and report.html. The page works without a network.
 [[nodiscard]] std::string summary_json(const Experiment& experiment,
                                        std::span<const RunSummary> runs);
 [[nodiscard]] std::string report_html(const Experiment& experiment,

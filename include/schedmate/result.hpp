@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How things go wrong. An `Error` is a code and a sentence; the code is chosen by what the caller
-/// does next, the sentence says what, where and how to mend it. "Cannot be placed now" is not an
-/// error but a value; a broken invariant aborts (SCHEDMATE_CHECK in base/check.hpp).
+/// How things go wrong. An `Error` is a code and a sentence. What the caller does next decides on
+/// the code; the sentence says what is wrong, where, and how to mend it. "Cannot be placed now" is
+/// no error but a value. A broken invariant ends the program (SCHEDMATE_CHECK in base/check.hpp).
 
 #include <string>
 #include <tl/expected.hpp>
@@ -11,22 +11,34 @@
 
 namespace schedmate {
 
+/// The exit code of the program stands behind each (docs/formats/cli.md).
 enum class ErrorCode {
-  invalid,      ///< the input is wrong: mend it (exit 3)
-  not_found,    ///< no such name: choose another (exit 2)
-  unavailable,  ///< a resource is absent now: retry later (exit 4)
-  timeout,      ///< no answer in time (exit 4)
-  bad_reply,    ///< a peer answered nonsense (exit 4)
-  refused,      ///< rights or budget (exit 4)
-  conflict,     ///< two inputs contradict each other (exit 3)
-  unsupported,  ///< asked for something this build or table has not (exit 2)
+  /// The input is wrong: mend it (exit 3).
+  invalid,
+  /// No such name: choose another (exit 2).
+  not_found,
+  /// A resource is absent now: retry later (exit 4).
+  unavailable,
+  /// No answer in time (exit 4).
+  timeout,
+  /// A peer answered nonsense (exit 4).
+  bad_reply,
+  /// Rights or budget do not allow it (exit 4).
+  refused,
+  /// Two inputs contradict each other (exit 3).
+  conflict,
+  /// This build or table does not have what was asked for (exit 2).
+  unsupported,
 };
 
 struct Error {
   ErrorCode code = ErrorCode::invalid;
+  /// One line for people, without the program's name and a full stop. Errors of files begin with
+  /// "FILE:LINE:COLUMN: ".
   std::string message;
 };
 
+/// A value or an Error. No function of this library reports an error by throwing.
 template <class T>
 using Result = tl::expected<T, Error>;
 
@@ -35,7 +47,7 @@ using Result = tl::expected<T, Error>;
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-/// The process exit code for an error (docs/formats/cli.md): 2 usage, 3 bad input, 4 unavailable.
+/// The exit code of the program for an error: 2 usage, 3 bad input, 4 unavailable.
 [[nodiscard]] constexpr int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which past texts are like this one (paper 3.1, Vector Store): exact nearest
-/// neighbours by cosine, in process, for every store. A row is a distinct text of the store.
+/// Which past texts are like this one (paper 3.1, Vector Store): exact nearest neighbours by
+/// cosine, in process, for every store. A row is a distinct text of the store.
 ///
 /// The rows lie in mapped files beside the store, one folder per embedder, so that vectors of
-/// different embedders never mix and opening costs nothing. They can always be made again from the
-/// store: files that are damaged or belong to another store are. Several processes may share them.
+/// different embedders never mix and opening costs nothing. The store can always make them again,
+/// and does so when they are damaged or belong to another store. Several processes may share them.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <schedmate/embed.hpp>
-#include <schedmate/store.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 #include <vector>
 
@@ -60,8 +60,9 @@ struct IndexOptions {
 [[nodiscard]] Result<std::unique_ptr<TextIndex>> open_index(Store& store, const Embedder& embedder,
                                                             const IndexOptions& options = {});
 
-/// After a change of the embedder: brings its own index up to date, beside the old one, which goes
-/// on to answer meanwhile. Can be stopped and resumed. Errors: as refresh.
+/// After a change of the embedder: brings its own index up to date, beside the old one, which
+/// answers meanwhile. Can be stopped and resumed. Cost: as refresh for all texts. Errors: as
+/// refresh.
 [[nodiscard]] Result<void> reembed(Store& store, const Embedder& embedder,
                                    const IndexOptions& options, const IndexProgress& progress);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is remembered of past jobs (paper 3.1, Vector Store and Version Manager).
+/// Where past jobs are remembered (paper 3.1, Vector Store and Version Manager; docs/store.md).
 ///
-/// A `JobRecord` is written at submission and gains its `Outcome` at the end; only jobs with an
-/// outcome can teach. Equal embedding texts are kept once and have a number that is never used
-/// again, so a search index (search.hpp) holds one row per distinct text and catches up by asking
-/// for the texts behind its last one. A `Store` may be used from several threads, and `sqlite` and
-/// `redis` from several processes. When a call returns without an error, its change survives a
-/// kill of the process. Texts are made valid UTF-8 without NUL, and cut at `StoreLimits`.
+/// A store keeps equal embedding texts once, under a number that it never uses again. So a search
+/// index (search.hpp) holds one row per distinct text, and catches up by asking for the texts
+/// behind its last one. Several threads may use a `Store`, and several processes `sqlite` and
+/// `redis`. When a call returns without an error, its change survives a kill of the process. A
+/// store makes texts valid UTF-8 without NUL and cuts them at `StoreLimits`.
 
 #include <chrono>
 #include <cstdint>
@@ -30,14 +29,19 @@ namespace schedmate {
 struct JobFilter {
   std::optional<std::string> user{}, root{}, entry{};
   std::optional<std::uint64_t> text_id{};
-  std::optional<std::string> fingerprint{};  ///< of the outcome; not ""
-  std::optional<EndState> state{};           ///< of the outcome
-  bool finished = false;                     ///< only jobs with an outcome
-  std::optional<SimTime> since{};            ///< submitted then or later
+  /// Of the outcome; not "".
+  std::optional<std::string> fingerprint{};
+  std::optional<EndState> state{};
+  /// Only jobs with an outcome.
+  bool finished = false;
+  /// Submitted then or later.
+  std::optional<SimTime> since{};
   std::size_t limit = 100;
-  bool brief = false;  ///< leaves facts_json, log_summary and progress empty, which is faster
+  /// Leaves facts_json, log_summary and progress empty, which is faster.
+  bool brief = false;
 };
 
+/// A distinct embedding text.
 struct StoredText {
   std::uint64_t id = 0;
   std::string text;
@@ -51,7 +55,8 @@ struct StoredVector {
 
 /// A text that was forgotten; its row in every index has to go.
 struct ForgottenText {
-  std::uint64_t sequence = 0;  ///< rises by time of forgetting
+  /// Rises by time of forgetting.
+  std::uint64_t sequence = 0;
   std::uint64_t text_id = 0;
 };
 
@@ -63,12 +68,17 @@ struct CacheEntry {
 
 /// Longer texts are cut at a character's border, longer documents refused, longer names refused.
 struct StoreLimits {
-  static constexpr std::size_t name_bytes = 1024;  ///< id, user, vc, fingerprint, keys, ...
-  static constexpr std::size_t text_bytes = std::size_t{64} << 10U;     ///< command, text, a field
-  static constexpr std::size_t document_bytes = std::size_t{8} << 20U;  ///< facts, log summary
+  /// Of id, user, vc, fingerprint, keys, ...
+  static constexpr std::size_t name_bytes = 1024;
+  /// Of command, text, a field.
+  static constexpr std::size_t text_bytes = std::size_t{64} << 10U;
+  /// Of facts and log summary.
+  static constexpr std::size_t document_bytes = std::size_t{8} << 20U;
   static constexpr std::size_t cache_value_bytes = std::size_t{8} << 20U;
-  static constexpr std::size_t progress_points = 10'000;  ///< thinned evenly beyond
-  static constexpr std::size_t fields = 256;              ///< further ones are left out
+  /// More of them are thinned evenly.
+  static constexpr std::size_t progress_points = 10'000;
+  /// More of them are left out.
+  static constexpr std::size_t fields = 256;
 };
 
 /// Errors of every call: unavailable (disk full, server away, locked for too long), invalid (the
@@ -86,6 +96,7 @@ class Store {
   /// Adds or replaces the outcome. Errors: not_found.
   virtual Result<void> finish(const std::string& id, const Outcome& outcome) = 0;
 
+  /// Empty: there is no such job, which is no error.
   virtual Result<std::optional<JobRecord>> get(const std::string& id) = 0;
 
   /// Visits jobs until `visit` returns false. It must not call the store.
@@ -100,14 +111,17 @@ class Store {
   /// Distinct texts with an id above `after`, rising; and the newest id, 0 = none yet.
   virtual Result<std::vector<StoredText>> texts(std::uint64_t after, std::size_t limit) = 0;
   virtual Result<std::uint64_t> last_text() = 0;
+  /// Those forgotten after a sequence number, rising.
   virtual Result<std::vector<ForgottenText>> forgotten(std::uint64_t after, std::size_t limit) = 0;
 
   /// Vectors by embedder (its full name with version). A vector of an unknown text is left out.
   virtual Result<void> put_vectors(const std::string& embedder,
                                    std::span<const StoredVector> vectors) = 0;
+  /// Those of texts above `after`, rising; texts without a vector are not among them.
   virtual Result<std::vector<StoredVector>> vectors(const std::string& embedder,
                                                     std::uint64_t after, std::size_t limit) = 0;
 
+  /// Empty: nobody kept it, or it had to make room.
   virtual Result<std::optional<std::string>> cached(const std::string& space,
                                                     const std::string& key) = 0;
   /// Keeps the entry; the oldest entries of its space go while the values exceed `most_bytes`.
@@ -125,7 +139,8 @@ struct StoreOptions {
   /// The value of an environment variable, for the Redis password; unset = no password.
   std::function<std::optional<std::string>(const std::string& name)> environment{};
   std::string password_variable = "SCHEDMATE_REDIS_PASSWORD";
-  std::chrono::milliseconds busy_timeout{5000};  ///< waiting for other processes
+  /// How long to wait for other processes.
+  std::chrono::milliseconds busy_timeout{5000};
 };
 
 /// One row of src/store/stores.def.

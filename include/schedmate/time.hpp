@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Time. The simulator and every trace count whole seconds on the trace's own clock (its zero is
-/// whatever the trace says: Unix time for dated traces, else the trace's own zero). Nothing in the
-/// library reads the wall clock.
+/// Time. The simulator and every trace count whole seconds on the trace's own clock. Its zero is
+/// whatever the trace says: 1970 for dated traces, else the trace's first instant. Nothing in the
+/// library reads the wall clock; clock.hpp hands it in where it is needed.
 
 #include <chrono>
 #include <cstdint>
@@ -11,9 +11,10 @@
 namespace schedmate {
 
 using Seconds = std::chrono::duration<std::int64_t>;
+/// For estimates and means. A duration that happened is Seconds.
 using FractionalSeconds = std::chrono::duration<double>;
 
-/// The clock of a trace: never read, only passed in, hence no now().
+/// The clock of a trace. It is passed in, never read, so it has no now().
 struct TraceClock {
   using duration = Seconds;
   using rep = duration::rep;
@@ -32,7 +33,8 @@ using SimTime = TraceClock::time_point;
 /// Later than every event.
 inline constexpr SimTime never = SimTime::max();
 
-/// The first multiple of `step` (on the trace's clock) that is not before `t`; `step` >= 1 s.
+/// The first multiple of `step` (on the trace's clock) that is not before `t`, which may be
+/// negative; `step` is at least 1 s. Schedulers that decide in rounds wake up there.
 [[nodiscard]] constexpr SimTime round_up(SimTime t, Seconds step) {
   const std::int64_t s = seconds_of(t);
   const std::int64_t rest = s % step.count();

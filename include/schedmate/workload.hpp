@@ -3,9 +3,10 @@
 
 /// Invented workloads on real rows. No public trace says what its jobs compute, so a recipe gives
 /// each job a model, a profile and what the Advisor would read of it, by template: the
-/// resubmissions of one (user, virtual cluster, GPU count). Models are drawn by GPU count and
-/// template from the seed, never by duration, and the rows of the trace stay as they are. Decisions
-/// 0005 and 0011 say what figures on such workloads show and what they do not.
+/// resubmissions of one (user, virtual cluster, GPU count). The seed draws models by GPU count and
+/// template, never by duration, and the rows of the trace stay as they are.
+/// docs/formats/recipe.md has the rules; docs/decisions/0005 and 0011 say what figures on such
+/// workloads show and what they do not.
 
 #include <array>
 #include <cstdint>
@@ -35,10 +36,14 @@ enum class MetadataShuffle : std::uint8_t {
 struct WorkloadOptions {
   TemplateCut cut = TemplateCut::by_gap;
   MetadataShuffle shuffle = MetadataShuffle::none;
-  double errors = 1;        ///< times the measured rates; 0 = the Advisor reads all of it rightly
-  double noise = 0;         ///< share of facts exchanged for others beside, 0 to 1
-  double interference = 1;  ///< times what members of a pair lose
-  int packed_gpus = 0;      ///< of every Profile; 0 = as the recipe says
+  /// Times the measured rates; 0 = the Advisor reads everything right.
+  double errors = 1;
+  /// Share of facts exchanged for others besides, 0 to 1.
+  double noise = 0;
+  /// Times what members of a pair lose.
+  double interference = 1;
+  /// Of every Profile; 0 = as the recipe says.
+  int packed_gpus = 0;
   std::uint64_t seed = 1;
 };
 
@@ -51,10 +56,12 @@ struct WorkloadParts {
 
 /// Beside a Profile: what of it the profiler and the log would show.
 struct ProfileTimes {
-  std::uint32_t model = 0;  ///< index into Recipe::models
+  /// Index into Recipe::models.
+  std::uint32_t model = 0;
   FractionalSeconds step{0};
-  FractionalSeconds cold_start{0};  ///< from the start to the first step
-  FractionalSeconds ramp{0};        ///< from there until the utilisation is steady
+  /// From the start to the first step, and from there until the utilisation is steady.
+  FractionalSeconds cold_start{0};
+  FractionalSeconds ramp{0};
 };
 
 /// Fields of the facts that a recipe fills, in this order.
@@ -70,9 +77,11 @@ using FactVocabulary = std::array<std::vector<FactValue>, workload_fields.size()
 
 /// Directory and command of a submission, as numbers.
 struct PlaceCode {
-  std::uint32_t user = 0, project = 0;  ///< index into Trace::users; template
+  /// Index into Trace::users; template.
+  std::uint32_t user = 0, project = 0;
   std::uint32_t profile = 0;
-  std::uint16_t length = 0, learning_rate = 0;  ///< index into the model's lists
+  /// Index into the model's lists.
+  std::uint16_t length = 0, learning_rate = 0;
   std::uint32_t seed = 0;
   bool operator==(const PlaceCode&) const = default;
 };
@@ -88,17 +97,22 @@ struct JobPlace {
 /// share it.
 struct Workload {
   std::shared_ptr<const PackingTables> tables;
-  std::vector<ProfileTimes> times;  ///< one for each of tables->profiles
+  /// One for each of tables->profiles.
+  std::vector<ProfileTimes> times;
   std::vector<std::uint32_t> template_of_row;
-  std::vector<std::uint32_t> profile_of_row;  ///< true profile, index into tables->profiles
-  std::vector<std::uint32_t> facts_of_row;    ///< as the Advisor sees it: errors, shuffle
-  std::vector<std::uint32_t> place_of_row;    ///< likewise
+  /// The true profile, index into tables->profiles.
+  std::vector<std::uint32_t> profile_of_row;
+  /// As the Advisor sees them, after errors and shuffle: indices into `facts` and `places`.
+  std::vector<std::uint32_t> facts_of_row;
+  std::vector<std::uint32_t> place_of_row;
   std::vector<FactCodes> facts;
   std::vector<PlaceCode> places;
-  std::vector<JobPlace> told_places;  ///< of accounting: instead of `places`
+  /// Of accounting; when there are any they count instead of `places`.
+  std::vector<JobPlace> told_places;
   FactVocabulary vocabulary;
   std::vector<RecipeModel> models;
-  std::string fingerprint;  ///< of the files, as sha256sum prints it
+  /// Of the files, as sha256sum prints it.
+  std::string fingerprint;
 };
 
 /// Takes the place of each row from accounting, and no facts; profiles stay as they are.
@@ -107,7 +121,8 @@ void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
 /// The template of each row, numbered from 0 in the order in which they appear.
 [[nodiscard]] std::vector<std::uint32_t> cut_templates(const Trace& trace, TemplateCut cut);
 
-/// Errors: unsupported for a factor that is negative or not finite, a noise above 1.
+/// Equal inputs give equal workloads. One pass over the trace. Errors: unsupported for a factor
+/// that is negative or not finite, a noise above 1.
 [[nodiscard]] Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
                                              const WorkloadOptions& options);
 
@@ -125,7 +140,8 @@ void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
 /// both may have and share) are not.
 struct PairRates {
   std::array<std::uint64_t, 20> all{};
-  std::array<std::uint64_t, 20> allowed{};  ///< pairs whose sharing scores sum to the limit at most
+  /// Pairs whose sharing scores sum to the limit at most.
+  std::array<std::uint64_t, 20> allowed{};
   std::uint64_t pairs = 0, allowed_pairs = 0;
 };
 [[nodiscard]] PairRates pair_rates(const Workload& workload, int score_limit = 2);

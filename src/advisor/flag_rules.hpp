@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// rules/flags.toml: what a changed flag says of a resubmission (jobcode.md section 5).
+/// rules/flags.toml: what a changed flag says of a resubmission (docs/formats/rules.md).
 
 #include <cstdint>
 #include <map>

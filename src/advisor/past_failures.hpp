@@ -4,8 +4,8 @@
 /// Failures as the history keeps them: `history finish --log` writes the diagnosis into the log
 /// summary of the outcome.
 
-#include <schedmate/store.hpp>
 #include <schedmate/recovery.hpp>
+#include <schedmate/store.hpp>
 
 namespace schedmate {
 

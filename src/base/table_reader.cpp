@@ -294,7 +294,10 @@ bool TableReader::take_tables(const TomlValue& list, std::string_view key, const
   return !error_;
 }
 
-void TableReader::entries(const Use& use) { entries_of(table_, "", use); }
+void TableReader::entries(const Use& use) {
+  known_.insert(known_.end(), table_.keys.begin(), table_.keys.end());  // `use` judges them
+  entries_of(table_, "", use);
+}
 
 void TableReader::plain_entries(
     const std::function<Result<void>(const std::string&, const std::string&)>& use) {
@@ -309,11 +312,10 @@ void TableReader::entries_of(const TomlValue& table, const std::string& prefix, 
   for (std::size_t i = 0; i < table.keys.size() && !error_; ++i) {
     const TomlValue& value = table.items[i];
     const std::string key = prefix + table.keys[i];
-    if (prefix.empty()) known_.push_back(key);
     if (value.kind == Kind::table) {
       entries_of(value, key + ".", use);
     } else if (const auto done = use(key, value); !done) {
-      fail_at(table.key_places[i], done.error().message);
+      fail_at(value.place, done.error().message);
     }
   }
 }

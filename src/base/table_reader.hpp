@@ -56,7 +56,7 @@ class TableReader {
   bool maybe_plain(std::string_view key, std::vector<std::string>& out);
 
   /// Gives `use` every value of this table, and of those within, whose keys dots join: "a.b.c".
-  /// What `use` refuses is wrong at its key.
+  /// What `use` refuses is wrong at its place.
   void entries(const std::function<Result<void>(const std::string& key, const TomlValue&)>& use);
   /// The same with each value as text, as a settings file has them; a list is wrong.
   void plain_entries(

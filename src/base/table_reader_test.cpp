@@ -75,7 +75,7 @@ TEST_CASE("the entries of a table and of those within have joined keys") {
   };
   CHECK(complaint("a = 1\n[b]\nc.d = 'x'\ne = []\n", read).empty());
   CHECK(seen == "a=1 b.c.d=x b.e=? ");
-  CHECK(complaint("[b]\n bad = 1\n", read) == "a.toml:2:2: no b.bad");
+  CHECK(complaint("[b]\n bad = 1\n", read) == "a.toml:2:8: no b.bad");
 }
 
 TEST_CASE("keys that nest too deep are refused before they are parsed") {

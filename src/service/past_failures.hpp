@@ -4,8 +4,8 @@
 /// What the history says of a failure: where it was seen, and whether a restart is within the caps.
 
 #include <optional>
-#include <schedmate/store.hpp>
 #include <schedmate/recovery.hpp>
+#include <schedmate/store.hpp>
 
 #include "settings/session.hpp"
 

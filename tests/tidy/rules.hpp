@@ -18,13 +18,20 @@ struct Limits {
   int sources_of_a_folder = 45;  ///< below src/, without tests
   int lines_of_apps = 4'500;     ///< of all its C++ files, without tests
   int columns = 100;
+  /// Per cent of the public lines of a public header that are comments; one with fewer lines than
+  /// that is mostly its opening paragraph.
+  int least_comments = 30;
+  int most_comments = 45;
+  int short_header_lines = 30;
   std::uintmax_t file_bytes = 200'000;
   std::uintmax_t foreign_file_bytes = 2'000'000;  ///< in data/ and third_party/
 };
 
 // Of one C++ file (rules_code.cpp).
-Findings check_libraries(const File& file);  ///< those that a header may not include
+Findings check_libraries(const File& file);     ///< those that a header may not include
+Findings check_toml_readers(const File& file);  ///< who may know the TOML library
 Findings check_sizes(const File& file, const Limits& limits);
+Findings check_header_comments(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);
 Findings check_clocks(const File& file);
 Findings check_static_state(const File& file);

@@ -41,6 +41,9 @@ constexpr BannedWord banned_words[] = {
      "use Seconds, FractionalSeconds or SimTime"},
 };
 
+/// Everything else reads TOML by base/table_reader.hpp, users' configs by config/readers.hpp.
+constexpr std::string_view toml_places[] = {"src/base/toml_value.cpp", "src/config/toml.cpp"};
+
 /// Whoever reads a clock, under whatever name: an alias of a clock is found where it is used.
 constexpr std::string_view clock_reading =
     R"(\w\s*::\s*now\b(?!\s*\(\s*[^)\s]|\s*\(\s*\)\s*const))"
@@ -98,6 +101,41 @@ Findings check_libraries(const File& file) {
                      "include it in the one .cpp that needs it"});
   }
   return found;
+}
+
+Findings check_toml_readers(const File& file) {
+  if (is_test(file) || contains(toml_places, file.path)) return {};
+  Findings found;
+  int line = 0;
+  for (const auto text : split(file.text, '\n')) {
+    ++line;
+    if (text.starts_with("#include <toml++/"))
+      found.push_back({file.path, line, "reads TOML by hand", "use TableReader of base/"});
+  }
+  return found;
+}
+
+Findings check_header_comments(const File& file, const Limits& limits) {
+  if (!is_public(file) || !is_header(file)) return {};
+  int lines = 0;
+  int comments = 0;
+  bool is_private = false;
+  for (const auto line : split(file.text, '\n')) {
+    const auto text = trim(line);
+    if (line.starts_with("};") || text == "public:") is_private = false;
+    if (text == "private:" || text == "protected:") is_private = true;
+    if (text.empty() || is_private) continue;
+    ++lines;
+    if (text.starts_with("//")) ++comments;
+  }
+  const int share = lines == 0 ? 0 : 100 * comments / lines;
+  const bool fits = share >= limits.least_comments && share <= limits.most_comments;
+  if (fits || lines < limits.short_header_lines) return {};
+  return {{file.path, 0,
+           fmt::format("comments: {} % of the public lines, limits {} and {}", share,
+                       limits.least_comments, limits.most_comments),
+           "say units, errors, threads, source and what an empty answer means, on lines of their "
+           "own; do not restate signatures"}};
 }
 
 Findings check_sizes(const File& file, const Limits& limits) {

@@ -273,7 +273,9 @@ Findings check_all(const Tree& tree) {
     add(check_shared_data(file));
     if (!is_cpp(file)) continue;
     add(check_libraries(file));
+    add(check_toml_readers(file));
     add(check_sizes(file, limits));
+    add(check_header_comments(file, limits));
     add(check_banned_words(file));
     add(check_clocks(file));
     add(check_static_state(file));

@@ -297,6 +297,32 @@ TEST_CASE("two headers may not give one name of a namespace to two types") {
   CHECK_FALSE(check_type_names(behind).empty());
 }
 
+TEST_CASE("a public header says what it promises, in 30 to 45 comment lines of a hundred") {
+  const auto found_in = [](int code, int comments) {
+    return told(check_header_comments(
+        file("include/schedmate/a.hpp",
+             repeat("void f();\n\n", code) + repeat("  /// What f does.\n", comments)),
+        Limits()));
+  };
+  CHECK(found_in(71, 29) == "0: comments: 29 % of the public lines, limits 30 and 45\n");
+  CHECK(found_in(70, 30).empty());
+  CHECK(found_in(54, 46) == "0: comments: 46 % of the public lines, limits 30 and 45\n");
+  CHECK(found_in(29, 0).empty());
+  const std::string hidden = "class A {\n private:\n" + repeat("  int a;\n", 60) + "};\n";
+  const std::string shown = repeat("void f();\n", 40) + repeat("// g\n", 20);
+  CHECK(check_header_comments(file("include/schedmate/a.hpp", hidden + shown), Limits()).empty());
+  CHECK(check_header_comments(file("src/a/a.hpp", repeat("void f();\n", 99)), Limits()).empty());
+}
+
+TEST_CASE("TOML is read in one place, and users' configs in another") {
+  const auto found_in = [](const char* path) {
+    return told(check_toml_readers(file(path, "\n#include <toml++/toml.h>\n")));
+  };
+  CHECK(found_in("src/facts/a.cpp") == "2: reads TOML by hand\n");
+  CHECK(found_in("src/facts/a_test.cpp").empty());
+  CHECK(found_in("src/config/toml.cpp").empty());
+}
+
 TEST_CASE("the tree of this project can be read and holds this file") {
   const auto tree = read_tree(SCHEDMATE_SOURCE_DIR, "");
   REQUIRE(tree);

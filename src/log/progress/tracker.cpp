@@ -139,7 +139,7 @@ void ProgressTracker::flush() {
   if (block_.lines == 0) return;
   Block block = std::exchange(block_, {});
   if (block.lines > 1) {
-    block.said.body = block.text;
+    block.said.body = block.said.whole = block.text;
     block.reading = read_line(block.said, words_);
   }
   const bool sums_up = std::ranges::any_of(

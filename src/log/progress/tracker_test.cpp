@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 
 #include "tests/support/near.hpp"
@@ -264,4 +265,16 @@ TEST_CASE("bare milliseconds are of one step") {
     tracker.add(fmt::format("[38, {:5}/ 2562] - train_losses [mem: 65] (1228.2 ms)", step));
   CHECK(near(tracker.now().step_time_s, 1.2282, 1e-12, 0));
 }
+// Under the address sanitizer: the lines of a block are gone when it is read as one.
+TEST_CASE("a block of lines of one rank does not look back at them") {
+  ProgressTracker tracker;
+  for (const char* part : {"loss", "accuracy", "rate", "norm"}) {
+    const auto line =
+        std::make_unique<std::string>(fmt::format("0: {}: 0.5 and words that need memory", part));
+    tracker.add(*line);
+  }
+  tracker.add(std::string("a line of words ends the block"));
+  CHECK(tracker.now().step == std::nullopt);
+}
+
 }  // namespace schedmate
