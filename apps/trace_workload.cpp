@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "advisor/workload_advisor.hpp"
 #include "apps/data_files.hpp"
 
 namespace schedmate {

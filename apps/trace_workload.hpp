@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "advisor/compared_jobs.hpp"
+#include "advisor/advisor_on.hpp"
 #include "apps/settings.hpp"
 
 namespace schedmate {
