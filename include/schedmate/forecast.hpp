@@ -40,7 +40,7 @@ class Forecast {
 /// The same from the submissions so far, of which it remembers a week. One thread.
 class SubmissionForecast final : public Forecast {
  public:
-  /// In order of submission.
+  /// In order of submission; what is older than a week is left out.
   void add(SimTime submit, int gpus);
 
   [[nodiscard]] Load expected(SimTime now) const override;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The jobs of a virtual cluster by number, and what is kept of each. Ids only rise and jobs end,
-/// so entries live in pages of consecutive ids that are freed once all their jobs are gone: memory
-/// follows the jobs that are there, however many there were, and a look-up is two loads.
+/// The jobs of a virtual cluster by number, and what is kept of each. A live cluster runs for
+/// months: ids only rise and jobs end, so a vector by id would grow for ever and a hash table would
+/// cost more than it holds. Here entries live in pages of consecutive ids that are freed once all
+/// their jobs are gone: memory follows the jobs that are there, however many there were (beside 56
+/// bytes for 256 ids since the oldest that is still there), and a look-up is two loads.
 
 #include <array>
 #include <bit>
@@ -21,8 +23,9 @@ enum class JobId : std::uint32_t {};
 /// Ends the program: nobody may ask about a job that is not there.
 [[noreturn]] void fail_absent_job(JobId id);
 
-/// One entry for each job that is put in, until it is erased; up to then it stays where it is.
-/// Copying copies all entries. Not thread-safe.
+/// One entry for each job that is put in, until it is erased. Up to then it stays where it is, so
+/// that a pointer to it holds. `Value` has a default and can be copied; an erased entry gives back
+/// what it held at once. Copying copies all entries. Not thread-safe.
 template <class Value>
 class JobMap {
  public:
@@ -42,7 +45,7 @@ class JobMap {
   /// Null when it has none.
   [[nodiscard]] const Value* find(JobId id) const {
     const std::uint32_t number = index_of(id) / page_size - first_;
-    if (number >= pages_.size()) return nullptr;  // one below first_ is far above
+    if (number >= pages_.size()) return nullptr;  // a page before first_ wraps to far above
     const Page& page = pages_[number];
     return (page.present[word(id)] & bit(id)) != 0 ? &page.values[slot(id)] : nullptr;
   }
@@ -62,7 +65,7 @@ class JobMap {
   /// All entries are of ids from begin() up to, but without, end(): one above the highest ever.
   [[nodiscard]] JobId begin() const { return JobId{first_ * page_size}; }
   [[nodiscard]] JobId end() const { return JobId{end_}; }
-  /// `action(id, value)` for each entry, by id.
+  /// `action(id, value)` for each entry, by id; it must neither add nor erase any.
   template <class Action>
   void for_each(const Action& action) const {
     for (std::uint32_t number = 0; number < pages_.size(); ++number)
@@ -72,7 +75,7 @@ class JobMap {
           action(JobId{(first_ + number) * page_size + at}, pages_[number].values[at]);
         }
   }
-  /// Entries for which there is memory now.
+  /// Entries for which there is memory now: a multiple of the page.
   [[nodiscard]] std::size_t capacity() const {
     std::size_t count = spare_.size();
     for (const Page& page : pages_) count += page.values.size();
@@ -91,6 +94,7 @@ class JobMap {
   static std::uint32_t word(JobId id) { return slot(id) / 64; }
   static std::uint64_t bit(JobId id) { return std::uint64_t{1} << (index_of(id) % 64); }
 
+  /// The page that holds an id, with memory. Almost always the last one or one before it.
   Page& page_for(std::uint32_t index) {
     const std::uint32_t number = index / page_size;
     if (index >= end_) end_ = index + 1;

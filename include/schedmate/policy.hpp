@@ -58,21 +58,24 @@ struct JobInfo {
   }
 };
 
-/// Run time that a preemption adds to a job (checkpoint, restart), lucid.md 1.2.
+/// Run time that a preemption adds to a job (checkpoint, restart), as released with Lucid.
 struct PreemptionCost {
   Seconds small{40};  ///< up to 8 GPUs
   Seconds large{60};
   [[nodiscard]] Seconds of(int gpus) const { return gpus <= 8 ? small : large; }
 };
 
-/// The state of one virtual cluster at one instant. Spans are valid during the call only.
+/// The state of one virtual cluster at one instant. Spans are valid during the call only. Jobs that
+/// lost a node have ended, as far as a policy knows; their next attempt arrives as another job.
 struct View {
   SimTime now;
   std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
   std::span<const JobId> ended;    ///< finished since the last call, by end, then start
-  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended`; others are forgotten
+  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended` or `withdrawn`
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;
+  std::span<const std::uint32_t> nodes{};  ///< came, went or changed state since the last call
+  std::span<const JobId> withdrawn{};      ///< left the queue without a start since the last call
 
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };

@@ -63,7 +63,7 @@ struct PolicyInput {
 /// A stage in front of the virtual clusters that runs each small job for a short time to measure
 /// it (Lucid 3.2). Jobs that finish within `time` are done; others go on to their VC.
 struct ProfilerStage {
-  Policy decide;                     ///< View::ended has jobs, too, that advice took from its queue
+  Policy decide;                     ///< View::withdrawn: jobs that advice took from its queue
   Seconds time{200};                 ///< T_prof
   int max_gpus = 8;                  ///< larger jobs are not profiled
   PartitionSpec nodes;               ///< the profiler's own nodes

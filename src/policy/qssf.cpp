@@ -23,7 +23,9 @@ struct ReleasedQssf {
   void operator()(const View& view, Plan& plan) {
     const bool all_new = std::ranges::all_of(
         view.arrived, [&](JobId id) { return view.job(id).entered == view.now; });
-    if (!ranked.empty() || view.arrived.empty() || !all_new) return ranked(view, plan);
+    // As released: there nobody withdraws.
+    if (!ranked.empty() || !view.withdrawn.empty() || view.arrived.empty() || !all_new)
+      return ranked(view, plan);
     HeadOfLine fresh(unranked, true);
     fresh(view, plan);
     if (fresh.empty()) return;
