@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <schedmate/run_time.hpp>
 
 #include "tests/support/near.hpp"
