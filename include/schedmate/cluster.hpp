@@ -20,13 +20,19 @@ namespace schedmate {
 /// A virtual cluster, partition or queue with GPUs of its own.
 struct PartitionSpec {
   std::string name;
+  /// All alike.
   int nodes = 0;
-  int gpus_per_node = 8;  ///< 1 to 64
-  Seconds round{1};       ///< decisions only at multiples of this on the trace's clock
-  std::string gpu_type;   ///< free text, "" when unknown
-  std::int64_t gpu_memory_mib = 24'576;  ///< per GPU (24 GiB: the RTX 3090 of Lucid's tables)
+  /// 1 to 64.
+  int gpus_per_node = 8;
+  /// Decisions fall only at multiples of this on the trace's clock.
+  Seconds round{1};
+  /// Free text, "" when unknown.
+  std::string gpu_type;
+  /// Of one GPU. 24 GiB: the RTX 3090 of Lucid's tables.
+  std::int64_t gpu_memory_mib = 24'576;
 };
 
+/// docs/formats/cluster.md.
 struct ClusterSpec {
   std::vector<PartitionSpec> partitions;
 };
@@ -62,6 +68,7 @@ enum class NodeState : std::uint8_t {
 /// Set of small integers with ordered look-up in O(log64 n).
 class IndexSet {
  public:
+  /// Members are below `capacity`; those that it had stay.
   void resize(std::uint32_t capacity);
   void insert(std::uint32_t i);
   void erase(std::uint32_t i);
@@ -72,8 +79,12 @@ class IndexSet {
   std::vector<std::vector<std::uint64_t>> levels_;  // [0] = members, [k] = non-empty words below
 };
 
+/// The driver owns it and a policy reads it (policy.hpp). What it is asked to do must be possible:
+/// a claim of a GPU without room, or a second one for a job, ends the program. Node indices and GPU
+/// numbers begin at 0.
 class Cluster {
  public:
+  /// Jobs on one GPU.
   static constexpr int max_sharing = 4;
   Cluster(const PartitionSpec& spec, Placer placer);
 
@@ -88,8 +99,10 @@ class Cluster {
   [[nodiscard]] int stranded_gpus() const;
   [[nodiscard]] int node_count() const { return nodes_up_; }  ///< that are up
 
-  /// Where a gang of `gpus` would go now; false when it cannot be placed. `out` is overwritten.
+  /// Where a gang of `gpus` would go now, on free GPUs alone; false when it cannot be placed. `out`
+  /// is overwritten.
   [[nodiscard]] bool find(int gpus, Placement& out) const;
+  /// Whether find() would be true.
   [[nodiscard]] bool fits(int gpus) const;
   /// The first node from `from` on with exactly that many free GPUs, or UINT32_MAX.
   [[nodiscard]] std::uint32_t node_with_free(int gpus, std::uint32_t from) const {

@@ -18,6 +18,7 @@ namespace schedmate {
 /// A job of one VC: its number there, in order of entry. A number is never used again; a job that
 /// comes back (after a failure, or from the profiler) has a new one.
 enum class JobId : std::uint32_t {};
+/// For arrays with one place for each job that ever entered.
 [[nodiscard]] constexpr std::uint32_t index_of(JobId id) { return static_cast<std::uint32_t>(id); }
 
 /// Ends the program: nobody may ask about a job that is not there.
@@ -29,30 +30,33 @@ enum class JobId : std::uint32_t {};
 template <class Value>
 class JobMap {
  public:
-  /// The entry of a job, made with a default value if it has none.
+  /// The entry of a job, made with a default value if it has none. Entries of others stay where
+  /// they are.
   Value& operator[](JobId id) {
     Page& page = page_for(index_of(id));
     page.present[word(id)] |= bit(id);
     return page.values[slot(id)];
   }
-  /// The entry of a job that has one (an error of the program otherwise).
+  /// The entry of a job that has one; asking for another ends the program.
   [[nodiscard]] const Value& at(JobId id) const {
     const Value* const found = find(id);
     if (found == nullptr) fail_absent_job(id);
     return *found;
   }
   [[nodiscard]] Value& at(JobId id) { return const_cast<Value&>(std::as_const(*this).at(id)); }
-  /// Null when it has none.
+  /// Null when it has none: it never entered here, or was erased.
   [[nodiscard]] const Value* find(JobId id) const {
     const std::uint32_t number = index_of(id) / page_size - first_;
     if (number >= pages_.size()) return nullptr;  // a page before first_ wraps to far above
     const Page& page = pages_[number];
     return (page.present[word(id)] & bit(id)) != 0 ? &page.values[slot(id)] : nullptr;
   }
+  /// What it points to is gone once the entry is erased.
   [[nodiscard]] Value* find(JobId id) { return const_cast<Value*>(std::as_const(*this).find(id)); }
   [[nodiscard]] bool contains(JobId id) const { return find(id) != nullptr; }
 
-  /// Nothing happens when it has no entry.
+  /// Nothing happens when it has no entry. Frees the page when this was its last one, and forgets
+  /// the pages before the oldest entry once they are half of all.
   void erase(JobId id) {
     Value* const found = find(id);
     if (found == nullptr) return;
@@ -62,7 +66,9 @@ class JobMap {
     if (page.present == Present{}) free(page);
   }
 
-  /// All entries are of ids from begin() up to, but without, end(): one above the highest ever.
+  /// All entries are of ids from begin() up to, but without, end(), which is one above the highest
+  /// id that was ever put in. Ids between them may have no entry. Both are 0
+  /// until the first is.
   [[nodiscard]] JobId begin() const { return JobId{first_ * page_size}; }
   [[nodiscard]] JobId end() const { return JobId{end_}; }
   /// `action(id, value)` for each entry, by id; it must neither add nor erase any.
