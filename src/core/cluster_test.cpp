@@ -128,7 +128,7 @@ TEST_CASE("nodes may have 64 GPUs") {
   CHECK(found(cluster, 128).empty());
 }
 
-/// The rules of lucid.md section 2 by looking at every node.
+/// The rules of Placer::consolidate by looking at every node.
 bool fits_plainly(const Cluster& cluster, int gpus) {
   int most = 0;
   int whole = 0;

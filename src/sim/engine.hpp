@@ -78,9 +78,7 @@ class Engine {
   void run();
 
   [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
-  [[nodiscard]] const std::vector<std::pair<SimTime, int>>& node_changes() const {
-    return node_changes_;
-  }
+  [[nodiscard]] const auto& node_changes() const { return node_changes_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
 
  private:
