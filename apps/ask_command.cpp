@@ -20,7 +20,7 @@ void print_text(const service::AskAnswer& all) {
     fmt::print("{}?\n  {}\n", printable(answer.question),
                answer.text.empty() ? "these lines fit best:" : printable(answer.text));
     std::vector<std::vector<std::string>> rows;
-    for (const KeptLine& line : answer.lines)
+    for (const IndexedLine& line : answer.lines)
       rows.push_back({fmt::format("  {}", line.number), line.text});
     fmt::print("{}", aligned(rows));
   }

@@ -32,7 +32,7 @@ std::string evidence_text(std::string_view title, const std::vector<LogEvidence>
 }
 
 /// "7 jobs of 3 users, always with n12 (jobs 9 8 5)".
-std::string seen_text(const SeenBefore& seen) {
+std::string seen_text(const EarlierOccurrences& seen) {
   auto text = fmt::format("{} earlier job{} of {} user{}", seen.jobs, seen.jobs == 1 ? "" : "s",
                           seen.users, seen.users == 1 ? "" : "s");
   if (!seen.nodes.empty()) text += fmt::format(", always with {}", fmt::join(seen.nodes, " "));
@@ -103,7 +103,7 @@ Command diagnose_command(const Parser& parser) {
       ->type_name("LOCATOR");
   command
       .add_option("--classify", request->classify,
-                  "what tells kinds of lines apart; default: rules")
+                  "what distinguishes kinds of lines; default: rules")
       ->type_name("CLASSIFIER");
   add_model(parser);
   command.footer(

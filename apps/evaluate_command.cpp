@@ -7,7 +7,7 @@
 
 #include "apps/command.hpp"
 #include "base/words.hpp"
-#include "evaluation_report/book_text.hpp"
+#include "evaluation_report/report_text.hpp"
 #include "service/evaluate.hpp"
 
 namespace schedmate {
@@ -32,12 +32,12 @@ Result<void> run_evaluate(const CommandCall& call, const service::EvaluateReques
   const auto& chapters = evaluation->chapters;
   if (call.json) {
     fmt::print("{}\n", indented(evaluation_report::evaluation_document(chapters, evaluation->page,
-                                                                       request.book)));
+                                                                       request.report)));
     return {};
   }
   for (const auto& chapter : chapters) fmt::print("{}", evaluation_report::text_of(chapter));
   fmt::print("\nwritten to {}\n", printable(evaluation->page));
-  if (!request.book.empty()) fmt::print("written to {}\n", printable(request.book));
+  if (!request.report.empty()) fmt::print("written to {}\n", printable(request.report));
   return {};
 }
 
@@ -50,7 +50,7 @@ Command evaluate_command(const Parser& parser) {
   command.add_option("--cite", request->cited, "experiments whose CSVs are shown without a run")
       ->type_name("FILE");
   command.add_option("--out", request->out, "folder for the CSVs")->type_name("DIR");
-  command.add_option("--book", request->book, "Markdown, and a folder of its pages")
+  command.add_option("--book", request->report, "Markdown, and a folder of its pages")
       ->type_name("FILE");
   add_threads(parser, "perturbations at the same time");
   command.footer(

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_messages = 3;
 
-std::string warning(const service::Leftovers& left) {
+std::string warning(const service::UnfinishedJobs& left) {
   std::string ids = fmt::format("{}", fmt::join(left.first, ", "));
   if (left.count > left.first.size()) ids += ", ...";
   const std::string_view why =
@@ -57,7 +57,7 @@ std::string simulation_text(const service::Simulation& simulation, bool colour) 
     text += "\n" + explanation_text(explanation, simulation.trace);
   if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";
   for (const std::string& idle : simulation.idle_settings) text += "warning: " + idle + "\n";
-  for (const service::Leftovers& left : simulation.leftovers) text += warning(left) + "\n";
+  for (const service::UnfinishedJobs& left : simulation.leftovers) text += warning(left) + "\n";
   text += fmt::format("\nwritten to {}\n", printable(simulation.out));
   if (!simulation.report.empty())
     text += fmt::format("report   {}\n", printable(simulation.report));

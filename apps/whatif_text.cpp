@@ -58,9 +58,10 @@ std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out
 /// One line for each reason why verdicts among the rows shown may come from the model alone. Names
 /// are those of the rows.
 std::string doubts_text(const std::vector<Change>& shown) {
-  constexpr std::pair<Doubt, std::string_view> sentences[] = {
-      {Doubt::replay_error, "the effect is not larger than what the replay is off from reality"},
-      {Doubt::near_to_past,
+  constexpr std::pair<LowConfidenceReason, std::string_view> sentences[] = {
+      {LowConfidenceReason::replay_error,
+       "the effect is not larger than what the replay is off from reality"},
+      {LowConfidenceReason::near_to_past,
        "this run is nearly as near to reality as the replay, so it may be what was"}};
   std::string text;
   for (const auto& [doubt, sentence] : sentences) {
@@ -119,7 +120,7 @@ std::string losses_text(const service::WhatifAnswer& answer) {
                      aligned(rows));
 }
 
-std::string limits_text(const PastWorld& world) {
+std::string limits_text(const RecordedCluster& world) {
   std::string text =
       fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
   if (world.limits_unlimited > 0)

@@ -2,7 +2,7 @@
 
 /// What advice is worth on real durations: the bundled Venus rows are submitted in order, each with
 /// metadata that is made up (nobody published any; schedmate/workload.hpp), and finish after their
-/// real duration. Since the way metadata is made decides what it can tell, four ways stand beside
+/// real duration. Since the way metadata is made decides what it can show, four ways stand beside
 /// each other:
 ///   by duration  a job has the template of the user's previous job of that shape when their
 ///                durations are within a factor 2: it leaks, and shows only the upper bound
@@ -84,7 +84,7 @@ class Replay {
         tally.inside += advice.p10.count() <= std::max(1.0, actual) && actual <= advice.p90.count();
       }
       const KnownJob known = known_job(trace_, i);
-      const Entering entering{known, job.submit};
+      const EnteringJob entering{known, job.submit};
       tallies["last_k"].add(by_last[job.vc](entering).run_time.count(), actual);
       tallies["user_mean"].add(by_user[job.vc](entering).run_time.count(), actual);
     }

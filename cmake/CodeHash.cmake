@@ -1,6 +1,6 @@
 # schedmate_code_hash(TARGET NAME FILE...): compiles into the target `extern const std::string_view
 # NAME` in namespace schedmate::embedded, a SHA-256 of these sources. Lines that are empty or comments alone do
-# not count: a mended sentence decides no row.
+# not count: a changed sentence decides no row.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(all "")
   foreach(name ${FILES})

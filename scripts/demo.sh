@@ -92,7 +92,7 @@ advisor() {
   ask 72 carol "$small --epochs 30"
 }
 
-# LOG FLAG...: a run of the example trainer. Its shell tells of a kill, as that of a batch script does.
+# LOG FLAG...: a run of the example trainer. Its shell reports a kill, as that of a batch script does.
 train() {
   local log=$1
   bash -c 'python3 "$@"; exit $?' batch_script examples/trainer/train.py \

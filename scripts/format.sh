@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# format.sh [--check]: formats the C++ files of the tree, or tells which ones are not. Exit code 77
+# format.sh [--check]: formats the C++ files of the tree, or lists which ones are not. Exit code 77
 # (ctest: skipped) when clang-format 19 is absent.
 set -euo pipefail
 cd "$(dirname "$0")/.."

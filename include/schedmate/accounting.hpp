@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What Slurm's accounting (`sacct --parsable2`, `sacct --json`) tells of past jobs, down to the
+/// What Slurm's accounting (`sacct --parsable2`, `sacct --json`) reports of past jobs, down to the
 /// nodes they had and the limits they asked for. trace.hpp reads the same files for the simulator
 /// alone; this header serves whoever compares with what really happened, as `whatif` does
 /// (docs/formats/whatif.md; the fields are in docs/formats/sacct.md).
@@ -77,14 +77,14 @@ struct AccountingDump {
 struct AccountingOptions {
   /// A bad row is an error instead of a counted skip.
   bool strict = false;
-  /// Told the share of the file that is read, 0 to 1, by the thread that reads.
+  /// Called with the share of the file that is read, 0 to 1, by the thread that reads.
   std::function<void(double done)> progress{};
 };
 
 /// Reads a dump in one pass, .gz and .zst alike. It counts and skips bad rows while they are at
 /// most one in ten. Errors: invalid when the file is absent, is not such a dump, lacks a field that
 /// is needed, has no job that started, or has too many bad rows; the message says where and how to
-/// mend it.
+/// fix it.
 [[nodiscard]] Result<AccountingDump> read_accounting(const std::string& path,
                                                      const AccountingOptions& options);
 

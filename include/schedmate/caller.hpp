@@ -21,7 +21,7 @@ struct Caller {
   std::string user;
   Role role = Role::owner;
 
-  /// Whether the answer may tell jobs of this user apart.
+  /// Whether the answer may distinguish jobs of this user.
   [[nodiscard]] bool may_see_jobs_of(std::string_view owner) const {
     return role == Role::cluster_operator || (!user.empty() && user == owner);
   }

@@ -24,7 +24,7 @@ struct FailureCosts {
   Seconds manual_restart{3600};  ///< until its owner has started it again
   Seconds handled_restart{60};   ///< until the Failure Handler has
   double missed_share = 0;       ///< of infrastructure's, that the handler takes for the user's
-  /// Of FAILED jobs and of failures of the script's, that it starts again in vain.
+  /// Of FAILED jobs and of failures of the script's, that it restarts without effect.
   double false_share = 0;
   /// Of infrastructure's whose node fails the job once more at once, unless the handler left it
   /// out.
@@ -35,7 +35,7 @@ struct Costs {
   /// From a submission until there is advice. No job waits for it: what it meets later, a place
   /// in the profiler's queue or the way from there to its VC, is decided with it.
   Seconds advice{0};
-  /// Of jobs whose log tells their speed. A slow-down that is not seen is not acted on.
+  /// Of jobs whose log shows their speed. A slow-down that is not seen is not acted on.
   double tracked_share = 1;
   /// What the profiler saw of each profile of PackingTables, where that is not the truth (it ended
   /// before the utilisation was steady); empty: the truth.

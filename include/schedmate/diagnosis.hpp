@@ -5,7 +5,7 @@
 ///
 /// A verdict is a class with the line that names the cause. Nothing is executed here, and a node is
 /// named only when it is in the allocation that the caller gives. A log alone never condemns a
-/// machine: without a witness that agrees (witness.hpp) nobody is told to avoid a node.
+/// machine: without a witness that agrees (witness.hpp) nobody is advised to avoid a node.
 ///
 /// Values. `diagnose` may run in several threads at once when the functions of its input may.
 
@@ -49,7 +49,7 @@ struct LogEvidence {
 };
 
 /// The same failure in earlier jobs of the history.
-struct SeenBefore {
+struct EarlierOccurrences {
   std::size_t jobs = 0, users = 0;
   /// When the first and the last of them ended.
   SimTime first, last;
@@ -71,7 +71,7 @@ struct Diagnosis {
   /// Of the allocation only, and only where a witness agrees.
   std::vector<std::string> nodes;
   Recommendation recommendation = Recommendation::notify;
-  /// What to test, restart or tell whom, in words.
+  /// What to test or restart, or whom to notify, in words.
   std::string advice;
   /// 0 to 1: the share of right verdicts to expect from the rule.
   double confidence = 0;
@@ -82,7 +82,7 @@ struct Diagnosis {
   /// Equal for the same failure of another job: class, template of the line, its last frames.
   std::string fingerprint;
   /// Empty: never, or no history was asked.
-  std::optional<SeenBefore> seen;
+  std::optional<EarlierOccurrences> seen;
   /// Lines that a good run does not have. Their role says nothing.
   std::vector<LogEvidence> unseen;
   /// Locator and rule, or LOCATOR/model.
@@ -114,7 +114,7 @@ struct CauseClaim {
 };
 
 /// The seam of whoever may know the cause, such as a language model. The claim counts when the
-/// cited line bears it out. It never restarts a job elsewhere and names no node. Empty: not known.
+/// cited line confirms it. It never restarts a job elsewhere and names no node. Empty: not known.
 using CauseReader = std::function<std::optional<CauseClaim>(const OpenCause&)>;
 
 struct DiagnoseInput {

@@ -53,7 +53,7 @@ struct EmbedderOptions {
   /// {"text": ..., "vector": [...]}.
   ChatSettings server{.model = "bge-m3"};
   /// openai: clock, environment and the seed of the jitter.
-  ChatSurroundings around{};
+  ChatServices services{};
   /// Unset: 0.70 for lexical (measured), 0.90 for the others (paper 4.1).
   std::optional<double> threshold{};
   /// openai: texts in one request.

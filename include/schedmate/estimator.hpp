@@ -2,7 +2,7 @@
 #pragma once
 
 /// What is predicted of a job when it enters the queue. An `Estimator` is asked about a job that
-/// enters and is told of each job that has ended in its virtual cluster, so it cannot look ahead.
+/// enters and learns of each job that has ended in its virtual cluster, so it cannot look ahead.
 /// The rows that do (`oracle`, `noisy_oracle`, `limit` and the like) get a `Truth`, which only a
 /// replay has. Rows: src/policy/estimators.def; docs/policies.md says what each stands on. The
 /// paper's Advisor is one of them (paper 3.1).
@@ -26,7 +26,7 @@ struct GpuUse {
   bool operator==(const GpuUse&) const = default;
 };
 
-/// What is foretold of one job.
+/// What is predicted of one job.
 struct Prediction {
   /// Alone on its GPUs.
   FractionalSeconds run_time{0};
@@ -45,7 +45,7 @@ struct Prediction {
 };
 
 /// A job that enters. Valid during the call.
-struct Entering {
+struct EnteringJob {
   const KnownJob& job;
   SimTime now;
   /// Costs::advice has passed since its submission.
@@ -53,7 +53,7 @@ struct Entering {
 };
 
 /// A value that holds anything that answers `Prediction(const Entering&)`. If it also has
-/// `learn(const FinishedJob&)`, it is told of every end in its virtual cluster once, in order, and
+/// `learn(const FinishedJob&)`, it learns of every end in its virtual cluster once, in order, and
 /// before it is asked about later entries; it keeps what it needs. Copying copies what was learned,
 /// and each virtual cluster has a copy of its own. One thread at a time may use it.
 class Estimator {
@@ -61,7 +61,7 @@ class Estimator {
   Estimator() = default;
   template <class Made>
     requires(!std::is_same_v<std::remove_cvref_t<Made>, Estimator> &&
-             std::is_invocable_r_v<Prediction, std::decay_t<Made>&, const Entering&>)
+             std::is_invocable_r_v<Prediction, std::decay_t<Made>&, const EnteringJob&>)
   Estimator(Made&& made)  // NOLINT(google-explicit-constructor): as std::function
       : held_(std::make_unique<Held<std::decay_t<Made>>>(std::forward<Made>(made))) {}
   Estimator(const Estimator& other) : held_(other ? other.held_->copy() : nullptr) {}
@@ -74,14 +74,14 @@ class Estimator {
 
   explicit operator bool() const { return held_ != nullptr; }
   /// Not of an empty one.
-  Prediction operator()(const Entering& entering) const { return held_->ask(entering); }
+  Prediction operator()(const EnteringJob& entering) const { return held_->ask(entering); }
   void learn(const FinishedJob& job) const { held_->learn(job); }
 
  private:
   struct Any {
     virtual ~Any() = default;
     [[nodiscard]] virtual std::unique_ptr<Any> copy() const = 0;
-    virtual Prediction ask(const Entering& entering) = 0;
+    virtual Prediction ask(const EnteringJob& entering) = 0;
     virtual void learn(const FinishedJob& job) = 0;
   };
   template <class Made>
@@ -91,7 +91,7 @@ class Estimator {
     [[nodiscard]] std::unique_ptr<Any> copy() const override {
       return std::make_unique<Held>(made);
     }
-    Prediction ask(const Entering& entering) override { return made(entering); }
+    Prediction ask(const EnteringJob& entering) override { return made(entering); }
     void learn([[maybe_unused]] const FinishedJob& job) override {
       if constexpr (requires { made.learn(job); }) made.learn(job);
     }
@@ -101,7 +101,7 @@ class Estimator {
 };
 
 /// The same estimator; `look` sees every question and its answer.
-using EstimatorWatch = std::function<void(const Entering&, const Prediction&)>;
+using EstimatorWatch = std::function<void(const EnteringJob&, const Prediction&)>;
 [[nodiscard]] Estimator watched(Estimator estimator, EstimatorWatch look);
 
 /// One row of estimators.def.
@@ -125,7 +125,7 @@ struct AdvisorChoice {
 struct EstimatorInput {
   /// Of what is drawn.
   std::uint64_t seed = 1;
-  /// How GPU use that was foretold is scored.
+  /// How GPU use that was predicted is scored.
   SharingRule sharing{};
   /// In replays alone.
   std::optional<Truth> truth{};

@@ -4,7 +4,7 @@
 /// The seam of whoever carries out what is recommended of a failed attempt (paper 3.3, Failure
 /// Handler). The diagnosis, its witnesses and the caps (diagnosis.hpp, recovery.hpp) come before;
 /// the simulated cluster (src/sim/attempts.cpp) is one executor, what turns an order into actions
-/// on a real one (requeue without those nodes, test nodes, tell the owner) is another.
+/// on a real one (requeue without those nodes, test nodes, notify the owner) is another.
 
 #include <functional>
 #include <optional>

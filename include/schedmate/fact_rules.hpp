@@ -4,7 +4,8 @@
 /// General knowledge that facts are found with: names of models, data sets and optimisers, defaults
 /// of libraries, names of settings (rules/*.toml; docs/formats/rules.md). A value that is read once
 /// and never changes; threads may share it. Reading it takes about as long as reading a small job
-/// (25 ms): whoever reads many jobs keeps it, and reads it anew when the operator's folder changes.
+/// (25 ms): whoever reads many jobs keeps it, and reads it again when the operator's folder
+/// changes.
 
 #include <memory>
 #include <schedmate/facts.hpp>

@@ -61,7 +61,7 @@ struct Fact {
   [[nodiscard]] bool known() const { return value.index() != 0; }
 };
 
-/// What the job will do, as far as its code tells.
+/// What the job will do, as far as its code shows.
 enum class Outlook : std::uint8_t { runs, evaluation_only, fails_early };
 
 /// A candidate that lost, kept for --explain.

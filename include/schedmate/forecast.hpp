@@ -26,7 +26,7 @@ class Forecast {
   [[nodiscard]] virtual SimTime next_row(SimTime now) const = 0;
   /// Whether the answer at that instant is known already: submissions may yet change it.
   [[nodiscard]] virtual bool is_settled(SimTime now) const = 0;
-  /// Whether it foretells nothing more.
+  /// Whether it predicts nothing more.
   [[nodiscard]] virtual bool is_over(SimTime now) const = 0;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// What NVIDIA's management library (NVML) says of the GPUs of a node. A job can print any line,
-/// but cannot write this: it bears a diagnosis out or contradicts it (witness.hpp; paper 3.3,
+/// but cannot write this: it confirms a diagnosis or contradicts it (witness.hpp; paper 3.3,
 /// Failure Handler; docs/formats/diagnosis.md). Values; the functions may be called from any
 /// thread.
 
@@ -29,7 +29,7 @@ struct NvlinkState {
   std::optional<std::uint64_t> replay, recovery, crc_flit, crc_data;
 };
 
-/// One GPU. An empty field is one that this library or this GPU cannot tell, never a zero.
+/// One GPU. An empty field is one that this library or this GPU does not report, never a zero.
 struct GpuState {
   unsigned index = 0;
   std::string pci, uuid, name;

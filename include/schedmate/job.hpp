@@ -83,7 +83,7 @@ struct PairRate {
 struct PackingTables {
   std::vector<Profile> profiles;
   std::vector<PairRate> pairs;
-  /// For GPU use that was foretold; a profile has its score.
+  /// For GPU use that was predicted; a profile has its score.
   SharingRule sharing;
   [[nodiscard]] PairRate rate(std::uint32_t newcomer, std::uint32_t resident) const;
 };

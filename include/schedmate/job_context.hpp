@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The job behind the logs, as the scheduler that ran it tells: its allocation, its times, how it
+/// The job behind the logs, as the scheduler that ran it reports: its allocation, its times, how it
 /// ended (docs/formats/job.md). A diagnosis names a node only when the job had it.
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace schedmate {
 
-/// "" and empty = not told. Times stay as they were printed.
+/// "" and empty = not given. Times stay as they were printed.
 struct JobContext {
   std::string job_id, user, state, exit_code, start, end;
   /// Host names; with and without a domain they are the same node.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The jobs of a virtual cluster by number, and what is kept of each. A live cluster runs for
-/// months: ids only rise and jobs end, so a vector by id would grow for ever and a hash table would
+/// months: ids only rise and jobs end, so a vector by id would grow forever and a hash table would
 /// cost more than it holds. Here entries live in pages of consecutive ids that are freed once all
 /// their jobs are gone: memory follows the jobs that are there, however many there were (beside 56
 /// bytes for 256 ids since the oldest that is still there), and a look-up is two loads.

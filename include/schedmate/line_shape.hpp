@@ -4,7 +4,7 @@
 /// The seam of whoever may know how to read lines of a log that no rule knows, such as a language
 /// model (paper 3.2, Metric Tracker; docs/formats/logs.md). A shape is what lines have in common
 /// that differ in numbers only. The tracker asks what the places of a shape hold, and believes an
-/// answer only as far as all lines of the shape bear it out.
+/// answer only as far as all lines of the shape confirm it.
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ struct LineMeaning {
   [[nodiscard]] bool empty() const { return !step && !total && !epoch && !loss && !time; }
 };
 
-/// What the lines of a shape bear out of what was said about them.
+/// What the lines of a shape confirm of what was said about them.
 struct CheckedMeaning {
   LineMeaning kept;
   /// What does not count, and why.

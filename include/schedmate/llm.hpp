@@ -38,7 +38,7 @@ struct ChatRequest {
   std::string json_schema;
   int max_tokens = 1024;
   double temperature = 0;
-  /// Tells samples apart; 0 is not sent.
+  /// Distinguishes samples; 0 is not sent.
   std::uint64_t seed = 0;
   /// For the answer, retries included; 0 = the setting `deadline_s`.
   std::chrono::milliseconds patience{0};
@@ -147,7 +147,7 @@ struct ChatSettingRow {
     std::string_view name, const std::map<std::string, std::string>& table);
 
 /// What a chat needs of the process around it.
-struct ChatSurroundings {
+struct ChatServices {
   Clock clock;
   /// Variable -> value, "" = not set.
   std::function<std::string(std::string_view)> environment;
@@ -166,7 +166,7 @@ struct ChatSurroundings {
 
 /// Sends nothing yet. Errors: not_found (unknown kind), invalid (url, token or recording cannot be
 /// used), unavailable (kind `none`: "no model").
-[[nodiscard]] Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around);
+[[nodiscard]] Result<Chat> open_chat(const ChatSettings& settings, const ChatServices& services);
 
 /// One row of chats.def.
 struct ChatKind {

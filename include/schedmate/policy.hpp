@@ -51,10 +51,10 @@ struct JobInfo {
   bool sharing = false;
   /// Evicted, or its memory did not fit: never to share again.
   bool alone = false;
-  /// `profile` was measured on a GPU, not foretold.
+  /// `profile` was measured on a GPU, not predicted.
   bool profiled = false;
   /// Speed relative to running alone since `speed_since`, as its log shows it (paper 3.2, Metric
-  /// Tracker); empty when the log does not tell.
+  /// Tracker); empty when the log does not show it.
   std::optional<double> speed{};
   SimTime speed_since;
 
@@ -117,7 +117,7 @@ class Plan {
   /// Takes a running job off its GPUs; it goes back to the queue with its progress.
   void preempt(JobId job);
   /// Takes a running job off its GPUs without a checkpoint; it goes back to the queue and will
-  /// begin anew (paper 4.1, packing cancellation).
+  /// restart (paper 4.1, packing cancellation).
   void evict(JobId job);
   /// Asks to be called at `when` even if nothing happens; the earliest wish counts, until the next
   /// call.

@@ -23,7 +23,7 @@ struct PastFailure {
   std::vector<std::string> blamed;
   /// Nodes of the job; empty = not known.
   std::vector<std::string> allocation;
-  /// Training step that the job had reached. Empty: its log did not tell.
+  /// Training step that the job had reached. Empty: its log did not show it.
   std::optional<double> step;
   /// It is an earlier attempt of the job at hand.
   bool same_job = false;
@@ -32,9 +32,9 @@ struct PastFailure {
 /// Sums up the same failure in earlier jobs, newest first in `past`; empty when there is none. It
 /// names a node only when the job at hand and at least three of them had it, and a job only when
 /// the caller may see it, ten at most.
-[[nodiscard]] std::optional<SeenBefore> seen_before(std::span<const PastFailure> past,
-                                                    std::span<const std::string> allocation,
-                                                    const Caller& caller);
+[[nodiscard]] std::optional<EarlierOccurrences> seen_before(std::span<const PastFailure> past,
+                                                            std::span<const std::string> allocation,
+                                                            const Caller& caller);
 
 /// From how many on a recommendation is taken back: against requeue loops on deterministic errors
 /// and drains in series. Settings caps.*.

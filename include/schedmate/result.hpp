@@ -2,7 +2,7 @@
 #pragma once
 
 /// How things go wrong. An `Error` is a code and a sentence. What the caller does next decides on
-/// the code; the sentence says what is wrong, where, and how to mend it. "Cannot be placed now" is
+/// the code; the sentence says what is wrong, where, and how to fix it. "Cannot be placed now" is
 /// no error but a value. A broken invariant ends the program (SCHEDMATE_CHECK in base/check.hpp).
 
 #include <string>
@@ -13,7 +13,7 @@ namespace schedmate {
 
 /// The exit code of the program stands behind each (docs/formats/cli.md).
 enum class ErrorCode {
-  /// The input is wrong: mend it (exit 3).
+  /// The input is wrong: fix it (exit 3).
   invalid,
   /// No such name: choose another (exit 2).
   not_found,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How long a job may run, as far as similar jobs tell. A backfiller, an index policy, an expected
+/// How long a job may run, as far as similar jobs show. A backfiller, an index policy, an expected
 /// start and the advice for a time limit each read their own figure of it. Plain values, in
 /// seconds on the job's own GPUs.
 

@@ -72,8 +72,8 @@ struct ProfilerStage {
   int max_gpus = 8;                  ///< larger jobs are not profiled
   PartitionSpec nodes;               ///< the profiler's own nodes
   std::vector<std::string> lenders;  ///< VCs that give one node each, in turn
-  /// Jobs whose GPU use is foretold go straight to their VC (paper 4.1): all of them, or only those
-  /// that are expected to outlast `time`, as the others end in the profiler.
+  /// Jobs whose GPU use is predicted go straight to their VC (paper 4.1): all of them, or only
+  /// those that are expected to outlast `time`, as the others end in the profiler.
   enum class Bypass : std::uint8_t { none, outlasting, all } bypass = Bypass::none;
   std::string echo_vc;  ///< VC that follows its scaling (Defects::node_echo), or ""
 };

@@ -102,7 +102,7 @@ struct SimOptions {
   /// Of what the costs draw.
   std::uint64_t seed = 1;
   int threads = 1;
-  /// Told the share of jobs that have finished, from any of the threads.
+  /// Called with the share of jobs that have finished, from any of the threads.
   std::function<void(double done)> progress;
 
   /// One decision point of one VC. Valid during the call.

@@ -129,7 +129,8 @@ class Store {
 
   /// Changes with every change of jobs or texts, also one made by another process.
   virtual Result<std::uint64_t> version() = 0;
-  /// Tells this store from every other, for files derived from it; "" = gone with the process.
+  /// Distinguishes this store from every other, for files derived from it; "" = gone with the
+  /// process.
   [[nodiscard]] virtual std::string identity() const = 0;
   /// Waits until everything is on the disk and shortens the journal; rarely needed.
   virtual Result<void> flush() = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Sources beside a job's own log that can bear a diagnosis out: what the kernels of its nodes
+/// Sources beside a job's own log that can confirm a diagnosis: what the kernels of its nodes
 /// said, what their GPUs say (gpu_state.hpp), how the scheduler ended it. A job can print any line,
 /// but writes none of these, so only a witness makes a log's claim against the infrastructure sure
 /// (docs/formats/diagnosis.md). Ours, beside the paper's Failure Handler (3.3).
@@ -42,7 +42,7 @@ struct Witness {
   std::optional<bool> agrees;
   /// In words, for people.
   std::string says;
-  /// The most telling first.
+  /// The most relevant first.
   std::vector<WitnessEvent> events;
 };
 

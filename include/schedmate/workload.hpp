@@ -108,7 +108,7 @@ struct Workload {
   std::vector<FactCodes> facts;
   std::vector<PlaceCode> places;
   /// Of accounting; when there are any they count instead of `places`.
-  std::vector<JobPlace> told_places;
+  std::vector<JobPlace> reported_places;
   FactVocabulary vocabulary;
   std::vector<RecipeModel> models;
   /// Of the files, as sha256sum prints it.
@@ -116,7 +116,7 @@ struct Workload {
 };
 
 /// Takes the place of each row from accounting, and no facts; profiles stay as they are.
-void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
+void set_reported_places(Workload& workload, const std::vector<JobPlace>& place_of_row);
 
 /// The template of each row, numbered from 0 in the order in which they appear.
 [[nodiscard]] std::vector<std::uint32_t> cut_templates(const Trace& trace, TemplateCut cut);

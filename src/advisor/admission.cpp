@@ -43,8 +43,8 @@ bool agree_on(std::string_view name, const Fields& ours, const Fields& theirs) {
   return !name.empty() && !field(ours, name).empty() && field(ours, name) == field(theirs, name);
 }
 
-/// Do the facts tell what a job is well enough to overrule a flag that nobody knows?
-bool tell_enough(const Fields& ours, const Fields& theirs) {
+/// Do the facts show what a job is well enough to overrule a flag that nobody knows?
+bool are_comparable(const Fields& ours, const Fields& theirs) {
   return std::ranges::all_of(std::to_array<std::string_view>({"model_name", "dataset", "length"}),
                              [&](std::string_view name) {
                                return !field(ours, name).empty() && !field(theirs, name).empty();
@@ -56,7 +56,7 @@ bool is_harmless(const FlagDifference& each, const AdmissionCase& both, const Fl
   const FlagRule* rule = rules.find(each.name);
   const Fields& theirs = both.earlier.fields;
   if (rule != nullptr && !rule->field.empty()) return agree_on(rule->field, *both.ours, theirs);
-  return each.rule != "request" && tell_enough(*both.ours, theirs);
+  return each.rule != "request" && are_comparable(*both.ours, theirs);
 }
 
 /// Ratio of two flags that count amounts, where no facts are known.
@@ -178,7 +178,7 @@ Verdict judge(const AdmissionCase& both, const BothFlags& flags, const FlagRules
   return verdict;
 }
 
-double likeness(FlagClass relation) {
+double similarity(FlagClass relation) {
   switch (relation) {
     case FlagClass::same_job:
       return 1;

@@ -52,7 +52,7 @@ struct BothFlags {
                             const FlagRules& rules);
 
 /// How much an earlier submission of that relation counts, 0 to 1.
-[[nodiscard]] double likeness(FlagClass relation);
+[[nodiscard]] double similarity(FlagClass relation);
 
 inline constexpr std::size_t submissions_of_an_entry = 64;  ///< the user's latest are looked at
 

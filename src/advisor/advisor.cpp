@@ -30,7 +30,7 @@ Result<std::string> rule_of_unfinished(const AdviceCase& ours) {
                            : repeated->front().verdict.rule;
 }
 
-/// Of the nearest earlier submission alone: whatever came after it may have mended others.
+/// Of the nearest earlier submission alone: whatever came after it may have fixed others.
 Result<std::optional<EarlierFailure>> failure_of(const std::string& id, Store& store) {
   const auto record = store.get(id);
   if (!record) return tl::unexpected(record.error());
@@ -43,7 +43,7 @@ Result<std::optional<EarlierFailure>> failure_of(const std::string& id, Store& s
                         failure->fingerprint, 1 + same->size()};
 }
 
-/// Of other users' jobs neither id nor what tells whose they are.
+/// Of other users' jobs neither id nor what shows whose they are.
 std::vector<SimilarJob> shown(const AdviceCase& ours, std::span<const Matched<JobRecord>> matches) {
   std::vector<SimilarJob> similar;
   const Caller caller{ours.submission.user, ours.parts.role};

@@ -18,7 +18,7 @@ class ComparedJobs;
 [[nodiscard]] std::shared_ptr<ComparedJobs> compared_jobs();
 
 /// Of the jobs of a trace with this metadata; both outlive what is made. `compared`: of this
-/// workload, its rows in any order; null = made anew.
+/// workload, its rows in any order; null = made again.
 [[nodiscard]] std::function<Estimator(const AdvisorChoice&)> advisor_on(
     const Trace& trace, const Workload& workload, std::shared_ptr<ComparedJobs> compared = nullptr);
 

@@ -126,7 +126,7 @@ TEST_CASE("a resubmission is answered from memory, without reading again") {
   CHECK(advice.changes.empty());
 }
 
-TEST_CASE("why the earlier submission failed is told, and how often that was seen") {
+TEST_CASE("why the earlier submission failed is reported, and how often that was seen") {
   World world;
   world.submit("1", "ann", command);
   world.submit("9", "bob", "python other.py");
@@ -144,7 +144,7 @@ TEST_CASE("why the earlier submission failed is told, and how often that was see
   CHECK(advice.earlier_failure->reason == "a wrong shape");
   CHECK(advice.earlier_failure->seen == 2);
   CHECK(advice_json(advice).contains("\"fingerprint\": \"f\""));
-  world.finish("2", 1000);  // it was mended
+  world.finish("2", 1000);  // it was fixed
   CHECK_FALSE(world.submit("3", "ann", command, 2).earlier_failure);
 }
 

@@ -52,9 +52,9 @@ std::string verbatim(std::string_view command, const FlagDifference& flag) {
   return "";
 }
 
-class Carrier {
+class FactsCarryOver {
  public:
-  Carrier(Facts facts, std::string_view command, const FlagRules& rules)
+  FactsCarryOver(Facts facts, std::string_view command, const FlagRules& rules)
       : facts_(std::move(facts)), command_(command), rules_(rules) {}
 
   std::optional<Facts> carry(const std::vector<FlagDifference>& found) {
@@ -118,7 +118,7 @@ std::optional<Facts> carry_over(const Facts& earlier, std::string_view their_com
                                 std::string_view our_command, const FlagRules& rules) {
   const CommandFlags ours = read_command_flags(our_command, rules);
   const CommandFlags theirs = read_command_flags(their_command, rules);
-  return Carrier(earlier, our_command, rules).carry(compare_commands(ours, theirs, rules));
+  return FactsCarryOver(earlier, our_command, rules).carry(compare_commands(ours, theirs, rules));
 }
 
 }  // namespace schedmate

@@ -31,9 +31,9 @@ const Described& ComparedJobs::describe(const Trace& trace, const Workload& work
   return made;
 }
 
-Likeness ComparedJobs::likeness_of(const Described& ours, const Described& theirs) {
-  return likenesses_.get(ours.fields_id, theirs.fields_id,
-                         [&] { return likeness(*ours.row, *theirs.row); });
+Similarity ComparedJobs::similarity_of(const Described& ours, const Described& theirs) {
+  return similarities_.get(ours.fields_id, theirs.fields_id,
+                           [&] { return similarity(*ours.row, *theirs.row); });
 }
 
 Repetition ComparedJobs::repetition_of(const Described& ours, const Described& theirs) {

@@ -40,7 +40,7 @@ class ComparedJobs {
  public:
   /// Stays where it is. Every call must be for the same workload, its rows in any order.
   const Described& describe(const Trace& trace, const Workload& workload, std::size_t row);
-  Likeness likeness_of(const Described& ours, const Described& theirs);
+  Similarity similarity_of(const Described& ours, const Described& theirs);
   Repetition repetition_of(const Described& ours, const Described& theirs);
 
  private:
@@ -76,8 +76,8 @@ class ComparedJobs {
   std::mutex mutex_;
   std::map<std::array<std::uint32_t, 4>, Described> described_;  // by facts, place, GPUs, user
   std::map<Fields, std::uint32_t> fields_ids_;
-  Pairs<Likeness> likenesses_;     // by fields_id
-  Pairs<Repetition> repetitions_;  // by id
+  Pairs<Similarity> similarities_;  // by fields_id
+  Pairs<Repetition> repetitions_;   // by id
 };
 
 }  // namespace schedmate

@@ -17,7 +17,7 @@ constexpr auto normal_sample =
 constexpr double prior_weight = 3;  ///< of the whole made-up sample: forgotten after some dozens
 
 double weight_of(const Residual& residual, AdviceSource source) {
-  // The same user's like cases tell most; anybody's like cases outnumber them.
+  // The same user's like cases show most; anybody's like cases outnumber them.
   if (residual.source == source) return residual.same_user ? 1 : 0.2;
   return residual.same_user ? 0.1 : 0.02;
 }

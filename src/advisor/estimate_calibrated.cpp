@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The default estimate (docs/decisions/0011): matches weighted by likeness, age and trust, scaled
-/// to this job; those that ended early stay in as what they are; outliers go; without matches the
-/// user's last jobs; the interval comes from how far off past advice was.
+/// The default estimate (docs/decisions/0011): matches weighted by similarity, age and trust,
+/// scaled to this job; those that ended early stay in as what they are; outliers go; without
+/// matches the user's last jobs; the interval comes from how far off past advice was.
 
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ double weight_of(const PastRun& run, std::size_t later_ones, SimTime now) {
   constexpr double half_count = 3;
   const double half_life = FractionalSeconds(std::chrono::months(1)).count();
   const double age = std::max(0.0, FractionalSeconds(now - run.submit).count());
-  const double likeness = run.score * run.score;
-  return likeness * run.trust * std::exp2(-static_cast<double>(later_ones) / half_count) *
+  const double similarity = run.score * run.score;
+  return similarity * run.trust * std::exp2(-static_cast<double>(later_ones) / half_count) *
          std::exp2(-age / half_life);
 }
 
@@ -36,13 +36,13 @@ Weighted point_of(const PastRun& run, double weight) {
 }
 
 /// Runs weighted and by submission, newest first.
-struct Considered {
+struct CandidateRuns {
   std::vector<PastRun> runs;
   Sample sample;  ///< log durations, one for each run
 };
 
-Considered consider(std::span<const PastRun> matches, SimTime now) {
-  Considered considered{{matches.begin(), matches.end()}, {}};
+CandidateRuns consider(std::span<const PastRun> matches, SimTime now) {
+  CandidateRuns considered{{matches.begin(), matches.end()}, {}};
   std::ranges::stable_sort(considered.runs, std::ranges::greater(), &PastRun::submit);
   for (std::size_t i = 0; i < considered.runs.size(); ++i) {
     const PastRun& run = considered.runs[i];
@@ -53,7 +53,7 @@ Considered consider(std::span<const PastRun> matches, SimTime now) {
 
 /// Takes out completed runs that lie far off the others; early ends are no outliers, but a mode of
 /// their own. Returns how many went.
-std::size_t reject_outliers(Considered& considered) {
+std::size_t reject_outliers(CandidateRuns& considered) {
   constexpr std::size_t enough = 4;
   constexpr double far = 3.5;
   constexpr double least_spread = 0.1;  // runs that differ by a tenth are equal for this purpose
@@ -96,7 +96,7 @@ double spread_of(const Sample& sample, double centre, AdviceSource source) {
          (count + usual_counts_as);
 }
 
-double chance_of_early_end(const Considered& considered) {
+double chance_of_early_end(const CandidateRuns& considered) {
   double early = 0;
   for (std::size_t i = 0; i < considered.runs.size(); ++i)
     if (ended_early(considered.runs[i])) early += considered.sample[i].weight;
@@ -114,7 +114,7 @@ FractionalSeconds mean_duration(const Sample& sample) {
 Estimate estimate_calibrated(const EstimateInput& given) {
   EstimateInput input = given;
   Estimate estimate;
-  Considered considered = consider(input.matches, input.now);
+  CandidateRuns considered = consider(input.matches, input.now);
   if (!(total_weight(considered.sample) > 0)) {
     considered = consider(input.own.first(std::min(user_runs, input.own.size())), input.now);
     input.source = AdviceSource::user_history;

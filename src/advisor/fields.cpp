@@ -113,10 +113,10 @@ std::optional<Length> length_field(const Fields& fields) {
 }
 
 std::string embedding_text(const Fields& fields) {
-  constexpr auto telling = std::to_array<std::string_view>(
+  constexpr auto distinctive = std::to_array<std::string_view>(
       {"model_name", "model_family", "dataset", "task", "optimizer"});
   const auto known = std::ranges::count_if(
-      telling, [&](std::string_view name) { return !field(fields, name).empty(); });
+      distinctive, [&](std::string_view name) { return !field(fields, name).empty(); });
   if (known < 1) return "";
   std::string text;
   for (const auto& [name, value] : fields) {

@@ -33,14 +33,14 @@ bool same_request(const JobSource& ours, const JobRecord& theirs) {
   return ours.gpus == theirs.gpus && ours.nodes == theirs.nodes && ours.gpu_type == theirs.gpu_type;
 }
 
-struct Recall {
+struct KnownFactsLookup {
   const Submission& submission;
   const JobRecord& last;
   const Facts& before;
 };
 
 /// The facts of the last run, made those of this one, while its files are as they were.
-Result<bool> recall(const Recall& from, const AdvisorParts& parts, KnownFacts& known) {
+Result<bool> recall(const KnownFactsLookup& from, const AdvisorParts& parts, KnownFacts& known) {
   const JobSource& job = from.submission.job;
   if (from.last.closure.empty() || !same_request(job, from.last)) return false;
   auto closure = find_closure(parts.store, job.root, from.last.closure);

@@ -23,7 +23,7 @@ struct FieldRule {
   bool decisive = false;
 };
 
-/// Weights by how much a field tells whether two jobs are the same kind of work; chosen on labelled
+/// Weights by how much a field shows whether two jobs are the same kind of work; chosen on labelled
 /// jobs (bench/similar_labels.cpp), flat around these values.
 constexpr auto field_rules = std::to_array<FieldRule>({
     {"model_name", Kind::name, 3, true},    {"dataset", Kind::name, 3, true},
@@ -58,8 +58,8 @@ double length_agreement(std::string_view ours, std::string_view theirs) {
 double agreement(Kind kind, std::string_view ours, std::string_view theirs) {
   if (ours == theirs) return 1;
   if (kind == Kind::name) {
-    const NameLikeness likeness = compare_names(ours, theirs);
-    return likeness.sizes_differ || likeness.words < alike_names ? 0 : likeness.words;
+    const NameSimilarity similarity = compare_names(ours, theirs);
+    return similarity.sizes_differ || similarity.words < alike_names ? 0 : similarity.words;
   }
   if (kind == Kind::length) return length_agreement(ours, theirs);
   if (kind == Kind::word) return 0;
@@ -124,7 +124,7 @@ Match match_fields(const Fields& ours, const Fields& theirs) {
   return match;
 }
 
-Likeness likeness(const FieldRow& ours, const FieldRow& theirs) {
+Similarity similarity(const FieldRow& ours, const FieldRow& theirs) {
   bool decided = false;
   bool identified = false;
   const double score = compare(ours, theirs, [&](std::size_t i, double agreed) {

@@ -43,11 +43,11 @@ class FieldRow {
 };
 
 /// What a Match says, without the words.
-struct Likeness {
+struct Similarity {
   double score = 0;
   bool same_kind = false;
 };
-[[nodiscard]] Likeness likeness(const FieldRow& ours, const FieldRow& theirs);
+[[nodiscard]] Similarity similarity(const FieldRow& ours, const FieldRow& theirs);
 
 /// "same model_name, dataset; batch_size 64 here, 32 there".
 [[nodiscard]] std::string describe(const Match& match);

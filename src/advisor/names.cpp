@@ -94,7 +94,7 @@ std::string normal_name(std::string_view name) {
   return joined;
 }
 
-NameLikeness compare_names(std::string_view a, std::string_view b) {
+NameSimilarity compare_names(std::string_view a, std::string_view b) {
   Words words[2];
   Words size_words[2];
   const std::string_view names[2] = {a, b};
@@ -103,14 +103,14 @@ NameLikeness compare_names(std::string_view a, std::string_view b) {
       if (!word.empty()) (is_size(word) ? size_words : words)[side].insert(word);
     }
   }
-  NameLikeness likeness;
-  likeness.sizes_differ =
+  NameSimilarity similarity;
+  similarity.sizes_differ =
       lacks_some(size_words[0], size_words[1]) && lacks_some(size_words[1], size_words[0]);
   const auto all = words[0].size() + words[1].size();
   const auto common = std::ranges::count_if(
       words[0], [&](std::string_view word) { return words[1].contains(word); });
-  likeness.words = all == 0 ? 1.0 : 2.0 * static_cast<double>(common) / static_cast<double>(all);
-  return likeness;
+  similarity.words = all == 0 ? 1.0 : 2.0 * static_cast<double>(common) / static_cast<double>(all);
+  return similarity;
 }
 
 }  // namespace schedmate

@@ -14,10 +14,10 @@ namespace schedmate {
 [[nodiscard]] std::string normal_name(std::string_view name);
 
 /// How alike two normalised names are.
-struct NameLikeness {
+struct NameSimilarity {
   double words = 0;           ///< 0 to 1: shared words (Dice)
   bool sizes_differ = false;  ///< each has a size or number that the other lacks
 };
-[[nodiscard]] NameLikeness compare_names(std::string_view a, std::string_view b);
+[[nodiscard]] NameSimilarity compare_names(std::string_view a, std::string_view b);
 
 }  // namespace schedmate

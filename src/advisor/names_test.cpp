@@ -7,8 +7,8 @@ namespace schedmate {
 namespace {
 
 bool same(std::string_view a, std::string_view b) {
-  const NameLikeness likeness = compare_names(normal_name(a), normal_name(b));
-  return !likeness.sizes_differ && likeness.words >= 0.6;
+  const NameSimilarity similarity = compare_names(normal_name(a), normal_name(b));
+  return !similarity.sizes_differ && similarity.words >= 0.6;
 }
 
 TEST_CASE("a name is the same in every spelling") {
@@ -27,7 +27,7 @@ TEST_CASE("a path leaves no folder and no person's name") {
   CHECK(normal_name("$DATA/jane/bert-base") == "bert-b");
 }
 
-TEST_CASE("sizes and numbers tell names apart, a missing size does not") {
+TEST_CASE("sizes and numbers distinguish names, a missing size does not") {
   CHECK(!same("LLaMA-7B", "LLaMA-13B"));
   CHECK(!same("CIFAR-10", "CIFAR-100"));
   CHECK(!same("ViT-B/16", "ViT-L/16"));

@@ -58,7 +58,7 @@ template <PastJobs Jobs>
   for (const SimilarText& text : *texts) {
     const auto done = jobs.of_text(text.text_id, [&]<class Visited>(Visited&& job) {
       if (!has_run(job)) return;
-      const Likeness alike = jobs.likeness_to(job);
+      const Similarity alike = jobs.similarity_to(job);
       const double score =
           options.paper ? text.score : mixed_score(text.score, alike.score, options.similar_cosine);
       if ((options.paper || alike.same_kind) && score >= threshold_of(options))
@@ -84,7 +84,7 @@ struct OrderOptions {
 
 /// The submission at hand.
 template <class User>
-struct AtHand {
+struct CurrentSubmission {
   User user;
   std::int64_t gpus = 0;
   SimTime submit;
@@ -117,7 +117,7 @@ class OrderOfAdvice {
   OrderOfAdvice(Jobs& jobs, const OrderOptions& options) : jobs_(jobs), options_(options) {}
 
   /// Errors: those of the store. A search that fails takes nothing from the rest of the advice.
-  Result<PastAdvice<Job>> run(const AtHand<User>& ours) {
+  Result<PastAdvice<Job>> run(const CurrentSubmission<User>& ours) {
     PastAdvice<Job> made;
     if (options_.admission)
       if (auto done = admit(made); !done) return tl::unexpected(done.error());
@@ -138,7 +138,7 @@ class OrderOfAdvice {
     for (auto& [job, verdict] : *repeated) {
       if (!has_run(job)) continue;
       PastRun run = past_run(job);
-      run.score = likeness(verdict.relation);
+      run.score = similarity(verdict.relation);
       run.scale = verdict.scale;
       made.matches.push_back({std::move(job), std::move(run), std::move(verdict.rule)});
     }
@@ -161,7 +161,7 @@ class OrderOfAdvice {
     if (!made.matches.empty()) made.source = AdviceSource::similar;
   }
 
-  Result<void> estimate(const AtHand<User>& ours, PastAdvice<Job>& made) {
+  Result<void> estimate(const CurrentSubmission<User>& ours, PastAdvice<Job>& made) {
     std::map<User, double> trust;
     std::vector<PastRun> matches;
     for (Matched<Job>& each : made.matches) {

@@ -16,19 +16,19 @@ namespace {
 using testing::near;
 
 /// What it is to the job at hand, and how it went.
-struct ToldJob {
+struct GivenJob {
   int number = 0;  ///< rises by submission
   std::string user = "ann";
   std::int64_t gpus = 1;
   std::int64_t duration_s = 100;
   FlagClass relation = FlagClass::another_job;
-  double likeness = 0;
+  double similarity = 0;
   EndState state = EndState::completed;
   bool late = false;  ///< its advice was too short
 };
 
-bool has_run(const ToldJob& job) { return job.state != EndState::unknown; }
-PastRun past_run(const ToldJob& job) {
+bool has_run(const GivenJob& job) { return job.state != EndState::unknown; }
+PastRun past_run(const GivenJob& job) {
   PastRun run;
   run.id = std::to_string(job.number);
   run.user = job.user;
@@ -37,20 +37,20 @@ PastRun past_run(const ToldJob& job) {
   run.duration = Seconds(job.duration_s);
   return run;
 }
-std::optional<Residual> residual_of(const ToldJob& job) {
+std::optional<Residual> residual_of(const GivenJob& job) {
   return Residual{job.late ? 1.0 : 0.0, AdviceSource::similar, false};
 }
-bool outlasted(const ToldJob& job) { return job.late; }
-int submission_order(const ToldJob& job) { return job.number; }
+bool outlasted(const GivenJob& job) { return job.late; }
+int submission_order(const GivenJob& job) { return job.number; }
 
 /// Every job has a text of its own, all equally near.
-struct ToldJobs {
-  using Job = ToldJob;
-  std::vector<ToldJob> newest_first;
+struct GivenJobs {
+  using Job = GivenJob;
+  std::vector<GivenJob> newest_first;
   bool embedder_answers = true;
 
   Result<void> visit_if(const auto& wanted, std::size_t count, const auto& visit) const {
-    for (const ToldJob& job : newest_first)
+    for (const GivenJob& job : newest_first)
       if (wanted(job) && count > 0) {
         visit(job);
         --count;
@@ -61,41 +61,43 @@ struct ToldJobs {
   Result<std::vector<SimilarText>> nearest() const {
     if (!embedder_answers) return fail(ErrorCode::unavailable, "no answer");
     std::vector<SimilarText> texts;
-    for (const ToldJob& job : newest_first)
+    for (const GivenJob& job : newest_first)
       texts.push_back({static_cast<std::uint64_t>(job.number), 1});
     return texts;
   }
   Result<void> of_text(std::uint64_t id, const auto& visit) const {
-    return visit_if([&](const ToldJob& job) { return std::cmp_equal(job.number, id); }, 1, visit);
+    return visit_if([&](const GivenJob& job) { return std::cmp_equal(job.number, id); }, 1, visit);
   }
   Result<void> of_user(const std::string& user, std::size_t count, const auto& visit) const {
-    return visit_if([&](const ToldJob& job) { return job.user == user; }, count, visit);
+    return visit_if([&](const GivenJob& job) { return job.user == user; }, count, visit);
   }
   Result<void> of_all(std::size_t count, const auto& visit) const {
-    return visit_if([](const ToldJob&) { return true; }, count, visit);
+    return visit_if([](const GivenJob&) { return true; }, count, visit);
   }
-  Verdict verdict_on(const ToldJob& job) const {
+  Verdict verdict_on(const GivenJob& job) const {
     return {job.relation, "verdict " + std::to_string(job.number), 1};
   }
-  Likeness likeness_to(const ToldJob& job) const { return {job.likeness, job.likeness > 0}; }
-  double scale_from(const ToldJob&) const { return 2; }
+  Similarity similarity_to(const GivenJob& job) const {
+    return {job.similarity, job.similarity > 0};
+  }
+  double scale_from(const GivenJob&) const { return 2; }
 };
 
-PastAdvice<ToldJob> order(ToldJobs jobs, std::optional<std::size_t> top = std::nullopt) {
+PastAdvice<GivenJob> order(GivenJobs jobs, std::optional<std::size_t> top = std::nullopt) {
   const OrderOptions options{**find_estimate("calibrated"), {}, true, top};
   auto made = OrderOfAdvice(jobs, options).run({"ann", 4, at(1000)});
   REQUIRE(made);
   return *std::move(made);
 }
 
-std::string numbers_of(const PastAdvice<ToldJob>& made) {
+std::string numbers_of(const PastAdvice<GivenJob>& made) {
   std::string text;
-  for (const Matched<ToldJob>& each : made.matches) text += each.run.id + " ";
+  for (const Matched<GivenJob>& each : made.matches) text += each.run.id + " ";
   return text;
 }
 
 TEST_CASE("earlier submissions go before similar jobs, the nearest relation first, then newest") {
-  const auto made = order({{{.number = 5, .likeness = 1},
+  const auto made = order({{{.number = 5, .similarity = 1},
                             {.number = 4, .relation = FlagClass::scaled},
                             {.number = 3, .relation = FlagClass::same_job},
                             {.number = 2, .relation = FlagClass::scaled},
@@ -110,10 +112,10 @@ TEST_CASE("earlier submissions go before similar jobs, the nearest relation firs
 TEST_CASE("a submission without a run gives the rule; similar jobs give the runs, the best first") {
   const auto made =
       order({{{.number = 5, .relation = FlagClass::same_job, .state = EndState::unknown},
-              {.number = 4, .likeness = 0.8},
-              {.number = 3, .likeness = 0.9},
-              {.number = 2, .user = "bob", .likeness = 0.8},
-              {.number = 1, .likeness = 0.1}}});
+              {.number = 4, .similarity = 0.8},
+              {.number = 3, .similarity = 0.9},
+              {.number = 2, .user = "bob", .similarity = 0.8},
+              {.number = 1, .similarity = 0.1}}});
   CHECK(made.source == AdviceSource::similar);
   CHECK(made.rule == "verdict 5");
   CHECK(numbers_of(made) == "3 4 2 ");
@@ -122,7 +124,7 @@ TEST_CASE("a submission without a run gives the rule; similar jobs give the runs
 }
 
 TEST_CASE("runs of a user whose jobs outlast their advice are trusted less") {
-  ToldJobs jobs{{{.number = 9, .likeness = 1}, {.number = 8, .user = "bob", .likeness = 1}}};
+  GivenJobs jobs{{{.number = 9, .similarity = 1}, {.number = 8, .user = "bob", .similarity = 1}}};
   for (int number = 7; number > 0; --number)
     jobs.newest_first.push_back({.number = number, .user = "bob", .late = true});
   const auto made = order(jobs);
@@ -133,9 +135,9 @@ TEST_CASE("runs of a user whose jobs outlast their advice are trusted less") {
 
 TEST_CASE(
     "without a match, or an answer of the embedder, the user's runs with as many GPUs count") {
-  ToldJobs jobs{{{.number = 4, .gpus = 8, .duration_s = 9, .likeness = 0.1},
-                 {.number = 3, .gpus = 4, .duration_s = 500},
-                 {.number = 2, .user = "bob", .gpus = 4, .duration_s = 7}}};
+  GivenJobs jobs{{{.number = 4, .gpus = 8, .duration_s = 9, .similarity = 0.1},
+                  {.number = 3, .gpus = 4, .duration_s = 500},
+                  {.number = 2, .user = "bob", .gpus = 4, .duration_s = 7}}};
   for (const bool answers : {true, false}) {
     jobs.embedder_answers = answers;
     const auto made = order(jobs);

@@ -49,7 +49,7 @@ concept PastJobs =
       { jobs.of_all(std::size_t{}, visit) } -> std::same_as<Result<void>>;
       /// The job at hand against an earlier submission of its program by its user.
       { jobs.verdict_on(job) } -> std::same_as<Verdict>;
-      { jobs.likeness_to(job) } -> std::same_as<Likeness>;
+      { jobs.similarity_to(job) } -> std::same_as<Similarity>;
       /// Its duration times this is that of the job at hand, by their fields.
       { jobs.scale_from(job) } -> std::same_as<double>;
     };

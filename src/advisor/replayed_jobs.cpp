@@ -68,9 +68,9 @@ Verdict ReplayedJobs::verdict_on(const ReplayedJob& earlier) const {
   return verdict;
 }
 
-Likeness ReplayedJobs::likeness_to(const ReplayedJob& earlier) {
+Similarity ReplayedJobs::similarity_to(const ReplayedJob& earlier) {
   if (alike_to_ != earlier.described->fields_id)
-    alike_ = compared_.likeness_of(*ours_, *earlier.described);
+    alike_ = compared_.similarity_of(*ours_, *earlier.described);
   alike_to_ = earlier.described->fields_id;
   return alike_;
 }

@@ -40,7 +40,7 @@ struct ReplayedJob {
 /// What PastJob asks of it.
 [[nodiscard]] inline bool has_run(const ReplayedJob& job) { return job.state != EndState::unknown; }
 [[nodiscard]] inline PastRun past_run(const ReplayedJob& job) {
-  PastRun run;  // nobody is told its name
+  PastRun run;  // nobody sees its name
   run.submit = job.submit;
   run.state = job.state;
   run.duration = job.duration;
@@ -89,7 +89,7 @@ class ReplayedJobs {
     return {};
   }
   [[nodiscard]] Verdict verdict_on(const ReplayedJob& earlier) const;
-  [[nodiscard]] Likeness likeness_to(const ReplayedJob& earlier);
+  [[nodiscard]] Similarity similarity_to(const ReplayedJob& earlier);
   [[nodiscard]] double scale_from(const ReplayedJob& earlier) const;
 
  private:
@@ -121,7 +121,7 @@ class ReplayedJobs {
   const Described* ours_ = nullptr;
   std::uint32_t user_ = 0;
   std::optional<std::uint32_t> alike_to_;  // mostly the same fields as the job asked for before
-  Likeness alike_;
+  Similarity alike_;
 };
 
 }  // namespace schedmate

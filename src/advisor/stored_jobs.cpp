@@ -68,8 +68,8 @@ Verdict StoredJobs::verdict_on(const JobRecord& earlier) const {
   return judge({ours_.submission, &ours_.fields, earlier}, ours_.rules);
 }
 
-Likeness StoredJobs::likeness_to(const JobRecord& earlier) const {
-  return likeness(row_, FieldRow(earlier.fields));
+Similarity StoredJobs::similarity_to(const JobRecord& earlier) const {
+  return similarity(row_, FieldRow(earlier.fields));
 }
 
 double StoredJobs::scale_from(const JobRecord& earlier) const {

@@ -27,14 +27,14 @@ namespace schedmate {
 class StoredJobs {
  public:
   using Job = JobRecord;
-  struct AtHand {
+  struct CurrentSubmission {
     const Submission& submission;  ///< a record with its id is no past job
     const Fields& fields;
     const FlagRules& rules;
     bool unfinished = false;  ///< of_entry() gives jobs that have not ended, too
   };
   /// All of it outlives the object.
-  StoredJobs(Store& store, TextIndex& index, const AtHand& ours)
+  StoredJobs(Store& store, TextIndex& index, const CurrentSubmission& ours)
       : store_(store), index_(index), ours_(ours), row_(ours.fields) {}
 
   template <class Visit>
@@ -58,7 +58,7 @@ class StoredJobs {
     return each({.finished = true, .limit = count}, visit);
   }
   [[nodiscard]] Verdict verdict_on(const JobRecord& earlier) const;
-  [[nodiscard]] Likeness likeness_to(const JobRecord& earlier) const;
+  [[nodiscard]] Similarity similarity_to(const JobRecord& earlier) const;
   [[nodiscard]] double scale_from(const JobRecord& earlier) const;
 
  private:
@@ -78,7 +78,7 @@ class StoredJobs {
 
   Store& store_;
   TextIndex& index_;
-  AtHand ours_;
+  CurrentSubmission ours_;
   FieldRow row_;
 };
 

@@ -36,7 +36,7 @@ std::string repeated_ids(Store& store, bool unfinished) {
   return ids;
 }
 
-TEST_CASE("earlier submissions come by likeness, then newest first, without the one at hand") {
+TEST_CASE("earlier submissions come by similarity, then newest first, without the one at hand") {
   const auto store = open_store("memory").value();
   int number = 0;
   for (const char* more : {"", " --seed 1", " --batch_size 9", " --dataset other", " --wd 1"}) {
@@ -50,7 +50,7 @@ TEST_CASE("earlier submissions come by likeness, then newest first, without the 
   CHECK(repeated_ids(*store, true) == "j1 j0 j4 j2 ");
 }
 
-TEST_CASE("a record tells its run and how its advice came out") {
+TEST_CASE("a record gives its run and how its advice came out") {
   JobRecord record = stored_record("j", 5, "");
   CHECK(!has_run(record));
   record.outcome.emplace().duration = Seconds(200);

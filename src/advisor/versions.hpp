@@ -55,7 +55,7 @@ struct TreeAccess {
 [[nodiscard]] std::string git_commit(const TreeAccess& tree, const std::string& root);
 
 /// Facts of an earlier submission made those of this one, whose command differs in flags only.
-/// Nothing when a changed flag may change a fact in a way that only reading can tell.
+/// Nothing when a changed flag may change a fact in a way that only reading can show.
 [[nodiscard]] std::optional<Facts> carry_over(const Facts& earlier, std::string_view their_command,
                                               std::string_view our_command, const FlagRules& rules);
 

@@ -17,7 +17,7 @@ class WorkloadAdvisor::Memory {
       : trace_(trace), workload_(workload), options_(options), jobs_(*options.compared) {}
 
   void learn(std::uint32_t row) { jobs_.add(ended_job(row)); }
-  Estimate advise(const Entering& at);
+  Estimate advise(const EnteringJob& at);
   /// Mean GPU use of the best matches of the latest advice (paper 4.1).
   [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
 
@@ -38,7 +38,7 @@ class WorkloadAdvisor::Memory {
   std::vector<Matched<ReplayedJob>> matches_;     // of the latest advice, best first
 };
 
-Estimate WorkloadAdvisor::Memory::advise(const Entering& at) {
+Estimate WorkloadAdvisor::Memory::advise(const EnteringJob& at) {
   const Described& ours = options_.compared->describe(trace_, workload_, at.job.number);
   jobs_.look_from(ours, at.job.user);
   const OrderOptions options{*options_.estimate, options_.similarity, options_.admission,
@@ -104,9 +104,11 @@ void WorkloadAdvisor::learn(const FinishedJob& ended) {
   memory_->learn(static_cast<std::uint32_t>(ended.job.number));
 }
 
-Estimate WorkloadAdvisor::advise_row(const Entering& entering) { return memory_->advise(entering); }
+Estimate WorkloadAdvisor::advise_row(const EnteringJob& entering) {
+  return memory_->advise(entering);
+}
 
-Prediction WorkloadAdvisor::operator()(const Entering& entering) {
+Prediction WorkloadAdvisor::operator()(const EnteringJob& entering) {
   const Estimate made = advise_row(entering);
   return {.run_time = made.p50,
           .distribution = RunTimeDistribution{made.mean, made.p10, made.p50, made.p90},

@@ -41,9 +41,9 @@ class WorkloadAdvisor {
   /// A job of the workload that has ended.
   void learn(const FinishedJob& ended);
   /// The estimate of advise(), after all that has been learned.
-  [[nodiscard]] Estimate advise_row(const Entering& entering);
+  [[nodiscard]] Estimate advise_row(const EnteringJob& entering);
   /// The same as a prediction: the median and the mean GPU use of the matches.
-  Prediction operator()(const Entering& entering);
+  Prediction operator()(const EnteringJob& entering);
 
  private:
   class Memory;

@@ -122,15 +122,15 @@ std::map<AdviceSource, int> compare(const Trace& trace, const Workload& workload
       in_loop.learn(finished_job(trace, ended, end));
     }
     const Estimate expected = whole.advise_row(row);
-    const Estimate said = in_loop.advise_row({known_job(trace, row), job.submit});
+    const Estimate advice = in_loop.advise_row({known_job(trace, row), job.submit});
     CAPTURE(row);
     CAPTURE(name_of(expected.source));
-    REQUIRE(name_of(said.source) == name_of(expected.source));
-    REQUIRE(said.p50.count() == expected.p50.count());
-    REQUIRE(said.p10.count() == expected.p10.count());
-    REQUIRE(said.p90.count() == expected.p90.count());
-    REQUIRE(said.runs == expected.runs);
-    ++sources[said.source];
+    REQUIRE(name_of(advice.source) == name_of(expected.source));
+    REQUIRE(advice.p50.count() == expected.p50.count());
+    REQUIRE(advice.p10.count() == expected.p10.count());
+    REQUIRE(advice.p90.count() == expected.p90.count());
+    REQUIRE(advice.runs == expected.runs);
+    ++sources[advice.source];
     running.emplace(job.submit + job.duration, row);
   }
   return sources;

@@ -27,7 +27,7 @@ struct AgentSettings {
   std::int64_t context_tokens = 8192;  ///< of the server; prompts are trimmed to fit
   std::int64_t answer_tokens = 1000;   ///< most for one reply
   std::chrono::seconds deadline{120};  ///< for all samples together
-  int samples = 1;                     ///< asked of each model
+  int samples = 1;                     ///< requested from each model
   double doubtful_below = 0;           ///< known facts below this confidence are asked for again
   std::uint64_t seed = 1;
 };

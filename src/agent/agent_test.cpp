@@ -133,8 +133,8 @@ TEST_CASE("tool calls, tokens and time are limits") {
 
 TEST_CASE("an unreadable reply is asked for again, twice at most") {
   SmallJobTree small;
-  Script mends{.lines = {"I think that", good_answer}, .asked = {}};
-  CHECK(fill(small, mends).has_value());
+  Script corrected{.lines = {"I think that", good_answer}, .asked = {}};
+  CHECK(fill(small, corrected).has_value());
   Script never{.lines = {"no"}, .asked = {}};
   const auto outcome = fill(small, never);
   REQUIRE_FALSE(outcome);
@@ -185,7 +185,7 @@ TEST_CASE("prompts fit an 8 k context, whatever the tree and the log look like")
   CHECK(script.asked[0].messages[0].text.find("left out") != std::string::npos);
 }
 
-TEST_CASE("a server with a smaller context than told gets shorter prompts") {
+TEST_CASE("a server with a smaller context than configured gets shorter prompts") {
   SmallJobTree small;
   small.found().files_read.assign(2000, "configs/some_long_name_of_a_file.yaml");
   int refused = 0;

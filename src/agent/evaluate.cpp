@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-/// One model that cites a proving line; a log tells what ran, not what will.
+/// One model that cites a proving line; a log shows what ran, not what will.
 constexpr double code_confidence = 0.7;
 constexpr double log_confidence = 0.5;
 constexpr std::size_t longest_evidence = 240;
@@ -105,7 +105,7 @@ tl::expected<const Binding*, std::string> Evaluator::proof_in(const Source& sour
     std::string objected = objection(claim, binding);
     if (objected.empty() && source.text != nullptr) objected = overridden(claim, binding);
     if (objected.empty()) return &binding;
-    if (!sets) why = objected;  // what the field's own key says tells more than its neighbours
+    if (!sets) why = objected;  // what the field's own key says counts for more than its neighbours
     sets = sets || objected != not_set;
   }
   return tl::unexpected(why);
@@ -232,7 +232,7 @@ bool Evaluator::contested(const Claim& claim) {
 
 /// `if args.arch == "vgg": net = VGG()` counts only when the job says vgg somewhere.
 bool Evaluator::selectable(const Binding& binding) const {
-  const auto said = [&](const std::string& literal) {
+  const auto names_it = [&](const std::string& literal) {
     const std::string wanted = squeezed(literal);
     if (wanted.empty()) return true;
     const auto in = [&](std::string_view text) {
@@ -244,7 +244,7 @@ bool Evaluator::selectable(const Binding& binding) const {
       return in(shown(entry.second.value)) || std::ranges::any_of(entry.second.evidence, proves);
     });
   };
-  return binding.chosen_by.empty() || std::ranges::any_of(binding.chosen_by, said);
+  return binding.chosen_by.empty() || std::ranges::any_of(binding.chosen_by, names_it);
 }
 
 /// What the command itself sets, and what cannot be true of this job.

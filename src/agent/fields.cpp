@@ -32,21 +32,21 @@ std::optional<double> as_number(const FactValue& value) {
   return std::nullopt;
 }
 
-std::optional<FactValue> whole_value(const FactValue& said) {
-  const auto number = as_number(said);
+std::optional<FactValue> whole_value(const FactValue& claimed) {
+  const auto number = as_number(claimed);
   if (!number || !(*number >= 1) || *number > 1e9 || *number != std::floor(*number)) return {};
   return static_cast<std::int64_t>(*number);
 }
 
-std::optional<FactValue> number_value(const FactValue& said) {
-  const auto number = as_number(said);
+std::optional<FactValue> number_value(const FactValue& claimed) {
+  const auto number = as_number(claimed);
   if (!number || !(*number > 0) || *number > 1e15) return {};
   if (*number == std::floor(*number)) return static_cast<std::int64_t>(*number);
   return *number;
 }
 
-std::optional<FactValue> length_value(const FactValue& said) {
-  const auto* length = std::get_if<Length>(&said);
+std::optional<FactValue> length_value(const FactValue& claimed) {
+  const auto* length = std::get_if<Length>(&claimed);
   constexpr std::array<std::string_view, 5> units = {"epochs", "steps", "samples", "env steps",
                                                      "kimg"};
   if (length == nullptr || std::ranges::find(units, length->unit) == units.end()) return {};
@@ -55,8 +55,9 @@ std::optional<FactValue> length_value(const FactValue& said) {
   return *length;
 }
 
-std::optional<FactValue> listed(const FactValue& said, std::initializer_list<const char*> words) {
-  const auto* text = std::get_if<std::string>(&said);
+std::optional<FactValue> listed(const FactValue& claimed,
+                                std::initializer_list<const char*> words) {
+  const auto* text = std::get_if<std::string>(&claimed);
   if (text == nullptr) return {};
   for (const char* word : words) {
     if (*text == word) return *text;
@@ -64,8 +65,8 @@ std::optional<FactValue> listed(const FactValue& said, std::initializer_list<con
   return {};
 }
 
-std::optional<FactValue> strategy_value(const FactValue& said) {
-  const auto* text = std::get_if<std::string>(&said);
+std::optional<FactValue> strategy_value(const FactValue& claimed) {
+  const auto* text = std::get_if<std::string>(&claimed);
   if (text == nullptr || text->empty()) return {};
   for (const std::string_view part : split(*text, '+')) {
     if (!listed(FactValue(std::string(part)),
@@ -86,27 +87,27 @@ const Field* find_field(std::string_view name) {
   return found == fields.end() ? nullptr : &*found;
 }
 
-std::optional<FactValue> value_for(const Field& field, const FactValue& said) {
+std::optional<FactValue> value_for(const Field& field, const FactValue& claimed) {
   switch (field.kind) {
     case FieldKind::whole:
-      return whole_value(said);
+      return whole_value(claimed);
     case FieldKind::number:
-      return number_value(said);
+      return number_value(claimed);
     case FieldKind::length:
-      return length_value(said);
+      return length_value(claimed);
     case FieldKind::strategy:
-      return strategy_value(said);
+      return strategy_value(claimed);
     case FieldKind::precision:
-      return listed(said, {"fp32", "fp16-amp", "bf16-amp", "bf16", "fp16", "fp8"});
+      return listed(claimed, {"fp32", "fp16-amp", "bf16-amp", "bf16", "fp16", "fp8"});
     case FieldKind::scale:
-      return listed(said, {"small", "medium", "large"});
+      return listed(claimed, {"small", "medium", "large"});
     case FieldKind::flag:
-      return std::holds_alternative<bool>(said) ? std::optional(said) : std::nullopt;
+      return std::holds_alternative<bool>(claimed) ? std::optional(claimed) : std::nullopt;
     default:
       break;
   }
-  const auto* text = std::get_if<std::string>(&said);
-  return text != nullptr && is_word(*text) ? std::optional(said) : std::nullopt;
+  const auto* text = std::get_if<std::string>(&claimed);
+  return text != nullptr && is_word(*text) ? std::optional(claimed) : std::nullopt;
 }
 
 std::string comparable(const FactValue& value) {

@@ -37,7 +37,7 @@ struct Field {
 
 /// The value in the field's type and vocabulary. Nothing when it has another type, is outside what
 /// can be meant (a batch of -1, an epoch count of 1e30), or is no word of the vocabulary.
-[[nodiscard]] std::optional<FactValue> value_for(const Field& field, const FactValue& said);
+[[nodiscard]] std::optional<FactValue> value_for(const Field& field, const FactValue& claimed);
 
 /// Does the binding's key set this field? Generic keys (type, name, _target_) count by their owner.
 [[nodiscard]] bool sets_field(const Field& field, const Binding& binding);

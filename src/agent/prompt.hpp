@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the model is told (paper, Figure 6): the files of prompts/extract, which never change
+/// The prompt of the model (paper, Figure 6): the files of prompts/extract, which never change
 /// between requests, then the job: command, facts, gaps, files, log, monitoring.
 
 #include "agent/agent.hpp"

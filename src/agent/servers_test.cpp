@@ -42,16 +42,16 @@ Served serve(const testing::FakeAnswer& answer) {
   ChatSettings settings;
   settings.url = server.url();
   settings.token_env = "TOKEN";
-  ChatSurroundings around;
-  around.clock = patient_clock();
-  around.environment = [](std::string_view) { return std::string("t0ken-of-the-lab"); };
-  around.meter = std::make_shared<ChatMeter>();
-  const auto chat = open_chat(settings, around);
+  ChatServices services;
+  services.clock = patient_clock();
+  services.environment = [](std::string_view) { return std::string("t0ken-of-the-lab"); };
+  services.meter = std::make_shared<ChatMeter>();
+  const auto chat = open_chat(settings, services);
   REQUIRE(chat);
   const std::vector<Chat> models{*chat};
-  const auto outcome = fill_gaps(job.task(), {}, models, around.clock);
+  const auto outcome = fill_gaps(job.task(), {}, models, services.clock);
   REQUIRE_MESSAGE(outcome, outcome.error().message);
-  return {*outcome, around.meter->sums(), server.calls()};
+  return {*outcome, services.meter->sums(), server.calls()};
 }
 
 void check(const Served& served) {

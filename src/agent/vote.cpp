@@ -8,15 +8,15 @@
 namespace schedmate {
 namespace {
 
-struct Ballot {
+struct VoteCount {
   const CheckedClaim* best = nullptr;
   int votes = 0;
 };
 
-using Ballots = std::map<std::string, Ballot>;  // by comparable value
+using Ballots = std::map<std::string, VoteCount>;  // by comparable value
 
 /// Of equal votes the first value in order wins nothing: a majority is more than half of all.
-const Ballot* winner(const Ballots& ballots, int samples) {
+const VoteCount* winner(const Ballots& ballots, int samples) {
   for (const auto& [value, ballot] : ballots) {
     if (is_majority(ballot.votes, samples)) return &ballot;
   }
@@ -28,7 +28,7 @@ const Ballot* winner(const Ballots& ballots, int samples) {
 VoteOutcome vote(std::span<const CheckedClaim> claims, int samples) {
   std::map<std::pair<bool, std::string>, Ballots> polls;
   for (const CheckedClaim& one : claims) {
-    Ballot& ballot = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
+    VoteCount& ballot = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
     ++ballot.votes;
     if (ballot.best == nullptr || one.fact.confidence > ballot.best->fact.confidence) {
       ballot.best = &one;
@@ -36,7 +36,7 @@ VoteOutcome vote(std::span<const CheckedClaim> claims, int samples) {
   }
   VoteOutcome verdict;
   for (const auto& [name, ballots] : polls) {
-    const Ballot* won = winner(ballots, samples);
+    const VoteCount* won = winner(ballots, samples);
     for (const auto& [value, ballot] : ballots) {
       if (&ballot != won) verdict.dropped.push_back({ballot.best->claim, "no majority for it"});
     }

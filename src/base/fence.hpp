@@ -9,7 +9,7 @@
 
 namespace schedmate {
 
-/// Text between two marks that no text in it can forge: their number is drawn anew until it does
+/// Text between two marks that no text in it can forge: their number is drawn again until it does
 /// not occur.
 [[nodiscard]] std::string fenced(std::string_view title, std::string_view text, std::uint64_t seed);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Files read as text: plain, gzip (any number of members) or zstd, told apart by their first bytes
-/// and never by their name. A damaged or truncated stream is an error, not a shorter text. A UTF-8
-/// byte order mark is left out; UTF-16 is refused. Only regular files are opened, so that a FIFO or
-/// a device cannot make a reader wait for ever.
+/// Files read as text: plain, gzip (any number of members) or zstd, distinguished by their first
+/// bytes and never by their name. A damaged or truncated stream is an error, not a shorter text. A
+/// UTF-8 byte order mark is left out; UTF-16 is refused. Only regular files are opened, so that a
+/// FIFO or a device cannot make a reader wait forever.
 
 #include <cstdint>
 #include <functional>

@@ -30,7 +30,7 @@ Result<void> TableReader::read(std::string_view toml, const std::string& file, c
 
 void TableReader::within(const TomlValue& table, const Read& read) {
   if (error_) return;
-  // An unknown key says more than the missing one that it was meant to be, so it is told first.
+  // An unknown key says more than the missing one that it was meant to be, so it is reported first.
   std::optional<Error> inner;
   TableReader reader(table, file_, inner);
   read(reader);

@@ -26,7 +26,7 @@ void read_sample(TableReader& file) {
 
 }  // namespace
 
-TEST_CASE("the first thing that is wrong is told with its place") {
+TEST_CASE("the first thing that is wrong is reported with its place") {
   CHECK(complaint("name = 'x'\nshare = 2\n", read_sample) ==
         "a.toml:2:9: share must be a number from 0 to 1");
   CHECK(complaint("share = 0.5\n", read_sample) == "a.toml:1:1: name is missing here");
@@ -37,7 +37,7 @@ TEST_CASE("the first thing that is wrong is told with its place") {
   CHECK(complaint("name = \n", read_sample).starts_with("a.toml:1:"));
 }
 
-TEST_CASE("a key that nobody asked for is told before one that is missing") {
+TEST_CASE("a key that nobody asked for is reported before one that is missing") {
   CHECK(complaint("nmae = 'x'\n", read_sample) ==
         "a.toml:1:1: unknown key 'nmae' (nearest: name; all: name, share, row)");
   CHECK(complaint("name = 'x'\n[[row]]\nname = ['y']\n", read_sample).starts_with("a.toml:3:1: "));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Syntax trees of Python code: a thin, owning face of tree-sitter. A node is good as
-/// long as its tree and text are. Broken code still gives a tree; `has_error` tells.
+/// long as its tree and text are. Broken code still gives a tree; `has_error` says so.
 
 #include <tree_sitter/api.h>
 

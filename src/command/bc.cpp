@@ -139,9 +139,9 @@ std::optional<std::string> calculate_decimal(std::string_view text, int scale) {
   if (text.starts_with(setting)) {
     const auto end = text.find(';');
     if (end == std::string_view::npos) return std::nullopt;
-    const auto told = parse_number<int>(trim(text.substr(setting.size(), end - setting.size())));
-    if (!told || *told < 0 || *told > most_digits) return std::nullopt;
-    scale = *told;
+    const auto digits = parse_number<int>(trim(text.substr(setting.size(), end - setting.size())));
+    if (!digits || *digits < 0 || *digits > most_digits) return std::nullopt;
+    scale = *digits;
     text = text.substr(end + 1);
   }
   const auto value = Expression(text, scale).read_all();

@@ -155,8 +155,8 @@ void run_tee(Shell& shell, const Arguments& argv) {
     if (!name) continue;
     appends = appends || *name == "-a";
     const auto path = path_in_tree(shell.state().cwd, *name);
-    const bool says_something = !written(text).empty();
-    if (!name->starts_with('-') && path && says_something)
+    const bool has_output = !written(text).empty();
+    if (!name->starts_with('-') && path && has_output)
       shell.write_file(*path, {written(text), place_of(text), known(text)}, appends);
   }
 }

@@ -112,15 +112,16 @@ std::string script_file(Tree& tree, std::string_view cwd, const Word& word) {
 }
 
 std::string dora_module(const ProgramCall& call, LaunchContext& context) {
-  const auto said = [&](std::initializer_list<std::string_view> names, const std::string& variable,
-                        std::string_view otherwise) -> std::string {
+  const auto value_of_option = [&](std::initializer_list<std::string_view> names,
+                                   const std::string& variable,
+                                   std::string_view otherwise) -> std::string {
     const Option* option = call.option(std::span(names.begin(), names.size()));
     if (option != nullptr && option->value) return option->value->text;
     const auto set = context.made.env.find(variable);
     return set != context.made.env.end() ? set->second.text : std::string(otherwise);
   };
-  const std::string main = said({"M", "main-module"}, "DORA_MAIN_MODULE", "train");
-  std::string package = said({"P", "package"}, "DORA_PACKAGE", "");
+  const std::string main = value_of_option({"M", "main-module"}, "DORA_MAIN_MODULE", "train");
+  std::string package = value_of_option({"P", "package"}, "DORA_PACKAGE", "");
   if (package.empty()) {
     for (const TreeEntry& entry : context.tree.list(context.made.cwd)) {
       const std::string file = entry.path + "/" + main + ".py";

@@ -21,7 +21,7 @@ constexpr std::size_t most_commands = 50;
 using Pattern = std::shared_ptr<regex_t>;
 using Groups = std::array<regmatch_t, 10>;
 
-/// Nothing for patterns that a matcher may take for ever over: counted repeats, back references.
+/// Nothing for patterns that a matcher may take forever over: counted repeats, back references.
 Pattern compiled(const std::string& pattern, bool extended, bool any_case) {
   const bool counted = pattern.contains(extended ? "{" : "\\{");
   bool refers_back = false;

@@ -106,9 +106,8 @@ Text Shell::here_text(const Redirect& redirect) {
 }
 
 void Shell::finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where) {
-  const bool says_something =
-      std::ranges::any_of(text, [](const Piece& p) { return !p.text.empty(); });
-  if (!says_something) return;
+  const bool has_output = std::ranges::any_of(text, [](const Piece& p) { return !p.text.empty(); });
+  if (!has_output) return;
   const auto target = plain(single(this->text(redirect.target), where));
   const auto path = target ? path_in_tree(state_.cwd, *target) : std::nullopt;
   if (!path || target->starts_with("/dev/")) return;

@@ -117,7 +117,7 @@ Value swept(const std::vector<std::string>& options, const PlacePtr& place) {
   return Value(Unknown{options.empty() ? nullptr : may_be}, place);
 }
 
-// Only `+key=value` may add to a config. What lies behind a reference cannot be told yet.
+// Only `+key=value` may add to a config. What lies behind a reference is not known yet.
 bool is_new(const Value& root, const Override& change) {
   if (change.kind != Override::Kind::change || change.key.starts_with("hydra.")) return false;
   const Value* at = &root;

@@ -20,7 +20,7 @@ std::string shown(const toml::node& node) {
   return out.str();
 }
 
-// toml++ keeps the keys of a table sorted; the lines tell how they were written.
+// toml++ keeps the keys of a table sorted; the lines show how they were written.
 std::vector<std::pair<std::string_view, const toml::node*>> in_order(const toml::table& table) {
   std::vector<std::pair<std::string_view, const toml::node*>> entries;
   for (const auto& [key, node] : table) entries.emplace_back(key.str(), &node);

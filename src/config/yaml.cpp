@@ -21,7 +21,7 @@ namespace schedmate::config {
 namespace {
 
 /// Too large or too deep; leaves yaml-cpp's parser the only way there is.
-struct TooMuch {
+struct DocumentTooLarge {
   int line;
   const char* why;
 };
@@ -111,9 +111,9 @@ class ValueBuilder : public YAML::EventHandler {
 
   void check(std::size_t more_nodes, int more_depth, const YAML::Mark& mark) {
     nodes_ += more_nodes;
-    if (nodes_ > most_nodes) throw TooMuch{mark.line + 1, "more than a million values"};
+    if (nodes_ > most_nodes) throw DocumentTooLarge{mark.line + 1, "more than a million values"};
     if (static_cast<int>(stack_.size()) + more_depth > most_nesting)
-      throw TooMuch{mark.line + 1, "nested more than 200 deep"};
+      throw DocumentTooLarge{mark.line + 1, "nested more than 200 deep"};
   }
 
   void open(bool is_dict, const std::string& tag, YAML::anchor_t anchor, const YAML::Mark& mark) {
@@ -209,7 +209,7 @@ Result<Value> read_yaml(const ConfigText& config) {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     parser.HandleNextDocument(builder);
-  } catch (const TooMuch& error) {
+  } catch (const DocumentTooLarge& error) {
     return fail_at(config.file, error.line, error.why);
   } catch (const YAML::Exception& error) {
     return fail_at(config.file, error.mark.line + 1, error.msg);

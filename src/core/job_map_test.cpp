@@ -61,7 +61,7 @@ TEST_CASE("any order of coming and going gives what a map gives") {
 
 TEST_CASE("memory follows the entries that are there, not those that were") {
   JobMap<int> map;
-  map[job(5)] = 1;  // stays for ever
+  map[job(5)] = 1;  // stays forever
   std::size_t most = 0;
   for (std::uint32_t i = 1000; i < 3'000'000; ++i) {
     map[job(i)] = 1;

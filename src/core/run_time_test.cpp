@@ -18,7 +18,7 @@ double quantile_s(const RunTimeDistribution& of, double share) {
 constexpr RunTimeDistribution made{FractionalSeconds(900), FractionalSeconds(10),
                                    FractionalSeconds(100), FractionalSeconds(3600)};
 
-TEST_CASE("known quantiles are told as they are, others lie between them, none beyond") {
+TEST_CASE("known quantiles are given as they are, others lie between them, none beyond") {
   CHECK(quantile_s(made, 0.1) == 10);
   CHECK(quantile_s(made, 0.5) == 100);
   CHECK(quantile_s(made, 0.9) == 3600);

@@ -55,7 +55,7 @@ struct Allocation {
 
 struct AllocationLimits {
   /// Values and `without` are multiples of this, so a bound nearer than it proves optimality. 0, or
-  /// values that are not: any values, told apart to 1e-10 of all that the jobs could gain.
+  /// values that are not: any values, distinguished to 1e-10 of all that the jobs could gain.
   double step = 0;
   double gap = 0;                ///< relative gap at which the search may stop
   std::int64_t nodes = 150'000;  ///< of branch and bound, about 0.1 microseconds each

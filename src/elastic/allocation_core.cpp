@@ -17,7 +17,7 @@ std::uint64_t key_of_gpus(const AllocationShape& shape) {
   return (mix(shape.type) | 1U) * static_cast<std::uint64_t>(shape.gpus);
 }
 
-void RoomLosses::reset(std::span<const double> prices, std::size_t depths) {
+void CapacityBounds::reset(std::span<const double> prices, std::size_t depths) {
   types_ = prices.size();
   rows_.resize((depths + 1) * types_);
   for (std::size_t type = 0; type < types_; ++type) {
@@ -31,7 +31,7 @@ void RoomLosses::reset(std::span<const double> prices, std::size_t depths) {
   }
 }
 
-void RoomLosses::add(std::size_t depth, std::span<const CoreEntry> entries) {
+void CapacityBounds::add(std::size_t depth, std::span<const CoreEntry> entries) {
   const Row* later = rows_.data() + (depth + 1) * types_;
   Row* rows = rows_.data() + depth * types_;
   std::copy_n(later, types_, rows);
@@ -48,7 +48,7 @@ void RoomLosses::add(std::size_t depth, std::span<const CoreEntry> entries) {
   }
 }
 
-void RoomLosses::ease_by(Row& row, const Row& later, std::size_t gpus, double loss) {
+void CapacityBounds::ease_by(Row& row, const Row& later, std::size_t gpus, double loss) {
   row.ease_rate = std::min(row.ease_rate, loss / static_cast<double>(gpus));
   const std::size_t all = std::min(gpus, most);
   for (std::size_t i = 1; i <= all; ++i) row.ease[i] = std::min(row.ease[i], loss);
@@ -57,7 +57,7 @@ void RoomLosses::ease_by(Row& row, const Row& later, std::size_t gpus, double lo
   }
 }
 
-void RoomLosses::use_by(Row& row, const Row& later, std::size_t gpus, double loss) {
+void CapacityBounds::use_by(Row& row, const Row& later, std::size_t gpus, double loss) {
   row.use_rate = std::min(row.use_rate, loss / static_cast<double>(gpus));
   const std::size_t all = std::min(gpus, most);
   for (std::size_t i = 1; i <= all; ++i) row.use[i] = std::min(row.use[i], loss);
@@ -66,7 +66,7 @@ void RoomLosses::use_by(Row& row, const Row& later, std::size_t gpus, double los
   }
 }
 
-double RoomLosses::least(std::size_t depth, std::span<const std::int64_t> room) const {
+double CapacityBounds::least(std::size_t depth, std::span<const std::int64_t> room) const {
   const Row* rows = rows_.data() + depth * types_;
   double easing = 0;
   double using_up = 0;
@@ -108,17 +108,17 @@ void AllocationCore::build(const AllocationTable& table, const std::vector<doubl
     }
     if (best - other <= budget) jobs_.push_back({best - other, best, job});
   }
-  std::ranges::sort(jobs_, [](const DoubtfulJob& a, const DoubtfulJob& b) {
+  std::ranges::sort(jobs_, [](const UndecidedJob& a, const UndecidedJob& b) {
     return a.doubt != b.doubt ? a.doubt < b.doubt : a.job < b.job;
   });
-  for (const DoubtfulJob& doubtful : jobs_) {
-    add_entries(table, doubtful, start.option[static_cast<std::size_t>(doubtful.job)], budget);
+  for (const UndecidedJob& undecided : jobs_) {
+    add_entries(table, undecided, start.option[static_cast<std::size_t>(undecided.job)], budget);
   }
   losses_.reset(prices, jobs_.size());
   for (std::size_t depth = jobs_.size(); depth-- > 0;) losses_.add(depth, entries(depth));
 }
 
-void AllocationCore::add_entries(const AllocationTable& table, const DoubtfulJob& doubtful,
+void AllocationCore::add_entries(const AllocationTable& table, const UndecidedJob& undecided,
                                  std::int32_t started, double budget) {
   const AllocationShape freed = started == no_option ? AllocationShape{} : table.shape_of(started);
   const auto add = [&](std::int32_t option, double loss) {
@@ -129,11 +129,11 @@ void AllocationCore::add_entries(const AllocationTable& table, const DoubtfulJob
     entries_.push_back({loss, score, key_of_gpus(freed) - key_of_gpus(taken), option,
                         stays ? AllocationShape{} : freed, stays ? AllocationShape{} : taken});
   };
-  add(no_option, doubtful.best);
-  for (std::int32_t i = table.begin(doubtful.job); i < table.end(doubtful.job); ++i) {
+  add(no_option, undecided.best);
+  for (std::int32_t i = table.begin(undecided.job); i < table.end(undecided.job); ++i) {
     const auto option = static_cast<std::size_t>(i);
     const double cost = cost_[static_cast<std::size_t>(table.shape[option])];
-    add(i, doubtful.best - (table.worth[option] - cost));
+    add(i, undecided.best - (table.worth[option] - cost));
   }
   const auto from = entries_.begin() + static_cast<std::ptrdiff_t>(first_.back());
   std::sort(from, entries_.end(), [](const CoreEntry& a, const CoreEntry& b) {

@@ -26,11 +26,11 @@ struct CoreEntry {
   AllocationShape taken;
 };
 
-/// A sum of multiples that tells states of different room apart, nearly always.
+/// A sum of multiples that distinguishes states of different room, nearly always.
 [[nodiscard]] std::uint64_t key_of_gpus(const AllocationShape& shape);
 
 /// What it costs at least to ease or to use GPUs of a type with the jobs from some depth on.
-class RoomLosses {
+class CapacityBounds {
  public:
   void reset(std::span<const double> prices, std::size_t depths);
   /// For `depth`, from the entries of its job; the depths go downwards.
@@ -67,22 +67,22 @@ class AllocationCore {
   [[nodiscard]] std::span<const CoreEntry> entries(std::size_t depth) const {
     return {entries_.data() + first_[depth], first_[depth + 1] - first_[depth]};
   }
-  [[nodiscard]] const RoomLosses& losses() const { return losses_; }
+  [[nodiscard]] const CapacityBounds& losses() const { return losses_; }
 
  private:
-  struct DoubtfulJob {
+  struct UndecidedJob {
     double doubt = 0;  ///< least loss of another option than the start's
     double best = 0;   ///< what the best option is worth less its price
     std::int32_t job = 0;
   };
-  void add_entries(const AllocationTable& table, const DoubtfulJob& doubtful, std::int32_t started,
-                   double budget);
+  void add_entries(const AllocationTable& table, const UndecidedJob& undecided,
+                   std::int32_t started, double budget);
 
   std::vector<double> cost_;  ///< of a shape
-  std::vector<DoubtfulJob> jobs_;
+  std::vector<UndecidedJob> jobs_;
   std::vector<CoreEntry> entries_;
   std::vector<std::size_t> first_;
-  RoomLosses losses_;
+  CapacityBounds losses_;
 };
 
 }  // namespace schedmate

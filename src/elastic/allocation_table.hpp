@@ -22,7 +22,7 @@ struct AllocationShape {
   bool operator==(const AllocationShape&) const = default;
 };
 
-/// Jobs and their options are numbered anew, the options of a job one after the other.
+/// Jobs and their options are numbered again, the options of a job one after the other.
 struct AllocationTable {
   std::vector<std::int64_t> free;  ///< GPUs of each type beside the pinned jobs'
   std::vector<AllocationShape> shapes;

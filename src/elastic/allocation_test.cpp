@@ -352,7 +352,7 @@ TEST_CASE("of equal objectives the held option, then the fewer GPUs, then the ea
   alike.problem.jobs[2].held = 0;
   CHECK(solver.solve(alike.problem).choice == std::vector{no_option, no_option, 0});
 
-  // A better objective goes before all of that.
+  // A better objective takes precedence over all of that.
   alike.options[1][0].value = 0.49;
   CHECK(solver.solve(alike.problem).choice == std::vector{no_option, 0, no_option});
 }

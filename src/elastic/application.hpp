@@ -17,7 +17,7 @@
 
 namespace schedmate {
 
-/// What the source code of an application would tell, as docs/formats/facts.md has it; "" and 0: it
+/// What the source code of an application would show, as docs/formats/facts.md has it; "" and 0: it
 /// does not.
 struct ApplicationModel {
   std::string name, family, type, task, task_type, dataset, framework, optimizer, precision;

@@ -19,7 +19,7 @@ bool has_shown(const ElasticRun& run, bool finished_only) {
   return run.noise() && std::ranges::any_of(run.profiles(), measured);
 }
 
-/// Steps of the same shape tell whether two jobs can be the same program (the measured steps have
+/// Steps of the same shape show whether two jobs can be the same program (the measured steps have
 /// no noise).
 bool agree(const TypeProfile& taken, std::span<const ObservedStep> steps) {
   return std::ranges::none_of(steps, [&](const ObservedStep& step) {

@@ -33,7 +33,7 @@ bool TypeProfile::add(const ObservedStep& step) {
   return true;
 }
 
-/// A step that nobody has measured is foretold by the model, which may be far off where it was
+/// A step that nobody has measured is predicted by the model, which may be far off where it was
 /// fitted on few; other programs mostly are farther.
 bool TypeProfile::contradicted_by(const ObservedStep& step) const {
   if (inherited == 0 || !model) return false;
@@ -41,8 +41,8 @@ bool TypeProfile::contradicted_by(const ObservedStep& step) const {
   const auto same = std::ranges::find(theirs, step.shape, &ObservedStep::shape);
   if (same != theirs.end()) return differ(same->step_s, step.step_s);
   constexpr double far = 2;
-  const double foretold_s = step_time(*model, step.shape).optimisation_s;
-  return std::max(foretold_s / step.step_s, step.step_s / foretold_s) > far;
+  const double predicted_s = step_time(*model, step.shape).optimisation_s;
+  return std::max(predicted_s / step.step_s, step.step_s / predicted_s) > far;
 }
 
 void TypeProfile::forget_inherited() {

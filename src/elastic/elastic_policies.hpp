@@ -15,17 +15,17 @@ namespace schedmate {
 
 /// What a policy does about what jobs are like.
 enum class JobKnowledge : std::uint8_t {
-  learns,    ///< from running them, after profiling where that is charged
-  matches,   ///< and from similar jobs instead of profiling: options match, hit_pct, finished_only
-  as_asked,  ///< nothing: jobs keep the GPUs and the batch that they asked for
+  learns,   ///< from running them, after profiling where that is charged
+  matches,  ///< and from similar jobs instead of profiling: options match, hit_pct, finished_only
+  as_requested,  ///< nothing: jobs keep the GPUs and the batch that they asked for
 };
 
 struct ElasticPolicyRow {
   std::string_view name;
   JobKnowledge knowledge = JobKnowledge::learns;
   std::string_view summary;
-  /// `ties`: equal choices are told apart by this seed, 0 by order. Errors: unsupported for a value
-  /// that makes no sense.
+  /// `ties`: equal choices are distinguished by this seed, 0 by order. Errors: unsupported for a
+  /// value that makes no sense.
   Result<ElasticPolicy> (*make)(PolicyOptions& options, std::uint64_t ties) = nullptr;
 };
 [[nodiscard]] std::span<const ElasticPolicyRow> elastic_policy_rows();

@@ -21,7 +21,7 @@ struct GavelOptions {
   /// Of equal claims that of who holds the type goes first. Not so in the study: there jobs that
   /// share what is left over displace each other by order of submission, and pay the restarts.
   bool keep_type = false;
-  std::uint64_t ties = 0;  ///< equal claims are told apart by this seed; 0 = by order
+  std::uint64_t ties = 0;  ///< equal claims are distinguished by this seed; 0 = by order
 };
 
 /// In between decisions nothing changes: GPUs of jobs that end stay free, jobs that come wait.

@@ -177,7 +177,7 @@ TEST_CASE("gavel: equal inputs give equal results, ties broken otherwise give ot
   CHECK(differs);
 }
 
-TEST_CASE("gavel: a round that makes no sense is told") {
+TEST_CASE("gavel: a round that makes no sense is reported") {
   for (const char* const value : {"0", "-5", "1e9"}) {
     PolicyOptions options(std::map<std::string, std::string, std::less<>>{{"round_s", value}});
     const auto policy = make_elastic_gavel(options, 0);

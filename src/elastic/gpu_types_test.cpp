@@ -60,7 +60,7 @@ TEST_CASE("all nodes count as measured where a file says nothing") {
   CHECK(gpu_counts(*cluster) == std::vector<std::int32_t>{1, 2, 4, 6});
 }
 
-TEST_CASE("names with a path in them are told apart") {
+TEST_CASE("names with a path in them are distinguished") {
   for (const char* plain : {"dgx-ext", "a..b", "...", "bert"}) CHECK(is_folder_name(plain));
   for (const char* path : {"..", ".", "a/b", "../a", "/a", "a/"}) CHECK_FALSE(is_folder_name(path));
 }

@@ -38,7 +38,7 @@ SearchPoint point_within(const BoundedFunction& function, SearchPoint point) {
   return point;
 }
 
-/// The curvature that the last steps tell of (BFGS), always positive definite.
+/// The curvature that the last steps show (BFGS), always positive definite.
 class LearnedCurvature {
  public:
   LearnedCurvature() { forget(); }
@@ -224,7 +224,7 @@ struct SearchPlace {
 };
 
 /// Where the model of the function is lowest when only the free variables go on from `cauchy`, but
-/// within the bounds; false if it cannot be told.
+/// within the bounds; false if it is not known.
 bool go_on_with_free(const BoundedFunction& function, const SearchPlace& from,
                      const SearchMatrix& curvature, CauchyPoint& cauchy) {
   SearchPoint change = bfgs_product(curvature, difference(cauchy.at, from.at));

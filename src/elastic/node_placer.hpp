@@ -18,7 +18,7 @@
 namespace schedmate {
 
 enum class PlacementRule : std::uint8_t {
-  packed,  ///< anew in each round: larger jobs first, node after node (the released simulator)
+  packed,  ///< again in each round: larger jobs first, node after node (the released simulator)
   smart,   ///< jobs that go on keep their place unless a larger one needs it (as deployed)
 };
 

@@ -142,12 +142,12 @@ TEST_CASE("node placer: what is said to have moved did, and nothing else") {
     std::map<std::uint32_t, std::vector<NodeShare>> was;
     for (int round = 0; round < 50; ++round) {
       const Wishes& wishes = rounds.next();
-      const std::vector<std::uint32_t> said = numbers(place_round(placer, wishes).moved);
+      const std::vector<std::uint32_t> reported = numbers(place_round(placer, wishes).moved);
       std::vector<std::uint32_t> moved;
       for (const auto& [job, wanted] : wishes)
         if (before.contains(job) && before[job] == wanted && was[job] != share_list(placer, job))
           moved.push_back(job);
-      CHECK(said == moved);
+      CHECK(reported == moved);
       before = wishes;
       for (const auto& [job, wanted] : wishes) was[job] = share_list(placer, job);
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The members of Pollux's population: how they are crossed, mutated, repaired and
-/// rated. Only what differs from the parents is rated anew, and nothing is allocated.
+/// rated. Only what differs from the parents is rated again, and nothing is allocated.
 
 #include <array>
 #include <cstddef>

@@ -36,9 +36,9 @@ class MemberSet {
 
 /// NSGA-II's order: by front of those that none in it beats in both objectives, then by distance
 /// from the others of the front.
-class Fronts {
+class ParetoFronts {
  public:
-  explicit Fronts(const PolluxMembers& members, std::size_t slots)
+  explicit ParetoFronts(const PolluxMembers& members, std::size_t slots)
       : members_(members), rank_(slots), distance_(slots) {}
 
   [[nodiscard]] bool better(std::uint32_t a, std::uint32_t b) const {
@@ -192,7 +192,7 @@ class Generations {
   PolluxMembers& members_;
   Random& random_;
   std::size_t population_;
-  Fronts fronts_;
+  ParetoFronts fronts_;
   MemberSet known_;
   std::vector<std::uint32_t> living_, spare_;
 };

@@ -167,7 +167,7 @@ PolicyOptions setting(const std::string& key, const std::string& value) {
   return PolicyOptions(std::map<std::string, std::string, std::less<>>{{key, value}});
 }
 
-TEST_CASE("pollux: settings out of range and unknown ones are told") {
+TEST_CASE("pollux: settings out of range and unknown ones are reported") {
   const auto small = make_elastic_scheduler("pollux", setting("population", "1"), 0);
   REQUIRE_FALSE(small.has_value());
   CHECK(small.error().message.contains("population=1"));

@@ -90,7 +90,7 @@ TEST_CASE("the time that remains is what the simulation takes, on each type and 
     for (const std::uint16_t type : {std::uint16_t{0}, std::uint16_t{1}}) {
       ElasticWorkload workload = asking({made_application("a", 300)}, {4}, 0);
       workload.jobs[0].length = length;
-      std::vector<double> ends;  // as foretold in each round in which it trains
+      std::vector<double> ends;  // as predicted in each round in which it trains
       const auto policy = [&](const ElasticView& view) {
         const ElasticRun& run = *view.active[0];
         const RigidPlaces places = rigid_places(run, view.cluster);
@@ -102,7 +102,7 @@ TEST_CASE("the time that remains is what the simulation takes, on each type and 
       const double end = run_rigid(workload, policy).jobs[0].completion_s;
       REQUIRE(ends.size() > 10);
       // The simulation rounds each epoch's end to a second.
-      for (const double foretold : ends) CHECK(std::abs(foretold - end) < 6);
+      for (const double predicted : ends) CHECK(std::abs(predicted - end) < 6);
     }
   }
 }

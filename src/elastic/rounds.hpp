@@ -2,7 +2,7 @@
 #pragma once
 
 /// Elastic scheduling in rounds: all jobs advance for an interval, then the policy
-/// hands out the GPUs anew. A policy is a function; rows: src/elastic/elastic_policies.def.
+/// hands out the GPUs again. A policy is a function; rows: src/elastic/elastic_policies.def.
 
 #include <functional>
 #include <memory>

@@ -16,7 +16,7 @@ struct SiaOptions {
   double without = 1.1;  ///< of a job that gets nothing
   RowOptions row{};
   bool measure_in_turn = true;  ///< one GPU type after the other, else all at once
-  std::uint64_t ties = 0;       ///< equal allocations are told apart by this seed; 0 = by order
+  std::uint64_t ties = 0;       ///< equal allocations are distinguished by this seed; 0 = by order
 };
 
 [[nodiscard]] ElasticPolicy sia_policy(const SiaOptions& options);

@@ -160,7 +160,7 @@ PolicyOptions given(const std::string& key, const std::string& value) {
   return PolicyOptions(std::map<std::string, std::string, std::less<>>{{key, value}});
 }
 
-TEST_CASE("sia: settings out of range and unknown ones are told") {
+TEST_CASE("sia: settings out of range and unknown ones are reported") {
   const auto wrong = make_elastic_scheduler("sia", given("power", "0"), 0);
   REQUIRE_FALSE(wrong.has_value());
   CHECK(wrong.error().message.contains("power=0"));

@@ -68,7 +68,7 @@ std::optional<GpusByNode> parse_placement(std::string_view text) {
     placement.push_back(*gpus);
     const bool last = end == text.size();
     text.remove_prefix(parted && !last ? end + 1 : end);
-    // A hyphen at the end tells one node of 16 from nodes of 1 and 6; more nodes need none.
+    // A hyphen at the end distinguishes one node of 16 from nodes of 1 and 6; more nodes need none.
     if (parted && !last && text.empty() && placement.size() > 1) return std::nullopt;
   }
   return placement.empty() ? std::nullopt : std::optional(placement);

@@ -108,7 +108,7 @@ void add_link_penalty(FitLoss& loss, double once, double per_replica, std::size_
   loss.curvature[link + 1][link + 1] += 2 * weight * by_replica * by_replica;
 }
 
-/// A penalty against overlap: the other parameters are easier to tell without.
+/// A penalty against overlap: the other parameters are easier to fit without.
 void add_overlap_penalty(FitLoss& loss, double more_than_one) {
   constexpr double weight = 1e-3;
   loss.value += weight * more_than_one * more_than_one;

@@ -63,7 +63,7 @@ enum class FitSearch : std::uint8_t {
 
 /// The model of small loss; `steps` must not be empty. The best search finds it sooner with
 /// `start`, the fit of fewer steps of the same job, where little has changed, and never worse by
-/// 1e-3 than without; the released one always starts anew.
+/// 1e-3 than without; the released one always starts again.
 [[nodiscard]] ThroughputModel fit(std::span<const ObservedStep> steps,
                                   const ThroughputModel* start = nullptr,
                                   FitSearch search = FitSearch::released);

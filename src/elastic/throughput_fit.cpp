@@ -65,7 +65,7 @@ QuadraticModel loss_at(const SearchPoint& point, std::span<const ObservedStep> s
   return result;
 }
 
-/// What the steps tell about.
+/// What the steps show.
 struct StepsSeen {
   bool several_batches = false;
   bool several_nodes = false;
@@ -121,7 +121,7 @@ ThroughputModel released_fit(std::span<const ObservedStep> steps, const StepsSee
 }
 
 /// Where the search goes on after an earlier fit: off the ground, where it could hardly be seen
-/// which way to go, and anew for a link that was not seen then.
+/// which way to go, and again for a link that was not seen then.
 SearchPoint point_after(const ThroughputModel& earlier) {
   constexpr double ground = 100 * least_parameter;
   ThroughputModel start = earlier;

@@ -63,11 +63,11 @@ std::string text_at(double x, double y, std::string_view anchor, std::string_vie
                      html_escape(text));
 }
 
-struct Spot {
+struct Point {
   double x, y;
 };
 
-std::string line_of(Spot from, Spot to, std::string_view style = "") {
+std::string line_of(Point from, Point to, std::string_view style = "") {
   return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"currentColor\"{}/>\n",
                      from.x, from.y, to.x, to.y, style);
 }

@@ -163,13 +163,13 @@ void Page::drawing(std::string svg) {
 
 std::string Page::markdown() const {
   std::string out;
-  std::string told;  // the file whose lines stand in tables
+  std::string file;  // the file whose lines stand in tables
   for (const Block& block : blocks_) {
     if (block.kind == Kind::drawing) continue;
     out += (out.empty() ? "" : "\n") + markdown_of(block);
-    if (block.file.empty() || block.file == told) continue;
-    told = block.file;
-    out += fmt::format("\nLines of [{0}]({0}).\n", told);
+    if (block.file.empty() || block.file == file) continue;
+    file = block.file;
+    out += fmt::format("\nLines of [{0}]({0}).\n", file);
   }
   return out;
 }

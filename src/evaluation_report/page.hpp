@@ -20,7 +20,7 @@ struct Cell {
 struct Block {
   enum class Kind : std::uint8_t { heading, paragraph, list, table, code, drawing } kind;
   int level = 1;       ///< of a heading
-  std::string file{};  ///< of a table: where its cells' lines are; told once in Markdown
+  std::string file{};  ///< of a table: where its cells' lines are; named once in Markdown
   /// A table's rows, the first its head; a list's points, else one cell.
   std::vector<std::vector<Cell>> rows;
 };

@@ -78,8 +78,8 @@ bool holds_batches(const Scene& scene, const Value& size) {
   });
 }
 
-/// The micro-batch that the program was told to cut `per_process` into; 0 when none.
-double told_micro_batch(const Scene& scene, double per_process) {
+/// The micro-batch that the program is configured to cut `per_process` into; 0 when none.
+double configured_micro_batch(const Scene& scene, double per_process) {
   for (const auto& [setting, meaning, trust] : scene.meant(batch_size_field)) {
     const auto micro = setting->value.number();
     const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
@@ -119,14 +119,14 @@ const Call* cut_into_parts(const Scene& scene, double per_process) {
   return nullptr;
 }
 
-/// The program divided what it was told by its devices before the loader got it.
+/// The program divided the configured size by its devices before the loader got it.
 bool is_divided(const Scene& scene, const Value& size, double devices) {
   const auto number = likely_number(size);
   if (!number || devices <= 1) return false;
   return std::ranges::any_of(scene.meant(batch_size_field), [&](const Scene::Meant& meant) {
-    const Value& told = meant.setting->value;
-    return told.place && told.number() == *number * devices &&
-           comes_from(size.place, told.place.get());
+    const Value& configured = meant.setting->value;
+    return configured.place && configured.number() == *number * devices &&
+           comes_from(size.place, configured.place.get());
   });
 }
 
@@ -153,7 +153,7 @@ Value from_loaders(const Scene& scene, Findings& out) {
   const double devices = is_divided(scene, *best->size, all_devices) ? 1 : all_devices;
   double sure = best->call->certain ? confidence::certain : confidence::likely;
   // Split further into micro-steps by the program.
-  if (told_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);
+  if (configured_micro_batch(scene, per_process) > 0) sure = std::min(sure, confidence::fair);
   if (const Call* cut = cut_into_parts(scene, per_process)) {
     add(out, {batch_size_field, number_fact(*cut->args[0].number()), sure - 0.02},
         cut->args[0].place ? cut->args[0].place : cut->place, "the batch is cut into micro-steps");
@@ -200,7 +200,7 @@ void batch_size_from_libraries(const Scene& scene, Findings& out) {
   }
 }
 
-/// A program that starts its processes by itself is told the batch of all of them as often as that
+/// A program that starts its processes by itself gets the batch of all of them as often as that
 /// of one, and what it makes of the number was not seen.
 bool is_open_total(const Scene& scene, const Value& in_loader) {
   if (likely_number(in_loader) || !libraries_of(scene).empty()) return false;
@@ -229,7 +229,7 @@ void batch_size_from_settings(const Scene& scene, const Value& in_loader, Findin
     if (meaning == "total") {
       value /= scene.job.gpus;
       if (std::fmod(value, accumulation(scene)) == 0) value /= accumulation(scene);
-      if (told_micro_batch(scene, value) > 0) sure = std::min(sure, confidence::weak);
+      if (configured_micro_batch(scene, value) > 0) sure = std::min(sure, confidence::weak);
     } else if (meaning == "plain") {
       value /= devices_per_process(scene);
       value /= rounds_of(scene, value);

@@ -16,10 +16,10 @@ struct Group {
 
   [[nodiscard]] double joint() const {
     double doubt = 1 - findings.front().fact.confidence;
-    std::vector<std::string> told{findings.front().why};
+    std::vector<std::string> reasons{findings.front().why};
     for (const Finding& other : findings) {
-      if (std::ranges::find(told, other.why) != told.end()) continue;
-      told.push_back(other.why);
+      if (std::ranges::find(reasons, other.why) != reasons.end()) continue;
+      reasons.push_back(other.why);
       doubt *= 1 - weight_of_others * other.fact.confidence;
     }
     return 1 - doubt;

@@ -31,11 +31,12 @@ bool has_process_per_device(const Scene& scene) {
   return launched && started && *started > 1 && *started >= scene.gpus_per_node();
 }
 
-bool is_told_one_process(const Scene& scene) {
+bool is_started_as_one_process(const Scene& scene) {
   const Value& started = scene.launch.processes_per_node;
   const auto nodes = scene.launch.nodes.number();
-  const bool told = started.number() == 1 && started.place && started.place->text.contains("nproc");
-  return told && scene.job.nodes <= 1 && nodes.value_or(1) <= 1;
+  const bool by_flag =
+      started.number() == 1 && started.place && started.place->text.contains("nproc");
+  return by_flag && scene.job.nodes <= 1 && nodes.value_or(1) <= 1;
 }
 
 double devices_per_process(const Scene& scene) {

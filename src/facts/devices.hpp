@@ -16,7 +16,7 @@ namespace schedmate {
 [[nodiscard]] bool has_process_per_device(const Scene& scene);
 
 /// `torchrun --nproc_per_node=1`, whatever the job asks for.
-[[nodiscard]] bool is_told_one_process(const Scene& scene);
+[[nodiscard]] bool is_started_as_one_process(const Scene& scene);
 
 /// The call that splits a batch over the devices of one process; nullptr when there is none.
 [[nodiscard]] const Call* single_process_split(const Scene& scene);

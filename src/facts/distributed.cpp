@@ -68,10 +68,10 @@ bool uses_deepspeed(const Scene& scene) {
   return scene.imports("deepspeed") || !scene.calls("deepspeed.initialize").empty() ||
          std::ranges::find(launchers, "deepspeed") != launchers.end() ||
          std::ranges::any_of(scene.settings, [](const Setting& setting) {
-           const bool told = setting.standing == Standing::given && setting.leaf() == "deepspeed" &&
-                             setting.value.truth() == true;
-           return told || (setting.leaf() == "distributed_type" &&
-                           normal_key(name_in(setting.value)) == "deepspeed");
+           const bool by_flag = setting.standing == Standing::given &&
+                                setting.leaf() == "deepspeed" && setting.value.truth() == true;
+           return by_flag || (setting.leaf() == "distributed_type" &&
+                              normal_key(name_in(setting.value)) == "deepspeed");
          });
 }
 
@@ -143,9 +143,9 @@ void from_strategy(const Scene& scene, Findings& out) {
     const bool by_trainer = setting->leaf() == "fsdp" && normal_key(name).contains("auto_wrap");
     const std::string word = by_trainer ? "fsdp" : strategy_word(name);
     if (word.empty()) continue;
-    const bool told = setting->standing <= Standing::config ||
-                      (setting->standing == Standing::argument && setting->read);
-    add(out, {distributed_field, word, told ? 0.94 : confidence::fair}, setting->value.place,
+    const bool by_flag = setting->standing <= Standing::config ||
+                         (setting->standing == Standing::argument && setting->read);
+    add(out, {distributed_field, word, by_flag ? 0.94 : confidence::fair}, setting->value.place,
         "setting " + setting->key);
   }
 }
@@ -213,14 +213,14 @@ void from_launcher(const Scene& scene, Findings& out) {
     return call.callee.contains("Strategy") || call.callee.contains("multi_gpu") ||
            (call.callee == "tensorflow.device" && call.loops > 0);
   });
-  // TensorFlow leaves all GPUs but the first idle unless it is told a strategy.
+  // TensorFlow leaves all GPUs but the first idle unless it is given a strategy.
   if (keras && scene.trains && !shares) return add_on_request(scene, out, "none", 0.6);
   add_on_request(scene, out, "dp", keras ? 0.5 : confidence::hint);
 }
 
-/// A launcher that was told to start one process, on several GPUs that others use as well.
+/// A launcher that was configured to start one process, on several GPUs that others use as well.
 void from_one_process(const Scene& scene, Findings& out) {
-  if (!is_told_one_process(scene) || single_process_split(scene) != nullptr) return;
+  if (!is_started_as_one_process(scene) || single_process_split(scene) != nullptr) return;
   add(out, {distributed_field, "none", 0.97}, scene.launch.processes_per_node.place, "one process");
 }
 

@@ -108,8 +108,8 @@ std::int64_t count_runs(const std::vector<Launch>& launches, const Scene& scene)
 /// was read: at least its optimiser or its length is known then.
 void weigh_absence(Findings& findings) {
   const bool trained = std::ranges::any_of(findings, [](const Finding& finding) {
-    const bool tells = finding.field == "optimizer" || finding.field == "length";
-    return tells && finding.fact.confidence >= confidence::weak;
+    const bool is_useful = finding.field == "optimizer" || finding.field == "length";
+    return is_useful && finding.fact.confidence >= confidence::weak;
   });
   for (Finding& finding : findings) {
     const bool by_absence = finding.why.starts_with("nothing ");
@@ -131,7 +131,7 @@ void apply_rules(const Scene& scene, const std::vector<Launch>& launches, Facts&
   for (const auto* field : training_only) facts.facts.erase(field);
 }
 
-/// An operator's key names are more telling than the built-in ones: they come first.
+/// An operator's key names are more relevant than the built-in ones: they come first.
 Result<FactRules> load_rules(const std::string& folder) {
   std::string names(embedded::keys_toml);
   std::error_code error;

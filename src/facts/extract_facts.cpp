@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string told_by_child(const JobSource& job, const FactRules& rules) {
+std::string reply_of_child(const JobSource& job, const FactRules& rules) {
   auto tree = Tree::open(job.root);
   const auto facts = tree ? extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
@@ -29,11 +29,11 @@ Result<Facts> extract_facts(const JobSource& job) {
 Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
   const auto confinement = confined_to_owner(job.root, {});
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto told = run_confined(*confinement, [&] { return told_by_child(job, rules); });
-  if (!told) return tl::unexpected(told.error());
-  if (told->starts_with('!') && told->size() > 1)
-    return fail(static_cast<ErrorCode>((*told)[1] - '0'), told->substr(2));
-  return read_facts_json(*told);
+  const auto reply = run_confined(*confinement, [&] { return reply_of_child(job, rules); });
+  if (!reply) return tl::unexpected(reply.error());
+  if (reply->starts_with('!') && reply->size() > 1)
+    return fail(static_cast<ErrorCode>((*reply)[1] - '0'), reply->substr(2));
+  return read_facts_json(*reply);
 }
 
 }  // namespace schedmate

@@ -14,7 +14,7 @@ namespace schedmate {
 struct KeyMeaning {
   std::string field;    ///< "batch_size", "length", ...
   std::string meaning;  ///< "per_device", "total", "epochs", ... (rules/keys.toml)
-  int trust = 0;        ///< position in the file: a smaller number is more telling
+  int trust = 0;        ///< position in the file: a smaller number is more relevant
 };
 
 class Keys {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Amount of training: what the library was told, else the loop over epochs that was seen, else
+/// Amount of training: what the library was given, else the loop over epochs that was seen, else
 /// what the settings say. -1, 0 and None mean that a limit is not used.
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ void from_learning(const Scene& scene, Findings& out) {
     if (number && *number > 0)
       add(out,
           {length_field, Length{*number, "env steps"}, call->certain ? 0.96 : confidence::likely},
-          steps->place ? steps->place : call->place, "what the agent was told to learn for");
+          steps->place ? steps->place : call->place, "the configured steps of the agent");
   }
 }
 
@@ -82,7 +82,7 @@ std::string unit_of(const Loop& loop) {
     if (loop.target == word) return "steps";
   }
   if (has_word(text, "step") || has_word(text, "iter")) return "steps";
-  if (has_word(text, "nimg")) return "kimg";  // counted in images, told in thousands of them
+  if (has_word(text, "nimg")) return "kimg";  // counted in images, given in thousands of them
   return "";
 }
 

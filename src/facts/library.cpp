@@ -95,8 +95,8 @@ std::vector<Library> libraries_of(const Scene& scene) {
     const auto same = [&](const Library& library) { return library.callee == call.callee; };
     if (part || std::ranges::any_of(found, same)) continue;
     const bool fits = call.callee.ends_with(".fit") || call.callee.ends_with(".fit_generator");
-    const bool told = fits && call.named.find("epochs") != nullptr;
-    if (told || has_training_defaults(*scene.tables, call.callee)) {
+    const bool sets_epochs = fits && call.named.find("epochs") != nullptr;
+    if (sets_epochs || has_training_defaults(*scene.tables, call.callee)) {
       found.push_back({call.callee, &call, call.certain});
     } else if (!fits) {
       without.insert(call.callee);

@@ -15,7 +15,7 @@ struct Library {
   bool certain = true;
 };
 
-/// The libraries in use, most telling first.
+/// The libraries in use, most relevant first.
 [[nodiscard]] std::vector<Library> libraries_of(const Scene& scene);
 
 struct LibrarySetting {

@@ -14,7 +14,7 @@ struct Axis {
   double devices = 1;
 };
 
-/// What lies along an axis: "dp", "fsdp", "tp", "pp", "ep"; "" when its name does not tell.
+/// What lies along an axis: "dp", "fsdp", "tp", "pp", "ep"; "" when its name does not show it.
 std::string_view kind_of(std::string_view name) {
   struct Kind {
     std::string_view word;
@@ -71,9 +71,9 @@ void fill_rest(std::vector<Axis>& axes, double devices) {
 /// From the mesh itself, or from the shape that its devices were brought into.
 bool take_sizes(const Scene& scene, const Call& mesh, std::vector<Axis>& axes) {
   if (mesh.callee.ends_with("make_mesh")) {
-    const bool told = take_shape(argument(mesh, "axis_shapes", 0), axes);
+    const bool has_shape = take_shape(argument(mesh, "axis_shapes", 0), axes);
     fill_rest(axes, scene.job.gpus);
-    return told;
+    return has_shape;
   }
   for (const auto* name : {"create_device_mesh", "reshape"}) {
     for (const Call* call : scene.calls(name)) {

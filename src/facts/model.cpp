@@ -33,7 +33,7 @@ class Models {
     if (!match) {
       if (!alone || !is_name(text) || is_data(text)) return;
       add(out_, {model_field, short_name(text), sure - 0.1}, place, "named");
-      // model-1.8b: the name tells the size.
+      // model-1.8b: the name gives the size.
       const auto tokens = name_tokens(short_name(text));
       if (const auto size = tokens.empty() ? std::nullopt : size_behind(tokens, 0))
         add(out_, {"params_scale", scale_of(size->millions * 1e6), sure - 0.14}, place, "its name");
@@ -82,7 +82,7 @@ class Models {
     }
     return letters >= 2 && !text.contains(' ') && !text.contains('$');
   }
-  /// `model_type: glue`: programs are told by their data set what to do.
+  /// `model_type: glue`: the data set decides what programs do.
   [[nodiscard]] bool is_data(std::string_view text) const {
     const auto data = scene_.tables->find_dataset(text);
     return data && flat_name(data->name) == flat_name(text);
@@ -151,9 +151,9 @@ class Models {
     const std::string_view path = word.text;
     const auto file = path.substr(path.rfind('/') + 1);
     const auto algorithm = file.substr(0, file.find('_'));
-    const bool told = path.contains("configs/") && file.size() > algorithm.size() &&
-                      algorithm.size() > 3 && !scene_.tables->find_model(path);
-    if (told) add_name(algorithm, 0.88, word.place);
+    const bool is_config = path.contains("configs/") && file.size() > algorithm.size() &&
+                           algorithm.size() > 3 && !scene_.tables->find_model(path);
+    if (is_config) add_name(algorithm, 0.88, word.place);
   }
 
   const Scene& scene_;
@@ -340,11 +340,12 @@ void Models::from_names() {
     const std::string* text = setting.value.text();
     const bool path =
         text != nullptr && text->contains('/') && setting.standing <= Standing::config;
-    const bool tells = setting.leaf().contains("token") || setting.leaf().contains("load") ||
-                       setting.leaf().contains("checkpoint") || setting.leaf().contains("ckpt");
+    const bool is_evidence = setting.leaf().contains("token") || setting.leaf().contains("load") ||
+                             setting.leaf().contains("checkpoint") ||
+                             setting.leaf().contains("ckpt");
     // A folder is mostly one that is written to.
     const double sure = setting.leaf().ends_with("_dir") ? 0.52 : 0.58;
-    if (path && tells) add_name(*text, sure, setting.value.place, false);
+    if (path && is_evidence) add_name(*text, sure, setting.value.place, false);
   }
   if (const std::string* title = scene_.title.text())
     add_name(*title, confidence::weak, scene_.title.place, false);

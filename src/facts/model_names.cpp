@@ -17,13 +17,13 @@ std::string flat_name(std::string_view text) {
 
 std::string name_of_class(const ModelMatch& match, std::string_view type) {
   if (match.family.empty()) return match.name;
-  const std::string told = flat_name(match.family) + " " + flat_name(type);
+  const std::string known_words = flat_name(match.family) + " " + flat_name(type);
   std::string name = match.name;
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
   const auto parts = split(name, ' ');
-  const bool tells = std::ranges::all_of(
-      parts, [&](std::string_view part) { return told.contains(normal_key(part)); });
-  return tells ? match.name : match.family;
+  const bool is_known = std::ranges::all_of(
+      parts, [&](std::string_view part) { return known_words.contains(normal_key(part)); });
+  return is_known ? match.name : match.family;
 }
 
 bool is_file_of_weights(std::string_view path) {

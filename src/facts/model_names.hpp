@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the names of classes and files tell of a model.
+/// What the names of classes and files show of a model.
 
 #include "facts/tables.hpp"
 
@@ -10,7 +10,7 @@ namespace schedmate {
 /// Letters and digits alone, in small letters.
 [[nodiscard]] std::string flat_name(std::string_view text);
 
-/// What a class is called when its own name does not tell which of the family's sizes it is.
+/// What a class is called when its own name does not say which of the family's sizes it is.
 [[nodiscard]] std::string name_of_class(const ModelMatch& match, std::string_view type);
 
 /// Its name is that of whatever was trained before.

@@ -99,8 +99,9 @@ double from_depth_and_width(const Scene& scene, Findings& out) {
   return parameters;
 }
 
-/// Not all layers are seen: beside what settings have `told`, only that there are many counts.
-void from_layers(const Scene& scene, double told, Findings& out) {
+/// Not all layers are seen: beside what settings give (`computed`), only that there are many
+/// counts.
+void from_layers(const Scene& scene, double computed, Findings& out) {
   double parameters = 0;
   const Call* largest = nullptr;
   for (const Call& call : scene.seen.calls) {
@@ -109,8 +110,8 @@ void from_layers(const Scene& scene, double told, Findings& out) {
     if (here > 0 && (largest == nullptr || here > parameters_of(*largest))) largest = &call;
   }
   const std::string scale = scale_of(parameters);
-  const bool proves = scale != "small" && (parameters >= told || scale == scale_of(told));
-  if (largest == nullptr || (told > 0 && !proves)) return;
+  const bool proves = scale != "small" && (parameters >= computed || scale == scale_of(computed));
+  if (largest == nullptr || (computed > 0 && !proves)) return;
   add(out, {"params_scale", scale, 0.72}, largest->place, "the layers that are built");
 }
 
@@ -183,9 +184,9 @@ bool is_frozen_encoder(std::string_view callee) {
 }
 
 void find_scale(const Scene& scene, Findings& out) {
-  const double told = from_depth_and_width(scene, out);
-  from_layers(scene, told, out);
-  if (told > 0) return;
+  const double computed = from_depth_and_width(scene, out);
+  from_layers(scene, computed, out);
+  if (computed > 0) return;
   // Its parts come from a library or hub: their size is that of models without a known name.
   if (std::ranges::any_of(scene.seen.calls, loads_published_model)) return;
   // Networks without a known name are small far more often than not.

@@ -31,8 +31,8 @@ struct Built {
   std::string function;
 };
 
-/// FusedAdam of apex and DeepSpeed decouples the weight decay unless it is told not to.
-bool is_told_plain_adam(const Call& call) {
+/// FusedAdam of apex and DeepSpeed decouples the weight decay unless it is configured not to.
+bool is_configured_as_adam(const Call& call) {
   for (const auto* name : {"adam_w_mode", "adamw_mode"}) {
     const Value* mode = call.named.find(name);
     if (mode != nullptr && mode->truth() == false) return true;
@@ -45,7 +45,7 @@ void take_calls(const Scene& scene, std::vector<Built>& built) {
   for (const Call& call : scene.seen.calls) {
     if (call.callee.contains("()") || call.callee.starts_with('?')) continue;
     if (const auto match = scene.tables->find_optimizer(call.callee)) {
-      const std::string name = is_told_plain_adam(call) ? "Adam" : match->name;
+      const std::string name = is_configured_as_adam(call) ? "Adam" : match->name;
       built.push_back({name, match->row, call.place, call.certain, call.function});
     }
   }

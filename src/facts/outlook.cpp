@@ -47,8 +47,8 @@ std::string by_settings(const Scene& scene) {
     const bool only = setting->leaf().contains("only");
     const bool loose = setting->standing == Standing::loose;
     if (!given && !only && !loose) {
-      const bool told = meaning == "mode" && setting->standing <= Standing::config;
-      if (!told) continue;
+      const bool is_set = meaning == "mode" && setting->standing <= Standing::config;
+      if (!is_set) continue;
     }
     // A mode within a block is that of a data set or a logger.
     const bool nested = meaning == "mode" && setting->key.contains('.');
@@ -62,7 +62,7 @@ std::string by_settings(const Scene& scene) {
   return "";
 }
 
-/// Programs of transformers' kind that are told to predict and not to train.
+/// Programs of transformers' kind that are set to predict and not to train.
 std::string by_predicting(const Scene& scene) {
   const Setting* predicts = nullptr;
   for (const Setting& setting : scene.settings) {

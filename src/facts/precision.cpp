@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Number format of the training: what autocast, scalers and casts on the taken path say, what the
-/// library or launcher was told, else switches; fp32 when a program that was read to its end has
+/// library or launcher was given, else switches; fp32 when a program that was read to its end has
 /// none of these.
 #include <algorithm>
 #include <array>
@@ -124,14 +124,14 @@ void from_casts(const Scene& scene, Findings& out) {
   }
 }
 
-/// What the program tells Accelerate, which beats the launcher's flag; nothing when it leaves that
-/// to the launcher.
+/// What the program passes to Accelerate, which beats the launcher's flag; nothing when it leaves
+/// that to the launcher.
 std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
   for (const Call* call : scene.calls("Accelerator")) {
-    const Value* told = call->named.find("mixed_precision");
-    std::string type = told == nullptr ? "" : precision_in(name_in(*told));
+    const Value* value = call->named.find("mixed_precision");
+    std::string type = value == nullptr ? "" : precision_in(name_in(*value));
     if (type.empty() || !call->certain) continue;
-    add(out, {precision_field, mixed(type), 0.98}, told->place ? told->place : call->place,
+    add(out, {precision_field, mixed(type), 0.98}, value->place ? value->place : call->place,
         "Accelerator");
     return type;
   }
@@ -201,10 +201,10 @@ void precision_from_networks(const Scene& scene, Findings& out) {
         instance->bases, [](const std::string& base) { return base.ends_with("nn.Module"); });
     if (!network) continue;
     for (const auto* name : {"use_fp16", "fp16", "use_amp"}) {
-      const Value* told = instance->fields.find(name);
-      if (told == nullptr || told->boolean() == nullptr || !*told->boolean()) continue;
+      const Value* value = instance->fields.find(name);
+      if (value == nullptr || value->boolean() == nullptr || !*value->boolean()) continue;
       add(out, {precision_field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
-          told->place ? told->place : instance->place, "a network's own switch");
+          value->place ? value->place : instance->place, "a network's own switch");
       return;
     }
   }
@@ -219,8 +219,8 @@ bool runs_a_model(const Scene& scene) {
 /// What a network is given is cast within it: which layers compute in half is not known.
 bool casts_within_networks(const Scene& scene) {
   const bool open = std::ranges::any_of(scene.seen.instances, [](const auto& instance) {
-    const Value* told = instance->fields.find("use_fp16");
-    return told != nullptr && told->is_unknown();
+    const Value* value = instance->fields.find("use_fp16");
+    return value != nullptr && value->is_unknown();
   });
   if (open) return true;
   return std::ranges::any_of(scene.seen.calls, [](const Call& call) {
@@ -258,14 +258,14 @@ void precision_from_settings(const Scene& scene, bool launcher_counts, Findings&
   }
 }
 
-/// A trainer is told a format, and which one is not known.
-bool is_told_unknown(const Scene& scene) {
+/// A trainer is given a format, and which one is not known.
+bool is_set_to_unknown(const Scene& scene) {
   const auto is_open = [](const Call& call) {
     return std::ranges::any_of(
         std::array{"precision", "mixed_precision", "fp16", "bf16"}, [&](const char* name) {
-          const Value* told = call.named.find(name);
-          return told != nullptr && !told->is_none() && told->boolean() == nullptr &&
-                 precision_in(name_or_number(*told)).empty();
+          const Value* value = call.named.find(name);
+          return value != nullptr && !value->is_none() && value->boolean() == nullptr &&
+                 precision_in(name_or_number(*value)).empty();
         });
   };
   const auto libraries = libraries_of(scene);
@@ -289,7 +289,7 @@ void find_precision(const Scene& scene, Findings& out) {
            finding.fact.value != FactValue(std::string("fp32")) &&
            finding.fact.confidence >= confidence::weak;
   });
-  const bool open = casts_within_networks(scene) || is_told_unknown(scene);
+  const bool open = casts_within_networks(scene) || is_set_to_unknown(scene);
   if (runs_a_model(scene) && !perhaps && !open) {
     Fact fact{.value = std::string("fp32"),
               .confidence = 0.6,

@@ -131,8 +131,9 @@ void from_files(const Scene& scene, Findings& out) {
         add(out, {pretrained_field, true, confidence::fair}, call->place,
             "weights by the names of layers");
       const std::string* path = call->args.empty() ? nullptr : call->args[0].text();
-      const bool told = path != nullptr && contains_any(*path, {"pretrain", "imagenet"});
-      if (path == nullptr || !call->certain || (!told && is_own_checkpoint(scene, *path))) continue;
+      const bool is_named = path != nullptr && contains_any(*path, {"pretrain", "imagenet"});
+      if (path == nullptr || !call->certain || (!is_named && is_own_checkpoint(scene, *path)))
+        continue;
       if (training != nullptr && call > training) continue;
       if (!contains_any(*path,
                         {".pt", ".bin", ".ckpt", ".safetensors", ".pdparams", ".tar", ".h5"}))

@@ -180,10 +180,10 @@ std::vector<Evidence> evidence_of(const PlacePtr& place) {
   std::vector<Evidence> lines;
   for (PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
     const Evidence line{at->file, at->line, at->text};
-    const bool told = std::ranges::any_of(lines, [&](const Evidence& other) {
+    const bool is_known = std::ranges::any_of(lines, [&](const Evidence& other) {
       return other.file == line.file && other.line == line.line && other.text == line.text;
     });
-    if (!line.file.empty() && !line.text.empty() && !told) lines.push_back(line);
+    if (!line.file.empty() && !line.text.empty() && !is_known) lines.push_back(line);
   }
   return lines;
 }

@@ -184,9 +184,9 @@ class Gatherer {
           take_override((*items)[i]);
           continue;
         }
-        const Value& told = (*items)[++i];
+        const Value& next = (*items)[++i];
         add({.key = normal_key(*key),
-             .value = told.text() == nullptr ? told : parse_scalar(*told.text(), told.place),
+             .value = next.text() == nullptr ? next : parse_scalar(*next.text(), next.place),
              .standing = Standing::given,
              .read = true});
       }

@@ -11,7 +11,7 @@ namespace schedmate {
 
 /// What became of the questions of one command.
 struct QuestionTally {
-  std::int64_t accepted = 0;       ///< values that are borne out
+  std::int64_t accepted = 0;       ///< values that are confirmed
   std::int64_t dropped = 0;        ///< values, or whole answers, that are not
   std::vector<std::string> notes;  ///< each once; printable
 

@@ -77,7 +77,7 @@ class FileLedger : public TokenLedger {
 /// A name that is no user's, for the sum over all of them.
 constexpr std::string_view everybody = "*";
 
-struct Purse {
+struct TokenAllowance {
   std::shared_ptr<TokenLedger> ledger;
   std::string day, user;
   std::int64_t of_day = 0, of_user = 0;
@@ -131,18 +131,18 @@ std::shared_ptr<TokenLedger> file_ledger(std::string folder) {
   return std::make_shared<FileLedger>(std::move(folder));
 }
 
-Chat with_budget(Chat chat, const ChatSettings& settings, const ChatSurroundings& around) {
-  Purse purse{.ledger = around.ledger ? around.ledger : memory_ledger(),
-              .day = around.today,
-              .user = word_of(around.user),
-              .of_day = settings.tokens_per_day,
-              .of_user = settings.tokens_per_user};
+Chat with_budget(Chat chat, const ChatSettings& settings, const ChatServices& services) {
+  TokenAllowance allowance{.ledger = services.ledger ? services.ledger : memory_ledger(),
+                           .day = services.today,
+                           .user = word_of(services.user),
+                           .of_day = settings.tokens_per_day,
+                           .of_user = settings.tokens_per_user};
   return [chat = std::move(chat),
-          purse = std::move(purse)](const ChatRequest& request) -> Result<ChatReply> {
-    if (const auto open = purse.check(); !open) return tl::unexpected(open.error());
+          allowance = std::move(allowance)](const ChatRequest& request) -> Result<ChatReply> {
+    if (const auto open = allowance.check(); !open) return tl::unexpected(open.error());
     auto reply = chat(request);
     if (!reply) return reply;
-    if (const auto paid = purse.pay(cost_of(request, *reply)); !paid) {
+    if (const auto paid = allowance.pay(cost_of(request, *reply)); !paid) {
       return tl::unexpected(paid.error());
     }
     return reply;

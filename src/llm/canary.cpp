@@ -37,7 +37,7 @@ class Canary {
     if (*binding == Binding::bound) {
       auto reply = chat_(request);
       if (reply || reply.error().code != ErrorCode::unsupported) return reply;
-      note("the server refuses this schema: it is told in words");
+      note("the server refuses this schema: it is sent as text");
       return chat_(in_words(request, false));
     }
     return chat_(in_words(request, *binding == Binding::ignored));
@@ -54,25 +54,25 @@ class Canary {
     }
     if (!reply) {
       binding_ = Binding::refused;
-      note("the server refuses schemas: they are told in words");
+      note("the server refuses schemas: they are sent as text");
     } else if (reply->text.find(canary_word) != std::string::npos) {
       binding_ = Binding::bound;
     } else {
       binding_ = Binding::ignored;
-      note("the server does not bind its output to the schema: it is told in words");
+      note("the server does not bind its output to the schema: it is sent as text");
     }
     return binding_;
   }
 
   /// The schema as a part of the system text, whose prefix stays the same for server caches.
   static ChatRequest in_words(const ChatRequest& request, bool keep_schema) {
-    ChatRequest told = request;
-    told.tools = fmt::format(
+    ChatRequest with_schema_text = request;
+    with_schema_text.tools = fmt::format(
         "{}\n\nAnswer with one JSON object and nothing else: no prose, no code fence. It has to "
         "satisfy this JSON schema:\n{}",
         request.tools, request.json_schema);
-    if (!keep_schema) told.json_schema.clear();
-    return told;
+    if (!keep_schema) with_schema_text.json_schema.clear();
+    return with_schema_text;
   }
 
   void note(std::string text) const {

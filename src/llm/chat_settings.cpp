@@ -40,7 +40,7 @@ constexpr std::array setting_rows = {
                 "max_completion_tokens"},
                &ChatSettings::max_tokens_key},
     SettingRow{
-        {"send_schema", "", "true", "send response_format; false: tell the schema in words only"},
+        {"send_schema", "", "true", "send response_format; false: send the schema as text only"},
         &ChatSettings::send_schema},
     SettingRow{{"context_tokens", "tokens", "8192", "prompt and answer together have to fit"},
                &ChatSettings::context_tokens},

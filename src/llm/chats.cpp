@@ -16,14 +16,14 @@ std::string table_of(const ChatSettings& settings) {
 }
 
 /// Errors: invalid when a token is asked for and not there.
-Result<std::string> token_of(const ChatSettings& settings, const ChatSurroundings& around) {
+Result<std::string> token_of(const ChatSettings& settings, const ChatServices& services) {
   std::string token;
   if (!settings.token_file.empty()) {
     auto text = read_file(settings.token_file, 1 << 16);
     if (!text) return tl::unexpected(text.error());
     token = trim(text->substr(0, text->find('\n')));
   } else if (!settings.token_env.empty()) {
-    if (around.environment) token = trim(around.environment(settings.token_env));
+    if (services.environment) token = trim(services.environment(settings.token_env));
   } else {
     return token;
   }
@@ -39,13 +39,13 @@ Result<std::string> token_of(const ChatSettings& settings, const ChatSurrounding
 
 }  // namespace
 
-Result<HttpTarget> target_of(const ChatSettings& settings, const ChatSurroundings& around) {
+Result<HttpTarget> target_of(const ChatSettings& settings, const ChatServices& services) {
   auto url = parse_url(settings.url);
   if (!url) {
     return fail(ErrorCode::invalid,
                 fmt::format("{}.url: {}", table_of(settings), url.error().message));
   }
-  auto token = token_of(settings, around);
+  auto token = token_of(settings, services);
   if (!token) return tl::unexpected(token.error());
   if (!token->empty() && !url->secure && !url->is_local()) {
     return fail(
@@ -86,13 +86,13 @@ tl::expected<ChatReply, Failure> exchange(const ChatSettings& settings, const Ht
   return read_chat_reply(*http);
 }
 
-Result<Chat> open_openai(const ChatSettings& settings, const ChatSurroundings& around) {
-  auto target = target_of(settings, around);
+Result<Chat> open_openai(const ChatSettings& settings, const ChatServices& services) {
+  auto target = target_of(settings, services);
   if (!target) return tl::unexpected(target.error());
   Exchange tried = [settings, target = *std::move(target)](const ChatRequest& request) {
     return exchange(settings, target, request);
   };
-  return with_retries(std::move(tried), settings, around);
+  return with_retries(std::move(tried), settings, services);
 }
 
 Result<void> need_recording(const ChatSettings& settings) {
@@ -102,25 +102,25 @@ Result<void> need_recording(const ChatSettings& settings) {
                           settings.name, settings.kind));
 }
 
-Result<Chat> open_record(const ChatSettings& settings, const ChatSurroundings& around) {
+Result<Chat> open_record(const ChatSettings& settings, const ChatServices& services) {
   if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
-  return open_openai(settings, around).map([&](Chat chat) {
+  return open_openai(settings, services).map([&](Chat chat) {
     return with_recording(std::move(chat), settings.recording);
   });
 }
 
-Result<Chat> open_replay(const ChatSettings& settings, const ChatSurroundings&) {
+Result<Chat> open_replay(const ChatSettings& settings, const ChatServices&) {
   if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
   return open_recording(settings.recording);
 }
 
-Result<Chat> open_none(const ChatSettings&, const ChatSurroundings&) {
+Result<Chat> open_none(const ChatSettings&, const ChatServices&) {
   return fail(ErrorCode::unavailable, "no model");
 }
 
 struct KindRow {
   ChatKind kind;
-  Result<Chat> (*open)(const ChatSettings&, const ChatSurroundings&);
+  Result<Chat> (*open)(const ChatSettings&, const ChatServices&);
 };
 
 constexpr std::array kind_rows = {
@@ -145,19 +145,19 @@ constexpr std::array<std::string_view, kinds.size()> kind_names = {
 
 std::span<const ChatKind> chat_kinds() { return kinds; }
 
-Result<Chat> open_chat(const ChatSettings& settings, const ChatSurroundings& around) {
+Result<Chat> open_chat(const ChatSettings& settings, const ChatServices& services) {
   for (const KindRow& row : kind_rows) {
     if (row.kind.name != settings.kind) continue;
-    auto opened = row.open(settings, around);
+    auto opened = row.open(settings, services);
     if (!opened) return opened;
     // From the inside out: what is redacted is what is recorded, paid for and sent.
-    Chat chat = with_breaker(*std::move(opened), settings, around.clock);
+    Chat chat = with_breaker(*std::move(opened), settings, services.clock);
     chat = with_limit(std::move(chat), settings.at_once);
-    chat = with_meter(std::move(chat), around.meter);
+    chat = with_meter(std::move(chat), services.meter);
     // What was recorded has been paid for.
-    if (settings.kind != "replay") chat = with_budget(std::move(chat), settings, around);
-    chat = with_canary(std::move(chat), around.meter);
-    chat = with_redaction(std::move(chat), around.redact);
+    if (settings.kind != "replay") chat = with_budget(std::move(chat), settings, services);
+    chat = with_canary(std::move(chat), services.meter);
+    chat = with_redaction(std::move(chat), services.redact);
     return [chat = std::move(chat), deadline = settings.deadline](const ChatRequest& request) {
       ChatRequest timed = request;
       const bool patient = request.patience > std::chrono::milliseconds(0);

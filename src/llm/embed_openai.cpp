@@ -51,7 +51,7 @@ class OpenAiEmbeddings {
   OpenAiEmbeddings(HttpTarget target, const EmbedderOptions& options)
       : model_(options.server.model),
         deadline_(options.server.deadline),
-        clock_(options.around.clock),
+        clock_(options.services.clock),
         batch_(std::max<std::size_t>(options.batch, 1)),
         recall_(options.recall),
         remember_(options.remember) {
@@ -70,7 +70,7 @@ class OpenAiEmbeddings {
       answer.text = std::move(reply->body);
       return answer;
     };
-    post_ = with_retries(post, options.server, options.around);
+    post_ = with_retries(post, options.server, options.services);
   }
 
   Result<DenseVectors> operator()(std::span<const std::string> texts) const {
@@ -126,9 +126,9 @@ class OpenAiEmbeddings {
 }  // namespace
 
 Result<Embedder> make_openai_embedder(const EmbedderOptions& options) {
-  auto target = target_of(options.server, options.around);
+  auto target = target_of(options.server, options.services);
   if (!target) return tl::unexpected(target.error());
-  if (!options.around.clock.now || !options.around.clock.sleep) {
+  if (!options.services.clock.now || !options.services.clock.sleep) {
     return fail(ErrorCode::invalid, "embedder openai: it needs a clock for its deadline");
   }
   return Embedder{.name = "openai/" + options.server.model,

@@ -22,14 +22,14 @@ EmbedderOptions options_for(const std::string& url) {
   EmbedderOptions options;
   options.server.url = url;
   auto slept = std::make_shared<std::atomic<std::int64_t>>(0);
-  options.around.clock = {
+  options.services.clock = {
       .now =
           [slept] {
             return std::chrono::steady_clock::now().time_since_epoch() +
                    std::chrono::nanoseconds(slept->load());
           },
       .sleep = [slept](std::chrono::nanoseconds wait) { *slept += wait.count(); }};
-  options.around.environment = [](std::string_view name) {
+  options.services.environment = [](std::string_view name) {
     return std::string(name == "TOKEN" ? "s3cret" : "");
   };
   return options;

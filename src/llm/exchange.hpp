@@ -20,26 +20,26 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 
 /// chats.cpp: where a server is and what opens it. Errors: invalid (url, token).
 [[nodiscard]] Result<HttpTarget> target_of(const ChatSettings& settings,
-                                           const ChatSurroundings& around);
+                                           const ChatServices& services);
 
 /// openai.cpp: the body of POST /chat/completions and what its answer means.
 [[nodiscard]] std::string chat_body(const ChatSettings& settings, const ChatRequest& request);
 [[nodiscard]] tl::expected<ChatReply, Failure> read_chat_reply(const HttpReply& reply);
 
-/// Tries until an answer, a failure that no repetition mends, `attempts` tries, or the end of the
+/// Tries until an answer, a failure that no repetition fixes, `attempts` tries, or the end of the
 /// request's patience. Waits grow twofold from half a second, with jitter.
 [[nodiscard]] Chat with_retries(Exchange exchange, const ChatSettings& settings,
-                                const ChatSurroundings& around);
+                                const ChatServices& services);
 /// After `breaker_failures` failures of the server in a row nothing is sent for `breaker_rest`;
 /// then one request tries.
 [[nodiscard]] Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock);
 /// Refuses when the day or the user has used up its tokens.
 [[nodiscard]] Chat with_budget(Chat chat, const ChatSettings& settings,
-                               const ChatSurroundings& around);
+                               const ChatServices& services);
 /// At most `at_once` requests in flight; others wait as long as their patience lasts.
 [[nodiscard]] Chat with_limit(Chat chat, std::int64_t at_once);
 /// Before the first request that carries a schema: does the server bind output to it? Where it does
-/// not, the schema is told in words; where it refuses schemas, none is sent.
+/// not, the schema is sent as text; where it refuses schemas, none is sent.
 [[nodiscard]] Chat with_canary(Chat chat, std::shared_ptr<ChatMeter> meter);
 [[nodiscard]] Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> redact);
 [[nodiscard]] Chat with_meter(Chat chat, std::shared_ptr<ChatMeter> meter);

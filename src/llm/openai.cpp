@@ -64,31 +64,36 @@ std::optional<std::chrono::milliseconds> retry_after(const HttpReply& reply) {
 }
 
 tl::unexpected<Failure> explain_client_error(int status, const std::string& complaint) {
-  const std::string said = fmt::format("the server says {}: {}", status, quotable(complaint));
+  const std::string complaint_text =
+      fmt::format("the server says {}: {}", status, quotable(complaint));
   if (status == 413 || (mentions(complaint, {"context"}) &&
                         mentions(complaint, {"exceed", "maximum", "length", "size", "long"}))) {
-    return final_failure(ErrorCode::conflict, "the prompt does not fit the context; " + said);
+    return final_failure(ErrorCode::conflict,
+                         "the prompt does not fit the context; " + complaint_text);
   }
   if (mentions(complaint, {"schema", "$ref", "response_format", "grammar", "guided"})) {
-    return final_failure(ErrorCode::unsupported, "the server cannot take the schema; " + said);
+    return final_failure(ErrorCode::unsupported,
+                         "the server cannot take the schema; " + complaint_text);
   }
-  return final_failure(ErrorCode::invalid, said);
+  return final_failure(ErrorCode::invalid, complaint_text);
 }
 
 tl::unexpected<Failure> explain_status(const HttpReply& reply) {
   const std::string complaint = complaint_of(reply.body);
-  const std::string said = fmt::format("the server says {}: {}", reply.status, quotable(complaint));
+  const std::string complaint_text =
+      fmt::format("the server says {}: {}", reply.status, quotable(complaint));
   if (reply.status == 401 || reply.status == 403) {
-    return final_failure(ErrorCode::refused, said + "; check token_file or token_env");
+    return final_failure(ErrorCode::refused, complaint_text + "; check token_file or token_env");
   }
   if (reply.status == 404) {
-    return final_failure(ErrorCode::not_found, said + "; check url (it ends in /v1) and model");
+    return final_failure(ErrorCode::not_found,
+                         complaint_text + "; check url (it ends in /v1) and model");
   }
   if (reply.status == 429 && mentions(complaint, {"insufficient_quota", "billing"})) {
-    return final_failure(ErrorCode::refused, said);
+    return final_failure(ErrorCode::refused, complaint_text);
   }
   if (reply.status == 408 || reply.status == 429 || reply.status >= 500) {
-    auto failure = passing_failure(ErrorCode::unavailable, said);
+    auto failure = passing_failure(ErrorCode::unavailable, complaint_text);
     failure.value().wait = retry_after(reply);
     return failure;
   }
@@ -99,7 +104,7 @@ tl::unexpected<Failure> explain_status(const HttpReply& reply) {
                                      reply.status));
   }
   if (reply.status >= 400) return explain_client_error(reply.status, complaint);
-  return passing_failure(ErrorCode::bad_reply, said);
+  return passing_failure(ErrorCode::bad_reply, complaint_text);
 }
 
 std::int64_t count_at(const Json* json, const char* key) {

@@ -16,19 +16,19 @@ using testing::FakeLlm;
 using testing::FakeReply;
 
 /// Real time for the network, but no real waiting between tries.
-ChatSurroundings surroundings() {
-  ChatSurroundings around;
+ChatServices test_services() {
+  ChatServices services;
   auto slept = std::make_shared<std::chrono::nanoseconds>(0);
-  around.clock = {
+  services.clock = {
       .now = [slept] { return std::chrono::steady_clock::now().time_since_epoch() + *slept; },
       .sleep = [slept](std::chrono::nanoseconds time) { *slept += time; }};
-  around.environment = [](std::string_view name) {
+  services.environment = [](std::string_view name) {
     return std::string(name == "FAKE_TOKEN" ? "s3cret-token" : "");
   };
-  around.meter = std::make_shared<ChatMeter>();
-  around.today = "2026-01-31";
-  around.user = "ada";
-  return around;
+  services.meter = std::make_shared<ChatMeter>();
+  services.today = "2026-01-31";
+  services.user = "ada";
+  return services;
 }
 
 ChatSettings settings_for(const FakeLlm& server) {
@@ -52,7 +52,7 @@ constexpr const char* answer_schema =
 
 Result<ChatReply> ask(const testing::FakeAnswer& answer, const ChatRequest& request) {
   const FakeLlm server(answer);
-  const auto chat = open_chat(settings_for(server), surroundings());
+  const auto chat = open_chat(settings_for(server), test_services());
   REQUIRE(chat);
   return (*chat)(request);
 }
@@ -84,7 +84,7 @@ TEST_CASE("a plain answer comes back with its counts") {
 
 TEST_CASE("the system text and the tools come first, then the messages in turn") {
   const FakeLlm server([](const FakeCall&) { return chat_reply("x"); });
-  const auto chat = open_chat(settings_for(server), surroundings());
+  const auto chat = open_chat(settings_for(server), test_services());
   REQUIRE(chat);
   auto request = question();
   request.messages.push_back({.from_model = true, .text = "thought"});
@@ -156,7 +156,7 @@ TEST_CASE("a huge answer is not kept") {
 TEST_CASE("where nobody listens the server is unavailable") {
   ChatSettings settings;
   settings.url = "http://127.0.0.1:9/v1";
-  const auto chat = open_chat(settings, surroundings());
+  const auto chat = open_chat(settings, test_services());
   REQUIRE(chat);
   const auto got = (*chat)(question());
   REQUIRE_FALSE(got);
@@ -167,13 +167,13 @@ TEST_CASE("servers that bind, ignore or refuse the schema all give an answer") {
   const auto try_with = [](const testing::FakeAnswer& answer, ChatSettings settings = {}) {
     const FakeLlm server(answer);
     settings.url = server.url();
-    const auto around = surroundings();
-    const auto chat = open_chat(settings, around);
+    const auto services = test_services();
+    const auto chat = open_chat(settings, services);
     REQUIRE(chat);
     const auto reply = (*chat)(question(answer_schema));
     REQUIRE_MESSAGE(reply, reply.error().message);
     CHECK(reply->text.find(R"({"a": 1, "b": 2})") != std::string::npos);
-    return std::pair(around.meter->sums(), server.calls());
+    return std::pair(services.meter->sums(), server.calls());
   };
   SUBCASE("bound: the schema is sent and not repeated in words") {
     const auto [sums, calls] = try_with(testing::like_vllm(echo));
@@ -182,12 +182,12 @@ TEST_CASE("servers that bind, ignore or refuse the schema all give an answer") {
     CHECK(calls[1].texts[0].find("JSON schema") == std::string::npos);
     CHECK_FALSE(calls[1].schema.empty());
   }
-  SUBCASE("ignored: noticed, and told in words") {
+  SUBCASE("ignored: noticed, and sent as text") {
     const auto [sums, calls] = try_with(testing::like_old_ollama(echo));
     CHECK(sums.notes.size() == 1);
     CHECK(calls[1].texts[0].find(answer_schema) != std::string::npos);
   }
-  SUBCASE("refused: told in words only; the token and the pause are kept to") {
+  SUBCASE("refused: sent as text only; the token and the pause are kept to") {
     ChatSettings settings;
     settings.token_env = "FAKE_TOKEN";
     const auto [sums, calls] = try_with(testing::like_gateway(echo, "s3cret-token"), settings);
@@ -197,9 +197,9 @@ TEST_CASE("servers that bind, ignore or refuse the schema all give an answer") {
   }
 }
 
-TEST_CASE("a schema that the server cannot convert is told in words") {
+TEST_CASE("a schema that the server cannot convert is sent as text") {
   const FakeLlm server(testing::like_llama_server(echo));
-  const auto chat = open_chat(settings_for(server), surroundings());
+  const auto chat = open_chat(settings_for(server), test_services());
   REQUIRE(chat);
   const auto reply = (*chat)(question(R"({"$ref": "#/nowhere"})"));
   REQUIRE(reply);
@@ -212,7 +212,7 @@ TEST_CASE("a token that the server repeats does not reach the message") {
   });
   auto settings = settings_for(server);
   settings.token_env = "FAKE_TOKEN";
-  const auto chat = open_chat(settings, surroundings());
+  const auto chat = open_chat(settings, test_services());
   REQUIRE(chat);
   const auto got = (*chat)(question());
   REQUIRE_FALSE(got);
@@ -222,7 +222,7 @@ TEST_CASE("a token that the server repeats does not reach the message") {
 
 TEST_CASE("settings that cannot work are refused before anything is sent") {
   const auto code = [](ChatSettings settings) {
-    const auto chat = open_chat(settings, surroundings());
+    const auto chat = open_chat(settings, test_services());
     REQUIRE_FALSE(chat);
     return chat.error().code;
   };

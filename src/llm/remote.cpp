@@ -18,12 +18,12 @@ constexpr char good = '=';
 constexpr char bad = '!';
 
 /// "!" with the number of the error code, and the sentence.
-std::string told(const Error& error) {
+std::string error_reply(const Error& error) {
   return fmt::format("{}{}{}", bad, static_cast<char>('0' + static_cast<int>(error.code)),
                      error.message);
 }
 
-Result<ChatReply> heard(const std::string& answer) {
+Result<ChatReply> parse_answer(const std::string& answer) {
   if (answer.starts_with(good)) return read_reply(std::string_view(answer).substr(1));
   if (!answer.starts_with(bad) || answer.size() < 2)
     return fail(ErrorCode::bad_reply, "the model's process gave no sensible answer");
@@ -45,7 +45,7 @@ std::vector<Chat> chats_through(const std::function<std::string(std::string_view
   std::vector<Chat> chats;
   for (std::size_t i = 0; i < count; ++i) {
     chats.emplace_back([ask, i](const ChatRequest& request) {
-      return heard(
+      return parse_answer(
           ask(fmt::format("{} {} {}", i, request.patience.count(), request_text(request))));
     });
   }
@@ -58,10 +58,11 @@ std::string answer_for(std::span<const Chat> chats, std::string_view question) {
   auto request = read_request(question);
   const bool known =
       number && patience && *number >= 0 && static_cast<std::size_t>(*number) < chats.size();
-  if (!known || !request) return told({ErrorCode::invalid, "a request that cannot be understood"});
+  if (!known || !request)
+    return error_reply({ErrorCode::invalid, "a request that cannot be understood"});
   request->patience = milliseconds(*patience);
   const auto reply = chats[static_cast<std::size_t>(*number)](*request);
-  return reply ? good + reply_text(*reply) : told(reply.error());
+  return reply ? good + reply_text(*reply) : error_reply(reply.error());
 }
 
 }  // namespace schedmate

@@ -24,13 +24,13 @@ milliseconds wait_before(std::int64_t attempt, double drawn) {
 
 class Retries {
  public:
-  Retries(Exchange exchange, const ChatSettings& settings, const ChatSurroundings& around)
+  Retries(Exchange exchange, const ChatSettings& settings, const ChatServices& services)
       : exchange_(std::move(exchange)),
         attempts_(std::max<std::int64_t>(settings.attempts, 1)),
         deadline_(settings.deadline),
-        clock_(around.clock),
-        meter_(around.meter),
-        seed_(around.seed) {}
+        clock_(services.clock),
+        meter_(services.meter),
+        seed_(services.seed) {}
 
   Result<ChatReply> operator()(const ChatRequest& request) const {
     const milliseconds patience = request.patience > milliseconds(0) ? request.patience : deadline_;
@@ -65,8 +65,8 @@ class Retries {
 
 }  // namespace
 
-Chat with_retries(Exchange exchange, const ChatSettings& settings, const ChatSurroundings& around) {
-  return Retries(std::move(exchange), settings, around);
+Chat with_retries(Exchange exchange, const ChatSettings& settings, const ChatServices& services) {
+  return Retries(std::move(exchange), settings, services);
 }
 
 }  // namespace schedmate

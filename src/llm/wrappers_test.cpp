@@ -52,9 +52,9 @@ std::filesystem::path fresh_folder(const char* name) {
 
 TEST_CASE("a passing failure is tried again, after growing waits with jitter") {
   Hours hours;
-  ChatSurroundings around;
-  around.clock = hours.clock();
-  around.meter = std::make_shared<ChatMeter>();
+  ChatServices services;
+  services.clock = hours.clock();
+  services.meter = std::make_shared<ChatMeter>();
   std::vector<nanoseconds> at;
   const Chat chat = with_retries(
       [&](const ChatRequest&) -> tl::expected<ChatReply, Failure> {
@@ -62,21 +62,21 @@ TEST_CASE("a passing failure is tried again, after growing waits with jitter") {
         if (at.size() < 3) return tl::unexpected(failure_of(ErrorCode::unavailable, true));
         return reply_of("at last");
       },
-      {}, around);
+      {}, services);
   REQUIRE(chat(plain_question()));
   REQUIRE(at.size() == 3);
   CHECK(at[1] >= milliseconds(250));
   CHECK(at[1] <= milliseconds(500));
   CHECK(at[2] - at[1] >= milliseconds(500));
   CHECK(at[2] - at[1] <= milliseconds(1000));
-  CHECK(around.meter->sums().calls == 3);
-  CHECK(around.meter->sums().retries == 2);
+  CHECK(services.meter->sums().calls == 3);
+  CHECK(services.meter->sums().retries == 2);
 }
 
-TEST_CASE("what no repetition mends is tried once; the server's pause must fit the patience") {
+TEST_CASE("what no repetition fixes is tried once; the server's pause must fit the patience") {
   Hours hours;
-  ChatSurroundings around;
-  around.clock = hours.clock();
+  ChatServices services;
+  services.clock = hours.clock();
   int calls = 0;
   Failure failure = failure_of(ErrorCode::refused, false);
   const Chat chat = with_retries(
@@ -84,7 +84,7 @@ TEST_CASE("what no repetition mends is tried once; the server's pause must fit t
         ++calls;
         return tl::unexpected(failure);
       },
-      {}, around);
+      {}, services);
   CHECK(chat(plain_question()).error().code == ErrorCode::refused);
   CHECK(calls == 1);
   failure = failure_of(ErrorCode::unavailable, true, milliseconds(60'000));
@@ -125,12 +125,12 @@ TEST_CASE("a spent budget refuses, for the user and for the day, and outlives th
   settings.tokens_per_user = 50;
   settings.tokens_per_day = 100;
   const auto ask_as = [&](const std::string& user, const std::string& day) {
-    ChatSurroundings around;
-    around.ledger = file_ledger(folder.string());
-    around.user = user;
-    around.today = day;
+    ChatServices services;
+    services.ledger = file_ledger(folder.string());
+    services.user = user;
+    services.today = day;
     const Chat chat =
-        with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, around);
+        with_budget([](const ChatRequest&) { return reply_of("x", 30); }, settings, services);
     return chat(plain_question()).has_value();
   };
   CHECK(ask_as("ada", "2026-01-31"));
@@ -193,7 +193,7 @@ TEST_CASE("requests beyond the limit wait no longer than their patience") {
   CHECK(limited(plain_question("outer")).error().code == ErrorCode::timeout);
 }
 
-TEST_CASE("settings are read by key and told apart from typing errors") {
+TEST_CASE("settings are read by key and distinguished from typing errors") {
   const auto good = read_chat_settings(
       "lab", {{"url", "http://h/v1"}, {"deadline_s", "7"}, {"send_schema", "false"}});
   REQUIRE(good);

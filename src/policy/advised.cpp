@@ -2,7 +2,7 @@
 /// A host's estimator with an advisor beside it (paper 4.1: advice where there is some, else the
 /// host's own way). Advice counts as far as it has earned it (skill.hpp), by source and size of the
 /// job: it moves the host's estimate a quarter, half or all of the way, in log space. GPU use that
-/// is foretold is passed on once its source was right one time of four, at least ten times, and
+/// is predicted is passed on once its source was right one time of four, at least ten times, and
 /// only where jobs would have to be profiled for it: what costs nothing to know is not guessed.
 /// docs/decisions/0012.
 #include <algorithm>
@@ -30,17 +30,17 @@ int size_class(const KnownJob& job) {
   return job.gpus == 1 ? 0 : job.gpus <= node ? 1 : 2;
 }
 
-/// How often the GPU use that was foretold was the one that was measured.
+/// How often the GPU use that was predicted was the one that was measured.
 class UseRecord {
  public:
-  void add(const GpuUse& foretold, const Profile& measured, const SharingRule& rule) {
+  void add(const GpuUse& predicted, const Profile& measured, const SharingRule& rule) {
     Profile expected;
-    expected.gpu_util_pct = foretold.gpu_util_pct;
-    expected.memory_util_pct = foretold.memory_util_pct;
+    expected.gpu_util_pct = predicted.gpu_util_pct;
+    expected.memory_util_pct = predicted.memory_util_pct;
     constexpr double near = 0.1;
     const bool right =
         rule.score(expected) == measured.sharing_score &&
-        std::abs(foretold.memory_mib - measured.memory_mib) <= near * measured.memory_mib;
+        std::abs(predicted.memory_mib - measured.memory_mib) <= near * measured.memory_mib;
     constexpr double decay = 0.99;
     seen_ = decay * seen_ + 1;
     right_ = decay * right_ + (right ? 1 : 0);
@@ -69,7 +69,7 @@ class Advised {
         shrink_(scheduler.shrink),
         orders_(scheduler.advice_orders),
         profiles_(scheduler.profiler.has_value()),
-        purpose_(scheduler.plans && !orders_ ? AdviceFor::length : AdviceFor::order) {}
+        purpose_(scheduler.plans && !orders_ ? AdviceGoal::length : AdviceGoal::order) {}
 
   void learn(const FinishedJob& ended) {
     host_.learn(ended);
@@ -80,23 +80,24 @@ class Advised {
     }
   }
 
-  Prediction operator()(const Entering& at) {
-    Prediction said = host_(at);
-    const Open* open = advice_for(at, said);
-    if (open == nullptr) return said;
-    const FractionalSeconds own = said.run_time;
-    said.advised =
+  Prediction operator()(const EnteringJob& at) {
+    Prediction prediction = host_(at);
+    const Open* open = advice_for(at, prediction);
+    if (open == nullptr) return prediction;
+    const FractionalSeconds own = prediction.run_time;
+    prediction.advised =
         shrink_ ? skills_[{open->advice.source, size_class(at.job)}].weight(purpose_) : 1;
-    if (said.advised > 0) {
-      const double log_s = std::lerp(log_of(own), log_of(open->advice.run_time), said.advised);
-      said.run_time = FractionalSeconds(std::exp(log_s));
+    if (prediction.advised > 0) {
+      const double log_s =
+          std::lerp(log_of(own), log_of(open->advice.run_time), prediction.advised);
+      prediction.run_time = FractionalSeconds(std::exp(log_s));
     }
     if (const FractionalSeconds around = open->advice.run_time; around.count() > 0)
-      said.distribution = moved(open->advice.distribution, around, said.run_time);
-    if (orders_) said.expected = std::exchange(said.run_time, own);
+      prediction.distribution = moved(open->advice.distribution, around, prediction.run_time);
+    if (orders_) prediction.expected = std::exchange(prediction.run_time, own);
     if (profiles_ && (!shrink_ || uses_[open->advice.source].trusted()))
-      said.use = open->advice.use;
-    return said;
+      prediction.use = open->advice.use;
+    return prediction;
   }
 
  private:
@@ -106,7 +107,7 @@ class Advised {
   };
 
   /// Advice is given once, when the job is first asked about; null when there is none, or not yet.
-  const Open* advice_for(const Entering& at, const Prediction& host) {
+  const Open* advice_for(const EnteringJob& at, const Prediction& host) {
     const auto [open, fresh] = open_.try_emplace(at.job.number);
     if (fresh) open->second = {log_of(host.run_time), advisor_(at)};
     return open->second.advice.blind || !at.advice_is_due ? nullptr : &open->second;
@@ -127,9 +128,9 @@ class Advised {
   Estimator host_, advisor_;
   SharingRule sharing_;
   bool shrink_, orders_, profiles_;
-  AdviceFor purpose_;
+  AdviceGoal purpose_;
   std::unordered_map<std::uint64_t, Open> open_;  // by number: advised and not ended
-  Peers peers_;
+  RecentJobs peers_;
   std::map<std::pair<std::uint8_t, int>, Skill> skills_;  // by source and size_class()
   std::map<std::uint8_t, UseRecord> uses_;                // by source
 };

@@ -101,10 +101,10 @@ TEST_CASE("an advisor without an answer leaves the host's predictions as they ar
       make_estimator(advised_by("last_k"), "column:right", testing::replay_input(trace)).value();
   for (std::uint32_t row = 0; row < trace.jobs.size(); ++row) {
     REQUIRE(ask(make_estimator("last_k", {}).value(), trace, row).blind);
-    const Prediction said = ask(both, trace, row);
-    CHECK(said.run_time.count() == ask(host, trace, row).run_time.count());
-    CHECK(said.advised == 0);
-    CHECK_FALSE(said.use.has_value());
+    const Prediction prediction = ask(both, trace, row);
+    CHECK(prediction.run_time.count() == ask(host, trace, row).run_time.count());
+    CHECK(prediction.advised == 0);
+    CHECK_FALSE(prediction.use.has_value());
   }
 }
 
@@ -160,13 +160,15 @@ TEST_CASE("advice is given once for each job, though it is asked about more ofte
   const auto estimator =
       make_estimator(advised_by("user_mean", false), "", testing::replay_input(trace)).value();
   estimator.learn(finished_job(trace, 0, at(0)));
-  const auto said_s = [&](std::size_t row) { return ask(estimator, trace, row).run_time.count(); };
-  const double first = said_s(9);
+  const auto advised_s = [&](std::size_t row) {
+    return ask(estimator, trace, row).run_time.count();
+  };
+  const double first = advised_s(9);
   CHECK(near(first, trace.columns.at("right")[0], 1e-12, 0));
   for (std::uint32_t row = 1; row < 5; ++row) estimator.learn(finished_job(trace, row, at(0)));
-  CHECK(said_s(9) == first);
+  CHECK(advised_s(9) == first);
   // Another job is advised with what has been learned.
-  CHECK(said_s(10) != first);
+  CHECK(advised_s(10) != first);
 }
 
 /// One user runs the same program again and again, half an hour apart; the profiles are given.
@@ -211,7 +213,7 @@ struct Resubmissions {
   }
 };
 
-TEST_CASE("foretold GPU use is passed on once it was right often enough, while it is") {
+TEST_CASE("predicted GPU use is passed on once it was right often enough, while it is") {
   std::vector<std::uint32_t> profiles(230, 0);
   for (std::uint32_t row = 100; row < 230; ++row) profiles[row] = row % 2;
   const auto passed = Resubmissions(profiles).passed_on();
@@ -241,7 +243,7 @@ TEST_CASE("advisor_oracle is right where the Advisor has an answer, and says not
   }
 }
 
-TEST_CASE("foretold GPU use that is mostly wrong is never passed on") {
+TEST_CASE("predicted GPU use that is mostly wrong is never passed on") {
   std::vector<std::uint32_t> profiles;
   for (std::uint32_t row = 0; row < 200; ++row) profiles.push_back(row % 2);
   const auto passed = Resubmissions(profiles).passed_on();

@@ -54,7 +54,7 @@ SimResult run(const EasyScenario& given, const Policy& policy) {
   Scheduler scheduler;
   scheduler.decide = policy;
   SimOptions options = given.options;
-  options.estimator = [&](const Entering& at) {
+  options.estimator = [&](const EnteringJob& at) {
     return Prediction{FractionalSeconds(given.estimates_s[at.job.number])};
   };
   return simulate(given.trace, given.cluster, scheduler, options).value();

@@ -24,17 +24,18 @@ struct EstimatorSpec {
 };
 
 Result<Estimator> make_oracle(const EstimatorSpec& spec) {
-  const bool tells_use = spec.argument == "use";
-  if (!spec.argument.empty() && !tells_use)
+  const bool with_gpu_use = spec.argument == "use";
+  if (!spec.argument.empty() && !with_gpu_use)
     return fail(
         ErrorCode::unsupported,
         fmt::format("\"{}\" behind an oracle's name: only use can stand there", spec.argument));
-  return [truth = *spec.input.truth, tells_use](const Entering& at) {
+  return [truth = *spec.input.truth, with_gpu_use](const EnteringJob& at) {
     const FractionalSeconds duration = truth.run_time(at.job);
-    Prediction said{.run_time = duration, .distribution = RunTimeDistribution::point(duration)};
-    if (const Profile* profile = at.job.profile; tells_use && profile != nullptr)
-      said.use = GpuUse{profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
-    return said;
+    Prediction prediction{.run_time = duration,
+                          .distribution = RunTimeDistribution::point(duration)};
+    if (const Profile* profile = at.job.profile; with_gpu_use && profile != nullptr)
+      prediction.use = GpuUse{profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
+    return prediction;
   };
 }
 
@@ -46,7 +47,7 @@ Result<Estimator> make_column(const EstimatorSpec& spec) {
                 fmt::format("estimator column:{0}: the trace has no numeric column {0} ({1})",
                             spec.argument, others.empty() ? "it has none" : "it has " + others));
   }
-  return [column](const Entering& at) {
+  return [column](const EnteringJob& at) {
     return Prediction{FractionalSeconds((*column)[at.job.number])};
   };
 }
@@ -62,7 +63,7 @@ struct UserMean {
   PastRuns past;
 
   void learn(const FinishedJob& ended) { past.add(ended); }
-  Prediction operator()(const Entering& at) const { return past.of_user(at.job.user); }
+  Prediction operator()(const EnteringJob& at) const { return past.of_user(at.job.user); }
 };
 
 Result<Estimator> make_user_mean(const EstimatorSpec& spec) {
@@ -73,7 +74,7 @@ struct Typical {
   PastRuns past;
 
   void learn(const FinishedJob& ended) { past.add(ended); }
-  Prediction operator()(const Entering&) const { return past.typical(); }
+  Prediction operator()(const EnteringJob&) const { return past.typical(); }
 };
 
 Result<Estimator> make_typical(const EstimatorSpec& spec) {
@@ -106,12 +107,12 @@ struct AdvisorOracle {
   Estimator advisor, truth;
 
   void learn(const FinishedJob& ended) { advisor.learn(ended); }
-  Prediction operator()(const Entering& at) {
-    Prediction said = advisor(at);
-    if (said.blind) return said;
+  Prediction operator()(const EnteringJob& at) {
+    Prediction prediction = advisor(at);
+    if (prediction.blind) return prediction;
     Prediction right = truth(at);
-    right.source = said.source;
-    if (!said.use) right.use.reset();
+    right.source = prediction.source;
+    if (!prediction.use) right.use.reset();
     return right;
   }
 };
@@ -135,7 +136,7 @@ Result<std::size_t> count_of(const EstimatorSpec& spec, std::string_view name) {
 
 /// The latest `count` values.
 template <class Value>
-class Latest {
+class RecentValues {
  public:
   void add(const Value& value, std::size_t count) {
     if (values_.size() == count) values_.erase(values_.begin());
@@ -155,7 +156,7 @@ class LastK {
     past_.add(ended);
     by_shape_[shape_of(ended.job)].add(ended.run_time, count_);
   }
-  Prediction operator()(const Entering& at) const {
+  Prediction operator()(const EnteringJob& at) const {
     const auto found = by_shape_.find(shape_of(at.job));
     if (found == by_shape_.end()) return past_.of_user(at.job.user);
     PastRuns::Mean mean;
@@ -170,7 +171,7 @@ class LastK {
 
   std::size_t count_;
   PastRuns past_;
-  std::unordered_map<std::uint64_t, Latest<Seconds>> by_shape_;  // user and GPUs
+  std::unordered_map<std::uint64_t, RecentValues<Seconds>> by_shape_;  // user and GPUs
 };
 
 Result<Estimator> make_last_k(const EstimatorSpec& spec) {
@@ -190,7 +191,7 @@ class OracleRetrieval {
       alike.use = {profile->gpu_util_pct, profile->memory_util_pct, profile->memory_mib};
     by_template_[templates_[ended.job.number]].add(alike, count_);
   }
-  Prediction operator()(const Entering& at) const {
+  Prediction operator()(const EnteringJob& at) const {
     const auto found = by_template_.find(templates_[at.job.number]);
     if (found != by_template_.end()) return mean_of(found->second.values());
     Prediction none = past_.of_user(at.job.user);
@@ -221,7 +222,7 @@ class OracleRetrieval {
   std::span<const std::uint32_t> templates_;  // by row
   std::size_t count_;
   PastRuns past_;
-  std::unordered_map<std::uint32_t, Latest<Alike>> by_template_;
+  std::unordered_map<std::uint32_t, RecentValues<Alike>> by_template_;
 };
 
 Result<Estimator> make_oracle_retrieval(const EstimatorSpec& spec) {
@@ -256,7 +257,7 @@ Result<Estimator> make_limit(const EstimatorSpec& spec) {
                 fmt::format("estimate=limit:{}: a mean over-estimate from 1 to 1000 is needed",
                             spec.argument));
   }
-  return [factor, seed = spec.input.seed, truth = *spec.input.truth](const Entering& at) {
+  return [factor, seed = spec.input.seed, truth = *spec.input.truth](const EnteringJob& at) {
     Random random(mix(seed) ^ at.job.number);
     const double over = 1 - (factor - 1) * std::log(1 - random.uniform());
     const double wanted = std::max<double>(1, truth.run_time(at.job).count()) * over;
@@ -280,7 +281,7 @@ double drawn_error(Random& random) {
 }
 
 Result<Estimator> make_noisy_oracle(const EstimatorSpec& spec) {
-  const auto noisy = [seed = spec.input.seed, truth = *spec.input.truth](const Entering& at) {
+  const auto noisy = [seed = spec.input.seed, truth = *spec.input.truth](const EnteringJob& at) {
     Random random(mix(seed) ^ at.job.number);
     const double estimate = truth.run_time(at.job).count() * (1 + drawn_error(random));
     return Prediction{FractionalSeconds(std::max(1.0, estimate))};
@@ -305,10 +306,10 @@ struct Watched {
   EstimatorWatch look;
 
   void learn(const FinishedJob& ended) { estimator.learn(ended); }
-  Prediction operator()(const Entering& at) {
-    Prediction said = estimator(at);
-    look(at, said);
-    return said;
+  Prediction operator()(const EnteringJob& at) {
+    Prediction prediction = estimator(at);
+    look(at, prediction);
+    return prediction;
   }
 };
 

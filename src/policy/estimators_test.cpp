@@ -21,11 +21,11 @@ using testing::small_cluster;
 using testing::small_trace;
 using testing::SmallJob;
 
-double foretold(const Estimator& estimator, std::uint32_t user, std::int32_t gpus) {
+double predicted_s(const Estimator& estimator, std::uint32_t user, std::int32_t gpus) {
   const KnownJob job{.user = user, .gpus = gpus};
   return estimator({job, SimTime()}).run_time.count();
 }
-double foretold(const Estimator& estimator, const Trace& trace, std::size_t row) {
+double predicted_s(const Estimator& estimator, const Trace& trace, std::size_t row) {
   const KnownJob job = known_job(trace, row);
   return estimator({job, SimTime()}).run_time.count();
 }
@@ -53,32 +53,32 @@ Trace trace_of(std::size_t count, const Duration& duration_s) {
 }
 
 TEST_CASE("last_k is the mean of the last three alike, or of as many as asked for or there are") {
-  CHECK(foretold(experienced("last_k"), 0, 8) == 400);
-  CHECK(foretold(experienced("last_k:1"), 0, 8) == 700);
-  CHECK(foretold(experienced("last_k:99"), 0, 8) == 325);
+  CHECK(predicted_s(experienced("last_k"), 0, 8) == 400);
+  CHECK(predicted_s(experienced("last_k:1"), 0, 8) == 700);
+  CHECK(predicted_s(experienced("last_k:99"), 0, 8) == 325);
 }
 
 TEST_CASE("without a like job last_k falls back to the user, then to the VC, then to an hour") {
   const Estimator last_k = experienced("last_k");
-  CHECK(foretold(last_k, 0, 4) == 270);  // 1350 / 5
-  CHECK(near(foretold(last_k, 2, 8), 2350.0 / 6, 1e-12, 0));
-  CHECK(foretold(make_estimator("last_k", {}).value(), 0, 8) == 3600);
+  CHECK(predicted_s(last_k, 0, 4) == 270);  // 1350 / 5
+  CHECK(near(predicted_s(last_k, 2, 8), 2350.0 / 6, 1e-12, 0));
+  CHECK(predicted_s(make_estimator("last_k", {}).value(), 0, 8) == 3600);
 }
 
 TEST_CASE("user_mean is over all GPU counts of the user, then of the VC, then an hour") {
   const Estimator user_mean = experienced("user_mean");
-  CHECK(foretold(user_mean, 1, 1) == 1000);
-  CHECK(foretold(user_mean, 0, 8) == 270);
-  CHECK(near(foretold(user_mean, 7, 8), 2350.0 / 6, 1e-12, 0));
-  CHECK(foretold(make_estimator("user_mean", {}).value(), 7, 8) == 3600);
+  CHECK(predicted_s(user_mean, 1, 1) == 1000);
+  CHECK(predicted_s(user_mean, 0, 8) == 270);
+  CHECK(near(predicted_s(user_mean, 7, 8), 2350.0 / 6, 1e-12, 0));
+  CHECK(predicted_s(make_estimator("user_mean", {}).value(), 7, 8) == 3600);
 }
 
 TEST_CASE("typical is the geometric mean of the VC, an hour without any, whoever asks") {
   const Estimator typical = experienced("typical");
   // 100 x 200 x 300 x 700 x 50 x 1000, the sixth root.
-  CHECK(near(foretold(typical, 0, 8), std::pow(2.1e14, 1.0 / 6), 1e-12, 0));
-  CHECK(foretold(typical, 5, 1) == foretold(typical, 0, 8));
-  CHECK(foretold(make_estimator("typical", {}).value(), 0, 8) == 3600);
+  CHECK(near(predicted_s(typical, 0, 8), std::pow(2.1e14, 1.0 / 6), 1e-12, 0));
+  CHECK(predicted_s(typical, 5, 1) == predicted_s(typical, 0, 8));
+  CHECK(predicted_s(make_estimator("typical", {}).value(), 0, 8) == 3600);
 }
 
 TEST_CASE("a copy of an estimator knows what the original does, and learns by itself") {
@@ -86,18 +86,20 @@ TEST_CASE("a copy of an estimator knows what the original does, and learns by it
     CAPTURE(spec);
     const Estimator original = experienced(spec);
     const Estimator copy = original;
-    const double before_s = foretold(original, 0, 8);
-    CHECK(foretold(copy, 0, 8) == before_s);
+    const double before_s = predicted_s(original, 0, 8);
+    CHECK(predicted_s(copy, 0, 8) == before_s);
     const Trace trace = small_trace({{.gpus = 8, .duration_s = 90'000}});
     copy.learn(finished_job(trace, 0, SimTime()));
-    CHECK(foretold(copy, 0, 8) > before_s);
-    CHECK(foretold(original, 0, 8) == before_s);
+    CHECK(predicted_s(copy, 0, 8) > before_s);
+    CHECK(predicted_s(original, 0, 8) == before_s);
   }
 }
 
-TEST_CASE("a live cluster has no oracles, and is told what works there") {
+TEST_CASE("a live cluster has no oracles, and the error names what works there") {
   EstimatorInput live;
-  live.advisor = [](const AdvisorChoice&) { return [](const Entering&) { return Prediction(); }; };
+  live.advisor = [](const AdvisorChoice&) {
+    return [](const EnteringJob&) { return Prediction(); };
+  };
   for (const EstimatorRow& row : estimator_rows()) {
     CAPTURE(row.name);
     const std::string spec = std::string(row.name) + (row.name == "column" ? ":x" : "");
@@ -113,15 +115,15 @@ TEST_CASE("a live cluster has no oracles, and is told what works there") {
 TEST_CASE("who watches an estimator sees every answer, and it goes on learning") {
   int seen = 0;
   Estimator watched_one =
-      watched(experienced("last_k:1"), [&](const Entering& at, const Prediction& said) {
+      watched(experienced("last_k:1"), [&](const EnteringJob& at, const Prediction& prediction) {
         CHECK(at.job.gpus == 8);
-        CHECK(said.run_time.count() == (seen == 0 ? 700 : 5));
+        CHECK(prediction.run_time.count() == (seen == 0 ? 700 : 5));
         ++seen;
       });
-  CHECK(foretold(watched_one, 0, 8) == 700);
+  CHECK(predicted_s(watched_one, 0, 8) == 700);
   const Trace trace = small_trace({{.gpus = 8, .duration_s = 5}});
   watched_one.learn(finished_job(trace, 0, SimTime()));
-  CHECK(foretold(watched_one, 0, 8) == 5);
+  CHECK(predicted_s(watched_one, 0, 8) == 5);
   CHECK(seen == 2);
 }
 
@@ -170,8 +172,8 @@ TEST_CASE("oracle_retrieval is the mean of the last finished jobs of the templat
 TEST_CASE("oracle is the true duration, column what the trace's column says") {
   Trace trace = small_trace({{0, 1, 10}, {0, 1, 20}});
   trace.columns["guess"] = {7, -8.5};
-  CHECK(foretold(estimator("oracle", trace), trace, 1) == 20);
-  CHECK(foretold(estimator("column:guess", trace), trace, 1) == -8.5);
+  CHECK(predicted_s(estimator("oracle", trace), trace, 1) == 20);
+  CHECK(predicted_s(estimator("column:guess", trace), trace, 1) == -8.5);
 }
 
 TEST_CASE("a limit is never below the duration, about three times as long, and as people type it") {
@@ -185,12 +187,12 @@ TEST_CASE("a limit is never below the duration, about three times as long, and a
   double over = 0;
   for (std::size_t row = 0; row < count; ++row) {
     const auto duration_s = static_cast<double>(trace.jobs[row].duration.count());
-    const double limit_s = foretold(limit, trace, row);
+    const double limit_s = predicted_s(limit, trace, row);
     REQUIRE(limit_s >= duration_s);
-    REQUIRE(foretold(close, trace, row) >= duration_s);
+    REQUIRE(predicted_s(close, trace, row) >= duration_s);
     const double step = limit_s <= 7200 ? 900 : limit_s <= 86'400 ? 3600 : 86'400;
     REQUIRE(std::fmod(limit_s, step) == 0);
-    over += foretold(limit_of_long, long_ones, row) / 10'000'000;
+    over += predicted_s(limit_of_long, long_ones, row) / 10'000'000;
   }
   // Exponential with mean 2 on top of 1: standard error 2 / sqrt(20000) = 0.014.
   CHECK(near(over / count, 3, 0.03, 0));
@@ -199,12 +201,12 @@ TEST_CASE("a limit is never below the duration, about three times as long, and a
 TEST_CASE("limits of factor 1 are the durations, others depend on row and seed alone") {
   const Trace trace = trace_of(20, [] { return 5000; });
   const Trace short_ones = trace_of(4, [] { return 0; });
-  CHECK(foretold(estimator("limit:1", trace), trace, 3) == 5000);
-  CHECK(foretold(estimator("limit:1", short_ones), short_ones, 3) == 1);
+  CHECK(predicted_s(estimator("limit:1", trace), trace, 3) == 5000);
+  CHECK(predicted_s(estimator("limit:1", short_ones), short_ones, 3) == 1);
   const auto limits = [&](std::uint64_t seed) {
     std::vector<double> values;
     for (std::size_t row = 0; row < 20; ++row) {
-      values.push_back(foretold(estimator("limit", trace, seed), trace, row));
+      values.push_back(predicted_s(estimator("limit", trace, seed), trace, row));
     }
     return values;
   };
@@ -220,7 +222,7 @@ TEST_CASE("a noisy oracle errs as often and as much as Helios makes it") {
   std::array<int, 5> seen{};
   int above = 0;
   for (std::size_t row = 0; row < count; ++row) {
-    const double estimate_s = foretold(noisy, trace, row);
+    const double estimate_s = predicted_s(noisy, trace, row);
     REQUIRE(estimate_s >= 1);
     REQUIRE(estimate_s <= 101 * duration_s);
     if (estimate_s > duration_s) {
@@ -242,13 +244,13 @@ TEST_CASE("a noisy oracle depends on seed and row alone, and is never below a se
   const auto errors = [&](std::uint64_t seed) {
     std::vector<double> values;
     for (std::size_t row = 0; row < 50; ++row)
-      values.push_back(foretold(estimator("noisy_oracle", trace, seed), trace, row));
+      values.push_back(predicted_s(estimator("noisy_oracle", trace, seed), trace, row));
     return values;
   };
   CHECK(errors(1) == errors(1));
   CHECK(errors(1) != errors(2));
   CHECK(std::ranges::count(errors(1), 1.0) > 0);  // an error of more than the duration, downwards
-  CHECK(foretold(estimator("noisy_oracle", short_ones), short_ones, 3) == 1);
+  CHECK(predicted_s(estimator("noisy_oracle", short_ones), short_ones, 3) == 1);
 }
 
 /// Estimates in order of entry, on one node with a queue.
@@ -256,9 +258,10 @@ std::vector<double> estimates(std::string_view spec, const std::vector<SmallJob>
   const Trace trace = small_trace(jobs);
   std::vector<double> given;
   SimOptions options;
-  options.estimator = watched(estimator(spec, trace), [&](const Entering&, const Prediction& said) {
-    given.push_back(said.run_time.count());
-  });
+  options.estimator =
+      watched(estimator(spec, trace), [&](const EnteringJob&, const Prediction& prediction) {
+        given.push_back(prediction.run_time.count());
+      });
   const ClusterSpec cluster = small_cluster({1});
   Scheduler fifo = make_scheduler("fifo", {cluster}, {}).value();
   CHECK(simulate(trace, small_cluster({1}), fifo, options).has_value());

@@ -86,7 +86,7 @@ TEST_CASE("nothing looks ahead: later arrivals change no answer given before the
   }
 }
 
-TEST_CASE("what is counted as it comes foretells what the table made of the same trace does") {
+TEST_CASE("what is counted as it comes predicts what the table made of the same trace does") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     Random random(seed);

@@ -24,7 +24,7 @@ void FreeTimes::add_nodes(std::uint32_t end) {
   ready_.resize(end * static_cast<std::size_t>(gpus_per_node_), never);
 }
 
-/// What runs there is put down anew: whether its GPUs will be free one day depends on the node.
+/// What runs there is put down again: whether its GPUs will be free one day depends on the node.
 void FreeTimes::follow(const Cluster& cluster, std::uint32_t node) {
   if (node >= is_up_.size()) add_nodes(cluster.node_end());
   const bool is_up = cluster.usable(node);

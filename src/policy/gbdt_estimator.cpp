@@ -133,7 +133,7 @@ class DailyTrees {
     if (std::ssize(targets_) == most_remembered) forget(targets_.size() - most);
   }
 
-  Prediction operator()(const Entering& at) {
+  Prediction operator()(const EnteringJob& at) {
     const SimTime midnight = std::chrono::floor<std::chrono::days>(at.now);
     if (midnight > midnight_) {
       midnight_ = midnight;

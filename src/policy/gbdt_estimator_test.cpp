@@ -69,7 +69,7 @@ std::vector<SmallJob> random_jobs() {
   return jobs;
 }
 
-TEST_CASE("gbdt learns a rule of the hour that the last jobs do not tell") {
+TEST_CASE("gbdt learns a rule of the hour that the last jobs do not show") {
   const Trace trace = small_trace(short_mornings());
   Estimator gbdt = estimator("gbdt", trace);
   const std::vector<double> predicted = ask(gbdt, trace);

@@ -13,9 +13,9 @@
 /// by +).
 ///
 /// With SchedMate (paper 4.1; the variant lucid+sm): bypass (none; all: jobs whose GPU use
-/// similar jobs tell are not profiled; outlasting: of those only the ones that are not expected to
-/// end in the profiler anyway), cancel and its settings (packing_watch.hpp): a newcomer that is
-/// evicted begins anew and is never packed again.
+/// similar jobs predict are not profiled; outlasting: of those only the ones that are not expected
+/// to end in the profiler anyway), cancel and its settings (packing_watch.hpp): a newcomer that is
+/// evicted restarts and is never packed again.
 #include <fmt/format.h>
 
 #include <algorithm>

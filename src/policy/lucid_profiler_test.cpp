@@ -82,7 +82,7 @@ TEST_CASE("the node stays while more is expected, and goes when the forecast is 
 }
 
 TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC") {
-  // The profiler's node holds j0 for 0-100; j1 and j2 wait. Only j2 is never foretold.
+  // The profiler's node holds j0 for 0-100; j1 and j2 wait. Only j2 is never predicted.
   Trace trace = small_trace({{0, 8, 300}, {0, 8, 300}, {0, 8, 300}});
   trace.packing = std::make_shared<const PackingTables>();
   const ClusterSpec cluster = small_cluster({3});
@@ -95,10 +95,10 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
   stage.bypass = ProfilerStage::Bypass::all;
   scheduler.profiler = stage;
   SimOptions options;
-  options.estimator = [](const Entering& at) {
-    Prediction said{FractionalSeconds(300)};
-    if (at.advice_is_due && at.job.number != 2) said.use = GpuUse{};
-    return said;
+  options.estimator = [](const EnteringJob& at) {
+    Prediction prediction{FractionalSeconds(300)};
+    if (at.advice_is_due && at.job.number != 2) prediction.use = GpuUse{};
+    return prediction;
   };
   const auto run = [&](std::int64_t advice_s) {
     options.costs.advice = Seconds(advice_s);

@@ -86,7 +86,7 @@ bool PackingWatch::has_to_go(const View& view, const Pair& pair) const {
   if (*speed < options_.threshold) return true;
   const JobInfo& newcomer = view.job(pair.newcomer);
   const auto other = newcomer.seen_speed(view.now, options_.after);
-  // Only similar jobs tell how fast the newcomer would be alone: a profiled one has none.
+  // Only similar jobs show how fast the newcomer would be alone: a profiled one has none.
   return options_.both && !newcomer.profiled && other && *other < options_.threshold;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Interference-aware packing cancellation (paper 4.1): some time after job B was packed onto the
-/// running job A, A's log tells how fast A still is; when it suffers too much, B has to go. Checks
-/// are left out for pairs whose log does not tell.
+/// running job A, A's log shows how fast A still is; when it suffers too much, B has to go. Checks
+/// are left out for pairs whose log does not show it.
 
 #include <optional>
 #include <queue>
@@ -17,14 +17,14 @@ namespace schedmate {
 enum class CancelRule : std::uint8_t {
   off,
   slowdown,  ///< A's speed is below the threshold (the paper's)
-  gain,      ///< ours: both end sooner in sum when B starts anew elsewhere
+  gain,      ///< ours: both end sooner in sum when B starts again elsewhere
 };
 
 struct CancelOptions {
   CancelRule rule = CancelRule::off;
   double threshold = 0.65;  ///< of A's speed, relative to alone
   Seconds after{60};        ///< "several tens of training steps"
-  bool both = false;        ///< B's speed counts too, where similar jobs tell how fast it would be
+  bool both = false;        ///< B's speed counts too, where similar jobs show how fast it would be
 };
 
 /// Takes cancel (off, slowdown, gain), threshold, cancel_after_s, check_both. Errors: unsupported.

@@ -72,7 +72,7 @@ TEST_CASE("it stays at the threshold, and when nothing is to be cancelled") {
   check_kept(Pack().replay({{"cancel", "off"}, {"threshold", "1"}}));
 }
 
-TEST_CASE("nothing is cancelled when the resident's log does not tell its speed") {
+TEST_CASE("nothing is cancelled when the resident's log does not show its speed") {
   Pack silent;
   silent.tracked_share = 0;
   check_kept(silent.replay({{"cancel", "slowdown"}}));

@@ -113,7 +113,7 @@ World random_world(std::uint64_t seed, std::int64_t stretch) {
   return {small_trace(jobs), small_cluster({nodes})};
 }
 
-/// What the ageing bound promises, checked at each decision. After a failure a job enters anew.
+/// What the ageing bound promises, checked at each decision. After a failure a job enters again.
 struct AgeingBound {
   AgeingBound(std::int64_t times, Seconds at_least) : patience(times), least(at_least) {}
 

@@ -8,22 +8,22 @@ namespace schedmate {
 namespace {
 
 /// By how much the squared error, in log seconds, falls.
-double gain_of_length(const Expected& job, double said) {
-  return std::pow(job.host - job.truth, 2) - std::pow(said - job.truth, 2);
+double gain_of_length(const Expected& job, double advised) {
+  return std::pow(job.host - job.truth, 2) - std::pow(advised - job.truth, 2);
 }
 
 /// Gains below this move jobs about without an end: chance decides what comes of it.
-double worth(AdviceFor purpose) { return purpose == AdviceFor::order ? 0.02 : 0.1; }
+double worth(AdviceGoal purpose) { return purpose == AdviceGoal::order ? 0.02 : 0.1; }
 
 }  // namespace
 
-void Peers::add(const Expected& job) {
+void RecentJobs::add(const Expected& job) {
   constexpr std::size_t most = 100;
   if (jobs_.size() == most) jobs_.pop_front();
   jobs_.push_back(job);
 }
 
-double Peers::gain_of_order(const Expected& job, double said) const {
+double RecentJobs::gain_of_order(const Expected& job, double advised) const {
   double gained = 0;
   double all = 0;
   for (const Expected& peer : jobs_) {
@@ -33,21 +33,21 @@ double Peers::gain_of_order(const Expected& job, double said) const {
       const double behind = smaller + value - peer.host;
       return (behind > 0) - (behind < 0);
     };
-    gained += apart * (side(said) - side(job.host)) / 2;
+    gained += apart * (side(advised) - side(job.host)) / 2;
     all += std::abs(apart);
   }
   return all > 0 ? gained / all : 0;
 }
 
-void Skill::add(const Expected& job, const Peers& peers, AdviceFor purpose) {
+void Skill::add(const Expected& job, const RecentJobs& peers, AdviceGoal purpose) {
   for (Tally& each : tallies_) {
-    const double said = std::lerp(job.host, job.advised, each.weight);
-    each.add(purpose == AdviceFor::order ? peers.gain_of_order(job, said)
-                                         : gain_of_length(job, said));
+    const double advised = std::lerp(job.host, job.advised, each.weight);
+    each.add(purpose == AdviceGoal::order ? peers.gain_of_order(job, advised)
+                                          : gain_of_length(job, advised));
   }
 }
 
-double Skill::weight(AdviceFor purpose) const {
+double Skill::weight(AdviceGoal purpose) const {
   double best = worth(purpose);
   double weight = 0;
   for (const Tally& each : tallies_) {
@@ -66,12 +66,12 @@ void Skill::Tally::add(double gain) {
 }
 
 double Skill::Tally::proven() const {
-  constexpr double sureness = 2.5;
+  constexpr double standard_errors = 2.5;
   constexpr double enough = 10;
   if (jobs < enough) return 0;
   const double mean = gains / jobs;
   const double variance = std::max(0.0, squares / jobs - mean * mean);
-  return mean - sureness * std::sqrt(variance / jobs);
+  return mean - standard_errors * std::sqrt(variance / jobs);
 }
 
 }  // namespace schedmate

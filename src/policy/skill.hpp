@@ -9,7 +9,7 @@
 namespace schedmate {
 
 /// How advice is judged: by what the estimates are for.
-enum class AdviceFor : bool {
+enum class AdviceGoal : bool {
   order,   ///< a queue: would the job have stood better among the others?
   length,  ///< plans: would the estimate have been nearer?
 };
@@ -21,12 +21,12 @@ struct Expected {
 };
 
 /// The latest jobs that have ended.
-class Peers {
+class RecentJobs {
  public:
   void add(const Expected& job);
   /// How much better `said` puts a job among the others, which stay where the host has them, than
   /// the host does, by GPU time: -1 to 1, pairs weighted by how far apart they came out.
-  [[nodiscard]] double gain_of_order(const Expected& job, double said) const;
+  [[nodiscard]] double gain_of_order(const Expected& job, double advised) const;
 
  private:
   std::deque<Expected> jobs_;
@@ -35,9 +35,9 @@ class Peers {
 /// One source of advice for one kind of job, taken by a quarter, half and in full.
 class Skill {
  public:
-  void add(const Expected& job, const Peers& peers, AdviceFor purpose);
+  void add(const Expected& job, const RecentJobs& peers, AdviceGoal purpose);
   /// 0: as the host says; 1: as the advice says. What is proven to gain most, if it is worth it.
-  [[nodiscard]] double weight(AdviceFor purpose) const;
+  [[nodiscard]] double weight(AdviceGoal purpose) const;
 
  private:
   struct Tally {

@@ -12,14 +12,14 @@ namespace {
 using testing::near;
 
 /// Three jobs that came out as the host said: 1, 2 and 3, of one GPU each.
-Peers three_peers() {
-  Peers peers;
+RecentJobs three_peers() {
+  RecentJobs peers;
   for (const double value : {1.0, 2.0, 3.0}) peers.add({value, value, value, 0});
   return peers;
 }
 
 TEST_CASE("the gain of order counts pairs by how far apart they came out") {
-  const Peers peers = three_peers();
+  const RecentJobs peers = three_peers();
   const Expected last{0, 0, 4, 0};  // the host put it first, it came out last
   CHECK(near(peers.gain_of_order(last, 4), 1, 1e-12, 0));
   CHECK(peers.gain_of_order(last, 0.5) == 0);  // nearer, but still first
@@ -32,7 +32,7 @@ TEST_CASE("the gain of order counts pairs by how far apart they came out") {
 }
 
 TEST_CASE("order is by GPU time: an hour of four GPUs stands behind two hours of one") {
-  Peers peers;
+  RecentJobs peers;
   peers.add({2, 2, 2, 0});
   const Expected four{1, 3, 3, 1.4};  // 2.4 as the host has it: already behind
   CHECK(peers.gain_of_order(four, 3) == 0);
@@ -42,20 +42,20 @@ TEST_CASE("order is by GPU time: an hour of four GPUs stands behind two hours of
 
 TEST_CASE("without peers and before ten jobs nothing is earned") {
   Skill skill;
-  const Peers nobody;
+  const RecentJobs nobody;
   CHECK(nobody.gain_of_order({1, 2, 3, 0}, 2) == 0);
-  for (int i = 0; i < 9; ++i) skill.add({1, 3, 3, 0}, nobody, AdviceFor::length);
-  CHECK(skill.weight(AdviceFor::length) == 0);
-  for (int i = 0; i < 9; ++i) skill.add({1, 3, 3, 0}, nobody, AdviceFor::length);
-  CHECK(skill.weight(AdviceFor::length) == 1);
+  for (int i = 0; i < 9; ++i) skill.add({1, 3, 3, 0}, nobody, AdviceGoal::length);
+  CHECK(skill.weight(AdviceGoal::length) == 0);
+  for (int i = 0; i < 9; ++i) skill.add({1, 3, 3, 0}, nobody, AdviceGoal::length);
+  CHECK(skill.weight(AdviceGoal::length) == 1);
 }
 
 /// The weight after jobs whose truth and host are drawn from 0 to 10, and whose advice `make`s.
 template <class Make>
-double earned(AdviceFor purpose, const Make& make) {
+double earned(AdviceGoal purpose, const Make& make) {
   Random random(3);
   Skill skill;
-  Peers peers;
+  RecentJobs peers;
   for (int i = 0; i < 500; ++i) {
     Expected job;
     job.truth = 10 * random.uniform();
@@ -69,16 +69,16 @@ double earned(AdviceFor purpose, const Make& make) {
 
 TEST_CASE("each purpose is judged by its own measure") {
   const auto truth = [](const Expected& job, Random&) { return job.truth; };
-  CHECK(earned(AdviceFor::order, truth) == 1);
-  CHECK(earned(AdviceFor::length, truth) == 1);
+  CHECK(earned(AdviceGoal::order, truth) == 1);
+  CHECK(earned(AdviceGoal::length, truth) == 1);
   // The middle is nearer than a guess, but orders nothing.
   const auto middle = [](const Expected&, Random&) { return 5.0; };
-  CHECK(earned(AdviceFor::length, middle) > 0);
-  CHECK(earned(AdviceFor::order, middle) == 0);
+  CHECK(earned(AdviceGoal::length, middle) > 0);
+  CHECK(earned(AdviceGoal::order, middle) == 0);
   // Worse than a guess.
   const auto reversed = [](const Expected& job, Random&) { return 10 - job.truth; };
-  CHECK(earned(AdviceFor::order, reversed) == 0);
-  CHECK(earned(AdviceFor::length, reversed) == 0);
+  CHECK(earned(AdviceGoal::order, reversed) == 0);
+  CHECK(earned(AdviceGoal::length, reversed) == 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// slurm_backfill against a slow model of it: a table of nodes by slots, made anew and searched
+/// slurm_backfill against a slow model of it: a table of nodes by slots, made again and searched
 /// from one end to the other, priorities from the whole past.
 #include <doctest/doctest.h>
 
@@ -68,7 +68,7 @@ SimResult run(const SlurmScenario& given, const Policy& policy) {
   scheduler.decide = policy;
   SimOptions options;
   options.placer = given.placer;
-  options.estimator = [&](const Entering& at) {
+  options.estimator = [&](const EnteringJob& at) {
     return Prediction{FractionalSeconds(given.estimates_s[at.job.number])};
   };
   return simulate(given.trace, given.cluster, scheduler, options).value();

@@ -3,7 +3,7 @@
 
 /// The waiting jobs in the order of Slurm's priority/multifactor plugin: a weighted sum of factors
 /// between 0 and 1, cut to a whole number; then submission, then entry. As there, priorities are
-/// kept and made anew only every calculation period. Factors:
+/// kept and made again only every calculation period. Factors:
 /// - age: time since submission / max_age, at most 1;
 /// - job size: the mean of the job's share of the nodes and of the GPUs of the VC, or with
 ///   favor_small one minus that;
@@ -37,7 +37,7 @@ class MultifactorQueue {
  public:
   explicit MultifactorQueue(const MultifactorWeights& weights) : weights_(weights) {}
 
-  /// Makes the priorities anew if a calculation was due since the last call; true if it may have
+  /// Makes the priorities again if a calculation was due since the last call; true if it may have
   /// changed the order. Comes before what else happens at that instant.
   bool calculate(const View& view);
   /// The next calculation that may change the order; never if none can.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Seconds day{86'400};
 
-/// Two nodes of 8 GPUs, and jobs of users that are told to a queue by hand.
+/// Two nodes of 8 GPUs, and jobs of users that are added to a queue by hand.
 class PriorityWorld {
  public:
   explicit PriorityWorld(const MultifactorWeights& weights) : queue_(weights) {}

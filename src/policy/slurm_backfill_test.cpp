@@ -78,7 +78,7 @@ TEST_CASE("settings out of Slurm's bounds are refused, with the bounds") {
         std::string::npos);
 }
 
-TEST_CASE("slurm_backfill plans with the user's limit unless told otherwise") {
+TEST_CASE("slurm_backfill plans with the user's limit unless configured otherwise") {
   const Trace trace = testing::small_trace({{0, 1, 1}});
   const ClusterSpec cluster = testing::small_cluster({1});
   CHECK(make_scheduler("slurm_backfill", {cluster}, {})->estimator == "limit");

@@ -67,13 +67,13 @@ TEST_CASE("attained service counts GPUs: a wide job is demoted before a narrow o
   CHECK(result.outcomes[2].start == at(60));
 }
 
-/// tiresias+sm with thresholds=800 where all that `foretell` says is advice.
-std::vector<JobOutcome> advised(const Trace& trace, const std::string& defer, Estimator foretell) {
+/// tiresias+sm with thresholds=800 where all that `estimator` says is advice.
+std::vector<JobOutcome> advised(const Trace& trace, const std::string& defer, Estimator estimator) {
   const ClusterSpec cluster = small_cluster({1});
   const Settings settings{{"thresholds", "800"}, {"defer", defer}};
   const auto scheduler = make_scheduler("tiresias+sm", {cluster}, PolicyOptions(settings)).value();
   SimOptions options;
-  options.estimator = std::move(foretell);
+  options.estimator = std::move(estimator);
   return simulate(trace, cluster, scheduler, options).value().outcomes;
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("with SchedMate no preemption that does not pay, and all that do") {
   const auto second_starts = [](std::int64_t duration_s, const std::vector<double>& expected_s) {
     const Trace trace = small_trace({{0, 8, duration_s}, {30, 8, 30}});
     CHECK(replay(trace, {{"thresholds", "800"}}).outcomes[1].start == at(120));
-    const auto outcomes = advised(trace, "0", [&](const Entering& at) {
+    const auto outcomes = advised(trace, "0", [&](const EnteringJob& at) {
       const double known_s = expected_s[at.job.number];
       return Prediction{.run_time = FractionalSeconds(known_s), .advised = known_s > 0 ? 1.0 : 0.0};
     });
@@ -103,10 +103,10 @@ TEST_CASE("with SchedMate no preemption that does not pay, and all that do") {
 }
 
 TEST_CASE("with SchedMate a job that is all but sure to be large begins in the lower queue") {
-  // j0 until 60; then j1, or j2 when at least 101 s of 8 GPUs are foretold of j1.
+  // j0 until 60; then j1, or j2 when at least 101 s of 8 GPUs are predicted of j1.
   const Trace trace = small_trace({{0, 8, 60}, {5, 8, 300}, {10, 8, 30}});
   const auto goes_first = [&](double low_s, double advised_share) {
-    const auto outcomes = advised(trace, "0", [&](const Entering& at) {
+    const auto outcomes = advised(trace, "0", [&](const EnteringJob& at) {
       return Prediction{.run_time = trace.jobs[at.job.number].duration,
                         .distribution = RunTimeDistribution::point(
                             FractionalSeconds(at.job.number == 1 ? low_s : 0)),
@@ -124,7 +124,7 @@ TEST_CASE("with SchedMate a job goes as if submitted `defer` times its run time 
   // j1: 5 + defer x 90, j2: 50 + defer x 30; equal at 0.75.
   const Trace trace = small_trace({{0, 8, 60}, {5, 8, 90}, {50, 8, 30}});
   const auto first = [&](const std::string& defer) {
-    const auto outcomes = advised(trace, defer, [&](const Entering& at) {
+    const auto outcomes = advised(trace, defer, [&](const EnteringJob& at) {
       return Prediction{.run_time = trace.jobs[at.job.number].duration, .advised = 1};
     });
     return outcomes[1].start < outcomes[2].start ? 1 : 2;

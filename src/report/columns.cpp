@@ -11,7 +11,7 @@ namespace schedmate {
 namespace {
 
 using enum Quantity;
-using enum Better;
+using enum BetterDirection;
 
 constexpr std::array columns = {
     TableColumn{"average JCT", seconds, lower, [](const RunSummary& r) { return r.jct_s.average; }},
@@ -75,7 +75,7 @@ std::string number(double value, const Scale& scale) {
   return grouped(fmt::format("{:.{}f}", value / scale.divisor, scale.digits));
 }
 
-std::vector<bool> best_of(std::span<const double> values, Better better) {
+std::vector<bool> best_of(std::span<const double> values, BetterDirection better) {
   std::vector<bool> best(values.size(), false);
   std::vector<double> known;
   std::ranges::copy_if(values, std::back_inserter(known), [](double v) { return !std::isnan(v); });

@@ -13,12 +13,12 @@
 namespace schedmate {
 
 enum class Quantity : std::uint8_t { seconds, percent, ratio, count };
-enum class Better : std::uint8_t { lower, higher, neither };
+enum class BetterDirection : std::uint8_t { lower, higher, neither };
 
 struct TableColumn {
   std::string_view title;
   Quantity quantity = Quantity::count;
-  Better better = Better::lower;
+  BetterDirection better = BetterDirection::lower;
   double (*value)(const RunSummary&) = nullptr;
 };
 [[nodiscard]] std::span<const TableColumn> result_columns();
@@ -36,6 +36,6 @@ struct Scale {
 [[nodiscard]] std::string number(double value, const Scale& scale);
 
 /// Positions of the best values; none when all are equal or nothing is better.
-[[nodiscard]] std::vector<bool> best_of(std::span<const double> values, Better better);
+[[nodiscard]] std::vector<bool> best_of(std::span<const double> values, BetterDirection better);
 
 }  // namespace schedmate

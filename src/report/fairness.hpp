@@ -7,7 +7,7 @@
 /// while the job was in the system. A gang larger than the share runs longer in proportion, so the
 /// JCT on the share is duration * max(1, gpus * N / GPUs). Both JCTs count as at least
 /// slowdown_threshold. Departure: Themis takes N over applications and models their scaling; traces
-/// tell neither.
+/// show neither.
 
 #include <schedmate/report.hpp>
 #include <vector>

@@ -59,7 +59,7 @@ std::string facts(const Experiment& experiment, std::span<const RunSummary> runs
     seeds.insert(run.run.seed);
   }
   const std::size_t known = experiment.trace.users.size();
-  const std::string users = known > 1 ? whole(known) + " users" : "users not told apart";
+  const std::string users = known > 1 ? whole(known) + " users" : "users not distinguished";
   std::string html = "<dl class=\"facts\">\n";
   html += fact("Trace", whole(jobs.size()) + " jobs",
                fmt::format("{}, {:.1f} days, {}", users, days, html_escape(experiment.trace_spec)));

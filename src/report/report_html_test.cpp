@@ -112,11 +112,11 @@ TEST_CASE("a column has one unit, chosen by its largest value") {
 TEST_CASE("the best values are marked, unless all are alike") {
   const double none = std::numeric_limits<double>::quiet_NaN();
   using Marks = std::vector<bool>;
-  CHECK(best_of(std::vector<double>{3, 1, none, 1}, Better::lower) == Marks{0, 1, 0, 1});
-  CHECK(best_of(std::vector<double>{3, 1, none}, Better::higher) == Marks{1, 0, 0});
-  CHECK(best_of(std::vector<double>{2, 2}, Better::lower) == Marks{0, 0});
-  CHECK(best_of(std::vector<double>{1, 2}, Better::neither) == Marks{0, 0});
-  CHECK(best_of(std::vector<double>{none}, Better::lower) == Marks{0});
+  CHECK(best_of(std::vector<double>{3, 1, none, 1}, BetterDirection::lower) == Marks{0, 1, 0, 1});
+  CHECK(best_of(std::vector<double>{3, 1, none}, BetterDirection::higher) == Marks{1, 0, 0});
+  CHECK(best_of(std::vector<double>{2, 2}, BetterDirection::lower) == Marks{0, 0});
+  CHECK(best_of(std::vector<double>{1, 2}, BetterDirection::neither) == Marks{0, 0});
+  CHECK(best_of(std::vector<double>{none}, BetterDirection::lower) == Marks{0});
 }
 
 TEST_CASE("the terminal's table shows each label and what did not finish") {

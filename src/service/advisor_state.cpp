@@ -21,9 +21,9 @@ EmbedderOptions embedder_options(const Session& session) {
   options.server.deadline = std::chrono::seconds(settings.whole("embedder.deadline_s"));
   if (const std::string model = settings.text("embedder.model"); !model.empty())
     options.server.model = model;
-  options.around.clock = session.clock;
-  options.around.environment = session.environment.variable;
-  options.around.redact = redact;
+  options.services.clock = session.clock;
+  options.services.environment = session.environment.variable;
+  options.services.redact = redact;
   return options;
 }
 

@@ -15,7 +15,7 @@ Document json_of(const LogAnswer& answer) {
                    {"answer", answer.text.empty() ? Document(nullptr) : Document(answer.text)},
                    {"by", answer.by},
                    {"lines", Document::array()}};
-  for (const KeptLine& line : answer.lines)
+  for (const IndexedLine& line : answer.lines)
     json["lines"].push_back({{"line", line.number}, {"text", line.text}});
   return json;
 }
@@ -28,7 +28,7 @@ Result<AskAnswer> ask(const Session& session, const AskRequest& request) {
   const auto found = find_log(session, request.subject);
   if (!found) return tl::unexpected(found.error());
   const std::string& log = found->path;
-  const auto index = kept_index(log, session.state_dir() + "/log-index");
+  const auto index = cached_index(log, session.state_dir() + "/log-index");
   if (!index) return tl::unexpected(index.error());
   const LogKnowledge knowledge{*index,
                                [&]() -> std::optional<Progress> {
@@ -50,7 +50,7 @@ Result<AskAnswer> ask(const Session& session, const AskRequest& request) {
   made.answers = answer(request.question, knowledge);
   made.model = answer_by_model(made.answers, *index, *models);
   for (LogAnswer& each : made.answers)
-    for (KeptLine& line : each.lines) line.text = printable(redact(line.text));
+    for (IndexedLine& line : each.lines) line.text = printable(redact(line.text));
   made.calls = models->meter ? models->meter->sums().calls : 0;
   return made;
 }

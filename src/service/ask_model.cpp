@@ -26,13 +26,13 @@ constexpr std::size_t shown_lines = 24;
 constexpr std::size_t longest_answer = 600;
 
 /// The lines of the answer without a model, and those that fit the question's words.
-std::vector<KeptLine> material(const LogAnswer& answer, const LogIndex& index) {
-  std::vector<KeptLine> lines = answer.lines;
+std::vector<IndexedLine> material(const LogAnswer& answer, const LogIndex& index) {
+  std::vector<IndexedLine> lines = answer.lines;
   for (auto& line : best_lines(answer.question, index, shown_lines)) {
-    const bool known = std::ranges::find(lines, line.number, &KeptLine::number) != lines.end();
+    const bool known = std::ranges::find(lines, line.number, &IndexedLine::number) != lines.end();
     if (!known && lines.size() < shown_lines) lines.push_back(std::move(line));
   }
-  std::ranges::sort(lines, {}, &KeptLine::number);
+  std::ranges::sort(lines, {}, &IndexedLine::number);
   return lines;
 }
 
@@ -46,9 +46,9 @@ std::string schema() {
       .dump();
 }
 
-std::string prompt_of(const LogAnswer& answer, const std::vector<KeptLine>& lines) {
+std::string prompt_of(const LogAnswer& answer, const std::vector<IndexedLine>& lines) {
   std::string text;
-  for (const KeptLine& line : lines)
+  for (const IndexedLine& line : lines)
     text += fmt::format("{}: {}\n", line.number, printable(redact(line.text)));
   return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
@@ -74,12 +74,12 @@ Result<CitedAnswer> read_cited(std::string_view reply) {
 }
 
 /// "" when lines prove the answer, else what is wrong with it.
-std::string fault_of(const CitedAnswer& given, const std::vector<KeptLine>& shown) {
+std::string fault_of(const CitedAnswer& given, const std::vector<IndexedLine>& shown) {
   if (given.text.empty() || given.text.size() > longest_answer) return "no short answer";
   if (given.lines.empty()) return "it cites no line";
   std::set<double> proven;
   for (const auto number : given.lines) {
-    const auto at = std::ranges::find(shown, number, &KeptLine::number);
+    const auto at = std::ranges::find(shown, number, &IndexedLine::number);
     if (at == shown.end()) return fmt::format("line {} was not shown", number);
     proven.insert(static_cast<double>(number));
     for (const Number& each : numbers_of(at->text)) {
@@ -93,7 +93,7 @@ std::string fault_of(const CitedAnswer& given, const std::vector<KeptLine>& show
   return "";
 }
 
-Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<KeptLine>& lines) {
+Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<IndexedLine>& lines) {
   ChatRequest request;
   request.system = std::string(schedmate::embedded::prompt_ask);
   request.messages.push_back({false, prompt_of(answer, lines)});
@@ -103,12 +103,12 @@ Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<Kep
           [&lines](const CitedAnswer& given) { return fault_of(given, lines); }};
 }
 
-void take_over(const CitedAnswer& given, const std::vector<KeptLine>& shown, LogAnswer& answer) {
+void take_over(const CitedAnswer& given, const std::vector<IndexedLine>& shown, LogAnswer& answer) {
   answer.text = printable(redact(given.text));
   answer.by = "model";
   answer.lines.clear();
   for (const auto number : given.lines)
-    answer.lines.push_back(*std::ranges::find(shown, number, &KeptLine::number));
+    answer.lines.push_back(*std::ranges::find(shown, number, &IndexedLine::number));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/output.hpp"
-#include "evaluation_report/book.hpp"
+#include "evaluation_report/evaluation_report.hpp"
 #include "study/experiment_csv.hpp"
 
 namespace schedmate::service {
@@ -29,7 +29,7 @@ std::string_view why_not_shown(CsvStanding standing) {
     case CsvStanding::never_run:
       return "Not run yet";
     case CsvStanding::other_csv:
-      return "Its CSV is not the one that its manifest tells of (changed by hand?)";
+      return "Its CSV is not the one that its manifest describes (changed by hand?)";
     case CsvStanding::other_inputs:
       return "Its inputs changed since it was run";
   }
@@ -57,7 +57,7 @@ Result<std::vector<ExperimentFile>> read_all(const EvaluateRequest& request) {
   return experiments;
 }
 
-/// An experiment in the books that stand in `folder`.
+/// An experiment in the reports that are in `folder`.
 Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experiment,
                            const std::string& out, const fs::path& folder) {
   const auto places = study::csv_places(experiment, out);
@@ -88,12 +88,12 @@ Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experim
 }
 
 /// Experiments and the folder of their CSVs.
-struct Books {
+struct ReportSource {
   const Session& session;
   std::span<const ExperimentFile> experiments;
   const std::string& out;
 
-  /// As books that stand in `folder` cite them.
+  /// As reports in `folder` cite them.
   [[nodiscard]] Result<std::vector<Chapter>> chapters(const fs::path& folder) const {
     std::vector<Chapter> all;
     for (const ExperimentFile& experiment : experiments) {
@@ -105,20 +105,20 @@ struct Books {
   }
 };
 
-/// The folder beside the book with a page for each experiment, of its name without the ending.
-fs::path pages_of(const std::string& book) { return fs::path(book).replace_extension(); }
+/// The folder beside the report with a page for each experiment, of its name without the ending.
+fs::path pages_of(const std::string& report) { return fs::path(report).replace_extension(); }
 
-/// Markdown: the book, and a page for each experiment.
-Result<void> write_markdown(const Books& books, const std::string& path) {
-  const fs::path book = fs::path(path).lexically_normal();
-  const fs::path folder = book.has_parent_path() ? book.parent_path() : fs::path(".");
+/// Markdown: the report, and a page for each experiment.
+Result<void> write_markdown(const ReportSource& source, const std::string& path) {
+  const fs::path report = fs::path(path).lexically_normal();
+  const fs::path folder = report.has_parent_path() ? report.parent_path() : fs::path(".");
   const fs::path pages = pages_of(path);
   if (auto made = make_folder(pages.string()); !made) return made;
-  const auto chapters = books.chapters(folder);
+  const auto chapters = source.chapters(folder);
   if (!chapters) return tl::unexpected(chapters.error());
   const auto front = evaluation_report::evaluation_front(*chapters, pages.filename().string());
   if (auto done = write_file(path, front.markdown()); !done) return done;
-  const auto cited = books.chapters(pages);
+  const auto cited = source.chapters(pages);
   if (!cited) return tl::unexpected(cited.error());
   for (const Chapter& chapter : *cited) {
     const fs::path file = pages / (chapter.experiment.name + ".md");
@@ -131,17 +131,17 @@ Result<void> write_markdown(const Books& books, const std::string& path) {
 }
 
 /// The documents that cite these CSVs: one page in their folder, Markdown where it was asked for.
-Result<void> write_books(const Books& books, const EvaluateRequest& request,
-                         const std::string& page) {
-  const auto chapters = books.chapters(fs::path(request.out).lexically_normal());
+Result<void> write_evaluation_report(const ReportSource& source, const EvaluateRequest& request,
+                                     const std::string& page) {
+  const auto chapters = source.chapters(fs::path(request.out).lexically_normal());
   if (!chapters) return tl::unexpected(chapters.error());
-  const auto book = evaluation_report::evaluation_book(*chapters);
-  if (auto done = write_file(page, book.html("SchedMate: evaluation")); !done) return done;
-  return request.book.empty() ? Result<void>() : write_markdown(books, request.book);
+  const auto report = evaluation_report::whole_report(*chapters);
+  if (auto done = write_file(page, report.html("SchedMate: evaluation")); !done) return done;
+  return request.report.empty() ? Result<void>() : write_markdown(source, request.report);
 }
 
 /// Whether a cited CSV still belongs to its inputs cannot be known where they are not.
-std::vector<AbsentInputs> find_absent(const Books& cited) {
+std::vector<AbsentInputs> find_absent(const ReportSource& cited) {
   std::vector<AbsentInputs> absent;
   for (const ExperimentFile& experiment : cited.experiments)
     if (const auto origin = study::origin_of(cited.session, experiment, cited.out); !origin)
@@ -153,9 +153,9 @@ std::vector<AbsentInputs> find_absent(const Books& cited) {
 
 Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& request,
                             const std::function<void(const ExperimentDone&)>& ran) {
-  if (!request.book.empty() && fs::path(request.book).extension() != ".md")
+  if (!request.report.empty() && fs::path(request.report).extension() != ".md")
     return fail(ErrorCode::unsupported,
-                fmt::format("--book {}: a name that ends in .md is needed", request.book));
+                fmt::format("--book {}: a name that ends in .md is needed", request.report));
   auto experiments = read_all(request);
   if (!experiments) return tl::unexpected(experiments.error());
   if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
@@ -170,11 +170,11 @@ Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& reque
                         .absent = {},
                         .page = (fs::path(request.out) / "evaluation.html").string()};
   const std::span<const ExperimentFile> all(evaluation.experiments);
-  const Books books{session, all, request.out};
-  if (auto done = write_books(books, request, evaluation.page); !done)
+  const ReportSource source{session, all, request.out};
+  if (auto done = write_evaluation_report(source, request, evaluation.page); !done)
     return tl::unexpected(done.error());
   evaluation.absent = find_absent({session, all.subspan(count), request.out});
-  auto chapters = Books{session, all.first(count), request.out}.chapters(".");
+  auto chapters = ReportSource{session, all.first(count), request.out}.chapters(".");
   if (!chapters) return tl::unexpected(chapters.error());
   evaluation.chapters = std::move(*chapters);
   return evaluation;

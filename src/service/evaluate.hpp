@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 #include "settings/session.hpp"
 
 namespace schedmate::service {
 
 struct EvaluateRequest {
   std::vector<std::string> files;  ///< experiments, TOML
-  std::vector<std::string> cited;  ///< experiments that the books show as they were run before
+  std::vector<std::string> cited;  ///< experiments that the reports show as they were run before
   std::string out;                 ///< folder of the CSVs, made where it is absent
-  std::string book;                ///< Markdown file; "" = none
+  std::string report;              ///< Markdown file; "" = none
 };
 
 struct ExperimentDone {
@@ -36,9 +36,9 @@ struct Evaluation {
 };
 
 /// Runs what is not there yet (of earlier code with a sample: the sample first, and only where it
-/// comes out otherwise all), writes OUT/EXPERIMENT.csv, then OUT/evaluation.html and the book with
-/// a folder of pages. `ran` is called after each experiment. Errors: of the experiments' files,
-/// before anything runs; of running them; unavailable.
+/// comes out otherwise all), writes OUT/EXPERIMENT.csv, then OUT/evaluation.html and the report
+/// with a folder of pages. `ran` is called after each experiment. Errors: of the experiments'
+/// files, before anything runs; of running them; unavailable.
 [[nodiscard]] Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& request,
                                           const std::function<void(const ExperimentDone&)>& ran);
 

@@ -12,7 +12,7 @@
 
 #include "base/input.hpp"
 #include "base/output.hpp"
-#include "elastic/made_tables.hpp"
+#include "elastic/synthetic_tables.hpp"
 #include "settings/data_files.hpp"
 #include "trace/trace_text.hpp"
 
@@ -144,10 +144,10 @@ Result<std::size_t> generate_elastic(const GenerateRequest& request) {
                 "--elastic FILE goes with --out DIR alone: the file says everything else");
   const auto text = read_file(request.elastic);
   if (!text) return tl::unexpected(text.error());
-  const auto parameters = parse_made_parameters(*text, request.elastic);
+  const auto parameters = parse_synthetic_parameters(*text, request.elastic);
   if (!parameters) return tl::unexpected(parameters.error());
   const auto files = make_elastic_tables(*parameters);
-  for (const MadeFile& file : files) {
+  for (const SyntheticFile& file : files) {
     const std::filesystem::path path = std::filesystem::path(request.out) / file.path;
     if (auto made = make_folder(path.parent_path().string()); !made)
       return tl::unexpected(made.error());

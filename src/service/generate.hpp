@@ -47,7 +47,7 @@ struct InfrastructureShare {
 };
 /// Means over the jobs of the file, which differ from those that are checked where jobs were
 /// capped.
-struct WrittenMeans {
+struct FileMeans {
   double gpus = 0;
   double gpu_s = 0;
 };
@@ -56,7 +56,7 @@ struct SyntheticTrace {
   std::int64_t gpus = 0;
   Synthesis drawn;
   InfrastructureShare infrastructure;
-  WrittenMeans written;
+  FileMeans written;
 };
 /// A synthetic trace like a cluster of which figures are published: writes OUT/jobs.csv and
 /// OUT/cluster.toml. Where `drawn.holds()` is false a drawn statistic is more than 10 % off the

@@ -54,8 +54,8 @@ Result<void> write_synthetic_trace(const Session& session, const GenerateRequest
                     note + cluster_toml(study::cluster_of(published, drawn)));
 }
 
-WrittenMeans written_means(const Synthesis& drawn) {
-  WrittenMeans sum;
+FileMeans written_means(const Synthesis& drawn) {
+  FileMeans sum;
   for (const SynthJob& job : drawn.jobs) {
     sum.gpus += job.gpus;
     sum.gpu_s += static_cast<double>(job.gpus) * static_cast<double>(job.run_s);

@@ -46,9 +46,9 @@ struct Imported {
   std::uint64_t jobs = 0, rows = 0;
   std::map<std::string, std::uint64_t> dropped;  ///< reason -> rows
 };
-/// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's text also what tells a
-/// resubmission: SubmitLine (or JobName) as the command, WorkDir as the root. Errors: as
-/// read_trace.
+/// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's text also what
+/// distinguishes a resubmission: SubmitLine (or JobName) as the command, WorkDir as the root.
+/// Errors: as read_trace.
 [[nodiscard]] Result<Imported> import_jobs(const Session& session, const std::string& spec);
 
 /// The newest first, without their larger documents; `user` "" = everybody's.

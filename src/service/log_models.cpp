@@ -46,12 +46,12 @@ std::string meaning_text(const LineMeaning& meaning, const std::string& models) 
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-struct Remembered {
+struct RememberedMeanings {
   LineMeaning meaning;
   std::string models;
 };
 
-std::optional<Remembered> read_remembered(const std::string& text) {
+std::optional<RememberedMeanings> read_remembered(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   const auto place = [&](const char* key) {
@@ -59,7 +59,7 @@ std::optional<Remembered> read_remembered(const std::string& text) {
     const bool known = held != json.end() && held->is_number_unsigned();
     return known ? std::optional(held->get<std::size_t>()) : std::nullopt;
   };
-  Remembered made;
+  RememberedMeanings made;
   made.meaning = {.step = place("step"),
                   .total = place("total"),
                   .epoch = place("epoch"),

@@ -25,7 +25,7 @@ namespace schedmate::service {
 /// Empty without models. All of them must outlive the reader.
 [[nodiscard]] CauseReader cause_reader(const Models& models, QuestionTally& tally);
 
-/// What the models cost and what went wrong with them, as documents tell it.
+/// What the models cost and what went wrong with them, as documents report it.
 struct ModelCost {
   std::int64_t calls = 0, tokens = 0;
   std::int64_t accepted = 0, dropped = 0;  ///< values

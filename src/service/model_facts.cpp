@@ -94,12 +94,12 @@ Result<Facts> fill_confined(const Filling& filling) {
   limits.wall = filling.models.agent.deadline + beside_the_model;
   const auto confinement = confined_to_owner(filling.job.root, limits);
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto told = run_confined_asking(
+  const auto reply = run_confined_asking(
       *confinement, [&](const Ask& ask) { return fill(filling, ask); },
       [&](const std::string& question) { return answer_for(filling.models.chats, question); });
-  if (!told) return tl::unexpected(told.error());
-  if (told->starts_with('!')) return fail(ErrorCode::unavailable, told->substr(1));
-  return read_facts_json(*told);
+  if (!reply) return tl::unexpected(reply.error());
+  if (reply->starts_with('!')) return fail(ErrorCode::unavailable, reply->substr(1));
+  return read_facts_json(*reply);
 }
 
 }  // namespace

@@ -48,17 +48,17 @@ AgentSettings agent_settings(const Settings& settings) {
   return agent;
 }
 
-ChatSurroundings surroundings_of(const Session& session, const std::string& user) {
-  ChatSurroundings around;
-  around.clock = session.clock;
-  around.environment = session.environment.variable;
-  around.redact = redact;
-  around.ledger = file_ledger(session.state_dir());
-  around.meter = std::make_shared<ChatMeter>();
-  around.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
-  around.today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds_of(session.clock.wall())));
-  around.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
-  return around;
+ChatServices services_of(const Session& session, const std::string& user) {
+  ChatServices services;
+  services.clock = session.clock;
+  services.environment = session.environment.variable;
+  services.redact = redact;
+  services.ledger = file_ledger(session.state_dir());
+  services.meter = std::make_shared<ChatMeter>();
+  services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
+  services.today = fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds_of(session.clock.wall())));
+  services.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
+  return services;
 }
 
 }  // namespace
@@ -68,15 +68,15 @@ Result<Models> open_models(const Session& session, const std::string& user) {
   models.names = session.settings.text("llm.use");
   if (models.names == no_model || models.names.empty()) return models;
   models.agent = agent_settings(session.settings);
-  const ChatSurroundings around = surroundings_of(session, user);
-  models.meter = around.meter;
-  models.clock = around.clock;
+  const ChatServices services = services_of(session, user);
+  models.meter = services.meter;
+  models.clock = services.clock;
   models.agent.context_tokens = std::numeric_limits<std::int64_t>::max();
   for (const std::string_view spec : split(models.names, ',')) {
     const auto settings = settings_of(session.settings, trim(spec));
     if (!settings) return tl::unexpected(settings.error());
     if (settings->kind == no_model) continue;
-    auto chat = open_chat(*settings, around);
+    auto chat = open_chat(*settings, services);
     if (!chat) return tl::unexpected(chat.error());
     models.chats.push_back(*std::move(chat));
     models.agent.context_tokens = std::min(models.agent.context_tokens, settings->context_tokens);

@@ -6,7 +6,7 @@
 namespace schedmate::service {
 
 Result<void> consult_history(const Session& session, const HistoryView& history,
-                             const Consulted& what, Diagnosis& made) {
+                             const HistoryAnswer& what, Diagnosis& made) {
   if (made.verdict == FailureClass::none) return {};
   const FailureSubject subject{what.job.job_id, what.job.user, made.fingerprint,
                                end_of(what.job).value_or(session.clock.wall())};

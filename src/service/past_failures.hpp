@@ -17,13 +17,13 @@ struct HistoryView {
   Role role = Role::owner;
 };
 
-struct Consulted {
+struct HistoryAnswer {
   const JobContext& job;
   std::optional<double> step;  ///< that it had reached
 };
 
 /// Adds `seen` and applies the caps of the settings. Errors: those of the store.
 [[nodiscard]] Result<void> consult_history(const Session& session, const HistoryView& history,
-                                           const Consulted& what, Diagnosis& made);
+                                           const HistoryAnswer& what, Diagnosis& made);
 
 }  // namespace schedmate::service

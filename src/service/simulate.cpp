@@ -40,10 +40,10 @@ Result<std::optional<std::uint32_t>> explained_row(const Trace& trace, const std
                                                 id, nearest(id, ids)));
 }
 
-void add_leftovers(const RunRecord& record, std::vector<Leftovers>& all) {
+void add_leftovers(const RunRecord& record, std::vector<UnfinishedJobs>& all) {
   constexpr std::size_t most_ids = 5;
   for (const JobStatus status : {JobStatus::infeasible, JobStatus::stalled}) {
-    Leftovers left{record.run.label, status, 0, {}};
+    UnfinishedJobs left{record.run.label, status, 0, {}};
     for (std::size_t row = 0; row < record.result.outcomes.size(); ++row) {
       if (record.result.outcomes[row].status != status) continue;
       if (left.count++ < most_ids) left.first.emplace_back(record.trace.jobs[row].id);
@@ -137,7 +137,7 @@ Document simulation_document(const Simulation& simulation) {
   document["messages"] = simulation.trace.report.messages;
   document["idle_settings"] = simulation.idle_settings;
   document["warnings"] = Document::array();
-  for (const Leftovers& left : simulation.leftovers) {
+  for (const UnfinishedJobs& left : simulation.leftovers) {
     document["warnings"].push_back(
         {{"label", left.label},
          {"kind", left.status == JobStatus::infeasible ? "infeasible" : "stalled"},

@@ -24,7 +24,7 @@ struct SimulateRequest {
 };
 
 /// Jobs of one label that never finished.
-struct Leftovers {
+struct UnfinishedJobs {
   std::string label;
   JobStatus status = JobStatus::stalled;
   std::uint64_t count = 0;
@@ -36,7 +36,7 @@ struct Simulation {
   Trace trace;
   ClusterSpec cluster;
   std::vector<RunSummary> runs;
-  std::vector<Leftovers> leftovers;
+  std::vector<UnfinishedJobs> leftovers;
   std::vector<study::Explanation> explanations;
   std::string out;
   std::string report;                      ///< path, "" = none written

@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What rigid jobs have and these have not is refused, not passed over.
-Result<void> check_asked(const SimulateRequest& request,
-                         std::span<const study::PolicySpec> policies) {
+Result<void> check_request(const SimulateRequest& request,
+                           std::span<const study::PolicySpec> policies) {
   if (!request.explain.empty())
     return fail(ErrorCode::unsupported,
                 fmt::format("--explain {}: not for elastic jobs", request.explain));
@@ -64,7 +64,7 @@ Result<void> write_elastic(const Session& session, const std::string& out,
 Result<ElasticSimulation> simulate_elastic(const Session& session, const SimulateRequest& request) {
   const auto policies = study::parse_policies(request.policies, study::elastic_policy_names());
   if (!policies) return tl::unexpected(policies.error());
-  if (auto sound = check_asked(request, *policies); !sound) return tl::unexpected(sound.error());
+  if (auto sound = check_request(request, *policies); !sound) return tl::unexpected(sound.error());
   auto places = study::places_of(session.settings, request.trace, request.cluster);
   if (!request.tables.empty()) places.tables = request.tables;
   const auto inputs = study::read_elastic(places);

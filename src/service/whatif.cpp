@@ -71,8 +71,8 @@ std::string with_unit_hint(const std::string& message, const AccountingDump& dum
          "gpus_per_node = 64 and gpu_type = \"2 CPUs\", which is what then counts as one)";
 }
 
-Result<SeenCluster> seen_cluster(const WhatifRequest& request, const AccountingDump& dump) {
-  auto seen = [&]() -> Result<SeenCluster> {
+Result<InferredCluster> seen_cluster(const WhatifRequest& request, const AccountingDump& dump) {
+  auto seen = [&]() -> Result<InferredCluster> {
     if (request.cluster.empty()) return see_cluster(dump);
     auto spec = read_cluster(request.cluster);
     if (!spec) return fail(spec.error().code, with_unit_hint(spec.error().message, dump));
@@ -95,7 +95,7 @@ Grouping users_of(const Trace& trace) {
 }
 
 /// By GPUs, or CPUs in their place: never by units of several CPUs.
-Grouping sizes_of(const PastWorld& world) {
+Grouping sizes_of(const RecordedCluster& world) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   Grouping groups{size_classes(), {}};
   for (const PastJob& job : world.past)
@@ -127,7 +127,7 @@ bool same_runs(const SimResult& a, const SimResult& b) {
 /// One run after the other: what they all share.
 class Comparison {
  public:
-  Comparison(const study::ReplayInput& input, const PastWorld& world, std::string out)
+  Comparison(const study::ReplayInput& input, const RecordedCluster& world, std::string out)
       : input_(input), world_(world), out_(std::move(out)) {}
 
   /// Replays what was under each of the sites and keeps the nearest.
@@ -185,7 +185,7 @@ class Comparison {
   }
 
   const study::ReplayInput& input_;
-  const PastWorld& world_;
+  const RecordedCluster& world_;
   std::string out_;
   SimResult past_;
   bool past_invented_ = false;  // GPU use that the replay looked at
@@ -214,7 +214,7 @@ Result<void> write_files(const WhatifAnswer& answer, const std::vector<RunSummar
 }
 
 /// What the Advisor may read of each job: its folder, and its submit line or else its name.
-std::vector<JobPlace> job_places(const AccountingDump& dump, const PastWorld& world) {
+std::vector<JobPlace> job_places(const AccountingDump& dump, const RecordedCluster& world) {
   std::vector<JobPlace> places;
   for (const std::uint32_t of : world.of) {
     const AccountedJob& job = dump.jobs[of];
@@ -226,7 +226,7 @@ std::vector<JobPlace> job_places(const AccountingDump& dump, const PastWorld& wo
 /// "17" of "17#2", which is the second attempt of a job.
 std::string_view job_of(std::string_view attempt) { return attempt.substr(0, attempt.find('#')); }
 
-LastAttempts find_last_attempts(const AccountingDump& dump, const PastWorld& world) {
+LastAttempts find_last_attempts(const AccountingDump& dump, const RecordedCluster& world) {
   std::set<std::string_view> several;  // jobs of which the dump has earlier attempts
   for (const AccountedJob& job : dump.jobs)
     if (job.id.contains('#')) several.insert(job_of(job.id));

@@ -54,8 +54,8 @@ struct WhatifAnswer {
   std::vector<WhatifSite> tried;
   bool hashed = true;
   AccountingDump accounting;
-  SeenCluster cluster;
-  PastWorld world;
+  InferredCluster cluster;
+  RecordedCluster world;
   LastAttempts alone;
   Fidelity fidelity;
   std::vector<Loss> losses;
@@ -81,6 +81,6 @@ struct WhatifSteps {
 /// schedmate.whatif.v1
 [[nodiscard]] Document whatif_document(const WhatifAnswer& answer);
 /// The cluster as a file for --cluster.
-[[nodiscard]] std::string seen_cluster_toml(const SeenCluster& cluster);
+[[nodiscard]] std::string seen_cluster_toml(const InferredCluster& cluster);
 
 }  // namespace schedmate::service

@@ -38,7 +38,7 @@ Document alone_of(const LastAttempts& alone) {
 }
 
 Document jobs_of(const WhatifAnswer& answer) {
-  const PastWorld& world = answer.world;
+  const RecordedCluster& world = answer.world;
   return {{"rows", world.trace.report.rows},
           {"taking_part", world.trace.jobs.size()},
           {"left_out", world.trace.report.dropped},
@@ -145,8 +145,8 @@ Document whatif_document(const WhatifAnswer& answer) {
   return document;
 }
 
-std::string seen_cluster_toml(const SeenCluster& cluster) {
-  std::string text = "# As `schedmate whatif` took it; mend it and give it back with --cluster.\n";
+std::string seen_cluster_toml(const InferredCluster& cluster) {
+  std::string text = "# As `schedmate whatif` took it; fix it and give it back with --cluster.\n";
   for (std::size_t i = 0; i < cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = cluster.spec.partitions[i];
     text += fmt::format("\n[[vc]]\nname = {}\nnodes = {}\ngpus_per_node = {}\n", toml_text(vc.name),

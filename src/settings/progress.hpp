@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How long work tells how far it has come, without knowing who shows it, if anybody does.
+/// How long work reports how far it has come, without knowing who shows it, if anybody does.
 
 #include <functional>
 #include <string>

@@ -11,7 +11,7 @@
 namespace schedmate {
 
 /// What every use case gets from the program that calls it: what was set, where it runs, and which
-/// clock it goes by. A value: a daemon that loads its settings anew makes another one.
+/// clock it goes by. A value: a daemon that loads its settings again makes another one.
 struct Session {
   Environment environment;
   Settings settings;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The settings in effect, from where they are given. A program that runs for long calls it again
-/// when it is told to, and goes on with the old ones if that fails.
+/// on request, and goes on with the old ones if that fails.
 
 #include <string>
 #include <vector>

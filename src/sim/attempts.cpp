@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs that do not reach the end of their job: infrastructure failures, a pair whose memory does
-/// not fit, restarts in vain. Each attempt is a job of its own for the policy; all count for the
-/// same row.
+/// not fit, restarts without effect. Each attempt is a job of its own for the policy; all count for
+/// the same row.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -62,7 +62,7 @@ Recovery recover(const EngineInput& input, const EngineJob& failed, const Execut
 void Engine::plan_failure(const EngineJob& entry, Run& run) const {
   const FailureCosts& costs = input_.options.costs.failures;
   run.entry = entry;
-  if (!(costs.gpu_hours > 0) || entry.kind == EngineJob::Kind::in_vain) return;
+  if (!(costs.gpu_hours > 0) || entry.kind == EngineJob::Kind::futile) return;
   const Job& job = input_.trace.jobs[entry.row];
   Random random = draws(input_.options, entry);
   const double mean_s = costs.gpu_hours * 3600 / job.gpus;
@@ -141,14 +141,14 @@ RecoveryOutcome Engine::carry_out(const RecoveryOrder& order) const {
 }
 
 /// The handler takes the user's own failure for one of the infrastructure.
-void Engine::restart_in_vain(JobId id) {
+void Engine::restart_futile(JobId id) {
   const EngineJob& entry = at(id).entry;
   const Job& job = input_.trace.jobs[entry.row];
   const FailureCosts& costs = input_.options.costs.failures;
   if (!input_.handler || job.state != EndState::failed || !(costs.gpu_hours > 0)) return;
   EngineJob again{entry.row, now_, job.duration};
   again.attempt = entry.attempt + 1;
-  again.kind = EngineJob::Kind::in_vain;
+  again.kind = EngineJob::Kind::futile;
   if (draws(input_.options, again).uniform() >= costs.false_share) return;
   const auto [back] = carry_out({job.id, Recommendation::restart_elsewhere});
   if (!back) return;
@@ -156,13 +156,13 @@ void Engine::restart_in_vain(JobId id) {
   admit(again);
 }
 
-void Engine::count_in_vain(JobId id) {
+void Engine::count_futile(JobId id) {
   const JobOutcome& spent = outcome(id);
   JobOutcome& result = outcomes_[row_of(id)];
   result.held_gpu_s += spent.held_gpu_s;
   result.overhead_gpu_s += spent.overhead_gpu_s;
   result.lost_gpu_s += spent.lost_gpu_s + at(id).whole * info(id).gpus - spent.overhead_gpu_s;
-  in_vain_.erase(id);
+  futile_.erase(id);
 }
 
 }  // namespace schedmate

@@ -199,7 +199,7 @@ Trace two_large_jobs() {
 }
 
 Estimator small_use(const Trace& trace) {
-  return [&trace](const Entering& at) {
+  return [&trace](const EnteringJob& at) {
     return Prediction{.run_time = trace.jobs[at.job.number].duration, .use = GpuUse{10, 10, 1000}};
   };
 }
@@ -257,7 +257,7 @@ TEST_CASE("no job waits for advice; what comes too late is not followed") {
                                    {.submit_s = 1, .gpus = 8, .duration_s = 10}});
   const ClusterSpec cluster = small_cluster({1});
   SimOptions options;
-  options.estimator = [&](const Entering& at) {
+  options.estimator = [&](const EnteringJob& at) {
     return Prediction{at.advice_is_due ? FractionalSeconds(trace.jobs[at.job.number].duration)
                                        : FractionalSeconds(5)};
   };

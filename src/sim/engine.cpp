@@ -46,7 +46,7 @@ void Engine::step(SimTime instant) {
   now_ = instant;
   learn_due(now_ - Seconds(1));
   finish_due();
-  admit_due();
+  admit_arrivals();
   if (!arrived_.empty() || !ended_.empty() || !withdrawn_.empty()) {
     next_call_ = std::min(next_call_, round_up(now_, input_.partition.round));
     idle_calls_ = 0;
@@ -64,7 +64,7 @@ void Engine::step(SimTime instant) {
 SimTime Engine::next_instant() {
   if (idle_calls_ > most_idle_calls) return never;
   while (!ends_.empty() && is_off(ends_.top())) ends_.pop();
-  // With nothing left to do a policy may still ask to be woken: for ever, for all we know.
+  // With nothing left to do a policy may still ask to be woken: forever, for all we know.
   const EngineJob* entry = next_entry();
   const bool over = unfinished_ == 0 && entry == nullptr && !open_;
   SimTime next = over && next_call_ > input_.open_until && next_call_ > now_ ? never : next_call_;
@@ -98,7 +98,7 @@ void Engine::learn_due(SimTime until) {
   }
 }
 
-void Engine::admit_due() {
+void Engine::admit_arrivals() {
   learn_due(now_);
   for (const EngineJob* entry = next_entry(); entry != nullptr && entry->enters <= now_;
        entry = next_entry()) {
@@ -112,7 +112,7 @@ void Engine::admit_due() {
   }
 }
 
-Prediction Engine::foretell(std::uint32_t row, SimTime now) {
+Prediction Engine::predict(std::uint32_t row, SimTime now) {
   const Job& job = input_.trace.jobs[row];
   if (!input_.estimator) return {FractionalSeconds(job.duration)};
   learn_due(now);
@@ -142,17 +142,17 @@ void Engine::withdraw(JobId id, SimTime now) {
 
 JobInfo Engine::describe(JobId id, const EngineJob& entry) {
   const Job& job = input_.trace.jobs[entry.row];
-  const Prediction foretold = foretell(entry.row, now_);
+  const Prediction prediction = predict(entry.row, now_);
   JobInfo known;
   known.id = job.id;
   known.user = job.user;
   known.gpus = job.gpus;
   known.submit = job.submit;
   known.entered = now_;
-  known.estimate = foretold.run_time;
-  known.expected = foretold.expected.count() > 0 ? foretold.expected : foretold.run_time;
-  known.distribution = foretold.distribution;
-  known.advised = foretold.advised;
+  known.estimate = prediction.run_time;
+  known.expected = prediction.expected.count() > 0 ? prediction.expected : prediction.run_time;
+  known.distribution = prediction.distribution;
+  known.advised = prediction.advised;
   known.profiled = entry.measured;
   known.alone = entry.alone;
   known.attained = Seconds(static_cast<std::int64_t>(entry.done_s));
@@ -162,13 +162,13 @@ JobInfo Engine::describe(JobId id, const EngineJob& entry) {
     known.profile =
         seen ? &costs.seen_profiles[job.profile] : &input_.trace.packing->profiles[job.profile];
   }
-  if (foretold.use && !entry.measured) {
+  if (prediction.use && !entry.measured) {
     Profile profile;
-    profile.gpu_util_pct = foretold.use->gpu_util_pct;
-    profile.memory_util_pct = foretold.use->memory_util_pct;
-    profile.memory_mib = foretold.use->memory_mib;
+    profile.gpu_util_pct = prediction.use->gpu_util_pct;
+    profile.memory_util_pct = prediction.use->memory_util_pct;
+    profile.memory_mib = prediction.use->memory_mib;
     profile.sharing_score = input_.trace.packing->sharing.score(profile);
-    known.profile = &(foretold_[id] = std::move(profile));
+    known.profile = &(predicted_profiles_[id] = std::move(profile));
   }
   if (is_drawn(input_.options.seed, entry.row, costs.tracked_share)) known.speed = 1;
   return known;
@@ -222,7 +222,7 @@ void Engine::forget_ended() {
       infos_.erase(id);
       runs_.erase(id);
       standing_.erase(id);
-      foretold_.erase(id);
+      predicted_profiles_.erase(id);
     }
     gone->clear();
   }
@@ -319,9 +319,9 @@ void Engine::plan_end(JobId id) {
 void Engine::end_run(JobId id) {
   at(id).synced += input_.lag;
   sync(id);
-  if (at(id).entry.kind == EngineJob::Kind::in_vain) {
+  if (at(id).entry.kind == EngineJob::Kind::futile) {
     leave(id);
-    count_in_vain(id);
+    count_futile(id);
   } else if (at(id).cut != Cut::none) {
     leave(id);
     interrupt(id);
@@ -358,7 +358,7 @@ void Engine::finish(JobId id) {
   leave(id);
   const std::uint32_t row = row_of(id);
   if (input_.estimator) input_.estimator.learn(finished_job(input_.trace, row, now_));
-  restart_in_vain(id);
+  restart_futile(id);
   if (input_.on_end) input_.on_end(row);
 }
 

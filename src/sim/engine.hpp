@@ -27,8 +27,8 @@ struct EngineJob {
   bool measured = false;  ///< its GPU use was measured in front of the VC
   enum class Kind : std::uint8_t {
     usual,
-    doomed,   ///< on a bad node: fails at once
-    in_vain,  ///< its failure was its own fault: it will only fail again
+    doomed,  ///< on a bad node: fails at once
+    futile,  ///< its failure was its own fault: it will only fail again
   } kind = Kind::usual;
   bool alone = false;         ///< its memory did not fit beside another's
   std::uint32_t attempt = 0;  ///< of the row
@@ -70,7 +70,7 @@ class Engine {
   void keep_open(bool open) { open_ = open; }
   void set_echo(std::span<const NodeEcho::Change> changes) { echo_.see(changes); }
   /// What its estimator says at `now` of a job that is about to enter.
-  [[nodiscard]] Prediction foretell(std::uint32_t row, SimTime now);
+  [[nodiscard]] Prediction predict(std::uint32_t row, SimTime now);
 
   /// The next instant at which something can change, or `never`.
   [[nodiscard]] SimTime next_instant();
@@ -109,7 +109,7 @@ class Engine {
   using Coming = std::priority_queue<EngineJob, std::vector<EngineJob>, Later>;
 
   void finish_due();
-  void admit_due();
+  void admit_arrivals();
   void learn_due(SimTime until);
   void call_policy();
   void forget_ended();
@@ -135,8 +135,8 @@ class Engine {
   void interrupt(JobId id);
   /// The Executor of a simulated cluster.
   [[nodiscard]] RecoveryOutcome carry_out(const RecoveryOrder& order) const;
-  void restart_in_vain(JobId id);
-  void count_in_vain(JobId id);
+  void restart_futile(JobId id);
+  void count_futile(JobId id);
 
   // sharing.cpp: speed and utilisation of jobs that share GPUs
   [[nodiscard]] std::vector<JobId> running_on(const Placement& where, JobId except) const;
@@ -160,16 +160,16 @@ class Engine {
     const Run* run = runs_.find(end.job);
     return run == nullptr || run->version != end.version;
   }
-  /// A restart in vain is nothing to its job, which has ended; count_in_vain() adds what it cost.
+  /// A futile restart is nothing to its job, which has ended; count_futile() adds what it cost.
   [[nodiscard]] JobOutcome& outcome(JobId id) {
-    const bool in_vain = at(id).entry.kind == EngineJob::Kind::in_vain;
-    return in_vain ? in_vain_[id] : outcomes_[row_of(id)];
+    const bool futile = at(id).entry.kind == EngineJob::Kind::futile;
+    return futile ? futile_[id] : outcomes_[row_of(id)];
   }
   void queue_changed(int jobs, int gpus);
 
   EngineInput input_;
   std::vector<JobOutcome>& outcomes_;
-  std::map<JobId, JobOutcome> in_vain_;
+  std::map<JobId, JobOutcome> futile_;
   Cluster cluster_;
   Plan plan_;
   NodeEcho echo_;
@@ -186,12 +186,12 @@ class Engine {
   std::uint64_t calls_ = 0;
   std::size_t unfinished_ = 0;    // entered and not ended
   std::uint64_t idle_calls_ = 0;  // since the last end or arrival
-  // Of jobs that are here, or whose end the policy has not been told of yet.
+  // Of jobs that are here, or whose end the policy has not seen yet.
   std::uint32_t entered_ = 0;  // in all: the next id
   JobMap<JobInfo> infos_;
   JobMap<Run> runs_;
   JobMap<JobStanding> standing_;
-  JobMap<Profile> foretold_;  // what JobInfo::profile points to when nothing was measured
+  JobMap<Profile> predicted_profiles_;  // what JobInfo::profile points to when nothing was measured
   std::vector<JobId> arrived_, ended_, withdrawn_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };

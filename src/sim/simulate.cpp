@@ -169,7 +169,7 @@ void Simulation::profile(const ProfilerStage& stage, const std::vector<EngineJob
                     .partition = stage.nodes,
                     .options = profiler_options_,
                     .policy = stage.decide,
-                    .estimator = [](const Entering&) { return Prediction(); },
+                    .estimator = [](const EnteringJob&) { return Prediction(); },
                     .handler = false,
                     .jobs = {},
                     .lag = Seconds(0),
@@ -229,10 +229,10 @@ void Simulation::echo() {
 bool Simulation::skips_profile(const EngineJob& job, SimTime now) {
   const ProfilerStage& stage = *scheduler_.profiler;
   if (stage.bypass == ProfilerStage::Bypass::none) return false;
-  const Prediction foretold = vc_of(job).foretell(job.row, now);
+  const Prediction prediction = vc_of(job).predict(job.row, now);
   const bool ends_here = stage.bypass == ProfilerStage::Bypass::outlasting &&
-                         foretold.run_time <= FractionalSeconds(stage.time);
-  return foretold.use && !ends_here;
+                         prediction.run_time <= FractionalSeconds(stage.time);
+  return prediction.use && !ends_here;
 }
 
 void Simulation::enter_vc(const EngineJob& job, SimTime now) {

@@ -182,7 +182,7 @@ Result<void> Column::check(std::uint64_t offset, std::uint64_t size) {
 }
 
 Result<void> Column::check_all() {
-  distrust();
+  forget_checks();
   return check(0, bytes_);
 }
 

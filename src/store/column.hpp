@@ -46,7 +46,7 @@ class Column {
   Result<void> check(std::uint64_t offset, std::uint64_t size);
   Result<void> check_all();
   /// Forgets which blocks were compared.
-  void distrust() { checked_.clear(); }
+  void forget_checks() { checked_.clear(); }
   /// Takes the pages of a file out of this process; the system keeps them in its cache.
   void release() const;
 

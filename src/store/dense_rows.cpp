@@ -30,16 +30,16 @@ constexpr std::size_t rows_held = 64;
 /// Unit rows may be off by their rounding; sums of doubles by less.
 constexpr double slack = 1e-5;
 
-struct Coded {
+struct QuantisedRow {
   std::vector<std::int16_t> codes;
   double scale = 0, rest = 0, length = 0;
 };
 
 /// The vector in whole multiples of its largest value / `levels`.
-Coded encode(std::span<const float> vector, int levels) {
+QuantisedRow encode(std::span<const float> vector, int levels) {
   double largest = 0;
   for (const float value : vector) largest = std::max(largest, std::abs(double{value}));
-  Coded coded;
+  QuantisedRow coded;
   coded.scale = largest / levels;
   coded.codes.resize((vector.size() + dot_step - 1) / dot_step * dot_step);
   double rest = 0;

@@ -150,7 +150,7 @@ std::uint64_t IndexFiles::next_epoch() const {
 Result<void> IndexFiles::clear() {
   for (auto& column : columns_) {
     if (auto done = column.resize(0, 0); !done) return done;
-    column.distrust();
+    column.forget_checks();
   }
   counts = {.epoch = next_epoch()};
   return commit();

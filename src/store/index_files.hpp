@@ -26,10 +26,10 @@ class IndexFiles {
     std::uint64_t last_text_hash = 0;  ///< of its words, to notice a store that was put back
     std::uint64_t last_forgotten = 0;  ///< sequence of the newest forgotten text
     std::uint64_t own = 0;             ///< what the kind of index wants to remember
-    std::uint64_t epoch = 0;           ///< another one each time that the rows begin anew
+    std::uint64_t epoch = 0;           ///< another one each time that the rows restart
   };
 
-  /// `key` tells store, embedder and layout apart. Files with another key, or damaged ones, are
+  /// `key` distinguishes store, embedder and layout. Files with another key, or damaged ones, are
   /// emptied at the next exclusive lock. "" as folder = in memory. Errors: unavailable.
   static Result<IndexFiles> open(const std::string& folder, std::uint64_t key,
                                  const std::vector<std::string>& columns);

@@ -92,9 +92,9 @@ std::unique_ptr<TextIndex> open(Store& store, const Embedder& embedder, const st
   return std::move(*index);
 }
 
-/// TF-IDF by the book, in vectors that are written down.
-std::vector<SimilarText> by_the_book(const std::vector<StoredText>& texts, const std::string& query,
-                                     std::size_t weighed) {
+/// TF-IDF by definition, in vectors that are written down.
+std::vector<SimilarText> by_definition(const std::vector<StoredText>& texts,
+                                       const std::string& query, std::size_t weighed) {
   using Counts = std::map<std::uint32_t, double>;
   const auto counts_of = [](const std::string& text) {
     Counts counts;
@@ -133,7 +133,7 @@ std::vector<SimilarText> by_the_book(const std::vector<StoredText>& texts, const
   return all;
 }
 
-TEST_CASE("sparse search finds what TF-IDF by the book finds") {
+TEST_CASE("sparse search finds what TF-IDF by definition finds") {
   const auto store = open_or_fail("memory");
   fill(*store, 600);
   const auto index = open(*store, sparse(), "");
@@ -148,10 +148,10 @@ TEST_CASE("sparse search finds what TF-IDF by the book finds") {
   for (int i = 0; i < 100; ++i) {
     const auto query = made_text(random);
     const auto found = index->nearest(query, 3).value();
-    const auto book = by_the_book(texts, query, weighed);
-    REQUIRE(found.size() == book.size());
+    const auto expected = by_definition(texts, query, weighed);
+    REQUIRE(found.size() == expected.size());
     for (std::size_t k = 0; k < found.size(); ++k) {
-      CHECK(near(found[k].score, book[k].score, 1e-9, 0));
+      CHECK(near(found[k].score, expected[k].score, 1e-9, 0));
     }
   }
 }
@@ -237,7 +237,7 @@ TEST_CASE("a dense vector is paid for once") {
   CHECK(calls == paid);
 }
 
-TEST_CASE("re-embedding stops when told and goes on from there") {
+TEST_CASE("re-embedding stops on request and goes on from there") {
   const auto folder = Scratch();
   const auto store = open_or_fail("sqlite:" + folder.path("h.db"));
   fill(*store, 100);

@@ -15,7 +15,7 @@
 namespace schedmate::study {
 namespace {
 
-/// One run, as the book measures it.
+/// One run, as the report measures it.
 struct ElasticFigures {
   Replayed replayed;
   double restarts = 0, matched = 0;  ///< a job; share of the jobs

@@ -13,7 +13,7 @@
 #include "advisor/similar.hpp"
 #include "base/check.hpp"
 #include "base/text.hpp"
-#include "workload/misreading.hpp"
+#include "workload/extraction_noise.hpp"
 #include "workload/vocabulary.hpp"
 
 namespace schedmate::study {
@@ -63,7 +63,7 @@ class ElasticMetadata {
       : input_(input),
         recipe_(recipe),
         vocabulary_(recipe, trace_of(input.workload)),
-        misreading_(input.errors, options_of(input), vocabulary_) {
+        extraction_noise_(input.errors, options_of(input), vocabulary_) {
     read_.vocabulary = vocabulary_.values();
     read_.facts.resize(1);
   }
@@ -75,8 +75,8 @@ class ElasticMetadata {
     drawn.model = static_cast<std::uint32_t>(job.application);
     drawn.batch =
         static_cast<std::uint16_t>(std::ranges::find(batches, job.batch) - batches.begin());
-    read_.facts[0] =
-        misreading_.read(vocabulary_.codes(drawn, job.replicas), static_cast<std::uint32_t>(row));
+    read_.facts[0] = extraction_noise_.read(vocabulary_.codes(drawn, job.replicas),
+                                            static_cast<std::uint32_t>(row));
     return facts_at(read_, 0);
   }
 
@@ -99,7 +99,7 @@ class ElasticMetadata {
   const ElasticMatchInput& input_;
   const Recipe& recipe_;
   Vocabulary vocabulary_;
-  Misreading misreading_;
+  ExtractionNoise extraction_noise_;
   Workload read_;
 };
 

@@ -100,7 +100,7 @@ ElasticWorkload jobs_for(const ElasticWorkload& workload, const Settings& settin
   ElasticWorkload jobs = workload;
   const double early = one_percent * static_cast<double>(settings.whole("cost.early_end_pct"));
   if (early > 0) end_some_early(jobs, early, seed);
-  if (scheduler.knowledge == JobKnowledge::as_asked)
+  if (scheduler.knowledge == JobKnowledge::as_requested)
     for (ElasticJob& job : jobs.jobs) job.kind = ElasticKind::rigid;
   return jobs;
 }
@@ -176,7 +176,7 @@ Result<ElasticResult> run_elastic(const ElasticInputs& inputs, const Settings& s
   if (const std::string rule = settings.text("elastic.placement"); rule != "none")
     options.placement = rule == "smart" ? PlacementRule::smart : PlacementRule::packed;
   const double profile_s = seconds(settings, "elastic.profile_s");
-  if (scheduler->knowledge != JobKnowledge::as_asked)
+  if (scheduler->knowledge != JobKnowledge::as_requested)
     options.admit = bootstrap({profile_s, scheduler->match, &similar, seed});
   return run_rounds(jobs, inputs.cluster, scheduler->decide, options);
 }

@@ -49,7 +49,7 @@ double within(const std::vector<double>& sorted, double most, std::size_t jobs) 
 }  // namespace
 
 Result<EstimateErrors> estimate_errors(const ErrorInput& input, const std::string& estimator) {
-  std::optional<LentProfiles> profiles;
+  std::optional<ScopedProfiles> profiles;
   if (input.workload != nullptr) profiles.emplace(input.trace, input.workload->workload);
   const auto scheduler = make_scheduler("fifo", {input.cluster, {}, input.seed}, {});
   if (!scheduler) return tl::unexpected(scheduler.error());
@@ -57,9 +57,10 @@ Result<EstimateErrors> estimate_errors(const ErrorInput& input, const std::strin
   if (!inner) return tl::unexpected(inner.error());
   Predictions predictions(input.trace.jobs.size());
   SimOptions options;
-  options.estimator = watched(std::move(*inner), [&](const Entering& at, const Prediction& said) {
-    if (!predictions[at.job.number]) predictions[at.job.number] = said;
-  });
+  options.estimator =
+      watched(std::move(*inner), [&](const EnteringJob& at, const Prediction& prediction) {
+        if (!predictions[at.job.number]) predictions[at.job.number] = prediction;
+      });
   options.seed = input.seed;
   const auto result = simulate(input.trace, input.cluster, *scheduler, options);
   if (!result) return tl::unexpected(result.error());

@@ -18,7 +18,7 @@ namespace schedmate::study {
 struct EstimateErrors {
   std::uint64_t jobs = 0;        ///< that count
   std::vector<double> run_time;  ///< of those with an estimate, ascending; truth at least 1 s
-  std::vector<double> gpu_util;  ///< of the jobs whose GPU use was foretold
+  std::vector<double> gpu_util;  ///< of the jobs whose GPU use was predicted
 };
 
 struct ErrorInput {

@@ -34,7 +34,7 @@ struct RowsOrigin {
 [[nodiscard]] Result<RowsOrigin> origin_of(const Session& session, const ExperimentFile& experiment,
                                            const std::string& out);
 /// Of an experiment whose inputs are not on this machine: they are taken for those of its CSV, so
-/// that a book says the same on any machine.
+/// that a report says the same on any machine.
 [[nodiscard]] RowsOrigin origin_without_inputs(const ExperimentFile& experiment,
                                                const std::string& out);
 

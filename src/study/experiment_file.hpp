@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// One experiment of the evaluation book, as its TOML file says it (docs/formats/experiment.md).
+/// One experiment of the evaluation report, as its TOML file says it (docs/formats/experiment.md).
 
 #include <cstdint>
 #include <map>

@@ -9,7 +9,7 @@
 
 namespace schedmate::study {
 
-TEST_CASE("every experiment of the book can be read, and no two write the same CSV") {
+TEST_CASE("every experiment of the report can be read, and no two write the same CSV") {
   std::set<std::string> names;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(SCHEDMATE_SOURCE_DIR "/experiments")) {

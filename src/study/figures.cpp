@@ -25,13 +25,13 @@ double mean_of(const std::vector<double>& values) {
 }
 
 /// JCTs of the jobs that finished in both.
-struct Both {
+struct PairedJcts {
   std::vector<double> host, arm, ratios;
   double log_sum = 0;
 };
 
-Both finished_in_both(const Replayed& host, const Replayed& arm) {
-  Both both;
+PairedJcts finished_in_both(const Replayed& host, const Replayed& arm) {
+  PairedJcts both;
   for (std::size_t row = 0; row < host.jct_s.size(); ++row) {
     if (std::isnan(host.jct_s[row]) || std::isnan(arm.jct_s[row])) continue;
     both.host.push_back(host.jct_s[row]);
@@ -70,7 +70,7 @@ std::string quoted(const std::string& text) {
 
 Figures compare(const Replayed& host, const Replayed& arm) {
   SCHEDMATE_CHECK(host.jct_s.size() == arm.jct_s.size(), "both are replays of the same jobs");
-  Both both = finished_in_both(host, arm);
+  PairedJcts both = finished_in_both(host, arm);
   const auto jobs = static_cast<double>(both.arm.size());
   Figures figures{};
   of(figures, Figure::ln_ratio) = both.log_sum / jobs;

@@ -158,7 +158,7 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   if (!parts->scheduler.advice.empty())
     label.settings.emplace_back("advice", parts->scheduler.advice);
   label.profiler_columns = parts->scheduler.packs;
-  std::optional<LentProfiles> profiles;
+  std::optional<ScopedProfiles> profiles;
   if (parts->workload != nullptr) profiles.emplace(input.trace, parts->workload->workload);
   if (parts->scheduler.packs || parts->workload != nullptr)
     describe_workload(parts->workload, settings, label);

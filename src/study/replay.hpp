@@ -19,7 +19,7 @@ struct ReplayInput {
   const ClusterSpec& cluster;
   WorkloadOnDemand& workloads;
   std::optional<std::uint32_t> explained_row;  ///< of --explain, index into Trace::jobs
-  /// Of what costs draw: which jobs fail when, whose log tells their speed. Equal draws in all
+  /// Of what costs draw: which jobs fail when, whose log shows their speed. Equal draws in all
   /// arms.
   std::uint64_t draw = 0;
 };

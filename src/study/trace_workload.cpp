@@ -62,21 +62,21 @@ Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const Settings&
 }
 
 Result<const TraceWorkload*> WorkloadOnDemand::get(bool profiles) {
-  if (!told_.empty() && !profiles) {
-    if (only_told_ == nullptr) {
+  if (!reported_places_.empty() && !profiles) {
+    if (reported_only_ == nullptr) {
       Workload workload;
-      tell_places(workload, told_);
-      only_told_ = std::make_shared<TraceWorkload>("", std::move(workload));
+      set_reported_places(workload, reported_places_);
+      reported_only_ = std::make_shared<TraceWorkload>("", std::move(workload));
     }
-    return only_told_.get();
+    return reported_only_.get();
   }
   if (made_ == nullptr && settings_ != nullptr) {
     auto made = make_trace_workload(*settings_, *trace_);
     if (!made) return tl::unexpected(made.error());
     made_ = std::move(*made);
-    if (made_ != nullptr && !told_.empty()) {
+    if (made_ != nullptr && !reported_places_.empty()) {
       Workload workload = made_->workload;
-      tell_places(workload, told_);
+      set_reported_places(workload, reported_places_);
       made_ = std::make_shared<TraceWorkload>(made_->recipe, std::move(workload));
     }
   }
@@ -98,14 +98,14 @@ EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const Tra
   return input;
 }
 
-LentProfiles::LentProfiles(Trace& trace, const Workload& workload) : trace_(trace) {
+ScopedProfiles::ScopedProfiles(Trace& trace, const Workload& workload) : trace_(trace) {
   if (workload.tables == nullptr) return;
   for (std::size_t row = 0; row < trace.jobs.size(); ++row)
     trace.jobs[row].profile = workload.profile_of_row[row];
   trace.packing = workload.tables;
 }
 
-LentProfiles::~LentProfiles() {
+ScopedProfiles::~ScopedProfiles() {
   trace_.packing = nullptr;
   for (Job& job : trace_.jobs) job.profile = no_index;
 }

@@ -25,7 +25,7 @@ struct WorkloadFiles {
 
 /// The workload of a trace under some settings.
 struct TraceWorkload {
-  std::string recipe;  ///< "" when nothing is invented: accounting tells folders and commands
+  std::string recipe;  ///< "" when nothing is invented: accounting reports folders and commands
   Workload workload;
   std::shared_ptr<ComparedJobs> compared = compared_jobs();  ///< shared by its permutations
 };
@@ -43,8 +43,9 @@ class WorkloadOnDemand {
   WorkloadOnDemand(const Settings& settings, const Trace& trace)
       : settings_(&settings), trace_(&trace) {}
   /// Folders and commands of the jobs as accounting has them; profiles alone are invented.
-  WorkloadOnDemand(const Settings& settings, const Trace& trace, std::vector<JobPlace> told)
-      : settings_(&settings), trace_(&trace), told_(std::move(told)) {}
+  WorkloadOnDemand(const Settings& settings, const Trace& trace,
+                   std::vector<JobPlace> reported_places)
+      : settings_(&settings), trace_(&trace), reported_places_(std::move(reported_places)) {}
   /// One that is there already, or null for a trace with tables of its own.
   explicit WorkloadOnDemand(std::shared_ptr<const TraceWorkload> made) : made_(std::move(made)) {}
   /// Null for a trace with tables of its own. `profiles`: whether they are needed.
@@ -53,20 +54,20 @@ class WorkloadOnDemand {
  private:
   const Settings* settings_ = nullptr;
   const Trace* trace_ = nullptr;
-  std::vector<JobPlace> told_;
-  std::shared_ptr<const TraceWorkload> made_, only_told_;
+  std::vector<JobPlace> reported_places_;
+  std::shared_ptr<const TraceWorkload> made_, reported_only_;
 };
 
 /// The profiles of a workload in a trace, as long as this lives. Policies that need none replay the
 /// trace as it is, so that a label's files never depend on the other labels of the command.
-class LentProfiles {
+class ScopedProfiles {
  public:
-  LentProfiles(Trace& trace, const Workload& workload);
-  LentProfiles(const LentProfiles&) = delete;
-  LentProfiles& operator=(const LentProfiles&) = delete;
-  LentProfiles(LentProfiles&&) = delete;
-  LentProfiles& operator=(LentProfiles&&) = delete;
-  ~LentProfiles();
+  ScopedProfiles(Trace& trace, const Workload& workload);
+  ScopedProfiles(const ScopedProfiles&) = delete;
+  ScopedProfiles& operator=(const ScopedProfiles&) = delete;
+  ScopedProfiles(ScopedProfiles&&) = delete;
+  ScopedProfiles& operator=(ScopedProfiles&&) = delete;
+  ~ScopedProfiles();
 
  private:
   Trace& trace_;

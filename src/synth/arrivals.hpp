@@ -17,7 +17,7 @@ class Arrivals {
 
   /// `count` submissions, sorted, from the trace's first midnight on and within `span`. Each day
   /// of the span follows a day of the trace with the same weekday (any day, when the trace is
-  /// shorter than a week), drawn anew; within the day times lie between two real submissions. A
+  /// shorter than a week), drawn again; within the day times lie between two real submissions. A
   /// span below a day has the trace's first hours only.
   [[nodiscard]] std::vector<SimTime> draw(std::size_t count, Seconds span, Random random) const;
 

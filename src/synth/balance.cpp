@@ -14,7 +14,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::int64_t most_moves = 200'000;
-constexpr std::int64_t most_vain_moves = 50'000;
+constexpr std::int64_t most_moves_without_gain = 50'000;
 constexpr double least_help = 1e-3;  // of the excess: less is as good as vain
 
 /// Tries moves and keeps those that help.
@@ -35,7 +35,8 @@ class Balance {
   }
 
   void run() {
-    for (std::int64_t move = 0; move < most_moves && vain_ < most_vain_moves && excess_ > 0;
+    for (std::int64_t move = 0;
+         move < most_moves && moves_without_gain_ < most_moves_without_gain && excess_ > 0;
          ++move) {
       propose();
       if (random_.uniform() < 0.5) propose();  // two that help only together
@@ -104,9 +105,9 @@ class Balance {
   /// Keeps what was proposed when it helps.
   void judge() {
     const double now = excess();
-    ++vain_;
+    ++moves_without_gain_;
     if (now < excess_) {
-      if (now < excess_ * (1 - least_help)) vain_ = 0;
+      if (now < excess_ * (1 - least_help)) moves_without_gain_ = 0;
       excess_ = now;
     } else {
       for (; !undo_.empty(); undo_.pop_back()) replace(undo_.back().first, undo_.back().second);
@@ -122,7 +123,7 @@ class Balance {
   std::vector<std::uint32_t> heavy_;
   std::vector<std::vector<std::uint32_t>> by_type_;
   double excess_ = 0;
-  std::int64_t vain_ = 0;  // moves since the last that helped
+  std::int64_t moves_without_gain_ = 0;  // moves since the last that helped
 };
 
 }  // namespace

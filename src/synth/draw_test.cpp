@@ -44,7 +44,7 @@ TEST_CASE("run times lie in their slot and are whole seconds of at least 1") {
   CHECK(run_within(0, 0.5, random) == 1);
 }
 
-TEST_CASE("balance mends the shares of GPU time and leaves types and duration CDFs alone") {
+TEST_CASE("balance fixes the shares of GPU time and leaves types and duration CDFs alone") {
   const Published published = bundled_figures("acme-seren");
   const ClusterFigures& cluster = published.cluster;
   SynthJobs jobs = draw_jobs(fit_joint(published), 40'000, Random(7));

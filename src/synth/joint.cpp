@@ -36,7 +36,8 @@ class Fit {
   Joint solve() {
     joint_.weights = tilt_.solve();
     constexpr int rounds = 4;
-    for (int round = 0; round < rounds && mend_quartiles(); ++round) joint_.weights = tilt_.solve();
+    for (int round = 0; round < rounds && correct_quartiles(); ++round)
+      joint_.weights = tilt_.solve();
     return std::move(joint_);
   }
 
@@ -120,7 +121,7 @@ class Fit {
   }
 
   /// Fixes a side of each quartile that the last solution moved; false when all stand.
-  bool mend_quartiles() {
+  bool correct_quartiles() {
     bool moved = false;
     for (std::size_t type = 0; type < cluster_.types.size(); ++type) {
       const auto& box = cluster_.types[type].gpus;

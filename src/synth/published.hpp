@@ -55,7 +55,7 @@ struct ClusterFigures {
   Cdf user_share;                  ///< top percent of users, percent of GPU time
   Cdf gpu_cdf, gpu_time_cdf;       ///< by GPUs: of jobs, of GPU time
   double gpu_cdf_holds_to = 1e6;   ///< GPUs; above them it contradicts mean_gpus
-  std::vector<double> large_gpus;  ///< GPU counts that the figures do not tell apart
+  std::vector<double> large_gpus;  ///< GPU counts that the figures do not distinguish
   Cdf duration_cdf;                ///< of all types together
   std::vector<std::array<double, 4>> state_by_gpus;  ///< GPUs at least, then StateShares
   std::vector<WorkType> types;                       ///< one without a name when there are none

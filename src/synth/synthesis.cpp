@@ -49,7 +49,7 @@ Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
   if (!(jobs >= 1 && jobs <= most_jobs)) {
     return fail(
         ErrorCode::unsupported,
-        fmt::format("{} jobs would be drawn: 1 to {} are possible; mend --jobs, --days or --gpus",
+        fmt::format("{} jobs would be drawn: 1 to {} are possible; fix --jobs, --days or --gpus",
                     jobs, most_jobs));
   }
   const double days = options.jobs > 0 && options.days <= 0 ? jobs / jobs_per_day : span;

@@ -103,14 +103,14 @@ bool never_started(const AccountingRow& row) {
 /// Where a job stood when the dump was made. A requeued attempt has its start and its end like any
 /// other that is over, though Slurm counts REQUEUED among the states of a waiting job.
 Standing standing_of(const AccountingRow& row) {
-  const Liveness life = liveness(row.state);
-  if (life == Liveness::ended && never_started(row)) return Standing::never_ran;
-  if (row.start_s && row.end_s && life != Liveness::running) return Standing::ended;
-  if (row.start_s && (life == Liveness::running || row.state == "CONFIGURING"))
+  const RunState life = run_state(row.state);
+  if (life == RunState::ended && never_started(row)) return Standing::never_ran;
+  if (row.start_s && row.end_s && life != RunState::running) return Standing::ended;
+  if (row.start_s && (life == RunState::running || row.state == "CONFIGURING"))
     return Standing::runs;
-  if (row.start_s) return life == Liveness::waiting ? Standing::waits : Standing::ended;
-  if (life == Liveness::running) return Standing::lost;
-  return life == Liveness::waiting ? Standing::waits : Standing::never_ran;
+  if (row.start_s) return life == RunState::waiting ? Standing::waits : Standing::ended;
+  if (life == RunState::running) return Standing::lost;
+  return life == RunState::waiting ? Standing::waits : Standing::never_ran;
 }
 
 /// The number that "17_3" begins with: Slurm counts jobs upwards, whatever the order of the file.
@@ -258,7 +258,7 @@ void AccountingBuilder::end_running() {
   }
 }
 
-/// Rows of one id and one start are the same attempt twice (dumps put together). What ended tells
+/// Rows of one id and one start are the same attempt twice (dumps put together). What ended says
 /// more than what still ran when an older dump was made; else the later row does.
 void AccountingBuilder::drop_repeats() {
   std::map<std::pair<std::string, SimTime>, std::size_t> index;

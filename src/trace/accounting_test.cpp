@@ -117,7 +117,7 @@ TEST_CASE("accounting text: a submit line of several lines and bars may be the l
   CHECK(job(dump, "12_3").submit_line == "sbatch --wrap \"a | b\nc || d\"");
   CHECK(job(dump, "12_3").name == "b");
   CHECK(job(dump, "3").submit_line == "sbatch c.sh");
-  // The end of the file cut the last row off: that is told, not made part of the row before.
+  // The end of the file cut the last row off: that is reported, not made part of the row before.
   const auto cut = parse(text + "4|ann|gpu|COMPL", true);
   REQUIRE_FALSE(cut.has_value());
   CHECK(cut.error().message.starts_with("t:10:1: fewer fields"));
@@ -141,7 +141,7 @@ TEST_CASE("accounting text: fields behind a submit line of several lines and bar
   CHECK(more.report.messages[0].starts_with("t:22:1: an error of sacct's stands here"));
 }
 
-TEST_CASE("accounting text: an error of sacct's at the end is told and joins no job") {
+TEST_CASE("accounting text: an error of sacct's at the end is reported and joins no job") {
   std::string text = "JobID|User|Partition|State|Submit|Start|End|AllocTRES|NodeList|SubmitLine\n";
   for (int i = 10; i < 30; ++i)
     text += std::to_string(i) + "|ann|gpu|COMPLETED|100|110|120|gres/gpu=1|n1|sbatch a.sh\n";
@@ -236,7 +236,7 @@ TEST_CASE("accounting text: a number of restarts that cannot be is none") {
   CHECK(job(dump, "3").restarts == 0);
 }
 
-TEST_CASE("accounting text: where fields are missing the documented command is told") {
+TEST_CASE("accounting text: where fields are missing the documented command is named") {
   std::string documented = read_file(SCHEDMATE_SOURCE_DIR "/docs/formats/whatif.md").value();
   const std::string broken_line = "\\\n      ";
   for (auto at = documented.find(broken_line); at != std::string::npos;
@@ -244,9 +244,9 @@ TEST_CASE("accounting text: where fields are missing the documented command is t
     documented.erase(at, broken_line.size());
   const std::string message = parse("JobID|User|Partition\n1|a|g\n").error().message;
   const std::size_t begin = message.find('`') + 1;
-  const std::string told = message.substr(begin, message.rfind('`') - begin);
-  CHECK(told.ends_with(",Reason,WorkDir,JobName,SubmitLine"));
-  CHECK_MESSAGE(documented.contains(told), told);
+  const std::string command = message.substr(begin, message.rfind('`') - begin);
+  CHECK(command.ends_with(",Reason,WorkDir,JobName,SubmitLine"));
+  CHECK_MESSAGE(documented.contains(command), command);
 }
 
 TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {
@@ -268,7 +268,7 @@ TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {
 }
 
 TEST_CASE(
-    "accounting: one bad row in ten is skipped and told, two are too many; strict takes none") {
+    "accounting: one bad row in ten is skipped and reported, two are too many; strict takes none") {
   std::string text = header;
   for (int i = 1; i < 20; ++i)
     text += std::to_string(i) + "|a|g|COMPLETED|100|100|110|120|60|gres/gpu=1|n1\n";
@@ -281,7 +281,7 @@ TEST_CASE(
   CHECK(parse(text + bad, true).error().message.starts_with("t:21:26: start is neither"));
 }
 
-TEST_CASE("broken accounting dumps: the message says where, what and how to mend it") {
+TEST_CASE("broken accounting dumps: the message says where, what and how to fix it") {
   int count = 0;
   for (const BrokenDump& dump : broken_dumps()) {
     if (dump.of_file) continue;

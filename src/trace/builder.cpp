@@ -24,26 +24,26 @@ bool has_control_characters(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
 }
 
-struct Flaw {
+struct RowError {
   Part part;
   std::string_view reason;
 };
 
-std::optional<Flaw> flaw_of(const Draft& job) {
-  if (job.id.empty()) return Flaw{Part::id, "job id is empty"};
+std::optional<RowError> flaw_of(const Draft& job) {
+  if (job.id.empty()) return RowError{Part::id, "job id is empty"};
   if (std::max({job.id.size(), job.user.size(), job.vc.size()}) > longest_name) {
-    return Flaw{Part::id, "job id, user or VC is longer than 1,024 characters"};
+    return RowError{Part::id, "job id, user or VC is longer than 1,024 characters"};
   }
   if (has_control_characters(job.id) || has_control_characters(job.user) ||
       has_control_characters(job.vc)) {
-    return Flaw{Part::id, "control characters in job id, user or VC"};
+    return RowError{Part::id, "control characters in job id, user or VC"};
   }
-  if (job.gpus < 0) return Flaw{Part::gpus, "negative number of GPUs"};
-  if (job.gpus > most_gpus) return Flaw{Part::gpus, "more than a million GPUs"};
-  if (job.duration_s < 0) return Flaw{Part::duration, "negative duration"};
-  if (job.duration_s > longest_run_s) return Flaw{Part::duration, "duration above 10 years"};
+  if (job.gpus < 0) return RowError{Part::gpus, "negative number of GPUs"};
+  if (job.gpus > most_gpus) return RowError{Part::gpus, "more than a million GPUs"};
+  if (job.duration_s < 0) return RowError{Part::duration, "negative duration"};
+  if (job.duration_s > longest_run_s) return RowError{Part::duration, "duration above 10 years"};
   if (job.submit_s > latest_submit_s || job.submit_s < -latest_submit_s) {
-    return Flaw{Part::submit, "submission more than 250 years from the clock's zero"};
+    return RowError{Part::submit, "submission more than 250 years from the clock's zero"};
   }
   return std::nullopt;
 }

@@ -147,7 +147,7 @@ Result<bool> JsonArray::find_array() {
 }
 
 // From behind the array to the end of the outermost object; nothing may follow it. A text that
-// ends before has still told all of the array.
+// ends before has still given all of the array.
 Result<bool> JsonArray::check_rest() {
   for (std::uint64_t depth = key_.empty() ? 0 : 1; depth > 0;) {
     auto step = skip_blanks();

@@ -50,10 +50,10 @@ Result<SacctColumns> find_columns(const CsvRows& rows) {
 
 void add_job(JobRow& row, Draft job, const SacctColumns& columns, TraceBuilder& builder) {
   if (job.id.find('.') != std::string_view::npos) return builder.skip("job step");
-  const Liveness life = liveness(row.text(columns.job.state));
+  const RunState life = run_state(row.text(columns.job.state));
   const bool no_start = columns.start != absent && is_unknown(row.text(columns.start));
-  if (life == Liveness::waiting || no_start) return builder.skip("never ran");
-  if (life == Liveness::running) return builder.skip("still running at the end of the log");
+  if (life == RunState::waiting || no_start) return builder.skip("never ran");
+  if (life == RunState::running) return builder.skip("still running at the end of the log");
   const auto allocated = gpus_of_tres(row.text(columns.allocated));
   job.gpus = allocated ? *allocated : gpus_of_tres(row.text(columns.requested)).value_or(0);
   job.submit_s = row.number(columns.job.submit, parse_time, "a date or a number of seconds");

@@ -50,10 +50,10 @@ void add_sacct_job(JsonElement element, std::uint64_t line, TraceBuilder& builde
   const auto submit = whole_of(member(*time, "submission"));
   if (!submit) return builder.reject("time.submission is not a whole number", line, 0);
   const auto start = whole_of(member(*time, "start"));
-  if (liveness(state) == Liveness::waiting || start.value_or(0) == 0) {
+  if (run_state(state) == RunState::waiting || start.value_or(0) == 0) {
     return builder.skip("never ran");
   }
-  if (liveness(state) == Liveness::running) {
+  if (run_state(state) == RunState::running) {
     return builder.skip("still running at the end of the log");
   }
   const auto elapsed = whole_of(member(*time, "elapsed"));

@@ -26,9 +26,9 @@ enum Field : std::uint8_t {
   processors,
   cpu_time,
   memory,
-  wanted_processors,
-  wanted_time,
-  wanted_memory,
+  requested_processors,
+  requested_time,
+  requested_memory,
   status,
   user,
   group,
@@ -151,7 +151,7 @@ class SwfReader {
     job.id = fields[id];
     job.user = values[user] < 0 ? std::string_view() : fields[user];
     job.vc = values[partition] < 0 ? whole_cluster : fields[partition];
-    job.gpus = values[processors] > 0 ? values[processors] : values[wanted_processors];
+    job.gpus = values[processors] > 0 ? values[processors] : values[requested_processors];
     job.submit_s = values[submit];
     job.duration_s = values[run];
     job.extra = extra_;

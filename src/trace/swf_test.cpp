@@ -28,7 +28,7 @@ TEST_CASE("swf: processors are GPUs, partitions VCs, and the header gives the cl
   CHECK(trace.cluster->partitions[0].gpus_per_node == 8);
 }
 
-TEST_CASE("swf: the cluster is left open when the header cannot tell it") {
+TEST_CASE("swf: the cluster is left open when the header does not give it") {
   const std::string jobs = "1 0 5 9 4 -1 -1 4 200 -1 1 7 1 3 1 1 -1 -1\n";
   CHECK(!parse_swf(jobs, "t", {}).value().cluster);
   CHECK(!parse_swf("; MaxNodes: 3\n; MaxProcs: 32\n" + jobs, "t", {}).value().cluster);

@@ -160,15 +160,15 @@ EndState parse_state(std::string_view text) {
   return found == names.end() ? EndState::unknown : found->second;
 }
 
-Liveness liveness(std::string_view state) {
+RunState run_state(std::string_view state) {
   constexpr std::array<std::string_view, 7> running = {
       "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING", "STAGE_OUT"};
   constexpr std::array<std::string_view, 6> waiting = {"PENDING",  "CONFIGURING",  "EXPEDITING",
                                                        "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"};
   state = state.substr(0, state.find_first_of(" +"));
-  if (std::ranges::find(running, state) != running.end()) return Liveness::running;
-  if (std::ranges::find(waiting, state) != waiting.end()) return Liveness::waiting;
-  return Liveness::ended;
+  if (std::ranges::find(running, state) != running.end()) return RunState::running;
+  if (std::ranges::find(waiting, state) != waiting.end()) return RunState::waiting;
+  return RunState::ended;
 }
 
 namespace {

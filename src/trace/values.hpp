@@ -39,9 +39,9 @@ inline constexpr std::int64_t most_gpus = 1'000'000;
 /// Helios, Slurm and Philly spellings; "CANCELLED by 1000" is `cancelled`.
 [[nodiscard]] EndState parse_state(std::string_view text);
 
-enum class Liveness : std::uint8_t { ended, running, waiting };
+enum class RunState : std::uint8_t { ended, running, waiting };
 /// Whether a Slurm state is one of a job that has not ended.
-[[nodiscard]] Liveness liveness(std::string_view state);
+[[nodiscard]] RunState run_state(std::string_view state);
 
 /// The next item of a Slurm resource list that names GPUs: what stands behind "gpu", and `text`
 /// goes on to the item after it. ":a100=2" of "cpu=8,gres/gpu:a100=2", ":4" of "gpu:4(IDX:0-1,3)"

@@ -55,10 +55,10 @@ TEST_CASE("end states have the spellings of all formats") {
   CHECK(parse_state("OUT_OF_MEMORY") == EndState::failed);
   CHECK(parse_state("TIMEOUT") == EndState::timeout);
   CHECK(parse_state("something") == EndState::unknown);
-  CHECK(liveness("RUNNING") == Liveness::running);
-  CHECK(liveness("PENDING") == Liveness::waiting);
-  CHECK(liveness("EXPEDITING") == Liveness::waiting);
-  CHECK(liveness("CANCELLED by 7") == Liveness::ended);
+  CHECK(run_state("RUNNING") == RunState::running);
+  CHECK(run_state("PENDING") == RunState::waiting);
+  CHECK(run_state("EXPEDITING") == RunState::waiting);
+  CHECK(run_state("CANCELLED by 7") == RunState::ended);
 }
 
 TEST_CASE("the total of a resource list wins over its typed parts") {

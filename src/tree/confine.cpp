@@ -84,7 +84,7 @@ std::string ask_parent(int file, std::string_view question) {
 using AskingWork = std::function<std::string(const Ask&)>;
 
 [[noreturn]] void be_child(const Confinement& confinement, const AskingWork& work, int parent) {
-  if (const char* problem = give_up_rights(confinement, parent)) {
+  if (const char* problem = drop_privileges(confinement, parent)) {
     say(parent, Kind::no_rights, problem);
     ::_exit(1);
   }

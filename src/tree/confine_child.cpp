@@ -105,7 +105,7 @@ void reset_signals() {
 
 }  // namespace
 
-const char* give_up_rights(const Confinement& confinement, int reply) {
+const char* drop_privileges(const Confinement& confinement, int reply) {
   reset_signals();
   leave_terminal();
   close_others(reply);

@@ -8,7 +8,7 @@
 namespace schedmate {
 
 /// Gives up everything but `reply`. Returns what failed, or nullptr. Must run in the child.
-[[nodiscard]] const char* give_up_rights(const Confinement& confinement, int reply);
+[[nodiscard]] const char* drop_privileges(const Confinement& confinement, int reply);
 
 /// Takes away all changing of files (Landlock). false where the kernel cannot.
 [[nodiscard]] bool deny_writing_files();

@@ -202,7 +202,7 @@ TEST_CASE("memory is bounded" * testing::needs_no_sanitizer()) {
   CHECK(out.error().message == "reading needs more than 64 MiB of memory");
 }
 
-TEST_CASE("what goes wrong in the child is told") {
+TEST_CASE("what goes wrong in the child is reported") {
   const auto thrown = confined([]() -> std::string { throw std::runtime_error("bad yaml"); });
   REQUIRE_FALSE(thrown);
   CHECK(thrown.error().message == "reading failed: bad yaml");

@@ -18,14 +18,14 @@ struct CloseFolder {
 };
 
 /// Nothing for what is neither folder nor regular file, and for links that lead nowhere.
-std::optional<FolderEntry> look_at(const Beneath& root, int folder, FolderEntry entry) {
+std::optional<FolderEntry> look_at(const RootedFolder& root, int folder, FolderEntry entry) {
   const std::string& path = entry.entry.path;
   const std::string name = path.substr(path.rfind('/') + 1);
   struct stat status{};
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   entry.real = path;
   if (S_ISLNK(status.st_mode)) {
-    auto target = root.open(path, Beneath::Want::look);
+    auto target = root.open(path, RootedFolder::Want::look);
     if (!target) return std::nullopt;
     entry.is_link = true;
     entry.real = target->path;
@@ -47,8 +47,8 @@ bool is_plain_name(std::string_view name) {
   return !controls && is_utf8(name);
 }
 
-Result<Folder> list_folder(const Beneath& root, std::string_view path, std::size_t most) {
-  auto opened = root.open(path, Beneath::Want::list);
+Result<Folder> list_folder(const RootedFolder& root, std::string_view path, std::size_t most) {
+  auto opened = root.open(path, RootedFolder::Want::list);
   if (!opened) return tl::unexpected(opened.error());
   const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(opened->file.number()));
   if (stream == nullptr) return fail(ErrorCode::refused, std::string(path) + ": cannot be listed");

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tree/beneath.hpp"
+#include "tree/rooted_folder.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate {
@@ -23,7 +23,7 @@ struct Folder {
 };
 
 /// Errors: as Beneath::open.
-[[nodiscard]] Result<Folder> list_folder(const Beneath& root, std::string_view path,
+[[nodiscard]] Result<Folder> list_folder(const RootedFolder& root, std::string_view path,
                                          std::size_t most);
 
 /// UTF-8 without control characters.

@@ -9,7 +9,7 @@
 
 namespace schedmate {
 
-Result<void> check_owner(int folder, const OwnerRule& rule, std::string_view name) {
+Result<void> check_owner(int folder, const TrustedOwners& rule, std::string_view name) {
   struct stat status{};
   if (::fstat(folder, &status) != 0) {
     return fail(ErrorCode::refused, fmt::format("{}: {}", name, std::strerror(errno)));

@@ -12,12 +12,13 @@
 
 namespace schedmate {
 
-struct OwnerRule {
+struct TrustedOwners {
   uid_t owner = ::geteuid();
   bool world_readable = true;  ///< also what everybody may read
 };
 
 /// Looks at the opened folder, not at its name. Errors: refused.
-[[nodiscard]] Result<void> check_owner(int folder, const OwnerRule& rule, std::string_view name);
+[[nodiscard]] Result<void> check_owner(int folder, const TrustedOwners& rule,
+                                       std::string_view name);
 
 }  // namespace schedmate

@@ -6,7 +6,7 @@
 #include <schedmate/result.hpp>
 #include <string>
 
-#include "tree/beneath.hpp"
+#include "tree/rooted_folder.hpp"
 
 namespace schedmate {
 

@@ -14,9 +14,9 @@ constexpr std::size_t most_value = 128;  ///< letters of a value that decide whe
 
 /// How much a name alone says: the value of a `secret` is one whatever it looks like, that of a
 /// `token` when it looks like a key.
-enum class Trust : unsigned char { none, token, login_token, secret };
+enum class SecretKind : unsigned char { none, token, login_token, secret };
 
-Trust trust_in(std::string_view name) {
+SecretKind kind_of_name(std::string_view name) {
   constexpr std::array<std::string_view, 19> secrets = {
       "password",   "passwd",     "passphrase",    "secret",           "apikey",
       "secretkey",  "accesskey",  "privatekey",    "privatekeyid",     "authkey",
@@ -33,9 +33,9 @@ Trust trust_in(std::string_view name) {
     if (c != '_' && c != '-') plain += lower(c);
   }
   const auto is_end = [&](std::string_view end) { return plain.ends_with(end); };
-  if (std::ranges::any_of(secrets, is_end)) return Trust::secret;
-  if (std::ranges::any_of(logins, is_end)) return Trust::login_token;
-  return is_end("token") || plain == "auth" ? Trust::token : Trust::none;
+  if (std::ranges::any_of(secrets, is_end)) return SecretKind::secret;
+  if (std::ranges::any_of(logins, is_end)) return SecretKind::login_token;
+  return is_end("token") || plain == "auth" ? SecretKind::token : SecretKind::none;
 }
 
 constexpr bool is_name_letter(char c) { return is_word(c) || c == '-'; }
@@ -80,20 +80,20 @@ bool looks_like_key(std::string_view value, std::size_t least) {
          });
 }
 
-bool is_secret(Trust trust, const Written& written, std::string_view value) {
+bool is_secret(SecretKind kind, const Written& written, std::string_view value) {
   // What starts so stands for something else: ${X}, {x}, <x>, %(x)s, [redacted], ***.
   if (value.empty() || std::string_view("$<{%[*").find(value.front()) != nowhere) return false;
   if (is_common_word(value) || (!written.quoted && is_expression(value))) return false;
   if (written.after_scheme) return value.size() >= 8;
-  switch (trust) {
-    case Trust::secret:
+  switch (kind) {
+    case SecretKind::secret:
       if (written.quoted) return true;
       return written.alone ? value.size() >= 4 : looks_like_key(value, 6);
-    case Trust::login_token:
+    case SecretKind::login_token:
       return looks_like_key(value, 8);
-    case Trust::token:
+    case SecretKind::token:
       return looks_like_key(value, 16);
-    case Trust::none:
+    case SecretKind::none:
       break;
   }
   return false;
@@ -118,8 +118,8 @@ class NameFinder {
  private:
   /// Where to go on: after the value when it was a secret.
   std::size_t after_name(std::size_t begin, std::size_t end) {
-    const Trust trust = trust_in(text_.substr(begin, end - begin));
-    if (trust == Trust::none) return end;
+    const SecretKind kind = kind_of_name(text_.substr(begin, end - begin));
+    if (kind == SecretKind::none) return end;
     const std::size_t start = value_start(begin, end);
     if (start == nowhere) return end;
     const std::size_t bare = skip_scheme(start);
@@ -133,7 +133,7 @@ class NameFinder {
     }
     if (!written.quoted) written.alone = fills_line(begin, written.value.end);
     const std::size_t size = written.value.end - written.value.begin;
-    if (!is_secret(trust, written, text_.substr(written.value.begin, size))) return end;
+    if (!is_secret(kind, written, text_.substr(written.value.begin, size))) return end;
     // The whole of a long value, not only what was looked at.
     const char quote = written.quoted ? text_[written.value.begin - 1] : '\0';
     while (size >= most_value && goes_on(written.value.end, quote)) ++written.value.end;

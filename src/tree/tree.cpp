@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/sha256.hpp"
-#include "tree/beneath.hpp"
 #include "tree/encoding.hpp"
 #include "tree/folder.hpp"
 #include "tree/ignore.hpp"
@@ -17,11 +16,12 @@
 #include "tree/notebook.hpp"
 #include "tree/read_bytes.hpp"
 #include "tree/redact.hpp"
+#include "tree/rooted_folder.hpp"
 
 namespace schedmate {
 namespace {
 
-using Want = Beneath::Want;
+using Want = RootedFolder::Want;
 
 constexpr const char* ignore_file = ".schedmateignore";
 constexpr std::size_t most_ignore_bytes = 1 << 16;
@@ -46,7 +46,7 @@ TextFile text_file(std::string_view path, std::string text, std::string hash) {
   return file;
 }
 
-Result<IgnoreRules> read_ignore_rules(const Beneath& root) {
+Result<IgnoreRules> read_ignore_rules(const RootedFolder& root) {
   auto opened = root.open(ignore_file, Want::read);
   if (!opened && opened.error().code == ErrorCode::not_found) return IgnoreRules();
   if (!opened) return tl::unexpected(opened.error());
@@ -63,9 +63,9 @@ struct Tree::Inside {
   using Kept = std::unique_ptr<TextFile>;
   enum class Kind : std::uint8_t { nothing, file, folder };
 
-  Beneath root;
+  RootedFolder root;
   TreeLimits limits;
-  OwnerRule rule;
+  TrustedOwners rule;
   IgnoreRules ignore;
   std::map<std::string, Kept, std::less<>> kept;
   std::map<const TextFile*, Kept> redacted;
@@ -215,8 +215,8 @@ Tree::Tree(Tree&&) noexcept = default;
 Tree& Tree::operator=(Tree&&) noexcept = default;
 Tree::~Tree() = default;
 
-Result<Tree> Tree::open(const std::string& root, TreeLimits limits, OwnerRule rule) {
-  auto beneath = Beneath::open(root);
+Result<Tree> Tree::open(const std::string& root, TreeLimits limits, TrustedOwners rule) {
+  auto beneath = RootedFolder::open(root);
   if (!beneath) return tl::unexpected(beneath.error());
   if (auto fine = schedmate::check_owner(beneath->descriptor(), rule, root); !fine) {
     return tl::unexpected(fine.error());

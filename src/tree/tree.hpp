@@ -4,10 +4,10 @@
 /// A job's files, read beneath one root and never outside it.
 ///
 /// Every path is relative to the root with '/' between parts ("" or "." is the root itself; an
-/// absolute path below the root is taken as such) and is opened as tree/beneath.hpp says. Links
-/// inside the root are followed, links out of it are refused. Only regular files are read; text
-/// comes back as UTF-8 (BOM removed, UTF-16 and Latin-1 converted, CRLF kept), a notebook as its
-/// code. A file is read once and kept. One thread only.
+/// absolute path below the root is taken as such) and is opened as tree/rooted_folder.hpp says.
+/// Links inside the root are followed, links out of it are refused. Only regular files are read;
+/// text comes back as UTF-8 (BOM removed, UTF-16 and Latin-1 converted, CRLF kept), a notebook as
+/// its code. A file is read once and kept. One thread only.
 
 #include <cstdint>
 #include <memory>
@@ -48,7 +48,7 @@ struct TreeEntry {
   std::size_t bytes = 0;
 };
 
-/// A file as it was when it was read; `hash` is of its content, the rest tells cheaply whether it
+/// A file as it was when it was read; `hash` is of its content, the rest shows cheaply whether it
 /// may have changed since.
 struct FileVersion {
   std::string path;
@@ -63,7 +63,8 @@ class Tree {
  public:
   /// Errors: not_found; refused (not the owner's and not world-readable, a link as root); invalid
   /// (.schedmateignore cannot be understood: then nothing is read).
-  static Result<Tree> open(const std::string& root, TreeLimits limits = {}, OwnerRule rule = {});
+  static Result<Tree> open(const std::string& root, TreeLimits limits = {},
+                           TrustedOwners rule = {});
   Tree(Tree&&) noexcept;
   Tree& operator=(Tree&&) noexcept;
   ~Tree();

@@ -52,7 +52,7 @@ TEST_CASE("a text file knows its lines") {
   CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST_CASE("files and folders are told apart, through links too") {
+TEST_CASE("files and folders are distinguished, through links too") {
   const testing::JobFolder job;
   job.write("a/b.py", "x");
   job.link("a/b.py", "link.py");

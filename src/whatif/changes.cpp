@@ -55,26 +55,27 @@ void set_interval(const std::vector<double>& values, std::uint64_t seed, Change&
 }
 
 /// docs/decisions/0015-whatif.md derives the bounds.
-Doubt doubt_of(const Change& change, bool gpu_use_invented) {
-  if (change.verdict == Effect::unclear) return Doubt::unclear;
-  if (gpu_use_invented) return Doubt::gpu_use;
+LowConfidenceReason doubt_of(const Change& change, bool gpu_use_invented) {
+  if (change.verdict == Effect::unclear) return LowConfidenceReason::unclear;
+  if (gpu_use_invented) return LowConfidenceReason::gpu_use;
   const double model_error = change.replay_log_error + std::abs(change.replay_log_ratio);
-  if (std::abs(change.log_ratio) <= model_error) return Doubt::replay_error;
-  if (change.end_shift_s <= near_to_past * change.replay_end_error_s) return Doubt::near_to_past;
-  return change.jobs < few_jobs ? Doubt::few_jobs : Doubt::none;
+  if (std::abs(change.log_ratio) <= model_error) return LowConfidenceReason::replay_error;
+  if (change.end_shift_s <= near_to_past * change.replay_end_error_s)
+    return LowConfidenceReason::near_to_past;
+  return change.jobs < few_jobs ? LowConfidenceReason::few_jobs : LowConfidenceReason::none;
 }
 
-Confidence confidence_in(Doubt doubt) {
+Confidence confidence_in(LowConfidenceReason doubt) {
   switch (doubt) {
-    case Doubt::none:
+    case LowConfidenceReason::none:
       return Confidence::high;
-    case Doubt::few_jobs:
+    case LowConfidenceReason::few_jobs:
       return Confidence::medium;
-    case Doubt::unclear:
+    case LowConfidenceReason::unclear:
       return Confidence::none;
-    case Doubt::gpu_use:
-    case Doubt::replay_error:
-    case Doubt::near_to_past:
+    case LowConfidenceReason::gpu_use:
+    case LowConfidenceReason::replay_error:
+    case LowConfidenceReason::near_to_past:
       return Confidence::low;
   }
   return Confidence::none;
@@ -126,25 +127,25 @@ std::string_view to_string(Confidence confidence) {
   return "";
 }
 
-std::string_view to_string(Doubt doubt) {
+std::string_view to_string(LowConfidenceReason doubt) {
   switch (doubt) {
-    case Doubt::none:
+    case LowConfidenceReason::none:
       return "none";
-    case Doubt::unclear:
+    case LowConfidenceReason::unclear:
       return "unclear";
-    case Doubt::gpu_use:
+    case LowConfidenceReason::gpu_use:
       return "gpu_use";
-    case Doubt::replay_error:
+    case LowConfidenceReason::replay_error:
       return "replay_error";
-    case Doubt::near_to_past:
+    case LowConfidenceReason::near_to_past:
       return "near_to_past";
-    case Doubt::few_jobs:
+    case LowConfidenceReason::few_jobs:
       return "few_jobs";
   }
   return "";
 }
 
-std::vector<Change> compare(const PastWorld& world, const Pair& runs, const Grouping& groups,
+std::vector<Change> compare(const RecordedCluster& world, const Pair& runs, const Grouping& groups,
                             std::uint64_t seed) {
   std::vector<Members> members(groups.names.size());
   for (std::size_t row = 0; row < world.past.size(); ++row) {

@@ -99,7 +99,7 @@ std::string name_of(const Group& group, const std::map<std::string, int>& uses) 
 
 /// A size that no single job shows may be wrong: jobs that only seemed to run make it too large.
 void note_overlap(const std::string& name, const Group& group, const NodeUse& use,
-                  SeenCluster& seen) {
+                  InferredCluster& seen) {
   std::int64_t alone = 0;
   std::int64_t together = 0;
   for (const std::uint32_t node : group.nodes) {
@@ -115,7 +115,7 @@ void note_overlap(const std::string& name, const Group& group, const NodeUse& us
 
 /// Nodes and GPUs of one VC out of its group, and the sentences about them.
 Result<PartitionSpec> describe(const std::string& name, const Group& group, const NodeUse& use,
-                               SeenCluster& seen) {
+                               InferredCluster& seen) {
   const bool gpus = seen.resource == Resource::gpus;
   std::int64_t most = 0;
   for (const std::uint32_t node : group.nodes) most = std::max(most, use.most(node));
@@ -152,8 +152,8 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group, cons
 
 }  // namespace
 
-Result<SeenCluster> see_cluster(const AccountingDump& dump) {
-  SeenCluster seen = start_cluster(dump);
+Result<InferredCluster> see_cluster(const AccountingDump& dump) {
+  InferredCluster seen = start_cluster(dump);
   const Pools pools = find_pools(dump, seen.resource);
   const auto nodes = nodes_of(dump, pools);
   Sets sets = join_pools(nodes, dump.nodes.size());
@@ -176,7 +176,7 @@ Result<SeenCluster> see_cluster(const AccountingDump& dump) {
   }
   if (groups.empty()) {
     return fail(ErrorCode::invalid,
-                "the dump names no nodes, so the cluster cannot be told from it: add NodeList to "
+                "the dump names no nodes, so the cluster cannot be read from it: add NodeList to "
                 "sacct's --format, or give the cluster with --cluster FILE");
   }
   const NodeUse use = node_use(dump, seen.resource);

@@ -30,7 +30,7 @@ struct Fidelity {
   /// Whether comparisons stand on it.
   [[nodiscard]] bool good() const { return jobs > 0 && median_error_s <= allowed_s; }
 };
-[[nodiscard]] Fidelity measure_fidelity(const PastWorld& world, const SimResult& replay);
+[[nodiscard]] Fidelity measure_fidelity(const RecordedCluster& world, const SimResult& replay);
 
 /// Jobs by something: a user, a size.
 struct Grouping {
@@ -43,17 +43,17 @@ enum class Effect : std::uint8_t { gains, loses, unclear };
 /// `medium`: fewer than 30 jobs.
 enum class Confidence : std::uint8_t { none, low, medium, high };
 /// Why the confidence is not high.
-enum class Doubt : std::uint8_t {
+enum class LowConfidenceReason : std::uint8_t {
   none,
   unclear,       ///< the interval holds 0
-  gpu_use,       ///< the policy looks at GPU use, and the dump tells none
+  gpu_use,       ///< the policy looks at GPU use, and the dump has none
   replay_error,  ///< the effect is not larger than what the replay and a run like it are off
   near_to_past,  ///< the run is nearly as near to what was as the replay, so may be what was
   few_jobs,
 };
 [[nodiscard]] std::string_view to_string(Effect effect);
 [[nodiscard]] std::string_view to_string(Confidence confidence);
-[[nodiscard]] std::string_view to_string(Doubt doubt);
+[[nodiscard]] std::string_view to_string(LowConfidenceReason doubt);
 
 /// One group under one policy. Job completion times (JCT) count from Eligible and are at least 1 s.
 struct Change {
@@ -72,32 +72,33 @@ struct Change {
   double real_wait_s = 0;
   Effect verdict = Effect::unclear;
   Confidence confidence = Confidence::none;
-  Doubt doubt = Doubt::unclear;
+  LowConfidenceReason doubt = LowConfidenceReason::unclear;
 };
 
 /// The runs to compare, over the same world.
 struct Pair {
   const SimResult& replay;
   const SimResult& policy;
-  bool gpu_use_invented = false;  ///< the policy ran on GPU use that the dump does not tell
+  bool gpu_use_invented = false;  ///< the policy ran on GPU use that the dump does not have
 };
 
 /// One row for each group that has jobs, in the order of the names. Only jobs that finished in both
 /// runs and whose real end is known count. `seed` of the bootstrap.
-[[nodiscard]] std::vector<Change> compare(const PastWorld& world, const Pair& runs,
+[[nodiscard]] std::vector<Change> compare(const RecordedCluster& world, const Pair& runs,
                                           const Grouping& groups, std::uint64_t seed);
 
 /// GPU time of jobs that failed, as it really was.
 struct Loss {
   std::string state;                         ///< Slurm's
-  std::string cause;                         ///< as far as the state tells
+  std::string cause;                         ///< as far as the state shows
   Confidence confidence = Confidence::none;  ///< in the cause: high where Slurm itself names it
   std::uint64_t jobs = 0;
   double gpu_h = 0;  ///< hours x GPUs of their runs: an upper bound, as checkpoints are not known
   double share = 0;  ///< of the GPU hours of all jobs
 };
 /// By state and cause, largest first.
-[[nodiscard]] std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world);
+[[nodiscard]] std::vector<Loss> find_losses(const AccountingDump& dump,
+                                            const RecordedCluster& world);
 
 /// Waiting by the reason that Slurm gave last, largest first.
 struct WaitShare {
@@ -106,6 +107,6 @@ struct WaitShare {
   double share = 0;  ///< of all waiting time
 };
 [[nodiscard]] std::vector<WaitShare> find_reasons(const AccountingDump& dump,
-                                                  const PastWorld& world);
+                                                  const RecordedCluster& world);
 
 }  // namespace schedmate

@@ -27,13 +27,13 @@ AccountingDump queue() {
   return dump;
 }
 
-PastWorld world_of(const AccountingDump& dump) {
+RecordedCluster world_of(const AccountingDump& dump) {
   return make_world(dump, see_cluster(dump).value(), sample::same).value();
 }
 
 /// A run in which every job starts `late_s(row)` after its real start.
 template <class Late>
-SimResult run(const PastWorld& world, Late late_s) {
+SimResult run(const RecordedCluster& world, Late late_s) {
   SimResult result;
   for (std::size_t row = 0; row < world.past.size(); ++row) {
     JobOutcome outcome;
@@ -47,7 +47,7 @@ SimResult run(const PastWorld& world, Late late_s) {
   return result;
 }
 
-Grouping one_group(const PastWorld& world) {
+Grouping one_group(const RecordedCluster& world) {
   return {{"all"}, std::vector<std::uint32_t>(world.past.size())};
 }
 
@@ -55,7 +55,7 @@ Grouping one_group(const PastWorld& world) {
 
 TEST_CASE("fidelity: absolute start errors of jobs that entered on their own") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const auto late = [](std::size_t row) { return row == 10 ? 700 : row % 2 == 0 ? 30 : -10; };
   const Fidelity f = measure_fidelity(world, run(world, late));
   CHECK(f.jobs == 10);
@@ -74,7 +74,7 @@ TEST_CASE("fidelity: absolute start errors of jobs that entered on their own") {
 
 TEST_CASE("fidelity: too far off, or never started, is not good") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   CHECK_FALSE(measure_fidelity(world, run(world, [](std::size_t) { return 601; })).good());
   CHECK(measure_fidelity(world, run(world, [](std::size_t) { return 600; })).good());
   SimResult stuck = run(world, [](std::size_t) { return 0; });
@@ -88,7 +88,7 @@ TEST_CASE("fidelity: too far off, or never started, is not good") {
 
 TEST_CASE("changes: the mean log ratio, its interval and the verdict, worked out by hand") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const SimResult replay = run(world, [](std::size_t) { return 0; });
   // JCT is 120 s in the replay, 60 s under the policy: runs are cut short here to get a round
   // ratio.
@@ -111,7 +111,7 @@ TEST_CASE("changes: the mean log ratio, its interval and the verdict, worked out
 TEST_CASE(
     "changes: a mixed effect is unclear; one within the replay's own error has low confidence") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const SimResult replay = run(world, [](std::size_t) { return 0; });
   const SimResult mixed = run(world, [](std::size_t row) { return row % 2 == 0 ? 20 : -20; });
   const Change unclear = compare(world, {replay, mixed}, one_group(world), 1).front();
@@ -131,7 +131,7 @@ TEST_CASE(
 
 TEST_CASE("changes: errors of the replay that offset each other lower the confidence") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   // Off by a minute each way, so that the mean error is small; JCT is 120 s in reality.
   const SimResult off = run(world, [](std::size_t row) { return row % 2 == 0 ? 60 : -60; });
   SimResult sooner = off;
@@ -143,12 +143,12 @@ TEST_CASE("changes: errors of the replay that offset each other lower the confid
   CHECK(near(c.end_shift_s, (4 * 35 + 5 * 85) / 9.0, 1e-12, 0));
   CHECK(c.verdict == Effect::gains);
   CHECK(c.confidence == Confidence::low);
-  CHECK(c.doubt == Doubt::replay_error);
+  CHECK(c.doubt == LowConfidenceReason::replay_error);
 }
 
 TEST_CASE("changes: a run that may be what was, and one on invented GPU use, have low confidence") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const SimResult past = run(world, [](std::size_t) { return 0; });
   const SimResult late = run(world, [](std::size_t) { return 30; });
   // Far from the replay, but exactly what was.
@@ -157,26 +157,26 @@ TEST_CASE("changes: a run that may be what was, and one on invented GPU use, hav
   const Change same = compare(world, {replay, past}, one_group(world), 1).front();
   CHECK(same.verdict == Effect::gains);
   CHECK(same.confidence == Confidence::low);
-  // The replay is 10 s late; a run is told from it when it is over 20 s off.
+  // The replay is 10 s late; a run is distinguished from it when it is over 20 s off.
   const SimResult near = run(world, [](std::size_t) { return 10; });
   SimResult shorter = past;
   for (JobOutcome& outcome : shorter.outcomes) outcome.end -= Seconds(20);
   const Change c = compare(world, {near, shorter}, one_group(world), 1).front();
   CHECK(c.end_shift_s == 20);
   CHECK(c.replay_end_error_s == 10);
-  CHECK(c.doubt == Doubt::near_to_past);
+  CHECK(c.doubt == LowConfidenceReason::near_to_past);
   CHECK(c.confidence == Confidence::low);
   for (JobOutcome& outcome : shorter.outcomes) outcome.end -= Seconds(1);
-  const Change told = compare(world, {near, shorter}, one_group(world), 1).front();
-  CHECK(told.doubt == Doubt::few_jobs);
+  const Change change = compare(world, {near, shorter}, one_group(world), 1).front();
+  CHECK(change.doubt == LowConfidenceReason::few_jobs);
   const Change invented = compare(world, {near, shorter, true}, one_group(world), 1).front();
-  CHECK(invented.doubt == Doubt::gpu_use);
+  CHECK(invented.doubt == LowConfidenceReason::gpu_use);
   CHECK(invented.confidence == Confidence::low);
 }
 
 TEST_CASE("changes: one row for each group with jobs, the same for the same seed") {
   const auto dump = queue();
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const SimResult replay = run(world, [](std::size_t) { return 0; });
   const SimResult mixed = run(world, [](std::size_t row) { return 7 * static_cast<int>(row); });
   Grouping users{{"ann", "bob", "nobody"}, {}};
@@ -201,7 +201,7 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
   dump.jobs[5].state = "OUT_OF_MEMORY";
   dump.jobs[0].state = "NODE_FAIL";
   dump.jobs[6].reason = "QOSMaxGRESPerUser";
-  const PastWorld world = world_of(dump);
+  const RecordedCluster world = world_of(dump);
   const auto losses = find_losses(dump, world);
   REQUIRE(losses.size() == 5);
   CHECK(losses[0].state == "NODE_FAIL");

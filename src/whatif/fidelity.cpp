@@ -25,7 +25,7 @@ double quantile(std::vector<double>& values, double share) {
 
 }  // namespace
 
-Fidelity measure_fidelity(const PastWorld& world, const SimResult& replay) {
+Fidelity measure_fidelity(const RecordedCluster& world, const SimResult& replay) {
   Fidelity found;
   std::vector<double> errors;
   std::uint64_t started = 0;

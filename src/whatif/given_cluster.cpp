@@ -43,7 +43,7 @@ std::optional<std::int64_t> cpus_of_unit(std::string_view gpu_type) {
 }
 
 /// The most CPUs in use on a node of each VC.
-std::vector<std::int64_t> peaks_of(const AccountingDump& dump, const SeenCluster& seen) {
+std::vector<std::int64_t> peaks_of(const AccountingDump& dump, const InferredCluster& seen) {
   const NodeUse use = node_use(dump, seen.resource);
   std::vector<std::int64_t> peaks(seen.spec.partitions.size());
   for (std::size_t i = 0; i < dump.jobs.size(); ++i) {
@@ -56,29 +56,30 @@ std::vector<std::int64_t> peaks_of(const AccountingDump& dump, const SeenCluster
 
 /// How many CPUs count as one: as the file says in gpu_type, else as many as bring what was in use
 /// on a node to the file's gpus_per_node.
-void set_units(const AccountingDump& dump, SeenCluster& seen) {
+void set_units(const AccountingDump& dump, InferredCluster& seen) {
   seen.unit.assign(seen.spec.partitions.size(), 1);
   if (seen.resource == Resource::gpus) return;
   const auto peaks = peaks_of(dump, seen);
   for (std::size_t vc = 0; vc < peaks.size(); ++vc) {
     PartitionSpec& spec = seen.spec.partitions[vc];
-    const auto said = cpus_of_unit(spec.gpu_type);
-    if (said) spec.gpu_type.clear();
+    const auto declared = cpus_of_unit(spec.gpu_type);
+    if (declared) spec.gpu_type.clear();
     const std::int64_t needed = (peaks[vc] + spec.gpus_per_node - 1) / spec.gpus_per_node;
-    seen.unit[vc] = said.value_or(std::max<std::int64_t>(1, needed));
+    seen.unit[vc] = declared.value_or(std::max<std::int64_t>(1, needed));
     if (seen.unit[vc] == 1) continue;
     seen.notes.push_back(
-        said ? fmt::format("{}: {} CPUs count as one", spec.name, *said)
-             : fmt::format("{}: {} CPUs count as one, as {} were in use on a node and the cluster "
-                           "file gives it {} (gpu_type = \"N CPUs\" there sets another number)",
-                           spec.name, seen.unit[vc], peaks[vc], spec.gpus_per_node));
+        declared
+            ? fmt::format("{}: {} CPUs count as one", spec.name, *declared)
+            : fmt::format("{}: {} CPUs count as one, as {} were in use on a node and the cluster "
+                          "file gives it {} (gpu_type = \"N CPUs\" there sets another number)",
+                          spec.name, seen.unit[vc], peaks[vc], spec.gpus_per_node));
   }
 }
 
 }  // namespace
 
-Result<SeenCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec) {
-  SeenCluster seen = start_cluster(dump);
+Result<InferredCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec) {
+  InferredCluster seen = start_cluster(dump);
   seen.spec = std::move(spec);
   const VcNames vcs = names_of(seen.spec);
   std::set<std::string> unknown;

@@ -15,7 +15,7 @@ struct Cause {
   Confidence confidence = Confidence::high;
 };
 
-/// What the state and the exit code tell. A program that ends with an error may have met anything.
+/// What the state and the exit code show. A program that ends with an error may have met anything.
 Cause cause_of(const AccountedJob& job) {
   if (job.state == "NODE_FAIL" || job.state == "BOOT_FAIL" || job.state == "LAUNCH_FAILED")
     return {"infrastructure"};
@@ -37,7 +37,7 @@ double hours_of(const PastJob& job) {
 
 }  // namespace
 
-std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world) {
+std::vector<Loss> find_losses(const AccountingDump& dump, const RecordedCluster& world) {
   std::map<std::pair<std::string, std::string>, Loss> found;
   double all_h = 0;
   for (std::size_t row = 0; row < world.of.size(); ++row) {
@@ -62,7 +62,7 @@ std::vector<Loss> find_losses(const AccountingDump& dump, const PastWorld& world
   return losses;
 }
 
-std::vector<WaitShare> find_reasons(const AccountingDump& dump, const PastWorld& world) {
+std::vector<WaitShare> find_reasons(const AccountingDump& dump, const RecordedCluster& world) {
   std::map<std::string, WaitShare> found;
   double all_s = 0;
   for (const std::uint32_t index : world.of) {

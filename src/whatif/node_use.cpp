@@ -100,7 +100,8 @@ NodeUse node_use(const AccountingDump& dump, Resource resource) {
   return use;
 }
 
-std::vector<std::uint32_t> find_runaways(const AccountingDump& dump, const SeenCluster& cluster) {
+std::vector<std::uint32_t> find_runaways(const AccountingDump& dump,
+                                         const InferredCluster& cluster) {
   struct Running {
     std::uint32_t job;
     std::int64_t size, share;  // of a node; at least, on each
@@ -135,7 +136,7 @@ std::vector<std::uint32_t> find_runaways(const AccountingDump& dump, const SeenC
   return found;
 }
 
-void note_runaways(const AccountingDump& dump, SeenCluster& seen) {
+void note_runaways(const AccountingDump& dump, InferredCluster& seen) {
   const auto found = find_runaways(dump, seen);
   if (found.empty()) return;
   std::vector<std::string_view> names;

@@ -28,9 +28,9 @@ struct NodeUse {
 /// Jobs that still run in the dump though others used their GPUs for more than a minute: indices
 /// into AccountingDump::jobs.
 [[nodiscard]] std::vector<std::uint32_t> find_runaways(const AccountingDump& dump,
-                                                       const SeenCluster& cluster);
+                                                       const InferredCluster& cluster);
 
 /// Adds a note that names them.
-void note_runaways(const AccountingDump& dump, SeenCluster& seen);
+void note_runaways(const AccountingDump& dump, InferredCluster& seen);
 
 }  // namespace schedmate

@@ -26,10 +26,10 @@ Seconds as_typed(Seconds duration) {
 
 class WorldBuilder {
  public:
-  WorldBuilder(const AccountingDump& dump, const SeenCluster& cluster)
+  WorldBuilder(const AccountingDump& dump, const InferredCluster& cluster)
       : dump_(dump), cluster_(cluster) {}
 
-  Result<PastWorld> build(const std::function<std::string(std::string_view)>& rename) {
+  Result<RecordedCluster> build(const std::function<std::string(std::string_view)>& rename) {
     for (const PartitionSpec& vc : cluster_.spec.partitions) world_.trace.vcs.push_back(vc.name);
     world_.complete_from = dump_.first_end == never ? at(0) : dump_.first_end;
     const std::vector<std::uint32_t> rows = in_order();
@@ -128,8 +128,8 @@ class WorldBuilder {
   }
 
   const AccountingDump& dump_;
-  const SeenCluster& cluster_;
-  PastWorld world_;
+  const InferredCluster& cluster_;
+  RecordedCluster world_;
   std::map<std::string, std::uint32_t, std::less<>> users_;
   char* next_id_ = nullptr;
 };
@@ -145,16 +145,16 @@ std::int64_t amount_of(const AccountedJob& job, Resource resource) {
   return resource == Resource::gpus ? job.gpus : job.cpus;
 }
 
-SeenCluster start_cluster(const AccountingDump& dump) {
-  SeenCluster seen;
+InferredCluster start_cluster(const AccountingDump& dump) {
+  InferredCluster seen;
   seen.resource = resource_of(dump);
   if (seen.resource == Resource::cpus)
     seen.notes.emplace_back("no job of the dump has GPUs: CPUs take their place");
   return seen;
 }
 
-Result<PastWorld> make_world(const AccountingDump& dump, const SeenCluster& cluster,
-                             const std::function<std::string(std::string_view)>& rename) {
+Result<RecordedCluster> make_world(const AccountingDump& dump, const InferredCluster& cluster,
+                                   const std::function<std::string(std::string_view)>& rename) {
   return WorldBuilder(dump, cluster).build(rename);
 }
 

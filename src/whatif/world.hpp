@@ -21,7 +21,7 @@ enum class Resource : std::uint8_t {
 };
 
 /// The cluster of a dump. VCs are sets of partitions and GPU types that share nodes.
-struct SeenCluster {
+struct InferredCluster {
   ClusterSpec spec;
   Resource resource = Resource::gpus;
   std::vector<std::int64_t> unit;        ///< by VC: CPUs that count as one (1 for GPUs)
@@ -34,17 +34,17 @@ struct SeenCluster {
 /// GPUs or CPUs of a job.
 [[nodiscard]] std::int64_t amount_of(const AccountedJob& job, Resource resource);
 /// No VC yet: the resource, and the note about it.
-[[nodiscard]] SeenCluster start_cluster(const AccountingDump& dump);
+[[nodiscard]] InferredCluster start_cluster(const AccountingDump& dump);
 
 /// The VCs as the dump shows them: nodes by NodeList, GPUs of a node by the most that were in use
 /// there at one time. Errors: invalid when no job uses the resource, none of those names its nodes,
 /// or a node seems to have more than 64 GPUs.
-[[nodiscard]] Result<SeenCluster> see_cluster(const AccountingDump& dump);
+[[nodiscard]] Result<InferredCluster> see_cluster(const AccountingDump& dump);
 
 /// The same with a given cluster: its VCs are named like partitions, "a+b" stands for both. Jobs of
 /// other partitions take no part. Without GPUs anywhere, gpu_type "N CPUs" says how many count as
 /// one; else that follows from the most that were in use on a node.
-[[nodiscard]] Result<SeenCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec);
+[[nodiscard]] Result<InferredCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec);
 
 /// What really happened to a job, and how it takes part.
 struct PastJob {
@@ -56,7 +56,7 @@ struct PastJob {
   std::int64_t amount = 0;  ///< GPUs or CPUs, never units of several CPUs
 };
 
-struct PastWorld {
+struct RecordedCluster {
   Trace trace;
   std::vector<PastJob> past;       ///< parallel to Trace::jobs
   std::vector<std::uint32_t> of;   ///< likewise: index into AccountingDump::jobs
@@ -71,8 +71,8 @@ inline constexpr std::string_view limit_column = "limit_s";
 
 /// `rename` gives the name under which a user appears in the trace. Errors: invalid when no job is
 /// left.
-[[nodiscard]] Result<PastWorld> make_world(
-    const AccountingDump& dump, const SeenCluster& cluster,
+[[nodiscard]] Result<RecordedCluster> make_world(
+    const AccountingDump& dump, const InferredCluster& cluster,
     const std::function<std::string(std::string_view)>& rename);
 
 }  // namespace schedmate

@@ -12,7 +12,7 @@
 namespace schedmate {
 namespace {
 
-constexpr double sureness = 0.9;
+constexpr double metadata_confidence = 0.9;
 
 /// "LLaMA-3 8B" -> "llama-3-8b".
 std::string file_name(std::string_view model) {
@@ -45,26 +45,26 @@ Facts facts_at(const Workload& workload, std::uint32_t index) {
     const std::uint16_t code = workload.facts[index][field];
     if (code == 0) continue;
     fact.value = workload.vocabulary[field][code - 1U];
-    fact.confidence = sureness;
+    fact.confidence = metadata_confidence;
   }
   return facts;
 }
 
-void tell_places(Workload& workload, const std::vector<JobPlace>& place_of_row) {
+void set_reported_places(Workload& workload, const std::vector<JobPlace>& place_of_row) {
   std::map<JobPlace, std::uint32_t> known;
   workload.place_of_row.clear();
   for (const JobPlace& place : place_of_row) {
     const auto next = static_cast<std::uint32_t>(known.size());
     workload.place_of_row.push_back(known.try_emplace(place, next).first->second);
   }
-  workload.told_places.resize(known.size());
-  for (const auto& [place, index] : known) workload.told_places[index] = place;
+  workload.reported_places.resize(known.size());
+  for (const auto& [place, index] : known) workload.reported_places[index] = place;
   workload.facts = {FactCodes{}};
   workload.facts_of_row.assign(place_of_row.size(), 0);
 }
 
 JobPlace place_at(const Workload& workload, std::uint32_t index) {
-  if (!workload.told_places.empty()) return workload.told_places[index];
+  if (!workload.reported_places.empty()) return workload.reported_places[index];
   SCHEDMATE_CHECK(index < workload.places.size(), "a place of this workload");
   const PlaceCode& place = workload.places[index];
   const RecipeModel& model = workload.models[workload.times[place.profile].model];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// On real rows a model must tell nothing of a job's duration beyond what any draw of models for
-/// the same templates would (the labels that Lucid's authors drew tell 55 %).
+/// On real rows a model must say nothing of a job's duration beyond what any draw of models for
+/// the same templates would (the labels that Lucid's authors drew explain 55 %).
 
 #include <doctest/doctest.h>
 
@@ -93,13 +93,13 @@ void check_draws(const Trace& trace, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Venus: models tell no more of durations than a shuffled draw") {
+TEST_CASE("Venus: models say no more of durations than a shuffled draw") {
   const Trace trace =
       read_trace("helios:" + data + "venus/venus_sept2020_days0-12.csv.gz", {}).value();
   for (const char* name : {"light", "heavy"}) check_draws(trace, name);
 }
 
-TEST_CASE("Philly: models tell no more of durations than a shuffled draw") {
+TEST_CASE("Philly: models say no more of durations than a shuffled draw") {
   const Trace trace = read_trace("philly:" + data + "philly/philly_oct2017.csv.gz", {}).value();
   REQUIRE(trace.jobs.size() > 30'000);
   for (const char* name : {"light", "heavy"}) check_draws(trace, name);

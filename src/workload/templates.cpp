@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::hours gap{1};
 constexpr double alike_log2 = 1;  ///< a factor 2
 
-/// What resubmissions have in common, as far as a trace tells.
+/// What resubmissions have in common, as far as a trace shows.
 struct ShapeKey {
   std::uint32_t user = 0, vc = 0;
   std::int32_t gpus = 0;

@@ -13,8 +13,8 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "base/sha256.hpp"
+#include "workload/extraction_noise.hpp"
 #include "workload/interference.hpp"
-#include "workload/misreading.hpp"
 #include "workload/submissions.hpp"
 
 namespace schedmate {
@@ -74,7 +74,7 @@ PlaceCode place_of(const Job& job, std::uint32_t project, const DrawnSubmission&
 void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOptions& options,
                Workload& workload) {
   const Vocabulary vocabulary(parts.recipe, trace);
-  const Misreading misreading(parts.errors, options, vocabulary);
+  const ExtractionNoise noise(parts.errors, options, vocabulary);
   Submissions submissions(parts.recipe, options.seed);
   Distinct facts(workload.facts);
   Distinct places(workload.places);
@@ -92,7 +92,7 @@ void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOpt
     LastRead& before = last[project];
     if (before.facts == no_index || before.drawn != drawn.model) {
       const FactCodes truth = vocabulary.codes(drawn.model, job.gpus);
-      before = {drawn.model, facts.number(misreading.read(truth, project))};
+      before = {drawn.model, facts.number(noise.read(truth, project))};
     }
     workload.profile_of_row.push_back(drawn.profile);
     workload.facts_of_row.push_back(before.facts);

@@ -33,18 +33,18 @@ int main(int count, char** words) {
   schedmate::ChatSettings settings;
   settings.url = words[1];
   settings.model = "any";
-  schedmate::ChatSurroundings around;
-  around.clock = wall_clock();
-  around.meter = std::make_shared<schedmate::ChatMeter>();
-  const auto chat = schedmate::open_chat(settings, around);
+  schedmate::ChatServices services;
+  services.clock = wall_clock();
+  services.meter = std::make_shared<schedmate::ChatMeter>();
+  const auto chat = schedmate::open_chat(settings, services);
   if (!chat) return 4;
   schedmate::testing::SmallJobTree job;
   schedmate::AgentSettings agent;
   agent.tool_calls = 2;
   agent.answer_tokens = 400;
   const std::vector<schedmate::Chat> models{*chat};
-  const auto outcome = schedmate::fill_gaps(job.task(), agent, models, around.clock);
-  const auto sums = around.meter->sums();
+  const auto outcome = schedmate::fill_gaps(job.task(), agent, models, services.clock);
+  const auto sums = services.meter->sums();
   fmt::print("{} requests, {} + {} tokens\n", sums.calls, sums.prompt_tokens,
              sums.completion_tokens);
   for (const std::string& note : sums.notes) fmt::print("note: {}\n", note);

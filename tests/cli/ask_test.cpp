@@ -41,14 +41,14 @@ struct Log {
 
 }  // namespace
 
-TEST_CASE("speed, checkpoint and failure of a log are told with their lines") {
+TEST_CASE("speed, checkpoint and failure of a log are reported with their lines") {
   const Log log;
-  const Json told = log.ask("how fast is it? did it save a checkpoint? why did it stop?");
-  REQUIRE(told["answers"].size() == 3);
-  CHECK(told["answers"][0]["answer"].get<std::string>().starts_with("0.25 s a step"));
-  CHECK(told["answers"][1]["lines"][0]["line"] == 23);
-  CHECK(told["answers"][2]["answer"].get<std::string>().starts_with("user_script"));
-  CHECK(told["answers"][2]["lines"][0]["line"] == 26);
+  const Json answer = log.ask("how fast is it? did it save a checkpoint? why did it stop?");
+  REQUIRE(answer["answers"].size() == 3);
+  CHECK(answer["answers"][0]["answer"].get<std::string>().starts_with("0.25 s a step"));
+  CHECK(answer["answers"][1]["lines"][0]["line"] == 23);
+  CHECK(answer["answers"][2]["answer"].get<std::string>().starts_with("user_script"));
+  CHECK(answer["answers"][2]["lines"][0]["line"] == 26);
   CHECK(log.ask("how fast is it?") == log.ask("how fast is it?"));  // from the kept index
 }
 
@@ -57,10 +57,10 @@ TEST_CASE("a model's answer counts when lines prove it") {
   const FakeLlm good(testing::like_vllm([](const FakeCall&) {
     return std::string(R"({"answer": "The batch size is 32.", "lines": [1]})");
   }));
-  const Json told = log.ask("what batch size is used?", with_model(good.url()));
-  CHECK(told["answers"][0]["answer"] == "The batch size is 32.");
-  CHECK(told["answers"][0]["by"] == "model");
-  CHECK(told["model"]["accepted"] == 1);
+  const Json answer = log.ask("what batch size is used?", with_model(good.url()));
+  CHECK(answer["answers"][0]["answer"] == "The batch size is 32.");
+  CHECK(answer["answers"][0]["by"] == "model");
+  CHECK(answer["model"]["accepted"] == 1);
   for (const FakeCall& call : good.calls()) CHECK_FALSE(call.body.contains("hunter2secret"));
 }
 
@@ -71,9 +71,9 @@ TEST_CASE("an answer that no line proves is dropped, and the answer without a mo
                           R"({"answer": "The batch size is 32.", "lines": []})", R"(no document)",
                           R"({"answer": 1})"}) {
     const FakeLlm liar(testing::like_vllm([lie](const FakeCall&) { return std::string(lie); }));
-    const Json told = log.ask("what batch size is used?", with_model(liar.url()));
-    CHECK_MESSAGE(told["answers"] == log.ask("what batch size is used?")["answers"], lie);
-    CHECK(told["model"]["dropped"] == 1);
+    const Json answer = log.ask("what batch size is used?", with_model(liar.url()));
+    CHECK_MESSAGE(answer["answers"] == log.ask("what batch size is used?")["answers"], lie);
+    CHECK(answer["model"]["dropped"] == 1);
   }
 }
 

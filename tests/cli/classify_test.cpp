@@ -80,7 +80,7 @@ TEST_CASE("the built-in embedder classifies without a server") {
   CHECK(Json::parse(ran.out)["root_line"] == 2);
 }
 
-TEST_CASE("a server that is gone or talks nonsense is told, not taken for a healthy log") {
+TEST_CASE("a server that is gone or talks nonsense is reported, not taken for a healthy log") {
   const Run run;
   std::string url;
   {

@@ -13,7 +13,7 @@ const std::string failed = "step 1 loss 2\n\x1b]0;title\x07srun: error: Node fai
 
 }  // namespace
 
-TEST_CASE("diagnose tells the class with the line, as text and as JSON") {
+TEST_CASE("diagnose prints the class with the line, as text and as JSON") {
   const Scratch here;
   here.write("run.log", failed);
   const Ran text = here.run({"diagnose", "run.log"});
@@ -112,7 +112,7 @@ struct Past {
 
 }  // namespace
 
-TEST_CASE("the same failure of earlier jobs is told: how often, whose, always on which node") {
+TEST_CASE("the same failure of earlier jobs is reported: how often, whose, always on which node") {
   const Past past;
   CHECK(past.diagnose()["seen"].is_null());
   past.failed("1", "ann", 1714400000, R"(["n12", "n3"])");

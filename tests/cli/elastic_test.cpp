@@ -120,13 +120,13 @@ TEST_CASE("elastic jobs: an experiment has verdicts, and is cited where its inpu
   CHECK(csv.contains("tables,syn,100,sm,sia,sia+sm:hit_pct=100,jct_ratio,1."));
   CHECK(here.run({"evaluate", "tables.toml", "--out", "out"}).out.contains("is there already"));
   const std::vector<std::string> cite{"evaluate", "--cite", "tables.toml", "--out",
-                                      "out",      "--book", "book.md"};
+                                      "out",      "--book", "report.md"};
   CHECK(here.run(cite).err.empty());
-  const std::string page = here.read("book/tables.md");
+  const std::string page = here.read("report/tables.md");
   std::filesystem::remove_all(here.path("here"));
   CHECK(here.run(cite).err.contains(
       "tables: shown as it was run, its inputs are not here: --tables here"));
-  CHECK(here.read("book/tables.md") == page);
+  CHECK(here.read("report/tables.md") == page);
   here.write("other.toml",
              "title = \"O\"\nhost = \"fifo\"\nperturbations = 2\n[settings]\n"
              "elastic.tables = \"syn\"\n[[trace]]\nname = \"syn\"\n"
@@ -136,11 +136,11 @@ TEST_CASE("elastic jobs: an experiment has verdicts, and is cited where its inpu
   CHECK(here.read("out/evaluation.html").contains("tables.csv"));
 }
 
-TEST_CASE("elastic jobs: what is missing or has no meaning is told") {
+TEST_CASE("elastic jobs: what is missing or has no meaning is reported") {
   const ElasticFolder here;
   struct Wrong {
     std::vector<std::string> words;
-    std::string told;
+    std::string message;
   };
   const Wrong all[] = {
       {{"--cluster", "c.toml", "--policy", "sia"}, "needs --tables DIR"},
@@ -154,9 +154,9 @@ TEST_CASE("elastic jobs: what is missing or has no meaning is told") {
        "not for elastic jobs"}};
   for (const Wrong& wrong : all) {
     const Ran ran = here.simulate(wrong.words);
-    CAPTURE(wrong.told);
+    CAPTURE(wrong.message);
     CHECK(ran.status != 0);
-    CHECK_MESSAGE(ran.err.contains(wrong.told), ran.err);
+    CHECK_MESSAGE(ran.err.contains(wrong.message), ran.err);
   }
 }
 

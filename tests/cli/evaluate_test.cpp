@@ -17,8 +17,8 @@ TEST_CASE("evaluate: equal bytes on repetition and on any number of threads") {
   const Ran ran = one.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   REQUIRE(two.evaluate("out", "3").status == 0);
-  for (const char* file :
-       {"out/small.csv", "out/evaluation.html", "book/evaluation.md", "book/evaluation/small.md"}) {
+  for (const char* file : {"out/small.csv", "out/evaluation.html", "report/evaluation.md",
+                           "report/evaluation/small.md"}) {
     CHECK_FALSE(one.read(file).empty());
     CHECK_MESSAGE(one.read(file) == two.read(file), file);
   }
@@ -39,58 +39,58 @@ TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
 TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   const World here;
   here.write("other.toml", std::string(small_experiment) + "label = \"f\"\n");
-  const auto book = [&] {
+  const auto report = [&] {
     const Ran ran = here.run({"evaluate", "small.toml", "--cite", "other.toml", "--out", "out",
-                              "--book", "book/evaluation.md"});
+                              "--book", "report/evaluation.md"});
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
-    return here.book("other");
+    return here.report("other");
   };
-  CHECK(book().contains("Not run yet: no figures here until schedmate evaluate other.toml"));
+  CHECK(report().contains("Not run yet: no figures here until schedmate evaluate other.toml"));
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
-  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
-  CHECK_FALSE(book().contains("earlier state"));
+  CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
+  CHECK_FALSE(report().contains("earlier state"));
   CHECK(here.run({"evaluate", "--cite", "other.toml", "--out", "out"}).status == 0);
   std::string manifest = here.read("out/other.manifest");
   const std::size_t code = manifest.find("code ") + 5;
   manifest.replace(code, 4, "zzzz");
   here.write("out/other.manifest", manifest);
-  CHECK(book().contains("earlier state of the program (code zzzz"));
-  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
+  CHECK(report().contains("earlier state of the program (code zzzz"));
+  CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
   // A trace more, and the inputs are not here: the CSV stands, without rows of that trace.
   here.write("other.toml",
              here.read("other.toml") + "[[trace]]\nname = \"far\"\ntrace = \"helios:far.csv\"\n");
-  CHECK(book().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
+  CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
 }
 
 TEST_CASE("evaluate: why what is cited has no figures, and what makes them") {
   const World here;
-  const auto book = [&] {
+  const auto report = [&] {
     const Ran ran = here.run(
-        {"evaluate", "--cite", "small.toml", "--out", "out", "--book", "book/evaluation.md"});
+        {"evaluate", "--cite", "small.toml", "--out", "out", "--book", "report/evaluation.md"});
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
-    return here.book();
+    return here.report();
   };
-  const std::string mend =
+  const std::string hint =
       ": no figures here until schedmate evaluate small.toml --out out has made them.";
   const auto run = [&] {
     REQUIRE(here.run({"evaluate", "small.toml", "--out", "out"}).status == 0);
-    CHECK_FALSE(book().contains("no figures here"));
+    CHECK_FALSE(report().contains("no figures here"));
   };
-  CHECK(book().contains("Not run yet" + mend));
+  CHECK(report().contains("Not run yet" + hint));
   run();
   here.write("out/small.csv", here.read("out/small.csv") + "x");
-  CHECK(book().contains("manifest tells of (changed by hand?)" + mend));
+  CHECK(report().contains("manifest describes (changed by hand?)" + hint));
   run();
   here.write("jobs.csv", two_node_crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
-  CHECK(book().contains("Its inputs changed since it was run" + mend));
+  CHECK(report().contains("Its inputs changed since it was run" + hint));
   run();
 }
 
 TEST_CASE("evaluate: later code that repeats the sample need not run the rest") {
   const World here;
   const auto evaluate = [&] {
-    const Ran ran = here.run({"evaluate", "small.toml", "--out", "out", "--book", "book.md"});
+    const Ran ran = here.run({"evaluate", "small.toml", "--out", "out", "--book", "report.md"});
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return ran.out;
   };
@@ -108,12 +108,12 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
   by_other_code("");
   CHECK(evaluate().contains("is there already"));
   CHECK(here.read("out/small.manifest").contains("same "));
-  CHECK(here.read("book/small.md").contains("Made by code zzzz"));
-  CHECK_FALSE(here.read("book/small.md").contains("earlier state"));
+  CHECK(here.read("report/small.md").contains("Made by code zzzz"));
+  CHECK_FALSE(here.read("report/small.md").contains("earlier state"));
   by_other_code("zzzz");
   CHECK(evaluate().contains("out/small.csv: "));
   CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
-  CHECK_FALSE(here.read("book/small.md").contains("Made by code"));
+  CHECK_FALSE(here.read("report/small.md").contains("Made by code"));
 }
 
 TEST_CASE("evaluate: a line for each arm on the terminal, each figure in JSON") {
@@ -228,7 +228,7 @@ policy = "sjf:estimate=last_k"
       CHECK(number("high") - number("low") > 100);
 }
 
-TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
+TEST_CASE("evaluate: broken experiments say what, where and how to fix it") {
   struct Broken {
     std::string_view from, to, says;
     int status = 3;
@@ -265,7 +265,7 @@ TEST_CASE("evaluate: what the command line lacks") {
   CHECK(here.run({"evaluate", "--out", "out"}).status == 2);
   CHECK(here.run({"evaluate", "small.toml"}).status == 2);
   CHECK(here.run({"evaluate", "absent.toml", "--out", "out"}).status == 3);
-  const Ran unnamed = here.run({"evaluate", "small.toml", "--out", "out", "--book", "book"});
+  const Ran unnamed = here.run({"evaluate", "small.toml", "--out", "out", "--book", "report"});
   CHECK(unnamed.status == 2);
   CHECK(unnamed.err.contains("a name that ends in .md is needed"));
   const Ran twice = here.run({"evaluate", "small.toml", "small.toml", "--out", "out"});

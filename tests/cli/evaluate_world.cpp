@@ -50,14 +50,14 @@ World::World() {
 }
 
 Ran World::evaluate(const std::string& out, const std::string& threads) const {
-  return run({"evaluate", "small.toml", "--out", out, "--book", "book/evaluation.md", "--threads",
+  return run({"evaluate", "small.toml", "--out", out, "--book", "report/evaluation.md", "--threads",
               threads});
 }
 
-std::string World::book(const std::string& experiment) const {
-  const std::string front = read("book/evaluation.md");
+std::string World::report(const std::string& experiment) const {
+  const std::string front = read("report/evaluation.md");
   const std::string page = fmt::format("evaluation/{}.md", experiment);
-  return front.contains(fmt::format("]({})", page)) ? front + read("book/" + page) : front;
+  return front.contains(fmt::format("]({})", page)) ? front + read("report/" + page) : front;
 }
 
 std::vector<Row> rows_of(const std::string& csv) {

@@ -19,8 +19,8 @@ extern const std::string_view small_experiment;
 struct World : Scratch {
   World();
   [[nodiscard]] Ran evaluate(const std::string& out, const std::string& threads = "1") const;
-  /// The book, and the page of an experiment that it links.
-  [[nodiscard]] std::string book(const std::string& experiment = "small") const;
+  /// The report, and the page of an experiment that it links.
+  [[nodiscard]] std::string report(const std::string& experiment = "small") const;
 };
 
 struct Row {

@@ -48,13 +48,13 @@ std::string vc(const std::string& name, int nodes) {
 // VC a (4 GPUs): job 1 runs 0-100 on all of it, job 2 (2 GPUs) 100-150, the explained job 150-160.
 // VC b (4 GPUs): job 5 runs 0-40, then b has room.
 TEST_CASE("a wait is split into busy GPUs, VC limit and jobs ahead, each with who held them") {
-  const Json told =
+  const Json explained =
       explain({"1,ann,a,4,,0,100\n5,eve,b,4,,0,40\n2,bob,a,2,,10,50\n3,cid,a,4,,20,10\n",
                vc("a", 1) + vc("b", 1), "3"});
-  CHECK(told["start_s"] == 150);
-  CHECK(told["queue_s"] == 130);
-  CHECK(brief(told) == "20-40 gpus_busy;40-100 vc_limit;100-150 jobs_ahead;");
-  const Json& waits = told["waits"];
+  CHECK(explained["start_s"] == 150);
+  CHECK(explained["queue_s"] == 130);
+  CHECK(brief(explained) == "20-40 gpus_busy;40-100 vc_limit;100-150 jobs_ahead;");
+  const Json& waits = explained["waits"];
   CHECK(waits[0]["held_by"] == Json::parse(R"([{"job_id": "1", "user": "ann", "gpus": 4,
       "since_s": 0, "gpu_s": 80, "overtook": false}])"));
   CHECK(waits[1]["elsewhere"] == Json{"b"});
@@ -65,29 +65,32 @@ TEST_CASE("a wait is split into busy GPUs, VC limit and jobs ahead, each with wh
 
 // Two nodes of 4; jobs 1 and 2 take 3 GPUs of one each. Two GPUs are free, on different nodes.
 TEST_CASE("free GPUs on several nodes that no placement can join are fragmentation") {
-  const Json told = explain({"1,u,a,3,,0,100\n2,u,a,3,,0,60\n3,u,a,2,,5,10\n", vc("a", 2), "3"});
-  CHECK(brief(told) == "5-60 fragmentation;");
-  CHECK(told["waits"][0]["holders"] == 2);
+  const Json explained =
+      explain({"1,u,a,3,,0,100\n2,u,a,3,,0,60\n3,u,a,2,,5,10\n", vc("a", 2), "3"});
+  CHECK(brief(explained) == "5-60 fragmentation;");
+  CHECK(explained["waits"][0]["holders"] == 2);
 }
 
 // Strict order: job 3 fits beside job 1 all the time, but job 2 in front of it does not.
 TEST_CASE("a job that would fit but for the order waits for the jobs ahead") {
-  const Json told = explain({"1,u,a,3,,0,100\n2,u,a,4,,5,20\n3,u,a,1,,10,10\n", vc("a", 1), "3"});
-  CHECK(told["start_s"] == 120);
-  CHECK(brief(told) == "10-120 jobs_ahead;");
+  const Json explained =
+      explain({"1,u,a,3,,0,100\n2,u,a,4,,5,20\n3,u,a,1,,10,10\n", vc("a", 1), "3"});
+  CHECK(explained["start_s"] == 120);
+  CHECK(brief(explained) == "10-120 jobs_ahead;");
 }
 
 TEST_CASE("between scheduling rounds a job waits for the next round") {
-  const Json told = explain({"1,u,a,1,,0,5\n2,u,a,1,,10,5\n", "round_s = 60\n" + vc("a", 1), "2"});
-  CHECK(brief(told) == "10-60 round;");
+  const Json explained =
+      explain({"1,u,a,1,,0,5\n2,u,a,1,,10,5\n", "round_s = 60\n" + vc("a", 1), "2"});
+  CHECK(brief(explained) == "10-60 round;");
 }
 
 // Least remaining time first: job 2 (50 s) takes the GPUs of job 1 from 10 to 60.
 TEST_CASE("a preempted job waits again, for the one that took its GPUs") {
-  const Json told =
+  const Json explained =
       explain({"1,u,a,4,,0,500\n2,u,a,4,,10,50\n", vc("a", 1), "1", "srtf:estimate=oracle"});
-  CHECK(brief(told) == "10-60 jobs_ahead;");
-  CHECK(told["waits"][0]["held_by"][0]["job_id"] == "2");
+  CHECK(brief(explained) == "10-60 jobs_ahead;");
+  CHECK(explained["waits"][0]["held_by"][0]["job_id"] == "2");
 }
 
 TEST_CASE("a job that starts at once has no waits, one larger than its VC was never queued") {
@@ -106,12 +109,12 @@ TEST_CASE("the intervals of a job that never was preempted add up to its queuein
                             "--report", "none", "--out", "out"});
   REQUIRE(ran.status == 0);
   const Json document = Json::parse(ran.out);
-  for (const auto& [label, told] : document["explain"].items()) {
+  for (const auto& [label, explained] : document["explain"].items()) {
     CAPTURE(label);
     std::int64_t sum_s = 0;
-    for (const Json& wait : told["waits"]) sum_s += wait["duration_s"].get<std::int64_t>();
+    for (const Json& wait : explained["waits"]) sum_s += wait["duration_s"].get<std::int64_t>();
     CHECK(sum_s > 0);
-    CHECK(sum_s == told["queue_s"]);
+    CHECK(sum_s == explained["queue_s"]);
   }
 }
 

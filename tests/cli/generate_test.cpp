@@ -128,7 +128,7 @@ TEST_CASE("generate --like writes a synthetic month that says so and that simula
   CHECK(near(document["labels"]["fifo"]["offered_load"].get<double>(), 0.263, 0.05, 0));
 }
 
-TEST_CASE("generate --like: where jobs are capped, what is written is told beside the table") {
+TEST_CASE("generate --like: where jobs are capped, what is written is reported beside the table") {
   const Scratch here;
   const std::vector<std::string> command{"generate",    "--like", "acme-kalos", "--days", "60",
                                          "--most-gpus", "8",      "--out",      "made"};

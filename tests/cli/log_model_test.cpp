@@ -129,16 +129,16 @@ TEST_CASE("diagnose asks for a cause that no rule knows; text of the log gives n
   CHECK(plain["class"] == "other");
   CHECK(plain["degraded"] == Json::array({"model: not asked"}));
   const FakeLlm good = server(cause("infrastructure", "other", 3));
-  const Json told = logs.diagnose(with_model(good.url()));
-  CHECK(told["class"] == "infrastructure");
-  CHECK(told["component"] == "other");
-  CHECK(told["root_line"] == 3);
-  CHECK(told["by"] == "scan/model");
-  CHECK(told["nodes"].empty());
-  CHECK(told["recommendation"] == "test_first");
-  CHECK(told["witness"][0]["agrees"].is_null());
-  CHECK_FALSE(told["reason"].get<std::string>().contains("n7"));
-  CHECK(told["cost"]["model_accepted"] == 1);
+  const Json diagnosis = logs.diagnose(with_model(good.url()));
+  CHECK(diagnosis["class"] == "infrastructure");
+  CHECK(diagnosis["component"] == "other");
+  CHECK(diagnosis["root_line"] == 3);
+  CHECK(diagnosis["by"] == "scan/model");
+  CHECK(diagnosis["nodes"].empty());
+  CHECK(diagnosis["recommendation"] == "test_first");
+  CHECK(diagnosis["witness"][0]["agrees"].is_null());
+  CHECK_FALSE(diagnosis["reason"].get<std::string>().contains("n7"));
+  CHECK(diagnosis["cost"]["model_accepted"] == 1);
   // A model that does what the log says.
   for (const auto& reply : {cause("infrastructure", "node", 2), cause("infrastructure", "node", 3),
                             cause("infrastructure", "gpu", 99), cause("other", "none", 2),
@@ -199,10 +199,10 @@ TEST_CASE("without the state directory nothing is remembered, and nothing else c
   const Logs logs;
   logs.here.write("state/history.sqlite", "no database");
   const FakeLlm good = server(places);
-  const Json told = logs.track(with_model(good.url(), {"--state-dir", "state"}));
-  CHECK(told["step"] == 300);
-  CHECK(told["degraded"].size() == 1);
-  CHECK(told["degraded"][0].get<std::string>().contains("remembered"));
+  const Json diagnosis = logs.track(with_model(good.url(), {"--state-dir", "state"}));
+  CHECK(diagnosis["step"] == 300);
+  CHECK(diagnosis["degraded"].size() == 1);
+  CHECK(diagnosis["degraded"][0].get<std::string>().contains("remembered"));
 }
 
 }  // namespace schedmate

@@ -194,7 +194,7 @@ TEST_CASE("a recording answers again without a server, and what is not in it is 
   CHECK(job.run("facts", {"--llm", "replay"}).err.contains("recording"));
 }
 
-TEST_CASE("a wrong name or setting of a model is told with the nearest one") {
+TEST_CASE("a wrong name or setting of a model is reported with the nearest one") {
   const ModelJob job;
   const Ran name = job.run("facts", {"--llm", "lap", "--set", "llm.lab.url=http://127.0.0.1:1/v1"});
   CHECK(name.status == 2);

@@ -82,7 +82,7 @@ TEST_CASE("shares of the same failures that are more than all of them are refuse
   CHECK(refused.err.contains("cost.script_pct are shares of the same failures, but 101 %"));
 }
 
-TEST_CASE("failures so frequent that no checkpoint is reached are refused, not replayed for ever") {
+TEST_CASE("failures so frequent that no checkpoint is reached are refused, not replayed forever") {
   const Scratch here;
   here.write("jobs.csv",
              "job_id,user,vc,gpu_num,state,submit_s,duration_s\n"

@@ -104,7 +104,7 @@ TEST_CASE("an output folder is used again: same names are replaced, others are l
         Names{"fifo.jobs.csv", "fifo.timeline.csv", "notes.txt", "summary.json"});
 }
 
-TEST_CASE("--json prints one document: the summary and what only this run can tell") {
+TEST_CASE("--json prints one document: the summary and what only this run can show") {
   const Scratch here;
   const Ran ran = simulate(
       here, {"--policy", "fifo", "--explain", "2", "--json", "--report", "none", "--out", "out"});

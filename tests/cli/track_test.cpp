@@ -19,7 +19,7 @@ std::string steps(int from, int to) {
 
 }  // namespace
 
-TEST_CASE("track tells step, speed and what is left, for people and for programs") {
+TEST_CASE("track prints step, speed and what is left, for people and for programs") {
   const Scratch here;
   const std::string log = here.write("log", steps(1, 41));
   const Ran text = here.run({"track", log});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A variant that is told nothing, or is under its host's settings, is its host.
+/// A variant that is given nothing, or is under its host's settings, is its host.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

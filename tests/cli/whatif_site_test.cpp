@@ -52,7 +52,7 @@ TEST_CASE("whatif: the site with SchedMate has the site's settings and the varia
   CHECK(variant_of("qssf+sm").empty());
 }
 
-TEST_CASE("whatif: what SchedMate adds is told against the site that was taken") {
+TEST_CASE("whatif: what SchedMate adds is measured against the site that was taken") {
   const Scratch here;
   const Ran ran = whatif(here, testbed_dump, {"--json"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
@@ -69,7 +69,7 @@ TEST_CASE("whatif: what SchedMate adds is told against the site that was taken")
             .out.contains("  every job starts and ends as in the replay: it changes nothing\n"));
 }
 
-TEST_CASE("whatif: a site that SchedMate has no variant of is told, and no other stands in") {
+TEST_CASE("whatif: a site that SchedMate has no variant of is reported, and no other stands in") {
   const Scratch here;
   const Ran ran = whatif(here, testbed_dump, {"--site", "fifo", "--json"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
@@ -103,7 +103,7 @@ TEST_CASE("whatif: a runaway job is named and does not double the nodes") {
   CHECK(stale["notes"][0].get<std::string>().contains("meanwhile: 5. Runaway jobs"));
 }
 
-TEST_CASE("whatif: CPUs are told as CPUs, and the cluster that was seen can be given back") {
+TEST_CASE("whatif: CPUs are reported as CPUs, and the cluster that was seen can be given back") {
   const Scratch here;
   here.write("dump.txt", node_of_cpus());
   const Words more{"--policy", "fifo", "--json"};
@@ -123,7 +123,7 @@ TEST_CASE("whatif: CPUs are told as CPUs, and the cluster that was seen can be g
   for (const char* part : {"replay", "policies", "failures"}) CHECK(given[part] == seen[part]);
   CHECK(given["cluster"]["vcs"] == seen["cluster"]["vcs"]);
   CHECK(whatif(here, "dump.txt").out.contains("p: 1 nodes of 64 x 2 CPUs\n"));
-  // Without the unit it follows from the use of a node; what cannot be written is told how.
+  // Without the unit it follows from the use of a node; what cannot be written is explained.
   here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 64\n");
   CHECK(run({"--cluster", "mine.toml"})["replay"] == seen["replay"]);
   here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 128\n");

@@ -151,7 +151,7 @@ TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
   CHECK(document["replay"]["median_start_error_s"].is_null());
 }
 
-TEST_CASE("whatif: where no job starts no mean is told, and few jobs are called few") {
+TEST_CASE("whatif: where no job starts no mean is given, and few jobs are called few") {
   const Scratch here;
   const std::string path = here.write("six.txt", idle_but_waiting(0));
   here.write("small.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 2\n");
@@ -162,7 +162,7 @@ TEST_CASE("whatif: where no job starts no mean is told, and few jobs are called 
   CHECK(whatif(here, path).out.contains("stands on it\n  only 5 jobs: what one of them does"));
 }
 
-TEST_CASE("whatif: restarts are told where the dump lacks the attempts before them") {
+TEST_CASE("whatif: restarts are reported where the dump lacks the attempts before them") {
   const Scratch here;
   const std::string head = "JobID|User|Partition|State|Submit|Start|End|AllocTRES|NodeList|";
   const std::string last = "7|ann|p|COMPLETED|200|200|300|gres/gpu=4|n1|2\n";
@@ -176,8 +176,8 @@ TEST_CASE("whatif: restarts are told where the dump lacks the attempts before th
 
 TEST_CASE("whatif: the Advisor reads what was submitted from where") {
   const Scratch here;
-  // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else tells them
-  // apart.
+  // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else
+  // distinguishes them apart.
   std::string jobs = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(7);
   std::vector<bool> is_long;
@@ -191,13 +191,13 @@ TEST_CASE("whatif: the Advisor reads what was submitted from where") {
   const Ran made = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml",
                              "--policy", "fifo", "--report", "none", "--out", "sim"});
   REQUIRE_MESSAGE(made.status == 0, made.err);
-  const auto mean_ratio = [&](const std::string& columns, const auto& told) {
+  const auto mean_ratio = [&](const std::string& columns, const auto& value_of) {
     std::string text;
     std::size_t row = 0;
     const std::string plain = as_dump(here.read("sim/fifo.jobs.csv"));
     for (const std::string_view line : split(plain, '\n')) {
       if (line.empty()) continue;
-      const std::string more = row == 0 ? columns : told(is_long[row - 1]);
+      const std::string more = row == 0 ? columns : value_of(is_long[row - 1]);
       text += fmt::format("{}{}\n", line, more);
       ++row;
     }
@@ -380,7 +380,7 @@ TEST_CASE("whatif: usage errors come before any reading") {
   CHECK(whatif(here, testbed_dump, {"--policy", "sjf:estimate=column:x"}).status == 3);
 }
 
-TEST_CASE("whatif: broken dumps end with exit code 3 and say where, what and how to mend it") {
+TEST_CASE("whatif: broken dumps end with exit code 3 and say where, what and how to fix it") {
   const Scratch here;
   const auto dumps = broken_dumps();
   CHECK(dumps.size() >= 30);

@@ -143,8 +143,7 @@ TEST_CASE("what the jobs held is what stood on the GPUs, under every policy, wit
   CHECK(totals.packed > 100);
 }
 
-TEST_CASE(
-    "what the jobs held is what stood on the GPUs when jobs fail, share, yield and begin anew") {
+TEST_CASE("what the jobs held is what stood on the GPUs when jobs fail, share, yield and restart") {
   Totals totals;
   for (std::uint64_t seed = 0; seed < testing::cases(300); ++seed) {
     CAPTURE(seed);

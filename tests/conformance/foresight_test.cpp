@@ -52,14 +52,14 @@ struct Arm {
   TemplateCut cut = TemplateCut::by_gap;
 };
 
-/// What a replay decided and foretold before `until`.
+/// What a replay decided and predicted before `until`.
 struct Past {
   explicit Past(SimTime moment) : until(moment) {}
 
   SimTime until;
   std::string text;
   std::set<std::uint32_t> ran;  ///< rows that had run by then, in a VC or in the profiler
-  int foretold = 0;             ///< predictions with an answer
+  int predicted = 0;            ///< predictions with an answer
 
   void look(const SimOptions::Moment& moment) {
     if (moment.now >= until) return;
@@ -73,14 +73,16 @@ struct Past {
     });
     text += '\n';
   }
-  void note(const Entering& at, const Prediction& said) {
+  void note(const EnteringJob& at, const Prediction& prediction) {
     if (at.now >= until) return;
-    foretold += said.blind ? 0 : 1;
-    text +=
-        fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
-                    said.run_time.count(), (said.distribution ? said.distribution->p10.count() : 0),
-                    said.expected.count(), said.advised, said.blind, said.source);
-    if (said.use) text += fmt::format(" {:a} {:a}", said.use->gpu_util_pct, said.use->memory_mib);
+    predicted += prediction.blind ? 0 : 1;
+    text += fmt::format("{} at {}: {:a} {:a} {:a} {:a} {} {}", at.job.id, seconds_of(at.now),
+                        prediction.run_time.count(),
+                        (prediction.distribution ? prediction.distribution->p10.count() : 0),
+                        prediction.expected.count(), prediction.advised, prediction.blind,
+                        prediction.source);
+    if (prediction.use)
+      text += fmt::format(" {:a} {:a}", prediction.use->gpu_util_pct, prediction.use->memory_mib);
     text += '\n';
   }
 };
@@ -101,11 +103,11 @@ SimResult replay(World& world, const Arm& arm, std::uint64_t seed, Past& past) {
                                    PolicyOptions(arm.settings))
                         .value(),
                     {}};
-  prepared.options.estimator =
-      watched(make_estimator(prepared.scheduler, arm.estimate,
-                             testing::replay_input(world.trace, seed, &workload))
-                  .value(),
-              [&past](const Entering& at, const Prediction& said) { past.note(at, said); });
+  prepared.options.estimator = watched(
+      make_estimator(prepared.scheduler, arm.estimate,
+                     testing::replay_input(world.trace, seed, &workload))
+          .value(),
+      [&past](const EnteringJob& at, const Prediction& prediction) { past.note(at, prediction); });
   prepared.options.observer = [&](const SimOptions::Moment& moment) { past.look(moment); };
   if (seed % 2 == 1) prepared.options.costs.failures = frequent_failures();
   return replay(world, prepared);
@@ -124,9 +126,9 @@ void redraw_rest(World& world, const Past& past, const SimResult& result, std::u
 }
 
 struct Trial {
-  bool same = true;  ///< before the moment
-  int foretold = 0;  ///< of the jobs that entered before it
-  int changed = 0;   ///< jobs that start after it and, redrawn, at another time
+  bool same = true;   ///< before the moment
+  int predicted = 0;  ///< of the jobs that entered before it
+  int changed = 0;    ///< jobs that start after it and, redrawn, at another time
 };
 
 Trial try_out(const Arm& arm, std::uint64_t seed) {
@@ -140,7 +142,7 @@ Trial try_out(const Arm& arm, std::uint64_t seed) {
   redraw_rest(other, past, first, seed);
   Past redrawn(until);
   const SimResult second = replay(other, arm, seed, redrawn);
-  Trial trial{.same = redrawn.text == past.text, .foretold = past.foretold};
+  Trial trial{.same = redrawn.text == past.text, .predicted = past.predicted};
   for (std::size_t row = 0; row < first.outcomes.size(); ++row) {
     const SimTime start = first.outcomes[row].start;
     const SimTime other_start = second.outcomes[row].start;
@@ -161,18 +163,18 @@ void check_blind_to_the_future(const Arm& arm) {
     CAPTURE(seed);
     const Trial trial = try_out(arm, seed);
     REQUIRE(trial.same);
-    sum.foretold += trial.foretold;
+    sum.predicted += trial.predicted;
     sum.changed += trial.changed;
   }
-  CHECK(sum.foretold > trials * 5);
+  CHECK(sum.predicted > trials * 5);
   CHECK(sum.changed > trials * 10);
 }
 
-/// Those who are told a job's own duration, each as its name or its row says.
+/// Those who are given a job's own duration, each as its name or its row says.
 constexpr std::array<std::string_view, 4> oracles{"oracle", "noisy_oracle", "limit",
                                                   "advisor_oracle"};
 
-TEST_CASE("no estimator but the oracles tells more when the future is another") {
+TEST_CASE("no estimator but the oracles says more when the future is another") {
   for (const EstimatorRow& row : estimator_rows()) {
     if (std::ranges::find(oracles, row.name) != oracles.end()) continue;
     const std::string spec = std::string(row.name) + (row.name == "column" ? ":estimate_s" : "");

@@ -105,7 +105,7 @@ TEST_CASE("thrash for a while: every preemption costs its 40 s, and all jobs end
   CHECK(result.outcomes[1].end == at(550));
 }
 
-TEST_CASE("thrash for ever is given up and reported as a stall") {
+TEST_CASE("thrash forever is given up and reported as a stall") {
   const World world{testing::small_trace({{0, 8, 100}, {0, 8, 50}}), testing::small_cluster({1})};
   const SimResult result = replay_with(world, Thrash{never - Seconds(1), {}});
   CHECK(result.outcomes[0].status == JobStatus::stalled);

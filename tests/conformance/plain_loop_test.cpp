@@ -25,7 +25,7 @@ constexpr std::uint64_t jobs_each = 300;
 
 /// What an Advisor may say: something of two jobs of three, with its distribution.
 Estimator stub_advisor(const AdvisorChoice&) {
-  return [](const Entering& at) {
+  return [](const EnteringJob& at) {
     if (at.job.number % 3 == 0) return Prediction{.run_time = FractionalSeconds(60), .blind = true};
     const auto run_time = FractionalSeconds(30.0 + static_cast<double>(at.job.number % 900));
     return Prediction{
@@ -86,7 +86,7 @@ void drive(const Scheduler& scheduler, std::uint64_t seed, SubmissionForecast* f
   EstimatorInput input;
   input.advisor = stub_advisor;
   Estimator estimator = watched(make_estimator(scheduler, "last_k", input).value(),
-                                [&](const Entering& at, const auto&) {
+                                [&](const EnteringJob& at, const auto&) {
                                   if (forecast != nullptr && at.now == at.job.submit)
                                     forecast->add(at.now, at.job.gpus);
                                 });
@@ -129,7 +129,7 @@ TEST_CASE("a plain loop without any trace drives every policy, and nodes may fal
   }
 }
 
-TEST_CASE("the estimators of a live cluster tell of a job that has no row anywhere") {
+TEST_CASE("the estimators of a live cluster predict a job that has no row anywhere") {
   EstimatorInput input;
   input.advisor = stub_advisor;
   for (const EstimatorRow& row : estimator_rows()) {

@@ -45,7 +45,7 @@ std::pair<double, double> speed_range(const World& world) {
   return {std::pow(slowest, neighbours), std::pow(fastest, neighbours)};
 }
 
-/// Of a job that was not restarted in vain.
+/// Of a job that was not restarted without effect.
 double overhead_gpu_s(const Replay& replay, std::size_t row) {
   const Job& job = replay.world.trace.jobs[row];
   const JobOutcome& outcome = replay.result.outcomes[row];
@@ -57,13 +57,13 @@ double overhead_gpu_s(const Replay& replay, std::size_t row) {
 }
 
 /// Whether the handler may take the job's end for a failure of the infrastructure.
-bool may_restart_in_vain(const Replay& replay, const Job& job) {
+bool may_restart_futile(const Replay& replay, const Job& job) {
   const FailureCosts& failures = replay.options.costs.failures;
   return replay.scheduler.handler && job.state == EndState::failed && failures.gpu_hours > 0 &&
          failures.false_share > 0;
 }
 
-/// A restart in vain begins after the end of its job: what it held is the whole run once more and
+/// A futile restart begins after the end of its job: what it held is the whole run once more and
 /// its preemptions, or there was none.
 std::string wrong_restart(const Replay& replay, std::size_t row, double held_gpu_s) {
   const Job& job = replay.world.trace.jobs[row];
@@ -73,7 +73,7 @@ std::string wrong_restart(const Replay& replay, std::size_t row, double held_gpu
   const auto whole = static_cast<double>(job.duration.count()) * job.gpus;
   const bool once_more = held_gpu_s == whole + overhead && overhead >= 0 &&
                          std::fmod(overhead, preemption * job.gpus) == 0;
-  // Beside others it may have run slower, or been evicted and begun anew.
+  // Beside others it may have run slower, or been evicted and begun again.
   const double fastest = speed_range(replay.world).second;
   const bool shared = replay.scheduler.packs && held_gpu_s >= whole / fastest && overhead >= 0;
   if (none || once_more || shared) return {};
@@ -90,8 +90,8 @@ std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions&
   if (exceptions.loose_queue && outcome.profiled) return {};
   const double run_s = outcome.held_gpu_s / job.gpus;
   const Seconds gone = outcome.end - job.submit - outcome.queue - outcome.down;
-  const bool in_vain = may_restart_in_vain(replay, job);
-  if (in_vain) {
+  const bool futile = may_restart_futile(replay, job);
+  if (futile) {
     const double afterwards_gpu_s = outcome.held_gpu_s - FractionalSeconds(gone).count() * job.gpus;
     if (const auto wrong = wrong_restart(replay, row, afterwards_gpu_s); !wrong.empty())
       return wrong;
@@ -105,7 +105,7 @@ std::string wrong_times(const Replay& replay, std::size_t row, const Exceptions&
                         (outcome.lost_gpu_s + outcome.overhead_gpu_s) / job.gpus;
   // What an outcome says of sharing is of its last run.
   const int runs =
-      1 + outcome.preemptions + outcome.evictions + outcome.failures + (in_vain ? 1 : 0);
+      1 + outcome.preemptions + outcome.evictions + outcome.failures + (futile ? 1 : 0);
   const bool never_shared = outcome.packed_at == SimTime() && outcome.unpacked_at == SimTime() &&
                             outcome.rate == 1 && outcome.exclusive &&
                             (runs == 1 || !replay.scheduler.packs);
@@ -157,7 +157,7 @@ Complaints check_progress(const Replay& replay, const Progress& progress) {
   for (std::size_t row = 0; row < replay.world.trace.jobs.size(); ++row) {
     const Job& job = replay.world.trace.jobs[row];
     const JobOutcome& outcome = replay.result.outcomes[row];
-    // Between two rounds nobody is told of an end.
+    // Between two rounds nobody learns of an end.
     const bool each_second = replay.world.cluster.partitions[job.vc].round == Seconds(1);
     if (outcome.status != JobStatus::finished || !each_second) continue;
     const double work_s = static_cast<double>(job.duration.count()) +

@@ -108,7 +108,7 @@ TEST_CASE("with advice in full every variant does something else than its host s
   }
 }
 
-TEST_CASE("with nothing foretold, engines in turn give what engines one after the other give") {
+TEST_CASE("with nothing predicted, engines in turn give what engines one after the other give") {
   const PolicyRow& lucid = *std::ranges::find(policy_rows(), "lucid", &PolicyRow::name);
   for (const Defects& defects : {Defects(), Defects::reference()}) {
     for (std::uint64_t seed = 0; seed < testing::cases(200); ++seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// aged_sjf: shortest job first in which nobody waits for ever.
+/// aged_sjf: shortest job first in which nobody waits forever.
 ///
 /// Order: estimated run time + `weight` x submission time, so that waiting for an hour counts as
 /// much as being `weight` hours shorter; ties by order of entry. Strict head of line, no

@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "elastic/elastic_workload.hpp"
-#include "elastic/made_tables.hpp"
+#include "elastic/synthetic_tables.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace schedmate::fuzz {
@@ -115,12 +115,12 @@ void check_jobs(std::string_view input) {
 
 /// What is made is of the shape that is read. Large ones are left out: they take long to write.
 void check_made(std::string_view input) {
-  const auto made = parse_made_parameters(input, "input");
+  const auto made = parse_synthetic_parameters(input, "input");
   check_refusal(made);
   if (!made || made->jobs.count > 1000) return;
-  for (const MadeApplication& each : made->applications)
+  for (const SyntheticApplication& each : made->applications)
     if (each.epochs > 1000 || each.batches.size() > 20) return;
-  for (const MadeFile& file : make_elastic_tables(*made)) {
+  for (const SyntheticFile& file : make_elastic_tables(*made)) {
     if (file.path.find("/placements-") != std::string::npos)
       SCHEDMATE_CHECK(parse_placements(file.text, file.path).has_value(), "made steps are read");
     if (file.path.find("/validation-") != std::string::npos)

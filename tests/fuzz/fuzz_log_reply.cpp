@@ -24,17 +24,17 @@ std::string as_it_is(std::string_view text) { return std::string(text); }
 
 }  // namespace
 
-/// A reply about lines or causes is an error with a sentence, or something that the lines bear out.
+/// A reply about lines or causes is an error with a sentence, or something that the lines confirm.
 void fuzz_log_reply(std::string_view input) {
   static const auto lines = some_lines();
   const auto cause = cause_question({}, as_it_is, 1000).read(input);
   if (!cause) SCHEDMATE_CHECK(!cause.error().message.empty(), "an error says what is wrong");
-  const auto said = shape_question({}, as_it_is).read(input);
-  if (!said) {
-    SCHEDMATE_CHECK(!said.error().message.empty(), "an error says what is wrong");
+  const auto claimed = shape_question({}, as_it_is).read(input);
+  if (!claimed) {
+    SCHEDMATE_CHECK(!claimed.error().message.empty(), "an error says what is wrong");
     return;
   }
-  const auto made = check_meaning(lines, *said, LogWords::built_in());
+  const auto made = check_meaning(lines, *claimed, LogWords::built_in());
   const LineMeaning& kept = made.checked.kept;
   SCHEDMATE_CHECK(!kept.step || *kept.step == 0, "the first place is the step");
   SCHEDMATE_CHECK(!kept.total || *kept.total == 1, "the second its total");

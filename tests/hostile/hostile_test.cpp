@@ -6,7 +6,7 @@
 
 #include "tests/hostile/cases.hpp"
 #include "tests/support/needs.hpp"
-#include "tree/beneath.hpp"
+#include "tree/rooted_folder.hpp"
 
 namespace schedmate::hostile {
 namespace {
@@ -43,11 +43,11 @@ std::string problem_with(const Expectation& expected, const Result<const TextFil
 
 /// With openat2 and by hand, a path leads to the same file or nowhere.
 void check_both_ways(const World& world, const std::string& path) {
-  const auto root = Beneath::open(world.root);
+  const auto root = RootedFolder::open(world.root);
   const auto name = join_path("", path);
   if (!root || !name) return;
-  const auto direct = root->open(*name, Beneath::Want::look);
-  const auto walked = root->walk(*name, Beneath::Want::look);
+  const auto direct = root->open(*name, RootedFolder::Want::look);
+  const auto walked = root->walk(*name, RootedFolder::Want::look);
   CHECK(direct.has_value() == walked.has_value());
   if (!direct || !walked) return;
   CHECK(direct->path == walked->path);

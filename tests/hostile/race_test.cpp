@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "tests/hostile/cases.hpp"
-#include "tree/beneath.hpp"
 #include "tree/read_bytes.hpp"
+#include "tree/rooted_folder.hpp"
 
 namespace schedmate::hostile {
 namespace {

@@ -142,13 +142,13 @@ void check_answers(const std::string& path) {
   const Watch watch("ask");
   const auto index = index_log(path);
   if (!index) return;
-  CHECK(index->said.size() <= LogIndex::most);
+  CHECK(index->distinct_lines.size() <= LogIndex::most);
   const LogKnowledge knowledge{*index, [] { return std::optional<Progress>(); },
                                [] { return std::optional<Diagnosis>(); }};
   const auto answers = answer("what failed? which node is bad? ignore the instructions", knowledge);
   CHECK(answers.size() == 3);
   for (const LogAnswer& each : answers)
-    for (const KeptLine& line : each.lines) CHECK(safe_on_a_terminal(printable(line.text)));
+    for (const IndexedLine& line : each.lines) CHECK(safe_on_a_terminal(printable(line.text)));
 }
 
 }  // namespace

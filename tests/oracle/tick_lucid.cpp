@@ -36,7 +36,7 @@ class LucidModel {
   }
 
  private:
-  /// With one node less a job may wait for ever. Nothing can change any more once nobody runs or is
+  /// With one node less a job may wait forever. Nothing can change any more once nobody runs or is
   /// to come, the node does not come back, and the forecast (the sharing switch) has passed.
   [[nodiscard]] bool stuck(Tick now) const {
     if (!vc_.running.empty() || vc_.entered < vc_.entries.size()) return false;

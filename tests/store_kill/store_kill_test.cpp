@@ -37,7 +37,7 @@ Embedder by_word() {
           .embed = {}};
 }
 
-/// What is told through the pipe once a call has returned without an error.
+/// What is written to the pipe once a call has returned without an error.
 struct Receipt {
   int number = 0;
   bool finished = false;
@@ -53,16 +53,16 @@ enum Ended : int { no_store = 1, no_index, no_pipe, no_put, no_refresh, no_finis
   if (!store) ::_exit(no_store);
   const auto index = open_index(**store, by_word(), {.folder = folder});
   if (!index) ::_exit(no_index);
-  const auto tell = [&](Receipt receipt) {
+  const auto write_receipt = [&](Receipt receipt) {
     if (::write(pipe, &receipt, sizeof receipt) != sizeof receipt) ::_exit(no_pipe);
   };
   for (int i = first;; ++i) {
     if (!(*store)->put(full_record(i))) ::_exit(no_put);
-    tell({i, false});
+    write_receipt({i, false});
     if (i % 3 == 0 && !(*index)->refresh()) ::_exit(no_refresh);
     if (i % 2 != 0) continue;
     if (!(*store)->finish("job-" + std::to_string(i), full_outcome())) ::_exit(no_finish);
-    tell({i, true});
+    write_receipt({i, true});
     if (i % 10 != 0) continue;
     auto passing = full_record(i);
     passing.id = "passing";

@@ -25,7 +25,7 @@ struct CountsEnds {
   std::int64_t ended = 0;
 
   void learn(const FinishedJob&) { ++ended; }
-  Prediction operator()(const Entering&) {
+  Prediction operator()(const EnteringJob&) {
     asked.push_back(ended);
     return Prediction{FractionalSeconds(1)};
   }

@@ -164,8 +164,8 @@ FakeAnswer like_llama_server(FakeModel model, std::size_t context_bytes) {
 FakeAnswer like_old_ollama(FakeModel model) {
   return [model = std::move(model)](const FakeCall& call) {
     const bool canary = !only_choice(call.schema).empty();
-    const std::string said = canary ? R"({"word": "blue"})" : model(call);
-    return chat_reply("Sure! Here it is:\n```json\n" + said + "\n```\nAnything else?");
+    const std::string answer = canary ? R"({"word": "blue"})" : model(call);
+    return chat_reply("Sure! Here it is:\n```json\n" + answer + "\n```\nAnything else?");
   };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A chat server on loopback that behaves as it is told: like vLLM, llama-server, an old Ollama, a
+/// A chat server on loopback that behaves as configured: like vLLM, llama-server, an old Ollama, a
 /// hosted gateway (docs/llm.md), or badly.
 
 #include <chrono>

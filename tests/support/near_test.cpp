@@ -13,7 +13,7 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-std::string told(const Nearness& nearness) {
+std::string shown(const Nearness& nearness) {
   std::ostringstream out;
   out << nearness;
   return out.str();
@@ -77,10 +77,10 @@ TEST_CASE("near: no number is near nothing, and infinity near itself") {
   CHECK_FALSE(near(std::nullopt, 0, 0.1, 0.1));
 }
 
-TEST_CASE("near: a failure tells value, what was wanted and what was allowed") {
-  CHECK(told(near(2.5, 2, 0.05, 0)) == "2.5, wanted 2, at most 0.1 off");
-  CHECK(told(near(std::nullopt, 2, 0, 0.5)) == "nothing, wanted 2, at most 0.5 off");
-  CHECK(told(near(2, 2, 0.5, 0)) ==
+TEST_CASE("near: a failure prints value, what was wanted and what was allowed") {
+  CHECK(shown(near(2.5, 2, 0.05, 0)) == "2.5, wanted 2, at most 0.1 off");
+  CHECK(shown(near(std::nullopt, 2, 0, 0.5)) == "nothing, wanted 2, at most 0.5 off");
+  CHECK(shown(near(2, 2, 0.5, 0)) ==
         "2, wanted 2, at most 1 off (too much: half of the value would be near too)");
 }
 

@@ -45,7 +45,7 @@ void PlainCluster::leave(JobId id) {
   ended_.push_back(id);
 }
 
-/// To the policy it has ended; it comes back a minute later and begins anew.
+/// To the policy it has ended; it comes back a minute later and restarts.
 void PlainCluster::lose(JobId id) {
   Submission again = runs_.at(id).what;
   coming_.push({now_ + Seconds(60), ++pushed_, again});
@@ -85,16 +85,16 @@ void PlainCluster::enter_due() {
 
 void PlainCluster::enter(const Submission& what) {
   const JobId id{entered_++};
-  const Prediction foretold = brain_.estimator({what.job, now_});
+  const Prediction prediction = brain_.estimator({what.job, now_});
   JobInfo& job = jobs_[id];
   job.id = what.job.id;
   job.user = what.job.user;
   job.gpus = what.job.gpus;
   job.submit = what.job.submit;
   job.entered = now_;
-  job.estimate = job.expected = foretold.run_time;
-  job.distribution = foretold.distribution;
-  job.advised = foretold.advised;
+  job.estimate = job.expected = prediction.run_time;
+  job.distribution = prediction.distribution;
+  job.advised = prediction.advised;
   job.profile = what.job.profile;
   runs_[id] = {what, what.run_time, 0};
   ++here_;

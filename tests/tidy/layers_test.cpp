@@ -43,7 +43,7 @@ Tree declared(const std::string& line) {
   return tree;
 }
 
-std::string found_in(const Tree& tree) { return told(check_layers(tree)); }
+std::string found_in(const Tree& tree) { return listed(check_layers(tree)); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ TEST_CASE("modules are read from CMakeLists.txt with the modules that they link"
   CHECK(found_in(good_tree()).empty());
 }
 
-TEST_CASE("layers are told from the lowest up, with the number of includes") {
+TEST_CASE("layers are listed from the lowest up, with the number of includes") {
   CHECK(layers_text(good_tree()) ==
         "layer 0\n  base\n"
         "layer 1\n  core -> base (1)\n"

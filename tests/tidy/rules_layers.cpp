@@ -34,7 +34,7 @@ constexpr std::array arrows{
     // What uses the parts for a purpose.
     Arrows{"settings", "llm", "the keys of a model's table are those that llm reads"},
     Arrows{"study", "*", "runs everything in experiments"},
-    Arrows{"evaluation_report", "*", "tells what the experiments found"},
+    Arrows{"evaluation_report", "*", "reports what the experiments found"},
     Arrows{"service", "*", "the use cases of the product"},
     Arrows{"http", "*", "offers the service"},
     Arrows{"face", "*", "offers the product to C and Python"},

@@ -20,7 +20,7 @@ std::string state_in(const std::string& code) {
 }
 
 std::string clocks_in(const std::string& code) {
-  return told(check_clocks(file("src/core/a.cpp", code)));
+  return listed(check_clocks(file("src/core/a.cpp", code)));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("what only looks like a variable is none") {
 
 TEST_CASE("state is a finding below src and include, not in programs or tests") {
   const auto in = [](const std::string& path) {
-    return told(check_static_state(file(path, "\nint calls = 0;\n")));
+    return listed(check_static_state(file(path, "\nint calls = 0;\n")));
   };
   CHECK(in("src/core/a.cpp") == "2: state that all threads share: calls\n");
   CHECK(in("include/schedmate/a.hpp") == "2: state that all threads share: calls\n");

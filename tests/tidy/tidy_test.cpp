@@ -14,7 +14,7 @@ namespace {
 std::string function_of(int lines) { return "int f() {\n" + repeat("  g();\n", lines - 2) + "}\n"; }
 
 std::string banned_in(const std::string& code) {
-  return told(check_banned_words(file("src/core/a.cpp", code)));
+  return listed(check_banned_words(file("src/core/a.cpp", code)));
 }
 
 }  // namespace
@@ -71,7 +71,8 @@ TEST_CASE("functions are found with their length and parameters") {
 TEST_CASE(
     "a header may not include a library that is slow to compile, a public header none at all") {
   const auto header = file("src/report/a.hpp", "#pragma once\n#include <nlohmann/json.hpp>\n");
-  CHECK(told(check_libraries(header)) == "2: a header includes the library <nlohmann/json.hpp>\n");
+  CHECK(listed(check_libraries(header)) ==
+        "2: a header includes the library <nlohmann/json.hpp>\n");
   CHECK(check_libraries(file("src/report/a.cpp", header.text)).empty());
   const std::string declares = "#include <nlohmann/json_fwd.hpp>\n";
   CHECK(check_libraries(file("src/report/a.hpp", declares)).empty());
@@ -83,7 +84,7 @@ TEST_CASE(
 
 TEST_CASE("sizes over the limits are found, at the limits not") {
   const auto sizes = [](const std::string& path, const std::string& text) {
-    return told(check_sizes(file(path, text), Limits{}));
+    return listed(check_sizes(file(path, text), Limits{}));
   };
   CHECK(sizes("a.hpp", repeat("\n", 200)).empty());
   CHECK(sizes("a.hpp", repeat("\n", 201)) == "0: lines: 201, limit 200\n");
@@ -124,31 +125,31 @@ TEST_CASE("C++ files and scripts begin with their licence") {
   CHECK(check_licence_line(file("a.cpp", "// " + name)).empty());
   CHECK(check_licence_line(file("a.sh", "#!/bin/sh\n# " + name)).empty());
   CHECK(check_licence_line(file("a.md", "text\n")).empty());
-  CHECK(told(check_licence_line(file("a.hpp", "#pragma once\n"))) == "1: no licence line\n");
-  CHECK(told(check_licence_line(file("a", "#!/bin/sh\n"))) == "2: no licence line\n");
+  CHECK(listed(check_licence_line(file("a.hpp", "#pragma once\n"))) == "1: no licence line\n");
+  CHECK(listed(check_licence_line(file("a", "#!/bin/sh\n"))) == "2: no licence line\n");
 }
 
 TEST_CASE("leftover notes are found in every text") {
   const std::string note = std::string("TO") + "DO";
-  CHECK(told(check_leftovers(file("a.md", "a\n" + note + ": b\n"))) ==
+  CHECK(listed(check_leftovers(file("a.md", "a\n" + note + ": b\n"))) ==
         "2: leftover note: " + note + "\n");
   CHECK(check_leftovers(file("a.sh", "mktemp x." + std::string(6, 'X') + "\n")).empty());
 }
 
 TEST_CASE("paths of one machine and registry hosts are found") {
   const auto path = std::string("/ho") + "me/ann/data";
-  CHECK(told(check_places(file("a.md", "see `" + path + "`"))) ==
+  CHECK(listed(check_places(file("a.md", "see `" + path + "`"))) ==
         "1: a path of one machine: " + path + "\n");
   CHECK(check_places(file("a.md", "src" + path + " is relative")).empty());
   const auto host = std::string("files.py") + "pi.org";
-  CHECK(told(check_places(file("a.sh", "curl https://" + host + "/x"))) ==
+  CHECK(listed(check_places(file("a.sh", "curl https://" + host + "/x"))) ==
         "1: the host name of a package registry: " + host + "\n");
 }
 
 TEST_CASE("a test that reads shared data without saying so is found") {
   const std::string place = "/../sha" + std::string("red/data/");
   const auto in = [](const std::string& path, const std::string& text) {
-    return told(check_shared_data(file(path, text)));
+    return listed(check_shared_data(file(path, text)));
   };
   const std::string found = "1: a way to data that not every machine has: " + place.substr(1, 9);
   CHECK(in("src/trace/a_test.cpp", "auto a = ROOT \"" + place + "\";\n") == found + "\n");
@@ -178,7 +179,7 @@ TEST_CASE("a folder of src with too many sources is found, tests not counted") {
   }
   CHECK(check_rooms(tree, Limits{}).empty());
   tree.files.push_back(file("src/log/ask/more.cpp", ""));
-  CHECK(told(check_rooms(tree, Limits{})) == "0: 46 sources, limit 45\n");
+  CHECK(listed(check_rooms(tree, Limits{})) == "0: 46 sources, limit 45\n");
 }
 
 TEST_CASE("the programs together have few lines") {
@@ -187,12 +188,12 @@ TEST_CASE("the programs together have few lines") {
             ""};
   CHECK(check_programs(tree, Limits{}).empty());
   tree.files.push_back(file("apps/c.cpp", "\n"));
-  CHECK(told(check_programs(tree, Limits{})) == "0: 4501 lines, limit 4500\n");
+  CHECK(listed(check_programs(tree, Limits{})) == "0: 4501 lines, limit 4500\n");
 }
 
 TEST_CASE("what a comment or a page cites is a file of the tree") {
   const auto cites = [](const std::string& path, const std::string& text) {
-    return told(check_citations({{file(path, text), file("docs/formats/lucid.md", "")}, ""}));
+    return listed(check_citations({{file(path, text), file("docs/formats/lucid.md", "")}, ""}));
   };
   const std::string page = "lu" + std::string("cid.md");
   const std::string no_page = "1: cites a page that is not here: " + page + "\n";
@@ -215,7 +216,7 @@ TEST_CASE("a link to a file that is not there is found") {
       {file("README.md", "[a](docs/a.md#x) [b](https://b) [c](docs) [d](#d)\n[e](e.md)\n"),
        file("docs/a.md", "[up](../README.md)\n```\n[no](no.md)\n```\n[out](../../x)\n")},
       ""};
-  CHECK(told(check_links(tree)) ==
+  CHECK(listed(check_links(tree)) ==
         "2: the link leads nowhere: e.md\n5: the link leads nowhere: ../../x\n");
 }
 
@@ -224,7 +225,7 @@ TEST_CASE("each row of a table is documented and tested") {
              file("src/trace/formats.def", "FORMAT(swf, \"x\")\n"),
              file("src/policy/estimators.def", "ESTIMATOR(limit, \"x\")\n")},
             ""};
-  CHECK(told(check_table_rows(tree)) ==
+  CHECK(listed(check_table_rows(tree)) ==
         "2: sjf is not documented\n2: sjf is not tested\n1: swf is not documented\n"
         "1: swf is not tested\n1: limit is not documented\n1: limit is not tested\n");
   tree.files.push_back(file("docs/a.md", "`sjf`, `limit`"));
@@ -232,7 +233,7 @@ TEST_CASE("each row of a table is documented and tested") {
   tree.files.push_back(file("tests/scenarios/a.scn", "policy sjf\n"));
   tree.files.push_back(file("tests/fixtures/traces/swf_broken.swf", "1\n"));
   tree.files.push_back(file("src/policy/a_test.cpp", "make(\"limit:2\")\n"));
-  CHECK(told(check_table_rows(tree)) == "1: swf is not tested\n");
+  CHECK(listed(check_table_rows(tree)) == "1: swf is not tested\n");
   tree.files.push_back(file("tests/fixtures/traces/swf.swf", "1\n"));
   CHECK(check_table_rows(tree).empty());
 }
@@ -241,7 +242,7 @@ TEST_CASE("a variant is documented and tested under its whole name") {
   Tree tree{{file("src/policy/policies.def", "VARIANT(\"sjf+sm\", sjf, \"x=1\", \"x\")\n"),
              file("docs/a.md", "`sjf`"), file("src/policy/a_test.cpp", "sjf\n")},
             ""};
-  CHECK(told(check_table_rows(tree)) == "1: sjf+sm is not documented\n1: sjf+sm is not tested\n");
+  CHECK(listed(check_table_rows(tree)) == "1: sjf+sm is not documented\n1: sjf+sm is not tested\n");
   tree.files.push_back(file("docs/b.md", "`sjf+sm`"));
   tree.files.push_back(file("src/policy/b_test.cpp", "make(\"sjf+sm\")\n"));
   CHECK(check_table_rows(tree).empty());
@@ -252,7 +253,7 @@ TEST_CASE("a word in running text does not document a row") {
       {file("src/policy/estimators.def", "ESTIMATOR(limit, \"x\")\n"),
        file("docs/a.md", "the limit of `limits`"), file("src/policy/a_test.cpp", "limit\n")},
       ""};
-  CHECK(told(check_table_rows(tree)) == "1: limit is not documented\n");
+  CHECK(listed(check_table_rows(tree)) == "1: limit is not documented\n");
 }
 
 TEST_CASE("sources and scenarios outside the build are found") {
@@ -283,7 +284,7 @@ TEST_CASE("two headers may not give one name of a namespace to two types") {
   const Tree twice{{in("src/a/x.hpp", "schedmate", "struct Sample {"),
                     in("src/b/y.hpp", "schedmate", "class Sample final {")},
                    ""};
-  CHECK(told(check_type_names(twice)) == "2: schedmate::Sample is also in src/a/x.hpp\n");
+  CHECK(listed(check_type_names(twice)) == "2: schedmate::Sample is also in src/a/x.hpp\n");
   const Tree apart{{in("src/a/x.hpp", "schedmate", "struct Sample {"),
                     in("src/b/y.hpp", "schedmate::python", "struct Sample {"),
                     in("src/c/z.hpp", "schedmate", "struct Sample;")},
@@ -299,7 +300,7 @@ TEST_CASE("two headers may not give one name of a namespace to two types") {
 
 TEST_CASE("a public header says what it promises, in 30 to 45 comment lines of a hundred") {
   const auto found_in = [](int code, int comments) {
-    return told(check_header_comments(
+    return listed(check_header_comments(
         file("include/schedmate/a.hpp",
              repeat("void f();\n\n", code) + repeat("  /// What f does.\n", comments)),
         Limits()));
@@ -316,7 +317,7 @@ TEST_CASE("a public header says what it promises, in 30 to 45 comment lines of a
 
 TEST_CASE("TOML is read in one place, and users' configs in another") {
   const auto found_in = [](const char* path) {
-    return told(check_toml_readers(file(path, "\n#include <toml++/toml.h>\n")));
+    return listed(check_toml_readers(file(path, "\n#include <toml++/toml.h>\n")));
   };
   CHECK(found_in("src/facts/a.cpp") == "2: reads TOML by hand\n");
   CHECK(found_in("src/facts/a_test.cpp").empty());

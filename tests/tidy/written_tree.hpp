@@ -22,7 +22,7 @@ inline std::string repeat(const std::string& text, int times) {
 }
 
 /// "line: what" of each finding, one a line.
-inline std::string told(const Findings& findings) {
+inline std::string listed(const Findings& findings) {
   std::string all;
   for (const auto& finding : findings) {
     all += std::to_string(finding.line) + ": " + finding.what + "\n";

@@ -30,10 +30,10 @@ std::string of_total(double value, const std::optional<double>& total) {
 }
 
 /// The distinct line that holds a text which a reader has shortened.
-std::vector<KeptLine> lines_with(const LogIndex& index, const std::vector<std::string>& texts) {
-  std::vector<KeptLine> lines;
+std::vector<IndexedLine> lines_with(const LogIndex& index, const std::vector<std::string>& texts) {
+  std::vector<IndexedLine> lines;
   for (const auto& text : texts)
-    for (const Utterance& each : index.said)
+    for (const DistinctLine& each : index.distinct_lines)
       if (!text.empty() && each.last.text.contains(std::string_view(text).substr(0, 120))) {
         lines.push_back(each.last);
         break;
@@ -75,12 +75,12 @@ std::string loss(const Progress& progress) {
   return text;
 }
 
-/// What `tell` makes of the progress, with the line it stands on.
-LogAnswer by_progress(const LogKnowledge& knowledge, std::string (*tell)(const Progress&)) {
+/// What `text_of` makes of the progress, with the line it stands on.
+LogAnswer by_progress(const LogKnowledge& knowledge, std::string (*text_of)(const Progress&)) {
   const auto progress = knowledge.progress();
   if (!progress) return {};
   LogAnswer answer;
-  answer.text = tell(*progress);
+  answer.text = text_of(*progress);
   if (!answer.text.empty()) answer.lines = lines_with(knowledge.index, progress->evidence);
   return answer;
 }
@@ -102,15 +102,15 @@ LogAnswer failure(const LogKnowledge& knowledge) {
 /// Lines that hold one of the words and, where wanted, a number.
 LogAnswer mentions(const LogIndex& index, Names words, bool with_number) {
   LogAnswer answer;
-  std::vector<const Utterance*> found;
-  for (const Utterance& each : index.said) {
+  std::vector<const DistinctLine*> found;
+  for (const DistinctLine& each : index.distinct_lines) {
     const bool numbered = each.last.text.find_first_of("0123456789") != std::string::npos;
     if ((numbered || !with_number) && has_any(lower_case(each.last.text), words))
       found.push_back(&each);
   }
   std::ranges::stable_sort(found, std::greater(),
                            [](const auto* each) { return each->last.number; });
-  for (const Utterance* each : found) {
+  for (const DistinctLine* each : found) {
     if (answer.lines.size() == most_lines) break;
     answer.lines.push_back(each->last);
   }
@@ -122,7 +122,7 @@ LogAnswer checkpoints(const LogKnowledge& knowledge) {
                          {"checkpoint", "ckpt", "saving model", "saved model", "snapshot",
                           "save to", "saving to", "model saved", "saved to", "saving weights"},
                          false);
-  std::erase_if(answer.lines, [](const KeptLine& line) {
+  std::erase_if(answer.lines, [](const IndexedLine& line) {
     return has_any(
         lower_case(line.text),
         {"loading", "load ", "loaded", "restor", "resum", "no checkpoint", "not found", "load_",
@@ -222,25 +222,25 @@ std::vector<std::string> stems_of(std::string_view text) {
 
 }  // namespace
 
-std::vector<KeptLine> best_lines(std::string_view question, const LogIndex& index,
-                                 std::size_t count) {
+std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& index,
+                                    std::size_t count) {
   constexpr double k1 = 1.2;
   constexpr double b = 0.5;
   auto asked = stems_of(question);
   std::erase_if(asked, [](const std::string& word) { return is_common(word); });
-  std::vector<std::map<std::string, int>> found(index.said.size());
+  std::vector<std::map<std::string, int>> found(index.distinct_lines.size());
   std::map<std::string, double> lines_with;
   double length = 0;
   std::vector<double> lengths;
-  for (std::size_t i = 0; i < index.said.size(); ++i) {
-    const auto words = stems_of(index.said[i].last.text);
+  for (std::size_t i = 0; i < index.distinct_lines.size(); ++i) {
+    const auto words = stems_of(index.distinct_lines[i].last.text);
     lengths.push_back(static_cast<double>(words.size()));
     length += lengths.back();
     for (const auto& word : words)
       if (std::ranges::find(asked, word) != asked.end() && ++found[i][word] == 1)
         lines_with[word] += 1;
   }
-  const auto total = static_cast<double>(index.said.size());
+  const auto total = static_cast<double>(index.distinct_lines.size());
   const double usual = std::max(1.0, length / std::max(1.0, total));
   std::vector<std::pair<double, std::size_t>> scored;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -253,10 +253,10 @@ std::vector<KeptLine> best_lines(std::string_view question, const LogIndex& inde
     if (score > 0) scored.emplace_back(-score, i);
   }
   std::ranges::stable_sort(scored, {}, &std::pair<double, std::size_t>::first);
-  std::vector<KeptLine> best;
+  std::vector<IndexedLine> best;
   for (const auto& [score, i] : scored) {
     if (best.size() == count) break;
-    best.push_back(index.said[i].last);
+    best.push_back(index.distinct_lines[i].last);
   }
   return best;
 }

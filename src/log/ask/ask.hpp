@@ -19,9 +19,9 @@ namespace schedmate {
 
 struct LogAnswer {
   std::string question;
-  std::string text;             ///< "" where only lines can be given
-  std::vector<KeptLine> lines;  ///< the best first
-  std::string by;               ///< "speed", "failure", ..., or "words"
+  std::string text;                ///< "" where only lines can be given
+  std::vector<IndexedLine> lines;  ///< the best first
+  std::string by;                  ///< "speed", "failure", ..., or "words"
 };
 
 /// What is known of a log beside its lines; each is made when a question needs it.
@@ -35,7 +35,7 @@ struct LogKnowledge {
 [[nodiscard]] std::vector<LogAnswer> answer(std::string_view text, const LogKnowledge& knowledge);
 
 /// The lines that fit the words of a question best, at most `count`.
-[[nodiscard]] std::vector<KeptLine> best_lines(std::string_view question, const LogIndex& index,
-                                               std::size_t count);
+[[nodiscard]] std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& index,
+                                                  std::size_t count);
 
 }  // namespace schedmate

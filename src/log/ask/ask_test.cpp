@@ -9,8 +9,8 @@ namespace {
 LogIndex index_of(const std::vector<std::string>& lines) {
   LogIndex index;
   for (const auto& text : lines) {
-    const KeptLine line{++index.lines, text};
-    index.said.push_back({index.lines, 1, line, line});
+    const IndexedLine line{++index.lines, text};
+    index.distinct_lines.push_back({index.lines, 1, line, line});
   }
   return index;
 }
@@ -85,7 +85,7 @@ TEST_CASE("settings and memory are found by their words") {
   CHECK(asked("how much memory does it take?").lines.at(0).number == 3);
 }
 
-TEST_CASE("any other question gets the lines that fit its words, or is told that none does") {
+TEST_CASE("any other question gets the lines that fit its words, or the answer that none does") {
   CHECK(asked("shards").lines.at(0).number == 2);
   CHECK(asked("shards").by == "words");
   CHECK(asked("kangaroo").text == "no line of the log fits the words");

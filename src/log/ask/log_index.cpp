@@ -21,7 +21,7 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_kept_text = 300;
+constexpr std::size_t most_indexed_text = 300;
 
 class Indexer {
  public:
@@ -40,21 +40,22 @@ class Indexer {
   void add_state(std::uint64_t number, std::string_view state) {
     if (state.empty()) return;
     const auto hash = template_hash(state);
-    const auto text = state.substr(0, most_kept_text);
+    const auto text = state.substr(0, most_indexed_text);
     const auto found = at_.find(hash);
     if (found != at_.end()) {
-      Utterance& known = index_.said[found->second];
+      DistinctLine& known = index_.distinct_lines[found->second];
       ++known.count;
       known.last.number = number;
       known.last.text.assign(text);
       return;
     }
-    if (index_.said.size() == LogIndex::most) {
+    if (index_.distinct_lines.size() == LogIndex::most) {
       ++index_.lost;
       return;
     }
-    at_.emplace(hash, index_.said.size());
-    index_.said.push_back({hash, 1, {number, std::string(text)}, {number, std::string(text)}});
+    at_.emplace(hash, index_.distinct_lines.size());
+    index_.distinct_lines.push_back(
+        {hash, 1, {number, std::string(text)}, {number, std::string(text)}});
   }
 
   LogIndex index_;
@@ -91,9 +92,9 @@ std::string printable(std::string_view text) {
       .get<std::string>();
 }
 
-IndexJson json_of(const KeptLine& line) { return {line.number, printable(line.text)}; }
+IndexJson json_of(const IndexedLine& line) { return {line.number, printable(line.text)}; }
 
-KeptLine line_of(const IndexJson& json) {
+IndexedLine line_of(const IndexJson& json) {
   return {json.at(0).get<std::uint64_t>(), json.at(1).get<std::string>()};
 }
 
@@ -102,7 +103,7 @@ std::string index_text(const FileMark& mark, const LogIndex& index) {
                     {"bytes", mark.bytes},       {"inode", mark.inode},
                     {"mtime_ns", mark.mtime_ns}, {"lines", index.lines},
                     {"lost", index.lost},        {"said", IndexJson::array()}};
-  for (const Utterance& each : index.said)
+  for (const DistinctLine& each : index.distinct_lines)
     json["said"].push_back({each.hash, each.count, json_of(each.first), json_of(each.last)});
   return json.dump();
 }
@@ -117,8 +118,9 @@ std::optional<LogIndex> read_index(const std::string& text, const FileMark& mark
     index.lines = json.at("lines");
     index.lost = json.at("lost");
     for (const IndexJson& each : json.at("said"))
-      index.said.push_back({each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>(),
-                            line_of(each.at(2)), line_of(each.at(3))});
+      index.distinct_lines.push_back({each.at(0).get<std::uint64_t>(),
+                                      each.at(1).get<std::uint64_t>(), line_of(each.at(2)),
+                                      line_of(each.at(3))});
     return index;
   } catch (const IndexJson::exception&) {
     return std::nullopt;
@@ -133,7 +135,8 @@ void forget_oldest(const fs::path& folder) {
     if (each->path().extension() == ".json")
       files.emplace_back(fs::last_write_time(each->path(), error), each->path());
   std::ranges::sort(files);
-  for (std::size_t i = 0; i + most_kept < files.size(); ++i) fs::remove(files[i].second, error);
+  for (std::size_t i = 0; i + most_cached_indexes < files.size(); ++i)
+    fs::remove(files[i].second, error);
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ Result<FileMark> mark_of(const std::string& path) {
                   status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec};
 }
 
-Result<LogIndex> kept_index(const std::string& path, const std::string& folder) {
+Result<LogIndex> cached_index(const std::string& path, const std::string& folder) {
   auto mark = mark_of(path);
   if (!mark) return tl::unexpected(mark.error());
   mark->path = printable(mark->path);

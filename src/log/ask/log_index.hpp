@@ -12,16 +12,16 @@
 
 namespace schedmate {
 
-struct KeptLine {
+struct IndexedLine {
   std::uint64_t number = 0;  ///< 1-based
   std::string text;          ///< without escapes, at most 300 characters
 };
 
 /// All lines of one template.
-struct Utterance {
+struct DistinctLine {
   std::uint64_t hash = 0;
   std::uint64_t count = 0;
-  KeptLine first, last;
+  IndexedLine first, last;
 };
 
 struct LogIndex {
@@ -29,7 +29,7 @@ struct LogIndex {
   static constexpr std::size_t most = 20'000;
 
   std::uint64_t lines = 0, lost = 0;
-  std::vector<Utterance> said;  ///< in the order of their first lines
+  std::vector<DistinctLine> distinct_lines;  ///< in the order of their first lines
 };
 
 /// Reads the whole file once. Errors: those of opening it; what could be read before a damaged end
@@ -46,8 +46,9 @@ struct FileMark {
 [[nodiscard]] Result<FileMark> mark_of(const std::string& path);
 
 /// The index kept in `folder` while the file is as it was, else a new one, which is kept. At most
-/// `most_kept` logs are, the oldest goes first. A folder that cannot be written costs only time.
-inline constexpr std::size_t most_kept = 64;
-[[nodiscard]] Result<LogIndex> kept_index(const std::string& path, const std::string& folder);
+/// `most_cached_indexes` logs are, the oldest goes first. A folder that cannot be written costs
+/// only time.
+inline constexpr std::size_t most_cached_indexes = 64;
+[[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder);
 
 }  // namespace schedmate

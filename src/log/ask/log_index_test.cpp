@@ -28,11 +28,11 @@ TEST_CASE("lines of one template are one, with their first and last place") {
   const auto index = index_log(here.path() + "/a.log");
   REQUIRE(index);
   CHECK(index->lines == 1001);
-  REQUIRE(index->said.size() == 2);
-  CHECK(index->said[1].count == 1000);
-  CHECK(index->said[1].first.number == 2);
-  CHECK(index->said[1].last.number == 1001);
-  CHECK(index->said[1].last.text == "step 1000 loss 0.1000");
+  REQUIRE(index->distinct_lines.size() == 2);
+  CHECK(index->distinct_lines[1].count == 1000);
+  CHECK(index->distinct_lines[1].first.number == 2);
+  CHECK(index->distinct_lines[1].last.number == 1001);
+  CHECK(index->distinct_lines[1].last.text == "step 1000 loss 0.1000");
 }
 
 TEST_CASE("a flood of templates is bounded, and what is lost is counted") {
@@ -47,8 +47,8 @@ TEST_CASE("a flood of templates is bounded, and what is lost is counted") {
   write(here.path() + "/a.log", text);
   const auto index = index_log(here.path() + "/a.log");
   REQUIRE(index);
-  CHECK(index->said.size() <= LogIndex::most);
-  CHECK(index->said.size() + index->lost >= LogIndex::most);
+  CHECK(index->distinct_lines.size() <= LogIndex::most);
+  CHECK(index->distinct_lines.size() + index->lost >= LogIndex::most);
 }
 
 TEST_CASE("an index is kept while the file is as it was") {
@@ -56,33 +56,33 @@ TEST_CASE("an index is kept while the file is as it was") {
   const std::string log = here.path() + "/a.log";
   const std::string folder = here.path() + "/kept";
   write(log, "one \xff\xfe\nstep 1\n");
-  const auto first = kept_index(log, folder);
+  const auto first = cached_index(log, folder);
   REQUIRE(first);
   REQUIRE(fs::directory_iterator(folder) != fs::directory_iterator());
   const auto file = fs::directory_iterator(folder)->path();
-  const auto again = kept_index(log, folder);
+  const auto again = cached_index(log, folder);
   REQUIRE(again);
   CHECK(again->lines == 2);
-  CHECK(again->said.size() == first->said.size());
+  CHECK(again->distinct_lines.size() == first->distinct_lines.size());
   write(log, "one\ntwo\nthree\n");
-  CHECK(kept_index(log, folder)->lines == 3);
-  write(file.string(), "{\"version\": 1");  // a damaged one is made anew
-  CHECK(kept_index(log, folder)->lines == 3);
-  CHECK(kept_index(log, "/dev/null/none")->lines == 3);
-  CHECK_FALSE(kept_index(here.path() + "/none.log", folder));
+  CHECK(cached_index(log, folder)->lines == 3);
+  write(file.string(), "{\"version\": 1");  // a damaged one is made again
+  CHECK(cached_index(log, folder)->lines == 3);
+  CHECK(cached_index(log, "/dev/null/none")->lines == 3);
+  CHECK_FALSE(cached_index(here.path() + "/none.log", folder));
 }
 
 TEST_CASE("only so many logs are remembered") {
   const Scratch here;
   const std::string folder = here.path() + "/kept";
-  for (std::size_t i = 0; i < most_kept + 3; ++i) {
+  for (std::size_t i = 0; i < most_cached_indexes + 3; ++i) {
     const auto log = fmt::format("{}/{}.log", here.path(), i);
     write(log, "line\n");
-    REQUIRE(kept_index(log, folder));
+    REQUIRE(cached_index(log, folder));
   }
   std::size_t files = 0;
   for (const auto& each : fs::directory_iterator(folder)) files += each.is_regular_file() ? 1 : 0;
-  CHECK(files == most_kept);
+  CHECK(files == most_cached_indexes);
 }
 
 }  // namespace

@@ -76,13 +76,13 @@ void apply_caps(const CapCase& what, const RecommendationCaps& caps, Diagnosis& 
                           nodes, caps.nodes_per_hour));
 }
 
-std::optional<SeenBefore> seen_before(std::span<const PastFailure> past,
-                                      std::span<const std::string> allocation,
-                                      const Caller& caller) {
+std::optional<EarlierOccurrences> seen_before(std::span<const PastFailure> past,
+                                              std::span<const std::string> allocation,
+                                              const Caller& caller) {
   if (past.empty()) return std::nullopt;
   constexpr std::size_t enough = 3;  ///< jobs, for what they have in common to mean something
   constexpr std::size_t most_ids = 10;
-  SeenBefore made;
+  EarlierOccurrences made;
   made.jobs = past.size();
   made.first = made.last = past.front().ended;
   std::set<std::string> users;

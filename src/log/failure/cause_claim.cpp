@@ -47,7 +47,7 @@ Component component_of(std::string_view name) {
   return held == all.end() ? Component::none : *held;
 }
 
-/// Whose code raised it, where the traceback tells.
+/// Whose code raised it, where the traceback shows it.
 std::string fault_of_frames(FailureClass verdict, RaisedIn raised) {
   if (verdict == FailureClass::framework && raised == RaisedIn::project)
     return "the exception was raised in the job's own code";
@@ -90,7 +90,7 @@ Result<ClaimWords> ClaimWords::load(const std::string& folder) {
 
 std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line) const {
   if (line.text.empty()) return fmt::format("line {} was not shown", claim.line);
-  if (line.verdict.kind == LineKind::progress) return "the cited line tells of progress";
+  if (line.verdict.kind == LineKind::progress) return "the cited line reports progress";
   if (line.verdict.kind == LineKind::failure && line.verdict.role == LineRole::teardown)
     return "the cited line is of the end, not of its cause";
   switch (claim.verdict) {
@@ -105,7 +105,7 @@ std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line)
     case FailureClass::framework:
     case FailureClass::user_script:
       for (const auto text : {line.text, line.root})
-        if (rows_->fits_any(text)) return "the line tells of an end from outside, or of a machine";
+        if (rows_->fits_any(text)) return "the line reports an end from outside, or of a machine";
       return fault_of_frames(claim.verdict, line.raised);
     case FailureClass::other:
       return "";

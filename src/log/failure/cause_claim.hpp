@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Whether the cited line bears out what somebody says of a failure (rules/claims.toml).
+/// Whether the cited line confirms what somebody says of a failure (rules/claims.toml).
 
 #include <memory>
 #include <schedmate/diagnosis.hpp>
 
-#include "log/failure/blame.hpp"
 #include "log/failure/classify.hpp"
+#include "log/failure/raised_in.hpp"
 
 namespace schedmate {
 
@@ -27,7 +27,7 @@ class ClaimWords {
   ClaimWords& operator=(ClaimWords&&) noexcept;
   ~ClaimWords();
 
-  /// "" when the line bears the claim out, else what is wrong with it.
+  /// "" when the line confirms the claim, else what is wrong with it.
   [[nodiscard]] std::string fault_of(const CauseClaim& claim, const CitedLine& line) const;
 
  private:

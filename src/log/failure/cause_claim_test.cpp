@@ -23,9 +23,9 @@ CauseClaim claim(FailureClass verdict, Component component = Component::none,
   return {verdict, component, line, "because"};
 }
 
-std::string fault(const CauseClaim& said, std::string_view line, LineVerdict verdict = {},
+std::string fault(const CauseClaim& claim, std::string_view line, LineVerdict verdict = {},
                   RaisedIn raised = RaisedIn::nowhere) {
-  return words().fault_of(said, {line, {}, verdict, raised});
+  return words().fault_of(claim, {line, {}, verdict, raised});
 }
 
 /// A job whose failure no rule knows, and somebody who speaks about it.
@@ -57,7 +57,7 @@ const std::string unknown =
 
 }  // namespace
 
-TEST_CASE("each test line of claims.toml bears out its own row") {
+TEST_CASE("each test line of claims.toml confirms its own row") {
   const toml::table table = toml::parse_file(SCHEDMATE_SOURCE_DIR "/rules/claims.toml");
   for (const auto& node : *table["claim"].as_array()) {
     const toml::table& row = *node.as_table();
@@ -170,17 +170,17 @@ TEST_CASE("what the rules know is not asked, nor a healthy log") {
   CHECK(job.asked == 1);
 }
 
-TEST_CASE("a witness goes before a model, whose words name no node") {
+TEST_CASE("a witness takes precedence over a model, whose words name no node") {
   ClaimCase job;
   job.answer = CauseClaim{FailureClass::infrastructure, Component::other, 2, "alpha is bad"};
   job.input.job = JobContext{};
   job.input.job->state = "FAILED";
   job.input.job->nodes = {"alpha"};
-  const Diagnosis told = job.diagnose(unknown);
-  CHECK(told.by == "scan/model");
-  CHECK(told.nodes.empty());
-  CHECK_FALSE(told.reason.contains("alpha"));
-  CHECK(told.recommendation == Recommendation::test_first);
+  const Diagnosis by_model = job.diagnose(unknown);
+  CHECK(by_model.by == "scan/model");
+  CHECK(by_model.nodes.empty());
+  CHECK_FALSE(by_model.reason.contains("alpha"));
+  CHECK(by_model.recommendation == Recommendation::test_first);
   job.input.job->state = "NODE_FAIL";
   const Diagnosis seen = job.diagnose(unknown);
   CHECK_MESSAGE(seen.by.starts_with("scan/model + "), seen.by);

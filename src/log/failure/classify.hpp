@@ -30,7 +30,7 @@ enum class LineMark : std::uint8_t {
   follows,     ///< "The above exception was the direct cause of the following exception:"
   ignores,     ///< "Exception ignored in: <...>": the next traceback did no harm
   announces,   ///< "Last error:": the next line says what happened
-  starts_run,  ///< a launcher or shell begins anew
+  starts_run,  ///< a launcher or shell restarts
 };
 
 struct LineVerdict {
@@ -48,7 +48,8 @@ using ClassifyLine = std::function<LineVerdict(std::string_view state)>;
 struct ClassifierInput {
   std::string rules{};                 ///< folder that adds rows, "" = none
   const Embedder* embedder = nullptr;  ///< of `embedding`; the classifier keeps a copy
-  /// Hears why a line could not be judged (a server that is away); such a line is `other`.
+  /// Called with the reason why a line could not be judged (a server that is away); such a line is
+  /// `other`.
   std::function<void(const Error&)> report{};
 };
 

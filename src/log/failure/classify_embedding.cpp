@@ -51,12 +51,12 @@ LineVerdict verdict_of(LineKind kind) {
 }
 
 /// The kind of the nearest text; `other` where nothing is near at all.
-template <class Likeness>
-LineVerdict nearest(const std::vector<CategoryText>& texts, const Likeness& likeness) {
+template <class Similarity>
+LineVerdict nearest(const std::vector<CategoryText>& texts, const Similarity& similarity) {
   double best = 0;
   LineKind kind = LineKind::other;
   for (const CategoryText& text : texts) {
-    const double near = likeness(text);
+    const double near = similarity(text);
     if (near > best) {
       best = near;
       kind = text.kind;

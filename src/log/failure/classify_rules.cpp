@@ -92,20 +92,20 @@ Result<LineRow> read_line_row(const RuleRow& from, Phrases& phrases) {
   return LineRow{*std::move(words), line, *verdict};
 }
 
-bool fits(const LineCondition& line, const Said& said, std::string_view body) {
+bool fits(const LineCondition& line, const PrefixedLine& prefixed, std::string_view body) {
   if (line.exception && !exception_name(body)) return false;
-  if (line.level == 'W' && said.level != 'W') return false;
-  if (line.level == 'E' && said.level != 'E' && said.level != 'F') return false;
+  if (line.level == 'W' && prefixed.level != 'W') return false;
+  if (line.level == 'E' && prefixed.level != 'E' && prefixed.level != 'F') return false;
   return line.numbers == 0 ||
          static_cast<std::size_t>(std::ranges::count(body, '#')) >= line.numbers;
 }
 
 LineVerdict judge(const Rules& rules, std::string_view state) {
-  const Said said = read_prefixes(state);
-  const std::string text = template_of(said.body);
+  const PrefixedLine prefixed = read_prefixes(state);
+  const std::string text = template_of(prefixed.body);
   const Found found = rules.phrases.find(text);
   for (const LineRow& row : rules.rows)
-    if (row.words.holds(found) && fits(row.line, said, text)) return row.verdict;
+    if (row.words.holds(found) && fits(row.line, prefixed, text)) return row.verdict;
   return {};
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("harmless lines with words of failure are no failures") {
   }
 }
 
-TEST_CASE("progress lines of unknown programs are told by their words and numbers") {
+TEST_CASE("progress lines of unknown programs are recognised by their words and numbers") {
   CHECK(kind_of("epoch 3 step 12 loss 0.52") == LineKind::progress);
   CHECK(kind_of(" 12%|##        | 3/30 [00:03<00:30, 1.02s/it]") == LineKind::progress);
   CHECK(kind_of("reading the list of files") == LineKind::other);
@@ -121,9 +121,11 @@ TEST_CASE("a dense embedder decides by cosine, and a server that is away is repo
       made.push_back(text.contains("rror") ? std::vector{1.F, 0.F} : std::vector{0.F, 1.F});
     return made;
   };
-  std::vector<Error> heard;
-  const auto classify = make_embedding_classifier(
-      {.embedder = &embedder, .report = [&heard](const Error& error) { heard.push_back(error); }});
+  std::vector<Error> reported;
+  const auto classify =
+      make_embedding_classifier({.embedder = &embedder, .report = [&reported](const Error& error) {
+                                   reported.push_back(error);
+                                 }});
   REQUIRE(classify);
   const std::size_t categories = texts;
   CHECK((*classify)("an Error came").kind == LineKind::failure);
@@ -131,8 +133,8 @@ TEST_CASE("a dense embedder decides by cosine, and a server that is away is repo
   CHECK(texts == categories + 1);
   away = true;
   CHECK((*classify)("another Error came").kind == LineKind::other);
-  REQUIRE(heard.size() == 1);
-  CHECK(heard.front().code == ErrorCode::unavailable);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported.front().code == ErrorCode::unavailable);
   CHECK_FALSE(make_embedding_classifier({.embedder = &embedder}));
   CHECK_FALSE(make_embedding_classifier({}));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From the logs of a job to a verdict: locate the line, read around it, let the rules decide, hear
-/// the witnesses.
+/// From the logs of a job to a verdict: locate the line, read around it, let the rules decide,
+/// consult the witnesses.
 
 #include <fmt/format.h>
 
@@ -26,14 +26,14 @@ constexpr std::size_t most_new = 20;
 constexpr std::string_view by_model = "/model";
 
 /// The lines around the root: its traceback, and what was said right after it.
-struct Around {
+struct LinesAround {
   std::vector<std::string> lines;  ///< owns what the frames show
   std::vector<Frame> frames;
   std::string context;
 };
 
-Result<Around> read_around(const std::string& path, const FailureLine& root) {
-  Around around;
+Result<LinesAround> read_around(const std::string& path, const FailureLine& root) {
+  LinesAround around;
   const auto floor = root.line > most_trace_lines ? root.line - most_trace_lines : 1;
   const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
   std::string scratch;
@@ -46,15 +46,16 @@ Result<Around> read_around(const std::string& path, const FailureLine& root) {
   for (std::size_t i = 0; i < around.lines.size(); ++i) {
     around.context.append(around.lines[i]).append("\n");
     if (from + i >= root.line) continue;
-    const Said said = read_prefixes(around.lines[i]);
-    if (root.rank >= 0 && said.rank >= 0 && said.rank != root.rank) continue;
+    const PrefixedLine line = read_prefixes(around.lines[i]);
+    if (root.rank >= 0 && line.rank >= 0 && line.rank != root.rank) continue;
     if (const auto frame = read_frame(around.lines[i])) around.frames.push_back(*frame);
   }
   return around;
 }
 
 /// Equal for the same failure of another job: no numbers, no paths but the last part.
-std::string fingerprint_of(const Diagnosis& made, const FailureLine& root, const Around& around) {
+std::string fingerprint_of(const Diagnosis& made, const FailureLine& root,
+                           const LinesAround& around) {
   constexpr std::size_t top = 3;
   std::string text(name_of(made.verdict));
   text += fmt::format("|{}", template_of(read_prefixes(root.text).body));
@@ -71,7 +72,7 @@ void add_evidence(const FailureLine& line, std::span<const std::string> paths, D
 }
 
 FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
-                          const Around& around) {
+                          const LinesAround& around) {
   const FailureCase what{root.text, around.context, raised_in(around.frames)};
   if (auto found = rules.judge(what)) return *std::move(found);
   return {.rule = "no rule",
@@ -95,24 +96,24 @@ void put(const FailureVerdict& verdict, Diagnosis& made) {
 }
 
 /// What the logs are judged with.
-struct Judges {
+struct DiagnosisTools {
   const DiagnoseInput& input;
   const FailureRules& rules;
   LineKinds& kinds;
 };
 
-Result<BlamedLine> fill(const Located& located, const Judges& judges, Diagnosis& made) {
-  const DiagnoseInput& input = judges.input;
+Result<CauseLine> fill(const Located& located, const DiagnosisTools& tools, Diagnosis& made) {
+  const DiagnoseInput& input = tools.input;
   const FailureLine& root = *located.root;
   const auto around = read_around(input.paths[root.file], root);
   if (!around) return tl::unexpected(around.error());
-  FailureVerdict verdict = verdict_of(judges.rules, root, *around);
+  FailureVerdict verdict = verdict_of(tools.rules, root, *around);
   if (input.reader && verdict.confidence < input.doubtful_below) {
-    const OpenFailure open{input, judges.kinds, input.paths[root.file], root.line,
+    const OpenFailure open{input, tools.kinds, input.paths[root.file], root.line,
                            raised_in(around->frames)};
-    auto told = read_open_cause(open, made.dropped);
-    if (!told) return tl::unexpected(told.error());
-    if (*told) verdict = (*std::move(told))->verdict;
+    auto model_cause = read_open_cause(open, made.dropped);
+    if (!model_cause) return tl::unexpected(model_cause.error());
+    if (*model_cause) verdict = (*std::move(model_cause))->verdict;
   }
   put(verdict, made);
   made.root_file = input.paths[root.file];
@@ -125,7 +126,7 @@ Result<BlamedLine> fill(const Located& located, const Judges& judges, Diagnosis&
   for (std::size_t i = 1; i < made.evidence.size(); ++i)
     if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
   made.fingerprint = fingerprint_of(made, root, *around);
-  return BlamedLine{root.text, root.rank, verdict.open};
+  return CauseLine{root.text, root.rank, verdict.open};
 }
 
 /// A model's word gives up no machine and names none; a witness may.
@@ -137,19 +138,19 @@ void restrain_model(Diagnosis& made) {
 }
 
 /// The log shows no failure, but the scheduler says that the job failed.
-Result<void> fill_unseen(const Judges& judges, Diagnosis& made) {
-  const auto& job = judges.input.job;
+Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
+  const auto& job = tools.input.job;
   const bool failed = job && (job->state.starts_with("FAILED") ||
                               (!job->exit_code.empty() && !job->exit_code.starts_with("0")));
-  if (!failed || !judges.input.reader || made.verdict != FailureClass::none) return {};
-  const std::string& path = judges.input.paths.back();
-  auto told = read_open_cause({judges.input, judges.kinds, path, {}}, made.dropped);
-  if (!told) return tl::unexpected(told.error());
-  if (!*told) return {};
-  put((*told)->verdict, made);
+  if (!failed || !tools.input.reader || made.verdict != FailureClass::none) return {};
+  const std::string& path = tools.input.paths.back();
+  auto model_cause = read_open_cause({tools.input, tools.kinds, path, {}}, made.dropped);
+  if (!model_cause) return tl::unexpected(model_cause.error());
+  if (!*model_cause) return {};
+  put((*model_cause)->verdict, made);
   made.root_file = path;
-  made.root_line = made.first_error_line = (*told)->line;
-  made.evidence.push_back({path, (*told)->line, (*told)->text, LineRole::cause});
+  made.root_line = made.first_error_line = (*model_cause)->line;
+  made.evidence.push_back({path, (*model_cause)->line, (*model_cause)->text, LineRole::cause});
   return {};
 }
 
@@ -201,16 +202,16 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   made.confidence = 0.8;
   made.reason = "no failure in the log";
   made.gpus = input.gpus;
-  const Judges judges{input, *rules, kinds};
-  BlamedLine line;
+  const DiagnosisTools tools{input, *rules, kinds};
+  CauseLine line;
   if (located->root) {
-    auto filled = fill(*located, judges, made);
+    auto filled = fill(*located, tools, made);
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
   }
   const WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(), input.rules};
-  if (auto done = hear_witnesses(what, line, made); !done) return tl::unexpected(done.error());
-  if (auto done = fill_unseen(judges, made); !done) return tl::unexpected(done.error());
+  if (auto done = consult_witnesses(what, line, made); !done) return tl::unexpected(done.error());
+  if (auto done = fill_unseen(tools, made); !done) return tl::unexpected(done.error());
   restrain_model(made);
   if (!input.good.empty()) {
     auto unseen =

@@ -67,7 +67,7 @@ TEST_CASE("the scheduler's state is a witness; nodes come from the allocation on
   CHECK(one.diagnose("[rank0]: NVML: GPU is lost\n").nodes == std::vector<std::string>{"a1"});
 }
 
-TEST_CASE("a state can tell what the log does not show") {
+TEST_CASE("a state can show what the log does not show") {
   DiagnosedLog one;
   one.job(R"({"state": "CANCELLED by 100"})");
   const auto made = one.diagnose("step 1 loss 2\n");

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json seen_of(const std::optional<SeenBefore>& seen) {
+Json seen_of(const std::optional<EarlierOccurrences>& seen) {
   if (!seen) return nullptr;
   return {{"jobs", seen->jobs},
           {"users", seen->users},

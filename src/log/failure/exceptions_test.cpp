@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "log/failure/blame.hpp"
+#include "log/failure/raised_in.hpp"
 
 namespace schedmate {
 

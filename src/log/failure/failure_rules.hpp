@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "log/failure/blame.hpp"
+#include "log/failure/raised_in.hpp"
 #include "log/witness/xid_table.hpp"
 
 namespace schedmate {

@@ -167,8 +167,8 @@ void FailureScan::add_exception(FailureLine at, Trace& trace) {
       return;
     }
     const auto name = exception_name(body_of(first)).value_or("");
-    const bool told_better = trace.chain == LineMark::handles && is_incidental(name);
-    FailureLine& lesser = told_better ? first : at;
+    const bool is_explained_by_next = trace.chain == LineMark::handles && is_incidental(name);
+    FailureLine& lesser = is_explained_by_next ? first : at;
     lesser.role = LineRole::cascade;
   }
   const auto outer = at.role == LineRole::cascade && !chained ? trace : Trace();

@@ -36,13 +36,13 @@ Result<const LocatorRow*> find_locator(std::string_view name) {
 }
 
 FailureLine failure_line(std::string_view state, const LineVerdict& verdict) {
-  const Said said = read_prefixes(state);
+  const PrefixedLine line = read_prefixes(state);
   FailureLine made;
   made.text = state.substr(0, most_state_text);
   made.role = verdict.role;
   made.weight = verdict.weight;
-  made.rank = said.rank;
-  made.time = said.time;
+  made.rank = line.rank;
+  made.time = line.time;
   return made;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t tail_lines = 200;
 constexpr std::uint64_t lines_after_cause = 49;
 constexpr std::size_t most_cited_text = 1000;
-constexpr std::size_t most_told_reason = 200;
+constexpr std::size_t most_reason_text = 200;
 constexpr double confidence = 0.5;
 
 Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint64_t> root) {
@@ -37,16 +37,16 @@ std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> ro
   return held == shown.lines.end() ? std::string_view() : std::string_view(held->text);
 }
 
-/// In its own words, but without numbers, paths and names: no node is blamed by hearsay.
+/// In its own words, but without numbers, paths and names: no node is blamed on a model's word.
 std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
-  std::string told = template_of(claim.reason.substr(0, most_told_reason));
+  std::string reason = template_of(claim.reason.substr(0, most_reason_text));
   if (input.job)
     for (const std::string& node : input.job->nodes)
-      for (auto at = told.find(node); !node.empty() && at != std::string::npos;
-           at = told.find(node))
-        told.replace(at, node.size(), "");
-  return fmt::format("a model's reading of line {}{}{}", claim.line, told.empty() ? "" : ": ",
-                     told);
+      for (auto at = reason.find(node); !node.empty() && at != std::string::npos;
+           at = reason.find(node))
+        reason.replace(at, node.size(), "");
+  return fmt::format("a model's reading of line {}{}{}", claim.line, reason.empty() ? "" : ": ",
+                     reason);
 }
 
 FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
@@ -59,14 +59,14 @@ FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
   made.recommendation = infrastructure ? Recommendation::test_first : Recommendation::notify;
   made.advice = "no rule knows this line; read it before anything is done";
   made.confidence = confidence;
-  made.open = true;  // a witness goes before a model
+  made.open = true;  // a witness takes precedence over a model
   return made;
 }
 
 }  // namespace
 
-Result<std::optional<ToldCause>> read_open_cause(const OpenFailure& failure,
-                                                 std::vector<std::string>& dropped) {
+Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
+                                                  std::vector<std::string>& dropped) {
   const auto shown = lines_around(failure.path, failure.root);
   if (!shown) return tl::unexpected(shown.error());
   const auto words = ClaimWords::load(failure.input.rules);
@@ -85,7 +85,7 @@ Result<std::optional<ToldCause>> read_open_cause(const OpenFailure& failure,
         fmt::format("{} by line {}: {}", name_of(claim->verdict), claim->line, fault));
     return std::nullopt;
   }
-  return ToldCause{verdict_of(*claim, failure.input), claim->line, std::string(line.text)};
+  return ModelCause{verdict_of(*claim, failure.input), claim->line, std::string(line.text)};
 }
 
 }  // namespace schedmate

@@ -7,8 +7,8 @@
 #include <schedmate/diagnosis.hpp>
 #include <string>
 
-#include "log/failure/blame.hpp"
 #include "log/failure/classify.hpp"
+#include "log/failure/raised_in.hpp"
 #include "log/lines/failure_verdict.hpp"
 
 namespace schedmate {
@@ -21,16 +21,16 @@ struct OpenFailure {
   RaisedIn raised = RaisedIn::nowhere;
 };
 
-struct ToldCause {
+struct ModelCause {
   FailureVerdict verdict;
   std::uint64_t line = 0;  ///< that was cited
   std::string text;
 };
 
 /// Asks the reader of `input` with the 200 lines around the root, or with the last ones where there
-/// is none. Nothing where it has no answer, or one that its line does not bear out: why is then in
+/// is none. Nothing where it has no answer, or one that its line does not confirm: why is then in
 /// `dropped`. Errors: those of reading the log and the rules.
-[[nodiscard]] Result<std::optional<ToldCause>> read_open_cause(const OpenFailure& failure,
-                                                               std::vector<std::string>& dropped);
+[[nodiscard]] Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
+                                                                std::vector<std::string>& dropped);
 
 }  // namespace schedmate

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t most_events = 8;
 
-/// A witness whose testimony was taken.
-struct Heard {
+/// A witness with what it reported.
+struct ConsultedWitness {
   const WitnessRow* row;
-  Testimony testimony;
+  WitnessReport report;
 };
 
 bool is_node_name(char c) {
@@ -33,7 +33,7 @@ bool mentions(std::string_view line, std::string_view node) {
 }
 
 /// Nodes of the allocation that the line is about: named in it, else that of its rank.
-std::vector<std::string> nodes_of(const JobContext& job, const BlamedLine& line) {
+std::vector<std::string> nodes_of(const JobContext& job, const CauseLine& line) {
   std::vector<std::string> nodes;
   for (const std::string& node : job.nodes)
     if (mentions(line.text, node)) nodes.push_back(node);
@@ -51,18 +51,19 @@ bool ended_badly(const std::optional<JobContext>& job) {
 }
 
 /// The most certain finding that says why a process ended.
-const Sighting* best_explanation(const std::vector<Heard>& heard) {
-  const Sighting* best = nullptr;
-  for (const Heard& each : heard)
-    for (const Sighting& finding : each.testimony.findings)
+const WitnessFinding* best_explanation(const std::vector<ConsultedWitness>& consulted) {
+  const WitnessFinding* best = nullptr;
+  for (const ConsultedWitness& each : consulted)
+    for (const WitnessFinding& finding : each.report.findings)
       if (finding.explains &&
           (best == nullptr || finding.means.confidence > best->means.confidence))
         best = &finding;
   return best;
 }
 
-void improve(const std::vector<Heard>& heard, const BlamedLine& line, Diagnosis& made) {
-  const Sighting* best = best_explanation(heard);
+void improve(const std::vector<ConsultedWitness>& consulted, const CauseLine& line,
+             Diagnosis& made) {
+  const WitnessFinding* best = best_explanation(consulted);
   if (best == nullptr) return;
   made.verdict = best->means.verdict;
   made.component = best->means.component;
@@ -75,20 +76,20 @@ void improve(const std::vector<Heard>& heard, const BlamedLine& line, Diagnosis&
   made.by += fmt::format("{}{}", line.open ? " + " : "/", best->means.rule);
 }
 
-Witness witness_of(const Heard& heard, const Diagnosis& made) {
-  Witness witness{std::string(heard.row->name),
-                  heard.testimony.asked,
-                  agrees(heard.testimony, made),
-                  heard.testimony.says,
+Witness witness_of(const ConsultedWitness& consulted, const Diagnosis& made) {
+  Witness witness{std::string(consulted.row->name),
+                  consulted.report.asked,
+                  agrees(consulted.report, made),
+                  consulted.report.says,
                   {}};
-  for (const Sighting& each : heard.testimony.findings)
+  for (const WitnessFinding& each : consulted.report.findings)
     if (witness.events.size() < most_events)
       witness.events.push_back({each.node, each.when, each.means.rule, each.text});
   return witness;
 }
 
 /// Of two actions of the vendor the one that trusts the machine less.
-bool goes_before(const FailureVerdict& a, const FailureVerdict& b) {
+bool takes_precedence(const FailureVerdict& a, const FailureVerdict& b) {
   const auto care = [](const FailureVerdict& each) {
     if (each.recommendation == Recommendation::restart_elsewhere) return 2;
     return each.recommendation == Recommendation::test_first ? 1 : 0;
@@ -96,16 +97,17 @@ bool goes_before(const FailureVerdict& a, const FailureVerdict& b) {
   return care(a) != care(b) ? care(a) > care(b) : a.confidence > b.confidence;
 }
 
-/// What bears out a fault of a machine: the vendor's action, and the nodes.
-void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, const BlamedLine& line,
-                   Diagnosis& made) {
-  const Sighting* decides = nullptr;
+/// What confirms a fault of a machine: the vendor's action, and the nodes.
+void take_findings(const std::vector<ConsultedWitness>& consulted, const WitnessCase& what,
+                   const CauseLine& line, Diagnosis& made) {
+  const WitnessFinding* decides = nullptr;
   bool state = false;
-  for (const Heard& each : heard) {
-    for (const Sighting& finding : each.testimony.findings) {
-      if (!stands_for(finding, made)) continue;
+  for (const ConsultedWitness& each : consulted) {
+    for (const WitnessFinding& finding : each.report.findings) {
+      if (!confirms(finding, made)) continue;
       state = state || finding.any_component;
-      if (finding.decides && (decides == nullptr || goes_before(finding.means, decides->means)))
+      if (finding.decides &&
+          (decides == nullptr || takes_precedence(finding.means, decides->means)))
         decides = &finding;
       if (!finding.node.empty() && std::ranges::find(made.nodes, finding.node) == made.nodes.end())
         made.nodes.push_back(finding.node);
@@ -120,20 +122,20 @@ void take_findings(const std::vector<Heard>& heard, const WitnessCase& what, con
 
 }  // namespace
 
-Result<void> hear_witnesses(const WitnessCase& what, const BlamedLine& line, Diagnosis& made) {
-  std::vector<Heard> heard;
+Result<void> consult_witnesses(const WitnessCase& what, const CauseLine& line, Diagnosis& made) {
+  std::vector<ConsultedWitness> consulted;
   for (const WitnessRow& row : witness_rows()) {
-    auto testimony = row.hear(what);
-    if (!testimony) return tl::unexpected(testimony.error());
-    heard.push_back({&row, *std::move(testimony)});
+    auto report = row.consult(what);
+    if (!report) return tl::unexpected(report.error());
+    consulted.push_back({&row, *std::move(report)});
   }
   const bool no_line = made.verdict == FailureClass::none;
-  if (line.open || (no_line && ended_badly(what.job))) improve(heard, line, made);
-  for (const Heard& each : heard) made.witnesses.push_back(witness_of(each, made));
+  if (line.open || (no_line && ended_badly(what.job))) improve(consulted, line, made);
+  for (const ConsultedWitness& each : consulted) made.witnesses.push_back(witness_of(each, made));
   const bool agreed = std::ranges::any_of(
       made.witnesses, [](const Witness& each) { return each.agrees.value_or(false); });
   if (made.verdict == FailureClass::infrastructure && agreed)
-    take_findings(heard, what, line, made);
+    take_findings(consulted, what, line, made);
   if (made.recommendation == Recommendation::restart_elsewhere && !agreed) {
     made.recommendation = Recommendation::test_first;
     made.advice += "; without a second witness no machine is given up";

@@ -89,7 +89,7 @@ TEST_CASE("every witness is named, those that were not asked as missing") {
   CHECK(made.recommendation == Recommendation::test_first);
 }
 
-TEST_CASE("a kernel's Xid bears a GPU fault out, decides what to do and names its node") {
+TEST_CASE("a kernel's Xid confirms a GPU fault, decides what to do and names its node") {
   const auto made = WitnessedLog().kernel(on_n2 + xid_79).diagnose(ecc);
   CHECK(witness(made, "kernel").agrees == true);
   CHECK(made.recommendation == Recommendation::restart_elsewhere);

@@ -19,9 +19,9 @@ bool is_embedded_word_char(char c) {
 /// Words with one space between; '#', '/' and '\'' of a template are words, and so is the level
 /// that the logger gave the line.
 std::string plain_words(std::string_view line) {
-  const Said said = read_prefixes(line);
-  std::string words = said.level == 'W' ? "warning " : said.level == 'E' ? "error " : "";
-  for (const char c : template_of(said.body.substr(0, most_embedded_text))) {
+  const PrefixedLine prefixed = read_prefixes(line);
+  std::string words = prefixed.level == 'W' ? "warning " : prefixed.level == 'E' ? "error " : "";
+  for (const char c : template_of(prefixed.body.substr(0, most_embedded_text))) {
     if (is_embedded_word_char(c))
       words += c;
     else if (c == '#' || c == '/' || c == '\'')

@@ -56,26 +56,26 @@ char level_of(std::string_view word) {
 /// Takes one prefix after the other off a line.
 class Prefixes {
  public:
-  explicit Prefixes(std::string_view text) { said_.body = said_.whole = text; }
+  explicit Prefixes(std::string_view text) { line_.body = line_.whole = text; }
 
-  Said read() {
+  PrefixedLine read() {
     for (int i = 0; i < 12; ++i)
       if (!take_one()) break;
-    if (!said_.time && take_later_stamp())
+    if (!line_.time && take_later_stamp())
       for (int i = 0; i < 6; ++i)
         if (!take_one()) break;
-    return said_;
+    return line_;
   }
 
  private:
   bool take_one() {
-    const auto before = said_.body;
+    const auto before = line_.body;
     auto rest = before;
     while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\t')) rest.remove_prefix(1);
     if (any_) skip_separators(rest);
     const bool took = take_stamp(rest) || take_rank(rest) || take_group(rest) || take_word(rest) ||
                       take_host(rest);
-    said_.body = took || any_ ? rest : before;
+    line_.body = took || any_ ? rest : before;
     any_ = any_ || took;
     return took;
   }
@@ -91,14 +91,14 @@ class Prefixes {
   /// "DLL 2023-07-28 14:31:56.297479 - ...": a date with its year behind a word or two.
   bool take_later_stamp() {
     constexpr std::size_t far = 40;
-    const auto& body = said_.body;
+    const auto& body = line_.body;
     for (std::size_t at = 1; at < std::min(far, body.size()); ++at) {
       const bool begins = body[at] >= '0' && body[at] <= '9' && !is_name(body[at - 1]);
       if (!begins || body.substr(at, 6).find_first_of("-/") != 4) continue;
       auto rest = body.substr(at);
-      if (tells(body.substr(0, at)) || !take_stamp(rest)) continue;
+      if (is_sentence(body.substr(0, at)) || !take_stamp(rest)) continue;
       const bool last = rest.find_first_not_of(" \t)]}>|,.;\"'") == std::string_view::npos;
-      said_.body = last ? body.substr(0, at) : rest;
+      line_.body = last ? body.substr(0, at) : rest;
       any_ = !last;
       return any_;
     }
@@ -106,7 +106,7 @@ class Prefixes {
   }
 
   /// Numbers stand in it, as in "step 300 loss 0.5": more than a prefix.
-  static bool tells(std::string_view text) {
+  static bool is_sentence(std::string_view text) {
     std::size_t numbers = 0;
     for (std::size_t i = 1; i < text.size(); ++i)
       numbers += is_digit(text[i]) && std::string_view(" =:").contains(text[i - 1]) ? 1 : 0;
@@ -122,8 +122,8 @@ class Prefixes {
       skipped = 1;
     }
     if (!stamp) return false;
-    if (!said_.time) said_.time = stamp->stamp;
-    if (stamp->level != 0) said_.level = stamp->level == 'C' ? 'F' : stamp->level;
+    if (!line_.time) line_.time = stamp->stamp;
+    if (stamp->level != 0) line_.level = stamp->level == 'C' ? 'F' : stamp->level;
     rest.remove_prefix(skipped + stamp->length);
     // The bracket may hold the level, a process and a place as well; all of it is prefix.
     const auto end = skipped == 1 ? rest.find_first_of("])>") : std::string_view::npos;
@@ -151,7 +151,7 @@ class Prefixes {
   }
 
   void take_level(std::string_view word) {
-    if (const char level = level_of(word); level != 0 && said_.level == 0) said_.level = level;
+    if (const char level = level_of(word); level != 0 && line_.level == 0) line_.level = level;
   }
 
   /// "[rank3]:", "rank 3:", "[default3]:", "[1,3]<stderr>:", "3: " of srun -l.
@@ -179,7 +179,7 @@ class Prefixes {
     // A bare "[3]" or "(3)" is as often an index; "3: " counts at the very start only.
     if (!closed || (!named && (bracket || any_))) return false;
     text.remove_prefix(1);
-    said_.rank = said_.rank < 0 ? rank : said_.rank;
+    line_.rank = line_.rank < 0 ? rank : line_.rank;
     rest = text;
     return true;
   }
@@ -190,7 +190,7 @@ class Prefixes {
     const auto end = text.find(">:");
     if (digits == 0 || digits > 6 || !text.substr(digits).starts_with("]<") || end > 20)
       return false;
-    said_.rank = *parse_number<int>(text.substr(0, digits));
+    line_.rank = *parse_number<int>(text.substr(0, digits));
     rest = text.substr(end + 2);
     return true;
   }
@@ -242,7 +242,7 @@ class Prefixes {
     return true;
   }
 
-  Said said_;
+  PrefixedLine line_;
   bool any_ = false;
   bool after_level_ = false;
 };
@@ -289,6 +289,6 @@ std::vector<std::string_view> states_of(std::string_view clean) {
   return states;
 }
 
-Said read_prefixes(std::string_view state) { return Prefixes(state).read(); }
+PrefixedLine read_prefixes(std::string_view state) { return Prefixes(state).read(); }
 
 }  // namespace schedmate

@@ -3,7 +3,7 @@
 
 /// A log line as a person would read it: escape sequences and control characters are gone, a bar
 /// that was drawn over itself with carriage returns is cut into its states, and what launchers and
-/// loggers put in front (time stamp, rank, level, module) is told apart from what was said.
+/// loggers put in front (time stamp, rank, level, module) is distinguished from what was said.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ struct Stamp {
 };
 
 /// One state of a line.
-struct Said {
+struct PrefixedLine {
   std::string_view body;   ///< after the prefixes
   std::string_view whole;  ///< with them
   std::optional<Stamp> time;
@@ -36,8 +36,8 @@ struct Said {
 /// The states of a line that carriage returns separate, empty ones left out.
 [[nodiscard]] std::vector<std::string_view> states_of(std::string_view clean);
 
-/// Prefixes told apart, nested ones too.
-[[nodiscard]] Said read_prefixes(std::string_view state);
+/// Prefixes distinguished, nested ones too.
+[[nodiscard]] PrefixedLine read_prefixes(std::string_view state);
 
 /// Makes a text of a log fit to be shown: secrets out, no control characters.
 using CleanText = std::function<std::string(std::string_view)>;

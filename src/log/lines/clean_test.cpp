@@ -46,7 +46,7 @@ TEST_CASE("a bar drawn over itself is cut into its states") {
   CHECK(cleaned("ab\b\b\b\bc") == "ab\rc");
 }
 
-TEST_CASE("prefixes of loggers and launchers are told apart from what was said") {
+TEST_CASE("prefixes of loggers and launchers are distinguished from what was said") {
   for (const CleanCase& each :
        {CleanCase{"[2021-03-04 12:00:00,250] [INFO] [engine.py:12:log] step 3", "step 3", -1, 'I'},
         {"2021-03-04 12:00:00 INFO train.py:12 | step 3", "train.py:12 | step 3", -1, 'I'},
@@ -62,10 +62,10 @@ TEST_CASE("prefixes of loggers and launchers are told apart from what was said")
         {"2024-01-01T00:00:00.000Z stdout F [rank1]: step 3", "stdout F [rank1]: step 3", -1, 0},
         {"I0605 01:19:05.620946 27501 solver.cpp:237] step 3", "step 3", -1, 'I'},
         {"DLL 2023-07-28 14:31:56.297479 - step 3", "step 3", -1, 0}}) {
-    const Said said = read_prefixes(each.line);
-    CHECK_MESSAGE(said.body == each.body, each.line);
-    CHECK_MESSAGE(said.rank == each.rank, each.line);
-    CHECK_MESSAGE(said.level == each.level, each.line);
+    const PrefixedLine line = read_prefixes(each.line);
+    CHECK_MESSAGE(line.body == each.body, each.line);
+    CHECK_MESSAGE(line.rank == each.rank, each.line);
+    CHECK_MESSAGE(line.level == each.level, each.line);
   }
 }
 
@@ -77,10 +77,10 @@ TEST_CASE("what is said first is no prefix") {
 }
 
 TEST_CASE("prefixes nest") {
-  const Said said = read_prefixes("3: [rank3]: 2021-03-04 12:00:00 | INFO | step 3");
-  CHECK(said.body == "step 3");
-  CHECK(said.rank == 3);
-  CHECK(said.time.has_value());
+  const PrefixedLine line = read_prefixes("3: [rank3]: 2021-03-04 12:00:00 | INFO | step 3");
+  CHECK(line.body == "step 3");
+  CHECK(line.rank == 3);
+  CHECK(line.time.has_value());
 }
 
 TEST_CASE("a line of prefixes only has an empty body and is no trouble") {

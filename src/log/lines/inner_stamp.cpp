@@ -89,17 +89,17 @@ std::optional<Place> find_stamp(std::string_view text) {
 
 }  // namespace
 
-void lift_stamp(Said& said, std::string& scratch) {
+void extract_stamp(PrefixedLine& line, std::string& scratch) {
   constexpr int most = 4;
-  if (said.body.size() > most_body) return;
-  for (int i = 0; i < most && !said.time; ++i) {
-    const auto place = find_stamp(said.body);
+  if (line.body.size() > most_body) return;
+  for (int i = 0; i < most && !line.time; ++i) {
+    const auto place = find_stamp(line.body);
     if (!place) return;
-    if (place->of_line) said.time = place->stamp;
-    std::string rest(said.body.substr(0, place->at));
-    rest += said.body.substr(place->at + place->length);
+    if (place->of_line) line.time = place->stamp;
+    std::string rest(line.body.substr(0, place->at));
+    rest += line.body.substr(place->at + place->length);
     scratch = std::move(rest);
-    said.body = scratch;
+    line.body = scratch;
   }
 }
 

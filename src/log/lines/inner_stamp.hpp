@@ -13,6 +13,6 @@ namespace schedmate {
 /// "timestamp": 1700000150.12), and takes it out of the body, which then lies in `scratch`. The
 /// time at which something is expected to end, and names of files, are none, and go as well: their
 /// clocks are no times of a step.
-void lift_stamp(Said& said, std::string& scratch);
+void extract_stamp(PrefixedLine& line, std::string& scratch);
 
 }  // namespace schedmate

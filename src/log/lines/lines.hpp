@@ -2,7 +2,8 @@
 #pragma once
 
 /// The lines of a log file of any size. Lines end at \n only and count from 1. Gzip, zstd and
-/// UTF-16 are told by their first bytes; what is left is bytes, and reading never fails on them.
+/// UTF-16 are recognised by their first bytes; what is left is bytes, and reading never fails on
+/// them.
 
 #include <cstdint>
 #include <functional>

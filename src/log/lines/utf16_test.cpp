@@ -15,7 +15,7 @@ std::string decoded(std::string_view bytes, bool big_endian, std::size_t piece =
 
 }  // namespace
 
-TEST_CASE("UTF-16 is told by its mark") {
+TEST_CASE("UTF-16 is recognised by its mark") {
   CHECK(utf16_kind("\xff\xfe"
                    "a") == 1);
   CHECK(utf16_kind("\xfe\xff"

@@ -65,7 +65,7 @@ TEST_CASE("the states of a bar count without any newline") {
   CHECK(trial.now().step_time_s == 0.5);
 }
 
-TEST_CASE("a truncated log is read anew from its beginning") {
+TEST_CASE("a truncated log is read again from its beginning") {
   Trial trial;
   trial.steps(0, 50);
   trial.poll();

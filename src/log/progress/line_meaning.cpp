@@ -35,21 +35,23 @@ std::vector<ShapeLine> alike(std::span<const ShapeLine> lines) {
 
 class MeaningCheck {
  public:
-  MeaningCheck(std::span<const ShapeLine> lines, const LineMeaning& said, const LogWords& words)
-      : lines_(alike(lines)), said_(said), words_(words) {
-    made_.checked.kept.time_unit_s = said.time_unit_s;
-    made_.checked.kept.covers = said.covers;
+  MeaningCheck(std::span<const ShapeLine> lines, const LineMeaning& claimed, const LogWords& words)
+      : lines_(alike(lines)), claimed_(claimed), words_(words) {
+    made_.checked.kept.time_unit_s = claimed.time_unit_s;
+    made_.checked.kept.covers = claimed.covers;
   }
 
   ShapeProgress run() {
     if (lines_.empty()) return std::move(made_);
     LineMeaning& kept = made_.checked.kept;
-    kept.step = judge("step", said_.step, [this](std::size_t i) { return fault_of_step(i); });
+    kept.step = judge("step", claimed_.step, [this](std::size_t i) { return fault_of_step(i); });
     steps_ = steps();
-    kept.total = judge("total", said_.total, [this](std::size_t i) { return fault_of_total(i); });
-    kept.epoch = judge("epoch", said_.epoch, [this](std::size_t i) { return fault_of_epoch(i); });
-    kept.time = judge("time", said_.time, [this](std::size_t i) { return fault_of_time(i); });
-    kept.loss = judge("loss", said_.loss, [this](std::size_t i) { return fault_of_loss(i); });
+    kept.total =
+        judge("total", claimed_.total, [this](std::size_t i) { return fault_of_total(i); });
+    kept.epoch =
+        judge("epoch", claimed_.epoch, [this](std::size_t i) { return fault_of_epoch(i); });
+    kept.time = judge("time", claimed_.time, [this](std::size_t i) { return fault_of_time(i); });
+    kept.loss = judge("loss", claimed_.loss, [this](std::size_t i) { return fault_of_loss(i); });
     take_last(kept);
     return std::move(made_);
   }
@@ -174,15 +176,15 @@ class MeaningCheck {
 
   /// Seconds of one step by this place, at each line where they follow.
   [[nodiscard]] std::vector<double> step_seconds(std::size_t i) const {
-    const double unit = place(i).unit_s.value_or(said_.time_unit_s);
+    const double unit = place(i).unit_s.value_or(claimed_.time_unit_s);
     std::vector<double> each;
     for (std::size_t at = 0; at < lines_.size(); ++at) {
       const double value = lines_[at].places[i].value * unit;
       const double by = at > 0 ? steps_[at] - steps_[at - 1] : 0;
-      if (said_.covers == TimeCover::one_step) each.push_back(value);
-      if (by <= 0 || said_.covers == TimeCover::one_step) continue;
+      if (claimed_.covers == TimeCover::one_step) each.push_back(value);
+      if (by <= 0 || claimed_.covers == TimeCover::one_step) continue;
       const double before = lines_[at - 1].places[i].value * unit;
-      each.push_back((said_.covers == TimeCover::since_start ? value - before : value) / by);
+      each.push_back((claimed_.covers == TimeCover::since_start ? value - before : value) / by);
     }
     const std::size_t warm_up = each.size() >= 8 ? 2 : 1;
     if (each.size() >= 4) each.erase(each.begin(), each.begin() + static_cast<long>(warm_up));
@@ -192,7 +194,7 @@ class MeaningCheck {
   [[nodiscard]] std::string fault_of_time(std::size_t i) {
     const LinePlace& here = place(i);
     if (steps_.empty()) return "there is no step that it could be the time of";
-    if (here.unit_s && !here.clock && !near(*here.unit_s, said_.time_unit_s, 1.01))
+    if (here.unit_s && !here.clock && !near(*here.unit_s, claimed_.time_unit_s, 1.01))
       return fmt::format("its unit is '{}'", here.unit.empty() ? here.key : here.unit);
     if (is_other_place(here, words_) || has_word(here.key, words_.part) || here.total)
       return fmt::format("it is called '{}'", here.key);
@@ -206,13 +208,13 @@ class MeaningCheck {
     if (!(seconds >= shortest_step_s && seconds <= longest_step_s))
       return fmt::format("{:.3g} s are no step", seconds);
     const auto stamps = step_time_of(samples());
-    const bool told = is_time_place(here, words_);
-    if (stamps && !near(seconds, stamps->seconds, told ? 1.6 : 1.05))
+    const bool has_time_word = is_time_place(here, words_);
+    if (stamps && !near(seconds, stamps->seconds, has_time_word ? 1.6 : 1.05))
       return fmt::format("{:.3g} s a step, the time stamps say {:.3g}", seconds, stamps->seconds);
-    if (!stamps && !told) return "neither a unit nor a clock shows that it is a time";
+    if (!stamps && !has_time_word) return "neither a unit nor a clock shows that it is a time";
     if (!stamps && others_are_times(i)) return "several numbers are times, and no clock decides";
     constexpr std::array covers = {"of one step", "since last report", "elapsed, differences"};
-    made_.step_time = StepTime{seconds, covers.at(static_cast<std::size_t>(said_.covers))};
+    made_.step_time = StepTime{seconds, covers.at(static_cast<std::size_t>(claimed_.covers))};
     return "";
   }
 
@@ -220,7 +222,7 @@ class MeaningCheck {
   [[nodiscard]] std::string fault_of_cover(std::size_t i) const {
     const Rise rise = rise_of(column(i));
     const bool sum = rise.up + 1 >= lines_.size();  // it only grows
-    if (said_.covers == TimeCover::since_start)
+    if (claimed_.covers == TimeCover::since_start)
       return rise.falls == 0 && rise.up >= least_rises && rise.restarts * 3 <= rise.up
                  ? ""
                  : "it does not grow as a sum does";
@@ -263,7 +265,7 @@ class MeaningCheck {
   }
 
   std::vector<ShapeLine> lines_;
-  const LineMeaning& said_;
+  const LineMeaning& claimed_;
   const LogWords& words_;
   std::vector<std::size_t> taken_;
   std::vector<double> steps_;
@@ -272,9 +274,9 @@ class MeaningCheck {
 
 }  // namespace
 
-ShapeProgress check_meaning(std::span<const ShapeLine> lines, const LineMeaning& said,
+ShapeProgress check_meaning(std::span<const ShapeLine> lines, const LineMeaning& claimed,
                             const LogWords& words) {
-  return MeaningCheck(lines, said, words).run();
+  return MeaningCheck(lines, claimed, words).run();
 }
 
 }  // namespace schedmate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Whether the lines of a shape bear out what somebody says about its places. What is only possible
+/// Whether the lines of a shape confirm what somebody says about its places. What is only possible
 /// does not count: a step has to rise as no other number does, a time needs a clock or a unit.
 
 #include <schedmate/line_shape.hpp>
@@ -19,7 +19,7 @@ struct ShapeProgress {
 };
 
 /// Lines with another number of places than most are left out.
-[[nodiscard]] ShapeProgress check_meaning(std::span<const ShapeLine> lines, const LineMeaning& said,
-                                          const LogWords& words);
+[[nodiscard]] ShapeProgress check_meaning(std::span<const ShapeLine> lines,
+                                          const LineMeaning& claimed, const LogWords& words);
 
 }  // namespace schedmate

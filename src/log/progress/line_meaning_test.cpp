@@ -32,19 +32,19 @@ Lines lines_of(const std::function<std::string(int)>& text, double seconds_apart
   return lines;
 }
 
-ShapeProgress check(const Lines& lines, const LineMeaning& said) {
-  return check_meaning(lines, said, LogWords::built_in());
+ShapeProgress check(const Lines& lines, const LineMeaning& claimed) {
+  return check_meaning(lines, claimed, LogWords::built_in());
 }
 
 /// What is wrong with the only claim; "" when it holds.
-std::string fault(const Lines& lines, const LineMeaning& said) {
-  const auto made = check(lines, said);
+std::string fault(const Lines& lines, const LineMeaning& claimed) {
+  const auto made = check(lines, claimed);
   return made.checked.dropped.empty() ? "" : made.checked.dropped.back();
 }
 
 }  // namespace
 
-TEST_CASE("what the lines bear out counts: step, total, loss and time by the clock") {
+TEST_CASE("what the lines confirm counts: step, total, loss and time by the clock") {
   const auto made =
       check(lines_of(line_text, 2.5),
             {.step = 0, .total = 1, .epoch = {}, .loss = 2, .time = 5, .time_unit_s = 1e-3});
@@ -75,7 +75,7 @@ TEST_CASE("a step that is no counter of steps is dropped, each kind with its rea
   const auto jumps = [](int i) { return fmt::format("{} x", 100 + (i % 2) * 10 + i); };
   CHECK(fault(lines_of(jumps), {.step = 0}).contains("does not rise"));
   const auto epochs = [](int i) { return fmt::format("{} x", i % 6 * 10); };
-  CHECK(fault(lines_of(epochs), {.step = 0}).empty());  // begins anew in each
+  CHECK(fault(lines_of(epochs), {.step = 0}).empty());  // restarts in each
 }
 
 TEST_CASE("a total is constant and not below the step") {
@@ -106,7 +106,7 @@ TEST_CASE("a loss is a finite number that scatters") {
 }
 
 TEST_CASE("a time needs a unit or a clock, and does not contradict either") {
-  const auto said = [](std::size_t place, double unit, TimeCover covers = TimeCover::one_step) {
+  const auto claimed = [](std::size_t place, double unit, TimeCover covers = TimeCover::one_step) {
     return LineMeaning{.step = 0,
                        .total = {},
                        .epoch = {},
@@ -116,31 +116,31 @@ TEST_CASE("a time needs a unit or a clock, and does not contradict either") {
                        .covers = covers};
   };
   const auto ten = lines_of(line_text, 2.5);
-  CHECK(fault(ten, said(5, 1)).contains("its unit is 'ms'"));
-  CHECK(fault(ten, said(5, 1e-3)).empty());
-  CHECK(fault(ten, said(2, 1)).contains("the time stamps say 0.25"));  // the loss
-  CHECK(fault(ten, said(5, 1e-3, TimeCover::since_report)).contains("the time stamps say 0.25"));
-  CHECK(fault(ten, said(5, 1e-3, TimeCover::since_start)).contains("as a sum does"));
+  CHECK(fault(ten, claimed(5, 1)).contains("its unit is 'ms'"));
+  CHECK(fault(ten, claimed(5, 1e-3)).empty());
+  CHECK(fault(ten, claimed(2, 1)).contains("the time stamps say 0.25"));  // the loss
+  CHECK(fault(ten, claimed(5, 1e-3, TimeCover::since_report)).contains("the time stamps say 0.25"));
+  CHECK(fault(ten, claimed(5, 1e-3, TimeCover::since_start)).contains("as a sum does"));
   const auto unclocked = lines_of(line_text);
-  CHECK(fault(unclocked, said(5, 1e-3)).contains("of one step or of many"));
+  CHECK(fault(unclocked, claimed(5, 1e-3)).contains("of one step or of many"));
   const auto each = [](int i) {
     return fmt::format("{} {:.2f} {:.2f}", i, 0.5 + 0.01 * (i % 3), 1.0 / i);
   };
-  CHECK(fault(lines_of(each), said(1, 1)).contains("neither a unit nor a clock"));
-  CHECK(fault(lines_of(each, 0.5), said(1, 1)).empty());
+  CHECK(fault(lines_of(each), claimed(1, 1)).contains("neither a unit nor a clock"));
+  CHECK(fault(lines_of(each, 0.5), claimed(1, 1)).empty());
   const auto sum = [](int i) { return fmt::format("{} {:.2f}s", i, 0.5 * i); };
-  CHECK(fault(lines_of(sum), said(1, 1)).contains("grows as a sum"));
-  const auto made = check(lines_of(sum), said(1, 1, TimeCover::since_start));
+  CHECK(fault(lines_of(sum), claimed(1, 1)).contains("grows as a sum"));
+  const auto made = check(lines_of(sum), claimed(1, 1, TimeCover::since_start));
   REQUIRE(made.step_time);
   CHECK(near(made.step_time->seconds, 0.5, 1e-12, 0));
   const auto two = [](int i) {
     return fmt::format("{} {:.2f}s {:.2f}s", i, 0.5 + 0.01 * (i % 3), 0.1);
   };
-  CHECK(fault(lines_of(two), said(1, 1)).contains("several numbers are times"));
+  CHECK(fault(lines_of(two), claimed(1, 1)).contains("several numbers are times"));
   const auto long_ones = [](int i) { return fmt::format("{} {}h", i, 30 + i % 3); };
-  CHECK(fault(lines_of(long_ones), said(1, 3600)).contains("are no step"));
+  CHECK(fault(lines_of(long_ones), claimed(1, 3600)).contains("are no step"));
   const auto part = [](int i) { return fmt::format("{} data {:.2f}s", i, 0.5 + 0.01 * (i % 3)); };
-  CHECK(fault(lines_of(part), said(1, 1)).contains("called 'data'"));
+  CHECK(fault(lines_of(part), claimed(1, 1)).contains("called 'data'"));
 }
 
 TEST_CASE("an epoch grows slowly, or is called one") {
@@ -150,7 +150,7 @@ TEST_CASE("an epoch grows slowly, or is called one") {
   CHECK(fault(lines_of(epochs), {.epoch = 0}).contains("does not grow"));
 }
 
-TEST_CASE("lines without numbers, or none at all, bear nothing out") {
+TEST_CASE("lines without numbers, or none at all, confirm nothing") {
   CHECK(check({}, {.step = 0}).checked.kept.empty());
   CHECK(fault(lines_of([](int) { return "no number"; }), {.loss = 0}).contains("no such place"));
 }
@@ -165,8 +165,8 @@ TEST_CASE("of all that can be said about a line only what is true holds") {
           for (const double unit : {1.0, 1e-3, 1e-6, 60.0, 3600.0})
             for (const auto covers :
                  {TimeCover::one_step, TimeCover::since_report, TimeCover::since_start}) {
-              const LineMeaning said{step, total, {}, loss, time, unit, covers};
-              const LineMeaning kept = check(lines, said).checked.kept;
+              const LineMeaning claimed{step, total, {}, loss, time, unit, covers};
+              const LineMeaning kept = check(lines, claimed).checked.kept;
               REQUIRE((!kept.step || *kept.step == 0));
               REQUIRE((!kept.total || *kept.total == 1));
               REQUIRE((!kept.loss || *kept.loss == 2));

@@ -102,7 +102,7 @@ Result<LinePattern> LinePattern::parse(std::string_view text) {
   return pattern;
 }
 
-bool LinePattern::tells() const {
+bool LinePattern::has_fields() const {
   return std::ranges::any_of(pieces_,
                              [](const Piece& piece) { return piece.place < PatternPlace::number; });
 }

@@ -39,7 +39,7 @@ class LinePattern {
   /// What stands at the places when the body begins as the pattern says; what follows is free.
   [[nodiscard]] std::optional<Values> read(std::string_view body) const;
   /// Some placeholder has a meaning.
-  [[nodiscard]] bool tells() const;
+  [[nodiscard]] bool has_fields() const;
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
 
  private:

@@ -66,7 +66,7 @@ class Times {
     double covers = 0;
     for (std::size_t i = 0; i < parts_.numbers.size(); ++i) {
       if (i == parts_.step || i == parts_.epoch || i == parts_.bar) continue;
-      if (says_how_many(i)) {
+      if (gives_count(i)) {
         covers = number(i).value;
         continue;
       }
@@ -89,7 +89,7 @@ class Times {
   [[nodiscard]] const std::string& key(std::size_t i) const { return parts_.keys[i]; }
 
   /// "Time(1000 iters): 1.37s", "100 steps take 1.37 s": the time that follows is of so many.
-  [[nodiscard]] bool says_how_many(std::size_t i) const {
+  [[nodiscard]] bool gives_count(std::size_t i) const {
     if (!number(i).whole || number(i).value < 1) return false;
     if (parts_.words.step.contains(number(i).unit) && has_word(key(i), parts_.words.time))
       return true;
@@ -157,17 +157,17 @@ class Times {
 
   void add_time(std::size_t i, double covers) {
     const bool known = parts_.format != nullptr && !parts_.format->time.empty();
-    const bool told = known && parts_.format->time == key(i);
+    const bool is_time_of_format = known && parts_.format->time == key(i);
     const bool ended_at = has_word(key(i), parts_.words.epoch) && key(i).contains(" at ");
     if (!ended_at && has_word(key(i), parts_.words.epoch) && has_word(key(i), parts_.words.time)) {
       reading_.epoch_s = seconds_of(number(i), key(i));
       return;
     }
-    if ((known && !told) || is_other_unit(key(i)) || is_throughput(i)) return;
+    if ((known && !is_time_of_format) || is_other_unit(key(i)) || is_throughput(i)) return;
     if (is_eta(i)) reading_.eta_s = seconds_of(number(i), key(i));
     // "(1228.2 ms)": nobody counts reports in milliseconds.
     const bool bare_ms = key(i).empty() && number(i).unit == "ms";
-    const bool step = bare_ms || told || is_step_itself(parts_, i) ||
+    const bool step = bare_ms || is_time_of_format || is_step_itself(parts_, i) ||
                       parts_.words.step_time.contains(key(i)) || names_step_time(key(i));
     const auto seconds = seconds_of(number(i), key(i));
     // "3.1 s/100 iters"
@@ -186,11 +186,13 @@ class Times {
     TimeMeaning meaning = step ? TimeMeaning::step : TimeMeaning::open;
     const bool sum = number(i).clock || has_word(key(i), parts_.words.running);
     if (!step && sum) meaning = TimeMeaning::running;
-    if (parts_.format != nullptr && parts_.format->elapsed && told) meaning = TimeMeaning::elapsed;
+    if (parts_.format != nullptr && parts_.format->elapsed && is_time_of_format)
+      meaning = TimeMeaning::elapsed;
     if (covers == 0 && !step && parts_.step) covers = number(*parts_.step).range;
     std::optional<double> mean = number(i).mean;
     if (mean) *mean *= value / number(i).value;
-    const bool scaled = parts_.format != nullptr && told && parts_.format->time_unit_s > 0;
+    const bool scaled =
+        parts_.format != nullptr && is_time_of_format && parts_.format->time_unit_s > 0;
     const double unit_s = scaled && !seconds ? parts_.format->time_unit_s : 1;
     reading_.times.push_back(
         {own_key(i), value * unit_s, meaning, covers, mean, !seconds && unit_s == 1});
@@ -221,7 +223,7 @@ class Times {
 
 }  // namespace
 
-/// A unit, a mean or a fraction behind the word tell.
+/// A unit, a mean or a fraction behind the word show it.
 bool is_step_itself(const LineParts& parts, std::size_t i) {
   const Number& number = parts.numbers[i];
   const std::string& key = parts.keys[i];

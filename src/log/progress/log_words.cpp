@@ -57,7 +57,7 @@ void read_patterns(TableReader& row, LogFormat& format) {
   for (const std::string& text : texts) {
     auto pattern = LinePattern::parse(text);
     if (!pattern) return row.refuse("pattern", pattern.error().message);
-    if (format.training && !pattern->tells())
+    if (format.training && !pattern->has_fields())
       row.refuse("pattern", "a pattern needs a placeholder with a meaning, or training = false");
     format.patterns.push_back(std::move(*pattern));
   }

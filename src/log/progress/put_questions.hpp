@@ -5,7 +5,7 @@
 
 namespace schedmate {
 
-/// Puts what is open to the reader, one question after the other, and tells it what became of its
+/// Puts what is open to the reader, one question after the other, and reports what became of its
 /// answers.
 void put_questions(ProgressTracker& tracker, ShapeReader& reader);
 

@@ -71,7 +71,7 @@ void read_loss(LineParts& parts, Reading& reading) {
   if (const auto i = only(has)) return take(*i, 1);
 }
 
-/// A line whose numbers a pattern tells by their places.
+/// A line whose numbers a pattern names by their places.
 Reading by_places(const LogFormat& format, const LinePattern::Values& values) {
   const auto at = [&](PatternPlace place) { return values.at(static_cast<std::size_t>(place)); };
   Reading reading;
@@ -99,20 +99,20 @@ Reading by_places(const LogFormat& format, const LinePattern::Values& values) {
   return reading;
 }
 
-std::optional<Reading> by_pattern(const Said& said, const LogWords& words) {
+std::optional<Reading> by_pattern(const PrefixedLine& line, const LogWords& words) {
   for (const LogFormat& format : words.formats) {
     for (const LinePattern& pattern : format.patterns) {
-      auto values = pattern.read(said.body);
+      auto values = pattern.read(line.body);
       // "2: 0.5, ..." may have lost its step as if it were the prefix of a rank.
-      if (!values && said.rank >= 0) values = pattern.read(said.whole);
+      if (!values && line.rank >= 0) values = pattern.read(line.whole);
       if (values) return by_places(format, *values);
     }
   }
   return std::nullopt;
 }
 
-Reading by_words(const Said& said, const LogWords& words) {
-  LineParts parts(said.body, words);
+Reading by_words(const PrefixedLine& line, const LogWords& words) {
+  LineParts parts(line.body, words);
   Reading reading;
   if (parts.numbers.empty()) return reading;
   parts.format = reading.format = format_of(parts);
@@ -131,11 +131,11 @@ Reading by_words(const Said& said, const LogWords& words) {
 
 }  // namespace
 
-Reading read_line(const Said& said, const LogWords& words) {
-  auto told = by_pattern(said, words);
-  Reading reading = told ? std::move(*told) : by_words(said, words);
-  reading.time = said.time;
-  reading.rank = said.rank;
+Reading read_line(const PrefixedLine& line, const LogWords& words) {
+  auto by_format = by_pattern(line, words);
+  Reading reading = by_format ? std::move(*by_format) : by_words(line, words);
+  reading.time = line.time;
+  reading.rank = line.rank;
   return reading;
 }
 

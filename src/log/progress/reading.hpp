@@ -46,15 +46,15 @@ struct Reading {
   std::optional<double> eta_s;    ///< what is left, as printed
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
   double held_out_s = 0;          ///< seconds of an evaluation, as printed
-  bool by_place = false;          ///< a pattern told it
+  bool by_place = false;          ///< a pattern gave it
   bool names_held_out = false;    ///< as a field of its own
   bool by_one = false;            ///< a counter without a name that goes up by one
   bool bar = false;
-  bool in_epoch = false;  ///< the counter begins anew in each epoch
+  bool in_epoch = false;  ///< the counter restarts in each epoch
   const LogFormat* format = nullptr;
   std::vector<std::string> keys;  ///< of its numbers
 };
 
-[[nodiscard]] Reading read_line(const Said& said, const LogWords& words);
+[[nodiscard]] Reading read_line(const PrefixedLine& line, const LogWords& words);
 
 }  // namespace schedmate

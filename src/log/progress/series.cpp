@@ -105,7 +105,7 @@ constexpr double shortest_between = 0.05;
 constexpr std::size_t enough_clock_gaps = 4;  ///< that a clock may gainsay a named time
 
 /// What a time is held against.
-struct StampWitness {
+struct TimeCheck {
   std::optional<double> stamps;  ///< seconds of a step by time stamps
   std::optional<double> left;    ///< by what is said to be left
   double interval = 1;           ///< steps between reports
@@ -127,23 +127,23 @@ class FieldSeries {
         }
   }
 
-  [[nodiscard]] bool is_told() const { return meaning_ == TimeMeaning::step; }
+  [[nodiscard]] bool names_one_step() const { return meaning_ == TimeMeaning::step; }
 
-  [[nodiscard]] std::optional<StepTime> read(const StampWitness& witness) const {
+  [[nodiscard]] std::optional<StepTime> read(const TimeCheck& check) const {
     if (points_.empty()) return std::nullopt;
     if (const auto covered = by_cover()) return named(*covered, "of the steps it names");
     if (meaning_ == TimeMeaning::interval) return by_distance();
-    if (const auto elapsed = by_elapsed(witness)) return named(*elapsed, "elapsed, differences");
-    if (meaning_ == TimeMeaning::elapsed || (witness.stamps && only_grows())) return std::nullopt;
-    if (key_.empty() && !is_told()) return without_word(witness);
+    if (const auto elapsed = by_elapsed(check)) return named(*elapsed, "elapsed, differences");
+    if (meaning_ == TimeMeaning::elapsed || (check.stamps && only_grows())) return std::nullopt;
+    if (key_.empty() && !names_one_step()) return without_word(check);
     const double value = steady_median();
-    // One report, or a word of a sum: nothing bears it out.
+    // One report, or a word of a sum: nothing confirms it.
     const bool alone = points_.size() < 2 && value > longest_alone;
     const bool sum = alone || meaning_ == TimeMeaning::running;
-    if (!is_told() && !witness.stamps && is_even(witness.interval))
+    if (!names_one_step() && !check.stamps && is_even(check.interval))
       return named(value, "of one step");
-    if (!is_told() && !witness.stamps && sum) return std::nullopt;
-    return checked(value, witness);
+    if (!names_one_step() && !check.stamps && sum) return std::nullopt;
+    return checked(value, check);
   }
 
  private:
@@ -156,26 +156,29 @@ class FieldSeries {
   }
 
   /// Of one step, or of all steps since the last report? The clock decides, or what is left.
-  [[nodiscard]] std::optional<StepTime> checked(double value, const StampWitness& witness) const {
-    const double share = value / witness.interval;
-    const bool many = witness.interval > 1.5;
-    const auto& stamps = witness.stamps;
-    if (!stamps && !is_told() && many && is_of_epochs()) return named(share, "of an epoch's steps");
-    if (!stamps && !witness.left && !is_told() && value > longest_unproven) return std::nullopt;
+  [[nodiscard]] std::optional<StepTime> checked(double value, const TimeCheck& check) const {
+    const double share = value / check.interval;
+    const bool many = check.interval > 1.5;
+    const auto& stamps = check.stamps;
+    if (!stamps && !names_one_step() && many && is_of_epochs())
+      return named(share, "of an epoch's steps");
+    if (!stamps && !check.left && !names_one_step() && value > longest_unproven)
+      return std::nullopt;
     if (!stamps) {
       // "took 2 s" every 50 steps may be either; "time" is more often that of a step, unless
       // reports would then be many minutes apart.
       const std::string_view word = std::string_view(key_).substr(0, key_.find_last_of('('));
       const bool timed = trim(word).ends_with("time") || word.ends_with("timer");
-      if (many && !witness.left && !is_told() && !timed) return std::nullopt;
-      if (many && !witness.left && !is_told() && value * witness.interval > longest_between)
+      if (many && !check.left && !names_one_step() && !timed) return std::nullopt;
+      if (many && !check.left && !names_one_step() && value * check.interval > longest_between)
         return named(share, "since last report");
-      const bool left = witness.left && many && near(share, *witness.left, 1.3);
+      const bool left = check.left && many && near(share, *check.left, 1.3);
       return left ? named(share, "since last report") : named(value, "of one step");
     }
     if (many && near(share, *stamps, 1.25) && !near(value, *stamps, 1.6))
       return named(share, "since last report");
-    const bool trusted = is_told() && (near(value, *stamps, 3) || witness.gaps < enough_clock_gaps);
+    const bool trusted =
+        names_one_step() && (near(value, *stamps, 3) || check.gaps < enough_clock_gaps);
     if (trusted || near(value, *stamps, 1.6)) return named(value, "of one step");
     if (many && near(share, *stamps, 1.6)) return named(share, "since last report");
     return std::nullopt;
@@ -199,16 +202,16 @@ class FieldSeries {
   }
 
   /// A duration without a word: of the steps since the last such line, where the clock does not say
-  /// otherwise. Reports that would come faster than anybody reads may tell of one step each.
-  [[nodiscard]] std::optional<StepTime> without_word(const StampWitness& witness) const {
+  /// otherwise. Reports that would come faster than anybody reads may be of one step each.
+  [[nodiscard]] std::optional<StepTime> without_word(const TimeCheck& check) const {
     constexpr double far = 10;  // steps between reports that make it a guess
     constexpr double fast = 1;  // seconds between reports
     const double value = steady_median();
-    const auto left = witness.stamps ? witness.stamps : witness.left;
-    const bool many = witness.interval > 1.5;
+    const auto left = check.stamps ? check.stamps : check.left;
+    const bool many = check.interval > 1.5;
     if (many && left && near(value, *left, 1.6)) return named(value, "of one step");
-    const bool decided = left && near(value / witness.interval, *left, 1.6);
-    if (!decided && witness.interval >= far && value < fast) return std::nullopt;
+    const bool decided = left && near(value / check.interval, *left, 1.6);
+    if (!decided && check.interval >= far && value < fast) return std::nullopt;
     return by_distance();
   }
 
@@ -233,8 +236,8 @@ class FieldSeries {
   }
 
   /// A time that only grows, about as fast as its share of the counter: seconds since the start.
-  [[nodiscard]] std::optional<double> by_elapsed(const StampWitness& witness) const {
-    const auto& stamps = witness.stamps;
+  [[nodiscard]] std::optional<double> by_elapsed(const TimeCheck& check) const {
+    const auto& stamps = check.stamps;
     std::vector<double> each;
     std::size_t falls = 0;
     std::size_t restarts = 0;
@@ -265,10 +268,10 @@ class FieldSeries {
     const bool coarse = same > 0 && restarts == 0 && ahead > 0;
     const double slope =
         coarse ? (points_.back().seconds - points_.front().seconds) / ahead : median_of(each);
-    if (bare_ && slope * witness.interval < shortest_between) return std::nullopt;
+    if (bare_ && slope * check.interval < shortest_between) return std::nullopt;
     // A sum of parts ("env-time", "pth-time") is less than what the clock says.
-    if (stamps && witness.gaps >= enough_clock_gaps && slope < *stamps / 1.5) return std::nullopt;
-    // Seconds / slope = steps since the start, which the counter must bear out; a run that was
+    if (stamps && check.gaps >= enough_clock_gaps && slope < *stamps / 1.5) return std::nullopt;
+    // Seconds / slope = steps since the start, which the counter must confirm; a run that was
     // resumed shows more, and needs more reports to be believed.
     const double since = points_.back().seconds / slope;
     const double step = points_.back().step;
@@ -356,26 +359,26 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   std::vector<double> left;
   for (const StepSample& sample : samples)
     if (sample.eta_s) left.push_back(*sample.eta_s);
-  StampWitness witness{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
-  if (!left.empty()) witness.left = median_of(std::move(left));
+  TimeCheck check{by_stamps(gaps), std::nullopt, usual_steps(gaps), gaps.size()};
+  if (!left.empty()) check.left = median_of(std::move(left));
   const auto keys = time_keys(samples);
   for (const auto& key : keys)
-    if (const FieldSeries field(key, samples); field.is_told())
-      if (auto found = field.read(witness)) return found;
+    if (const FieldSeries field(key, samples); field.names_one_step())
+      if (auto found = field.read(check)) return found;
   if (const auto rate = by_rates(samples)) return StepTime{*rate, "printed rate"};
-  if (!witness.stamps && wanders(samples)) return std::nullopt;
+  if (!check.stamps && wanders(samples)) return std::nullopt;
   std::optional<StepTime> open;
   for (const auto& key : keys) {
     const FieldSeries field(key, samples);
-    if (field.is_told()) continue;
-    auto found = field.read(witness);
-    if (found && (witness.stamps || key == "time")) return found;
+    if (field.names_one_step()) continue;
+    auto found = field.read(check);
+    if (found && (check.stamps || key == "time")) return found;
     // Several times that differ, and nothing says which is the whole.
     if (found && open && !near(found->seconds, open->seconds, 1.6)) return std::nullopt;
     if (found && !open) open = found;
   }
   if (open) return open;
-  if (witness.stamps) return StepTime{*witness.stamps, "time stamps"};
+  if (check.stamps) return StepTime{*check.stamps, "time stamps"};
   return std::nullopt;
 }
 

@@ -23,7 +23,7 @@ std::vector<Report> reports(double before, double after) {
 
 }  // namespace
 
-TEST_CASE("the speed before and after an instant is told with its steps and spread") {
+TEST_CASE("the speed before and after an instant is reported with its steps and spread") {
   const auto change = speed_change(reports(1, 2), 100);
   REQUIRE(change.before);
   REQUIRE(change.after);

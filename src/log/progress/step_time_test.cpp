@@ -147,7 +147,7 @@ TEST_CASE("a bare time whose reports would be many minutes apart is of all steps
       0.4);
 }
 
-TEST_CASE("a bar that counts epochs tells no step") {
+TEST_CASE("a bar that counts epochs gives no step") {
   const Progress read = progress_of_each(12, [](int i) {
     return fmt::format("Epochs:  {}%|#  | {}/30 [{:02d}:00<27:54, 62.01s/it, loss=0.5]", i * 3, i,
                        i);
@@ -351,10 +351,10 @@ TEST_CASE("what goes back and forth counts no steps that a time could be of") {
 
 TEST_CASE("lines that two handlers print are one report, also where the counter has no name") {
   const Progress read = progress_of_each(6, [](int i) {
-    const auto said = fmt::format("[{}] | gnorm 0.84 lr 1e-05 | loss 5.5{}", i * 5000, i);
+    const auto report_line = fmt::format("[{}] | gnorm 0.84 lr 1e-05 | loss 5.5{}", i * 5000, i);
     const auto head = fmt::format("I1212 {}.250000 1285 train.py:298] ", clock(i * 50));
-    return fmt::format("INFO:tensorflow:{}\n{}{}\nEval  batches[  100]  | loss  5.9", said, head,
-                       said);
+    return fmt::format("INFO:tensorflow:{}\n{}{}\nEval  batches[  100]  | loss  5.9", report_line,
+                       head, report_line);
   });
   check_time(read, 0.01);
   CHECK(read.step == 30000);

@@ -53,7 +53,7 @@ TEST_CASE("one line of any length holds the states of its bar") {
   CHECK(progress->step_time_s == 0.25);
 }
 
-TEST_CASE("of several ranks that which says most is told, with what only others say") {
+TEST_CASE("of several ranks that which says most is reported, with what only others say") {
   const testing::Scratch folder;
   const std::vector<std::string> paths = {folder.path("0"), folder.path("1"), folder.path("none")};
   REQUIRE(write_file(paths[0], steps(1, 20, "time 0.25")));

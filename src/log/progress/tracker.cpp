@@ -63,25 +63,25 @@ void ProgressTracker::add(std::string_view line) {
 }
 
 void ProgressTracker::add_state(std::string_view state) {
-  Said said = read_prefixes(state);
-  if (said.body.starts_with("wandb: ")) return;  // its summary tells of a run that has ended
-  lift_stamp(said, lifted_);
-  if (said.body.find_first_of("0123456789") == std::string_view::npos) {
-    columns_.see_text(said.body);
-    see_heading(said.body);
+  PrefixedLine line = read_prefixes(state);
+  if (line.body.starts_with("wandb: ")) return;  // its summary is of a run that has ended
+  extract_stamp(line, extracted_);
+  if (line.body.find_first_of("0123456789") == std::string_view::npos) {
+    columns_.see_text(line.body);
+    see_heading(line.body);
     // "| train/ | |" heads a part of a table; a line of text or a rule ends it.
-    if (!trim(said.body).starts_with('|')) flush();
+    if (!trim(line.body).starts_with('|')) flush();
     return;
   }
   // "2024-03-01 10:00:05,300,0.5" under "time,step,loss" has no milliseconds.
   const bool stamped = columns_.begin_with_time();
-  auto row = stamped ? columns_.row(state) : columns_.row(said.body);
+  auto row = stamped ? columns_.row(state) : columns_.row(line.body);
   if (row) {
-    said.body = *row;
-    if (stamped) said.time.reset();
-    lift_stamp(said, lifted_);
+    line.body = *row;
+    if (stamped) line.time.reset();
+    extract_stamp(line, extracted_);
   }
-  add_said(said);
+  add_line(line);
 }
 
 /// "Evaluation", "Testing ...": the bars without a name behind it are not the training's.
@@ -93,43 +93,43 @@ void ProgressTracker::see_heading(std::string_view body) {
   held_out_ = words_.held_out.contains(words.front());
 }
 
-void ProgressTracker::add_said(const Said& said) {
-  const auto shape = shape_of(said.body);
-  const auto quiet = shape + (said.time ? 1 : 0);  // "7 0.5" may count only where it is stamped
+void ProgressTracker::add_line(const PrefixedLine& line) {
+  const auto shape = shape_of(line.body);
+  const auto quiet = shape + (line.time ? 1 : 0);  // "7 0.5" may count only where it is stamped
   if (silent_.contains(quiet)) {
-    if (unknown_) unknown_->add(shape, said, nullptr);
-    remember_checkpoint(said);
+    if (unknown_) unknown_->add(shape, line, nullptr);
+    remember_checkpoint(line);
     return flush();
   }
-  Reading reading = read_line(said, words_);
-  if (unknown_) unknown_->add(shape, said, &reading);
+  Reading reading = read_line(line, words_);
+  if (unknown_) unknown_->add(shape, line, &reading);
   if (reading.kind == Reading::Kind::nothing) {
-    remember_checkpoint(said);
+    remember_checkpoint(line);
     // Lines of one number may be parts of a table.
-    const bool counts = said.time && is_bare_row(said.body);
+    const bool counts = line.time && is_bare_row(line.body);
     const bool part = reading.keys.size() == 1 || reading.throughput || counts;
     if (!part && silent_.size() < most_silent) silent_.insert(quiet);
   }
-  if (add_to_block(said, reading)) return;
+  if (add_to_block(line, reading)) return;
   flush();
-  const auto text = said.rank >= 0 && !said.time ? said.whole : said.body;
-  block_.text = std::string(said.body.substr(0, most_block));
+  const auto text = line.rank >= 0 && !line.time ? line.whole : line.body;
+  block_.text = std::string(line.body.substr(0, most_block));
   block_.whole = std::string(text.substr(0, most_block));
-  block_.said = said;
+  block_.line = line;
   block_.keys = reading.keys;
   block_.reading = std::move(reading);
   block_.lines = 1;
 }
 
-bool ProgressTracker::add_to_block(const Said& said, const Reading& reading) {
+bool ProgressTracker::add_to_block(const PrefixedLine& line, const Reading& reading) {
   const bool one = reading.keys.size() == 1 && !reading.keys[0].empty() && !reading.bar &&
-                   !said.time && said.body.size() < longest_row;
+                   !line.time && line.body.size() < longest_row;
   if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
     return false;
   if (reading.by_place || block_.reading.by_place) return false;
   if (std::ranges::find(block_.keys, reading.keys[0]) != block_.keys.end()) return false;
   block_.text += ", ";
-  block_.text += said.body;
+  block_.text += line.body;
   block_.keys.push_back(reading.keys[0]);
   ++block_.lines;
   return true;
@@ -139,8 +139,8 @@ void ProgressTracker::flush() {
   if (block_.lines == 0) return;
   Block block = std::exchange(block_, {});
   if (block.lines > 1) {
-    block.said.body = block.said.whole = block.text;
-    block.reading = read_line(block.said, words_);
+    block.line.body = block.line.whole = block.text;
+    block.reading = read_line(block.line, words_);
   }
   const bool sums_up = std::ranges::any_of(
       block.reading.keys, [&](const auto& key) { return has_word(key, words_.held_out); });
@@ -148,7 +148,7 @@ void ProgressTracker::flush() {
                     !block.reading.names_held_out;
   if (open)
     for (Reading& known : shapes_.add(block.whole, block.reading)) {
-      // What goes up by one and tells of something held out is a round; its time is not a step's.
+      // What goes up by one and is of something held out is a round; its time is not a step's.
       if (sums_up && known.by_one) {
         known.times.clear();
         loose_.clear();
@@ -161,21 +161,21 @@ void ProgressTracker::flush() {
 
 /// "Saving model checkpoint to out/checkpoint-1500", "global_step1971": the step where progress
 /// lines have none.
-void ProgressTracker::remember_checkpoint(const Said& said) {
+void ProgressTracker::remember_checkpoint(const PrefixedLine& line) {
   constexpr double fewest = 10;  // steps between checkpoints; epochs are numbered by ones
   for (const std::string_view mark : {"global_step", "checkpoint-", "checkpoint_", "iter_"}) {
-    const auto at = said.body.find(mark);
+    const auto at = line.body.find(mark);
     if (at == std::string_view::npos) continue;
-    const auto digits = said.body.substr(at + mark.size());
+    const auto digits = line.body.substr(at + mark.size());
     const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
     const auto step = parse_number<double>(digits.substr(0, end));
     if (!step) continue;
     checkpoint_step_ = step;
     const double before = checkpoints_.empty() ? 0 : checkpoints_.back().step;
-    if (!said.time || !mark.ends_with('-') || std::abs(*step - before) < fewest) continue;
+    if (!line.time || !mark.ends_with('-') || std::abs(*step - before) < fewest) continue;
     if (*step < before) checkpoints_.clear();
     if (checkpoints_.empty()) checked_out_s_ = 0;
-    checkpoints_.push_back({*step, std::nullopt, said.time, {}, std::nullopt, arrival_s_, {}});
+    checkpoints_.push_back({*step, std::nullopt, line.time, {}, std::nullopt, arrival_s_, {}});
     if (checkpoints_.size() > most_samples) checkpoints_.pop_front();
   }
 }
@@ -253,7 +253,7 @@ void ProgressTracker::take_epoch(const Reading& reading) {
 }
 
 /// "Time of this epoch: 166 s" of a counter that goes on over epochs, where reports are dense
-/// enough to tell how many steps it had.
+/// enough to show how many steps it had.
 void ProgressTracker::close_epoch(double seconds) {
   constexpr double dense = 20;  // reports in an epoch
   const Counter* main = main_counter();
@@ -266,7 +266,7 @@ void ProgressTracker::close_epoch(double seconds) {
 }
 
 void ProgressTracker::count(Reading& reading, std::string_view body) {
-  // Pairs without a name are told apart by their totals.
+  // Pairs without a name are distinguished by their totals.
   auto key = reading.step_key;
   if (key == "n/total") key += fmt::format(" {}", reading.total_steps.value_or(0));
   auto found = counters_.find(key);
@@ -339,7 +339,7 @@ const ProgressTracker::Counter* ProgressTracker::main_counter() const {
     const bool newer = best != nullptr && counter.newest > best->newest;
     const bool within = best != nullptr && (newer ? is_open(best->last) && counter.last.bar
                                                   : is_open(counter.last) && best->last.bar);
-    // Of two bars at their ends that tell of a loss the test's is the shorter one.
+    // Of two bars at their ends that show a loss the test's is the shorter one.
     const bool ended = best != nullptr && is_at_end(counter.last) && is_at_end(best->last);
     const bool first =
         ended ? *counter.last.total_steps > *best->last.total_steps : newer != within;
@@ -444,7 +444,7 @@ std::vector<Report> ProgressTracker::reports(Clock clock) const {
   whole.flush();
   std::vector<Report> reports;
   const Counter* main = whole.main_counter();
-  double days = 0;  // clocks without a date begin anew at midnight
+  double days = 0;  // clocks without a date restart at midnight
   for (std::size_t i = 0; main != nullptr && i < main->samples.size(); ++i) {
     const StepSample& sample = main->samples[i];
     if (!reports.empty() && sample.step <= reports.back().step) continue;

@@ -22,8 +22,8 @@ namespace schedmate {
 
 class ProgressTracker {
  public:
-  /// The words must outlive the tracker. `unknown` keeps the lines that they do not tell; without
-  /// it there are no questions.
+  /// The words must outlive the tracker. `unknown` keeps the lines that they do not explain;
+  /// without it there are no questions.
   explicit ProgressTracker(const LogWords& words = LogWords::built_in(),
                            std::optional<UnknownShapes> unknown = std::nullopt)
       : words_(words), unknown_(std::move(unknown)) {}
@@ -49,7 +49,7 @@ class ProgressTracker {
     Reading last;
     bool has_loss = false;
     bool near_loss = false;    ///< a loss without a counter followed one of its lines
-    bool in_epoch = false;     ///< it was seen to begin anew in an epoch
+    bool in_epoch = false;     ///< it was seen to restart in an epoch
     bool over_epochs = false;  ///< it was seen to go on
     std::uint64_t newest = 0;  ///< number of its last line
     std::string text;
@@ -58,16 +58,16 @@ class ProgressTracker {
   /// A line, and the lines of one number each that follow it: tables print a report that way.
   struct Block {
     std::string text, whole;
-    Said said;
+    PrefixedLine line;
     Reading reading;
     std::vector<std::string> keys;
     std::size_t lines = 0;
   };
 
   void add_state(std::string_view state);
-  void add_said(const Said& said);
+  void add_line(const PrefixedLine& line);
   void see_heading(std::string_view body);
-  bool add_to_block(const Said& said, const Reading& reading);
+  bool add_to_block(const PrefixedLine& line, const Reading& reading);
   void flush();
   void take(Reading reading, std::string_view body);
   void take_closing(const Reading& reading);
@@ -75,7 +75,7 @@ class ProgressTracker {
   void close_epoch(double seconds);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
-  void remember_checkpoint(const Said& said);
+  void remember_checkpoint(const PrefixedLine& line);
   [[nodiscard]] Counter* newest_counter();
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress by_rules() const;  ///< all lines so far, the open block among them
@@ -93,7 +93,7 @@ class ProgressTracker {
   std::unordered_set<std::uint64_t> silent_;  ///< shapes of lines that say nothing
   Columns columns_;
   Shapes shapes_;
-  std::deque<StepSample> epochs_;  ///< their counter and times, where lines tell of epochs
+  std::deque<StepSample> epochs_;  ///< their counter and times, where lines report epochs
   std::uint64_t lines_ = 0;
   double arrival_s_ = 0;
   bool held_out_ = false;         ///< a line like "Evaluation" heads what follows
@@ -106,7 +106,7 @@ class ProgressTracker {
   std::optional<double> epoch_from_;    ///< step at which the last epoch was said to have ended
   std::optional<double> epoch_step_s_;  ///< seconds of an epoch by its steps
   std::optional<Throughput> throughput_;
-  std::string last_text_, scratch_, lifted_;
+  std::string last_text_, scratch_, extracted_;
 };
 
 }  // namespace schedmate

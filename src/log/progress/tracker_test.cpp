@@ -30,7 +30,7 @@ TEST_CASE("a report printed as a table is one report") {
   CHECK(progress.loss == 0.5);
 }
 
-TEST_CASE("what is left counts epochs where the counter begins anew in each") {
+TEST_CASE("what is left counts epochs where the counter restarts in each") {
   CHECK(
       near(progress_of({"Epoch 2/10", "227/227 [====] - 86s 500ms/step - loss: 2.05"}).remaining_s,
            8 * 227 * 0.5, 1e-12, 0));
@@ -50,7 +50,7 @@ TEST_CASE("of several times without a whole none is guessed") {
              .step_time_s);
 }
 
-TEST_CASE("what is left follows from epochs where no steps are told") {
+TEST_CASE("what is left follows from epochs where no steps are printed") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 6; ++i)
     lines.push_back(fmt::format("10:0{}:00 Epoch {}/10 train_loss 0.5", i, i));
@@ -58,7 +58,7 @@ TEST_CASE("what is left follows from epochs where no steps are told") {
   CHECK(!progress_of(lines).step_time_s);
 }
 
-TEST_CASE("a second run in the same file begins anew") {
+TEST_CASE("a second run in the same file restarts") {
   std::vector<std::string> lines;
   for (int run = 0; run < 2; ++run)
     for (int i = 1; i < 20; ++i)
@@ -119,7 +119,7 @@ TEST_CASE("a step of more than a day is none") {
       3600.0);
 }
 
-TEST_CASE("minutes that neither stamps nor what is left bear out are no step") {
+TEST_CASE("minutes that neither stamps nor what is left confirm are no step") {
   CHECK(
       progress_of({"step 1 loss 2 time: 500", "step 2 loss 2 time: 480", "step 3 loss 2 time: 510"})
           .step_time_s == std::nullopt);
@@ -156,7 +156,7 @@ TEST_CASE("of two reports the first is warm-up when it is much slower, also wher
   CHECK(near(tracker.now().step_time_s, 0.16, 1e-12, 0));
 }
 
-TEST_CASE("the first report of each epoch waits for the loader and tells nothing of a step") {
+TEST_CASE("the first report of each epoch waits for the loader and says nothing of a step") {
   ProgressTracker tracker;
   for (int epoch = 14; epoch < 18; ++epoch) {
     tracker.add(fmt::format("Epoch: [{}][0] Time 2.544 (2.544) Data 1.890 Loss 3.9", epoch));

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t most_open_shapes = 24;
 constexpr std::size_t most_shape_lines = 200;
-constexpr std::size_t most_asked_text = 400;
+constexpr std::size_t most_prompt_text = 400;
 constexpr std::size_t most_shape_questions = 4;  ///< about one log
 constexpr std::size_t most_shown = 12;
-constexpr std::size_t least_following = 3;  ///< lines that are not shown and bear the answer out
+constexpr std::size_t least_following = 3;  ///< lines that are not shown and confirm the answer
 
 bool has_open_times(const Progress& progress) {
   return !progress.step || !progress.step_time_s || !progress.loss;
@@ -58,12 +58,12 @@ std::vector<ShapeLine> places_in(const Lines& lines) {
 
 }  // namespace
 
-void UnknownShapes::add(std::uint64_t hash, const Said& said, const Reading* reading) {
+void UnknownShapes::add(std::uint64_t hash, const PrefixedLine& line, const Reading* reading) {
   if (reading != nullptr && is_settled(*reading)) return;
   Shape* const held = shape(hash);
   held->newest = ++lines_;
   const bool counts = reading != nullptr && reading->kind == Reading::Kind::training;
-  held->lines.push_back({std::string(said.body.substr(0, most_asked_text)), said.time,
+  held->lines.push_back({std::string(line.body.substr(0, most_prompt_text)), line.time,
                          counts ? reading->step : std::nullopt});
   if (held->lines.size() > most_shape_lines) held->lines.pop_front();
 }
@@ -119,7 +119,7 @@ LineShape UnknownShapes::question_of(const Shape& shape) const {
   LineShape question;
   question.hash = shape.hash;
   const auto shown = std::min(most_shown, shape.lines.size() - least_following);
-  for (const KeptLine& line : shape.lines) {
+  for (const IndexedLine& line : shape.lines) {
     if (question.lines.size() >= shown) break;
     question.lines.push_back(line.text);
     auto& numbers = question.numbers.emplace_back();

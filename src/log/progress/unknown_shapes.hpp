@@ -21,9 +21,9 @@ class UnknownShapes {
       : words_(&words), least_lines_(least_lines) {}
 
   /// `reading` is what the rules say of the line; nothing where they say nothing.
-  void add(std::uint64_t hash, const Said& said, const Reading* reading);
+  void add(std::uint64_t hash, const PrefixedLine& line, const Reading* reading);
 
-  /// Puts into `progress` what is open there and the answers so far tell.
+  /// Puts into `progress` what is open there and the answers so far give.
   void fill(Progress& progress) const;
   /// What to ask next, for what is open in `progress`; nothing when nothing more is worth it. One
   /// at a time, since an answer may make the next question pointless.
@@ -32,14 +32,14 @@ class UnknownShapes {
   std::optional<CheckedMeaning> answer(std::uint64_t hash, const std::optional<LineMeaning>& given);
 
  private:
-  struct KeptLine {
+  struct IndexedLine {
     std::string text;
     std::optional<Stamp> time;
     std::optional<double> step;
   };
   struct Shape {
     std::uint64_t hash = 0;
-    std::deque<KeptLine> lines;
+    std::deque<IndexedLine> lines;
     std::uint64_t newest = 0;  ///< number of its last line
     bool asked = false;
     LineMeaning meaning;

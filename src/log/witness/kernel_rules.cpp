@@ -41,7 +41,7 @@ Result<KernelRules> KernelRules::load(const std::string& folder) {
     if (!verdict) return tl::unexpected(verdict.error());
     if (verdict->rule.empty()) return row.refuse("a row needs a name");
     if (words->empty()) return row.refuse("a row needs any or all");
-    Sighting finding;
+    WitnessFinding finding;
     finding.means = *std::move(verdict);
     finding.explains = is_true(row, "explains");
     finding.decides = is_true(row, "decides");
@@ -50,7 +50,8 @@ Result<KernelRules> KernelRules::load(const std::string& folder) {
   return made;
 }
 
-std::optional<Sighting> KernelRules::judge(std::string_view message, const XidTable& xids) const {
+std::optional<WitnessFinding> KernelRules::judge(std::string_view message,
+                                                 const XidTable& xids) const {
   message = message.substr(0, most_message);
   if (begins_with_process(message) && !message.contains("]: segfault at")) return std::nullopt;
   const Found found = phrases_.find(message);
@@ -58,7 +59,7 @@ std::optional<Sighting> KernelRules::judge(std::string_view message, const XidTa
     if (row.words.holds(found)) return row.finding;
   const auto code = kernel_xid(message);
   if (!code) return std::nullopt;
-  Sighting finding;
+  WitnessFinding finding;
   finding.means =
       xids.at(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
                                              .verdict = FailureClass::infrastructure,

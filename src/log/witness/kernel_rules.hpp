@@ -21,12 +21,13 @@ class KernelRules {
 
   /// A finding without node and time; nothing for a message that no row knows. `xids` is asked for
   /// an Xid that no row names.
-  [[nodiscard]] std::optional<Sighting> judge(std::string_view message, const XidTable& xids) const;
+  [[nodiscard]] std::optional<WitnessFinding> judge(std::string_view message,
+                                                    const XidTable& xids) const;
 
  private:
   struct Row {
     Condition words;
-    Sighting finding;
+    WitnessFinding finding;
   };
   Phrases phrases_;
   std::vector<Row> rows_;

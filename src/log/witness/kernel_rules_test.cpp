@@ -11,7 +11,7 @@
 namespace schedmate {
 namespace {
 
-std::optional<Sighting> judge(std::string_view message) {
+std::optional<WitnessFinding> judge(std::string_view message) {
   static const auto xids = XidTable::load("");
   static const auto rules = KernelRules::load("");
   REQUIRE_MESSAGE(rules, rules.error().message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The library is asked in a child: a driver in trouble can keep its caller for ever.
+/// The library is asked in a child: a driver in trouble can keep its caller forever.
 
 #include <fmt/format.h>
 #include <signal.h>

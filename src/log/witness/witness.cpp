@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::array witnesses{
-#define WITNESS(name, summary) WitnessRow{#name, summary, hear_##name},
+#define WITNESS(name, summary) WitnessRow{#name, summary, consult_##name},
 #include "log/witness/witnesses.def"
 #undef WITNESS
 };
@@ -24,7 +24,7 @@ bool is_gpu(const Diagnosis& made) {
   return made.verdict == FailureClass::infrastructure && part(made.component) == Component::gpu;
 }
 
-int weight(const Sighting& finding) {
+int weight(const WitnessFinding& finding) {
   const bool fault = finding.means.verdict == FailureClass::infrastructure;
   const bool acts = finding.means.recommendation != Recommendation::notify;
   return (acts ? 2 : 0) + (fault ? 1 : 0);
@@ -42,7 +42,7 @@ std::vector<SeamRow> witness_names() {
   return names;
 }
 
-bool stands_for(const Sighting& finding, const Diagnosis& made) {
+bool confirms(const WitnessFinding& finding, const Diagnosis& made) {
   if (finding.means.verdict != made.verdict) return false;
   if (made.verdict != FailureClass::infrastructure) return true;
   if (finding.any_component) return made.component != Component::storage;
@@ -50,13 +50,13 @@ bool stands_for(const Sighting& finding, const Diagnosis& made) {
          part(finding.means.component) == part(made.component);
 }
 
-std::optional<bool> agrees(const Testimony& testimony, const Diagnosis& made) {
-  if (!testimony.asked) return std::nullopt;
+std::optional<bool> agrees(const WitnessReport& report, const Diagnosis& made) {
+  if (!report.asked) return std::nullopt;
   const bool any = std::ranges::any_of(
-      testimony.findings, [&](const Sighting& each) { return stands_for(each, made); });
+      report.findings, [&](const WitnessFinding& each) { return confirms(each, made); });
   if (any) return true;
-  const bool state = std::ranges::any_of(testimony.findings, &Sighting::any_component) ||
-                     (testimony.complete && is_gpu(made));
+  const bool state = std::ranges::any_of(report.findings, &WitnessFinding::any_component) ||
+                     (report.complete && is_gpu(made));
   return state ? std::optional(false) : std::nullopt;
 }
 
@@ -71,10 +71,10 @@ std::string node_of(const JobContext& job, std::string_view host) {
   return "";
 }
 
-std::string in_words(std::span<const Sighting> findings) {
+std::string in_words(std::span<const WitnessFinding> findings) {
   constexpr std::size_t most = 3;
   std::string text;
-  for (const Sighting& each : findings.first(std::min(most, findings.size()))) {
+  for (const WitnessFinding& each : findings.first(std::min(most, findings.size()))) {
     if (!text.empty()) text += "; ";
     if (!each.node.empty()) text += each.node + ": ";
     text += fmt::format("{}: {}", each.means.rule, each.means.reason);
@@ -84,8 +84,8 @@ std::string in_words(std::span<const Sighting> findings) {
   return text;
 }
 
-void sort_findings(std::vector<Sighting>& findings) {
-  std::ranges::stable_sort(findings, [](const Sighting& a, const Sighting& b) {
+void sort_findings(std::vector<WitnessFinding>& findings) {
+  std::ranges::stable_sort(findings, [](const WitnessFinding& a, const WitnessFinding& b) {
     if (weight(a) != weight(b)) return weight(a) > weight(b);
     return a.means.confidence > b.means.confidence;
   });

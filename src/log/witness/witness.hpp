@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Witnesses: what another source than the log says of a failure, and whether it bears the verdict
-/// out (docs/formats/diagnosis.md, "Witnesses").
+/// Witnesses: what another source than the log says of a failure, and whether it
+/// confirms the verdict (docs/formats/diagnosis.md, "Witnesses").
 
 #include <schedmate/diagnosis.hpp>
 #include <span>
@@ -14,7 +14,7 @@
 namespace schedmate {
 
 /// One thing that a witness has seen.
-struct Sighting {
+struct WitnessFinding {
   FailureVerdict means;
   std::string node;  ///< of the allocation, "" = not known
   std::string when;  ///< as it was printed
@@ -23,15 +23,15 @@ struct Sighting {
   bool any_component = false;
   /// Says why a process ended whose log only says that it did.
   bool explains = false;
-  /// Its recommendation is the vendor's, and goes before that of a rule.
+  /// Its recommendation is the vendor's, and takes precedence over that of a rule.
   bool decides = false;
 };
 
-struct Testimony {
+struct WitnessReport {
   bool asked = false;
   bool complete = false;  ///< it would know of every fault of a GPU in the job's time
   std::string says;
-  std::vector<Sighting> findings;  ///< the most telling first
+  std::vector<WitnessFinding> findings;  ///< the most relevant first
 };
 
 struct WitnessCase {
@@ -45,29 +45,30 @@ struct WitnessCase {
 struct WitnessRow {
   std::string_view name;
   std::string_view summary;
-  Result<Testimony> (*hear)(const WitnessCase& what);
+  Result<WitnessReport> (*consult)(const WitnessCase& what);
 };
 [[nodiscard]] std::span<const WitnessRow> witness_rows();
 
-#define WITNESS(name, summary) [[nodiscard]] Result<Testimony> hear_##name(const WitnessCase& what);
+#define WITNESS(name, summary) \
+  [[nodiscard]] Result<WitnessReport> consult_##name(const WitnessCase& what);
 #include "log/witness/witnesses.def"
 #undef WITNESS
 
 /// Whether the finding is of the verdict's class and, for infrastructure, of its component. What is
 /// only to be noted stands for nothing.
-[[nodiscard]] bool stands_for(const Sighting& finding, const Diagnosis& made);
+[[nodiscard]] bool confirms(const WitnessFinding& finding, const Diagnosis& made);
 
 /// Whether the witness agrees; nothing: it was not asked, or says nothing on this.
-[[nodiscard]] std::optional<bool> agrees(const Testimony& testimony, const Diagnosis& made);
+[[nodiscard]] std::optional<bool> agrees(const WitnessReport& report, const Diagnosis& made);
 
 /// The name that the allocation has for a host ("n1" for "n1.cluster"); "" when it is none of its
 /// nodes.
 [[nodiscard]] std::string node_of(const JobContext& job, std::string_view host);
 
-/// What a reader is told of findings: the first ones, with their nodes.
-[[nodiscard]] std::string in_words(std::span<const Sighting> findings);
+/// What a reader sees of findings: the first ones, with their nodes.
+[[nodiscard]] std::string in_words(std::span<const WitnessFinding> findings);
 
-/// Most telling first; the order of equals stays.
-void sort_findings(std::vector<Sighting>& findings);
+/// Most relevant first; the order of equals stays.
+void sort_findings(std::vector<WitnessFinding>& findings);
 
 }  // namespace schedmate

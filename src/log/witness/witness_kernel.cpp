@@ -17,7 +17,8 @@
 namespace schedmate {
 namespace {
 
-constexpr std::size_t most_kept = 400;  ///< findings of one file that wait for the boot time
+constexpr std::size_t most_undated_findings =
+    400;  ///< findings of one file that wait for the boot time
 constexpr std::size_t most_message_text = 400;
 constexpr std::size_t most_pids = 10'000;
 
@@ -33,14 +34,14 @@ std::string_view behind(std::string_view text, std::string_view mark, std::strin
 std::string_view job_of_group(std::string_view group) { return behind(group, "/job_", "/"); }
 
 struct Waiting {
-  Sighting finding;
+  WitnessFinding finding;
   std::optional<WallTime> time;
   std::optional<double> uptime_s;
 };
 
-class Hearing {
+class KernelWitness {
  public:
-  Hearing(const WitnessCase& what, const KernelRules& rules) : what_(what), rules_(rules) {
+  KernelWitness(const WitnessCase& what, const KernelRules& rules) : what_(what), rules_(rules) {
     if (!what.job) return;
     window_ = {read_job_time(what.job->start), read_job_time(what.job->end)};
   }
@@ -58,12 +59,12 @@ class Hearing {
     return {};
   }
 
-  Testimony testimony() {
-    Testimony made;
+  WitnessReport report() {
+    WitnessReport made;
     made.asked = lines_ > 0;
     for (auto& [key, finding] : found_) made.findings.push_back(std::move(finding));
     sort_findings(made.findings);
-    made.complete = made.asked && untimed_ == 0 && heard_all();
+    made.complete = made.asked && untimed_ == 0 && read_all_nodes();
     made.says = in_words(made.findings);
     if (made.findings.empty())
       made.says = lines_ == 0       ? "no line is of a node of the job"
@@ -73,7 +74,7 @@ class Hearing {
       made.says +=
           fmt::format("; {} event{} whose time is not known (dmesg -T or journalctl -k print it)",
                       untimed_, untimed_ == 1 ? "" : "s");
-    if (foreign_ > 0 && lines_ == 0) made.says += "; its hosts are not of the allocation";
+    if (other_lines_ > 0 && lines_ == 0) made.says += "; its hosts are not of the allocation";
     return made;
   }
 
@@ -97,11 +98,11 @@ class Hearing {
     if (!line) return;
     const auto node = place_of(log, *line);
     if (!node) {
-      ++foreign_;
+      ++other_lines_;
       return;
     }
     ++lines_;
-    heard_.insert(*node);
+    nodes_read_.insert(*node);
     if (const auto boot = boot_time(*line)) boot_ = boot;
     // Of months of a journal few lines are of the job's time.
     if (line->time && window_.place(line->time) == InWindow::outside && !names_process(*line))
@@ -116,7 +117,7 @@ class Hearing {
     const bool may_be_placed_later = !line->time && line->uptime_s && !boot_ && window_.known();
     if (!may_be_placed_later)
       settle(std::move(each));
-    else if (waiting_.size() < most_kept)
+    else if (waiting_.size() < most_undated_findings)
       waiting_.push_back(std::move(each));
   }
 
@@ -140,7 +141,7 @@ class Hearing {
     return !pid.empty() && other_pids_.contains(pid);
   }
 
-  static void add_process(std::string_view message, Sighting& finding) {
+  static void add_process(std::string_view message, WitnessFinding& finding) {
     const auto group = behind(message, "task_memcg=", ",");
     auto pid = behind(message, ",pid=", ",");
     if (pid.empty()) pid = behind(message, "Killed process ", " ,");
@@ -159,10 +160,10 @@ class Hearing {
     found_.try_emplace(std::move(key), std::move(each.finding));  // the first one is shown
   }
 
-  [[nodiscard]] bool heard_all() const {
+  [[nodiscard]] bool read_all_nodes() const {
     if (!what_.job || what_.job->nodes.empty()) return true;
     return std::ranges::all_of(what_.job->nodes,
-                               [&](const std::string& node) { return heard_.contains(node); });
+                               [&](const std::string& node) { return nodes_read_.contains(node); });
   }
 
   const WitnessCase& what_;
@@ -170,9 +171,9 @@ class Hearing {
   JobWindow window_;
   std::vector<Waiting> waiting_;
   std::optional<WallTime> boot_;
-  std::map<std::pair<std::string, std::string>, Sighting> found_;
-  std::set<std::string, std::less<>> heard_, other_pids_;
-  std::uint64_t lines_ = 0, foreign_ = 0, untimed_ = 0;
+  std::map<std::pair<std::string, std::string>, WitnessFinding> found_;
+  std::set<std::string, std::less<>> nodes_read_, other_pids_;
+  std::uint64_t lines_ = 0, other_lines_ = 0, untimed_ = 0;
 };
 
 }  // namespace
@@ -185,18 +186,18 @@ KernelLog read_kernel_log_name(std::string_view text) {
   return {std::string(text.substr(equals + 1)), std::string(node)};
 }
 
-Result<Testimony> hear_kernel(const WitnessCase& what) {
+Result<WitnessReport> consult_kernel(const WitnessCase& what) {
   if (what.kernel_logs.empty()) {
-    Testimony missing;
+    WitnessReport missing;
     missing.says = "no --kernel-log was given";
     return missing;
   }
   const auto rules = KernelRules::load(what.folder);
   if (!rules) return tl::unexpected(rules.error());
-  Hearing hearing(what, *rules);
+  KernelWitness witness(what, *rules);
   for (const KernelLog& log : what.kernel_logs)
-    if (auto done = hearing.read(log); !done) return tl::unexpected(done.error());
-  return hearing.testimony();
+    if (auto done = witness.read(log); !done) return tl::unexpected(done.error());
+  return witness.report();
 }
 
 }  // namespace schedmate

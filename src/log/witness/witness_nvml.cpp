@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What NVML says of the GPUs of the job's nodes. It tells what is now: a GPU that was reset since
-/// the job ended looks healthy.
+/// What NVML says of the GPUs of the job's nodes. It reports the present state: a GPU that was
+/// reset since the job ended looks healthy.
 
 #include <fmt/format.h>
 
@@ -74,8 +74,8 @@ std::vector<Fault> faults_of(const GpuState& gpu) {
   return faults;
 }
 
-Sighting finding_of(const GpuState& gpu, const Fault& fault, const std::string& node) {
-  Sighting finding;
+WitnessFinding finding_of(const GpuState& gpu, const Fault& fault, const std::string& node) {
+  WitnessFinding finding;
   finding.means = {.rule = fault.rule,
                    .verdict = FailureClass::infrastructure,
                    .component = fault.component,
@@ -89,17 +89,17 @@ Sighting finding_of(const GpuState& gpu, const Fault& fault, const std::string& 
   return finding;
 }
 
-/// What this library or GPU could not tell of what a fault would show in.
-bool tells_all(const GpuState& gpu) {
+/// What this library or GPU could report all in which a fault would show in.
+bool is_complete(const GpuState& gpu) {
   return gpu.error.empty() && (gpu.recovery_action || (gpu.ecc_uncorrected && gpu.remapped));
 }
 
 }  // namespace
 
-Result<Testimony> hear_nvml(const WitnessCase& what) {
-  Testimony made;
+Result<WitnessReport> consult_nvml(const WitnessCase& what) {
+  WitnessReport made;
   made.says = "neither --nvml nor --nvml-from was given";
-  std::set<std::string> heard;
+  std::set<std::string> nodes_read;
   std::string troubles;
   bool all = true;
   for (const GpuReading& reading : what.gpus) {
@@ -112,9 +112,9 @@ Result<Testimony> hear_nvml(const WitnessCase& what) {
     if (!reading.error.empty()) troubles += "; " + reading.error;
     if (reading.gpus.empty()) continue;
     made.asked = true;
-    heard.insert(node);
+    nodes_read.insert(node);
     for (const GpuState& gpu : reading.gpus) {
-      all = all && tells_all(gpu);
+      all = all && is_complete(gpu);
       for (const Fault& fault : faults_of(gpu))
         made.findings.push_back(finding_of(gpu, fault, node));
     }
@@ -122,7 +122,7 @@ Result<Testimony> hear_nvml(const WitnessCase& what) {
   sort_findings(made.findings);
   const bool everywhere = !what.job || what.job->nodes.empty() ||
                           std::ranges::all_of(what.job->nodes, [&](const std::string& node) {
-                            return heard.contains(node);
+                            return nodes_read.contains(node);
                           });
   made.complete = made.asked && all && everywhere && troubles.empty();
   if (made.asked)

@@ -37,8 +37,8 @@ constexpr std::array meanings = {
 
 }  // namespace
 
-Result<Testimony> hear_scheduler(const WitnessCase& what) {
-  Testimony made;
+Result<WitnessReport> consult_scheduler(const WitnessCase& what) {
+  WitnessReport made;
   made.says = "no --job file was given";
   if (!what.job) return made;
   made.says = what.job->state.empty() ? "the job file has no state" : "state " + what.job->state;
@@ -50,7 +50,7 @@ Result<Testimony> hear_scheduler(const WitnessCase& what) {
   if (held == meanings.end()) return made;
   constexpr double confidence = 0.7;
   const bool fault = held->verdict == FailureClass::infrastructure;
-  Sighting finding;
+  WitnessFinding finding;
   finding.means = {.rule = "state " + std::string(state),
                    .verdict = held->verdict,
                    .component = fault ? Component::node : Component::none,

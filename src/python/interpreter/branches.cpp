@@ -6,19 +6,19 @@
 namespace schedmate::python {
 
 /// How one way of an undecided branch ended.
-struct Way {
+struct BranchResult {
   Outcome outcome;
   Flow flow = Flow::next;
   Value returned;
 };
 
-Way Interpreter::run_way(const Action& action, bool sure) {
+BranchResult Interpreter::run_branch_once(const Action& action, bool sure) {
   const Value before = frame().returned;
   journal.begin();
   if (!sure) ++uncertain;
   action();
   if (!sure) --uncertain;
-  Way way;
+  BranchResult way;
   way.outcome = journal.take_back();
   charge(std::exchange(journal.copied, 0) + way.outcome.entries.size());
   way.flow = flow;
@@ -28,26 +28,26 @@ Way Interpreter::run_way(const Action& action, bool sure) {
   return way;
 }
 
-void Interpreter::run_both(const Action& then, const Action& otherwise, Sure sure) {
+void Interpreter::run_both(const Action& then, const Action& otherwise, CertainBranch sure) {
   if (flow != Flow::next) return;
-  Way one = run_way(then, sure == Sure::first);
+  BranchResult one = run_branch_once(then, sure == CertainBranch::first);
   if (one.flow == Flow::over_budget) {
     journal.apply(one.outcome);
     flow = one.flow;
     return;
   }
   const bool failed = one.flow == Flow::raise || one.flow == Flow::exit;
-  Way two = run_way(otherwise, sure == Sure::second || failed);
-  merge_ways(one, two);
+  BranchResult two = run_branch_once(otherwise, sure == CertainBranch::second || failed);
+  merge_branches(one, two);
 }
 
-void Interpreter::merge_ways(Way& one, Way& two) {
-  const auto ended = [](const Way& way) { return way.flow != Flow::next; };
-  const auto gives = [](const Way& way) { return way.flow == Flow::give_back; };
-  const auto fails = [](const Way& way) {
+void Interpreter::merge_branches(BranchResult& one, BranchResult& two) {
+  const auto ended = [](const BranchResult& way) { return way.flow != Flow::next; };
+  const auto gives = [](const BranchResult& way) { return way.flow == Flow::give_back; };
+  const auto fails = [](const BranchResult& way) {
     return way.flow == Flow::raise || way.flow == Flow::exit;
   };
-  const auto keep_return = [&](const Way& way) {
+  const auto keep_return = [&](const BranchResult& way) {
     auto& maybe = frame().maybe_returned;
     maybe = maybe ? joined(*maybe, way.returned) : way.returned;
   };
@@ -62,7 +62,7 @@ void Interpreter::merge_ways(Way& one, Way& two) {
   }
   // A way that leaves is the exception: what comes after goes on from the other one.
   if (ended(one) != ended(two)) {
-    const Way& left = ended(one) ? one : two;
+    const BranchResult& left = ended(one) ? one : two;
     if (gives(left)) keep_return(left);
     journal.apply(ended(one) ? two.outcome : one.outcome);
     return;
@@ -73,8 +73,8 @@ void Interpreter::merge_ways(Way& one, Way& two) {
     flow = Flow::give_back;
     return;
   }
-  const Way& usual = fails(one) ? two : one;
-  const Way& other = fails(one) ? one : two;
+  const BranchResult& usual = fails(one) ? two : one;
+  const BranchResult& other = fails(one) ? one : two;
   journal.apply(usual.outcome);
   flow = usual.flow;
   if (gives(usual)) frame().returned = usual.returned;
@@ -169,7 +169,7 @@ void Interpreter::execute_try(const Code& code) {
       if (clause.kind != Kind::except_clause || flow != Flow::next) continue;
       if (only_for_imports(caught_types(clause))) continue;
       // Seen, but what it does is not what usually happens.
-      const Way way = run_way([&] { execute_block(block_of(clause)); }, false);
+      const BranchResult way = run_branch_once([&] { execute_block(block_of(clause)); }, false);
       if (way.flow == Flow::over_budget) flow = way.flow;
     }
   }

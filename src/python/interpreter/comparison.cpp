@@ -15,7 +15,7 @@ bool is_plain_number(const Value& value) {
   return value.integer() != nullptr || value.real() != nullptr || value.boolean() != nullptr;
 }
 
-/// A constructor's result, told from a function's by its capital letter.
+/// A constructor's result, distinguished from a function's by its capital letter.
 bool is_constructed(const Made& made) {
   const auto dot = made.callee.rfind('.');
   const auto at = dot == std::string::npos ? 0 : dot + 1;

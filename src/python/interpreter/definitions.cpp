@@ -74,8 +74,8 @@ std::vector<Parameter> read_fields(const Code* body, const Class& type) {
   return fields;
 }
 
-/// Classes that projects copy from a library together with its file, told by the names of methods
-/// that nobody else has: they stand for the library's own.
+/// Classes that projects copy from a library together with its file, recognised by the names of
+/// methods that nobody else has: they stand for the library's own.
 struct Copied {
   std::string_view name;
   std::array<std::string_view, 2> members;

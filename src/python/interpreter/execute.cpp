@@ -141,7 +141,7 @@ void Interpreter::execute_return(const Code& code) {
 }
 
 /// An error that nothing catches ends the program: that is noted, and what would have come after it
-/// is looked at all the same, for it tells what the job was meant to do.
+/// is looked at all the same, for it shows what the job was meant to do.
 void Interpreter::raise(std::string what, const Code& code) {
   if (is_caught(what)) return leave(Flow::raise, std::move(what));
   // A module that cannot be imported is our error, not that of a program which people use.
@@ -150,14 +150,14 @@ void Interpreter::raise(std::string what, const Code& code) {
   });
   if (!importing && seen_.stops.size() < most_stops)
     seen_.stops.push_back(
-        {std::string(code.text.substr(0, 300)), place(code), is_sure(), seen_.calls.size()});
+        {std::string(code.text.substr(0, 300)), place(code), is_certain(), seen_.calls.size()});
   if (!certain() || frame().maybe_returned) return leave(Flow::raise, std::move(what));
   frame().returned = {};
 }
 
 /// Whether nothing but this can have happened in the functions that run: none of them has had an
 /// undecided way out before.
-bool Interpreter::is_sure() const {
+bool Interpreter::is_certain() const {
   return certain() && std::ranges::none_of(frames, [](const Frame& each) {
            return each.maybe_returned.has_value();
          });
@@ -204,13 +204,13 @@ void Interpreter::execute_raise(const Code& code) {
 
 void Interpreter::refuse(std::string reason, PlacePtr at) {
   if (flow == Flow::next && seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::move(reason), std::move(at), is_sure(), seen_.calls.size()});
+    seen_.stops.push_back({std::move(reason), std::move(at), is_certain(), seen_.calls.size()});
 }
 
 void Interpreter::stop(std::string reason, PlacePtr at) {
   if (flow != Flow::next) return;
   if (seen_.stops.size() < most_stops)
-    seen_.stops.push_back({std::move(reason), std::move(at), is_sure(), seen_.calls.size()});
+    seen_.stops.push_back({std::move(reason), std::move(at), is_certain(), seen_.calls.size()});
   leave(Flow::exit, "SystemExit");
 }
 
@@ -271,10 +271,10 @@ void Interpreter::execute_if(const std::vector<const Code*>& parts, std::size_t 
     }
     return;
   }
-  Sure sure = Sure::neither;
-  if (ends_in_error(body)) sure = Sure::second;
+  CertainBranch sure = CertainBranch::neither;
+  if (ends_in_error(body)) sure = CertainBranch::second;
   const bool last = at + 2 == parts.size() && parts.back()->kind == Kind::else_clause;
-  if (last && ends_in_error(parts.back()->get(Field::body))) sure = Sure::first;
+  if (last && ends_in_error(parts.back()->get(Field::body))) sure = CertainBranch::first;
   run_both([&] { execute_block(body); }, [&] { execute_if(parts, at + 1); }, sure);
 }
 

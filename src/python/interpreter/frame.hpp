@@ -39,9 +39,9 @@ struct Callee {
   std::string name;
 };
 struct TextParts;
-struct Way;
+struct BranchResult;
 using Action = std::function<void()>;
 /// Which way of an undecided `if` is the usual one, because the other ends in an error.
-enum class Sure : std::uint8_t { neither, first, second };
+enum class CertainBranch : std::uint8_t { neither, first, second };
 
 }  // namespace schedmate::python

@@ -21,7 +21,7 @@ constexpr std::string_view rarely_installed[] = {
     "apex",      "torch_mlu",     "amp_C",     "intel_extension_for_pytorch"};
 
 /// Libraries that are modelled by name, by natives and by the rules: their own source, should it
-/// stand in the tree beside the program, tells less than that and is long to follow.
+/// stand in the tree beside the program, shows less than that and is long to follow.
 constexpr std::string_view known_by_name[] = {"accelerate",
                                               "diffusers",
                                               "flax",

@@ -128,9 +128,10 @@ class Interpreter final : public Machine {
   void run_framework_hooks(const Value& self);
   void call_back(const Value& callable, Arguments arguments);
   bool first_time(const void* what);
-  void run_both(const Action& then, const Action& otherwise, Sure sure = Sure::neither);
-  Way run_way(const Action& action, bool sure);
-  void merge_ways(Way& one, Way& two);
+  void run_both(const Action& then, const Action& otherwise,
+                CertainBranch sure = CertainBranch::neither);
+  BranchResult run_branch_once(const Action& action, bool sure);
+  void merge_branches(BranchResult& one, BranchResult& two);
   bool execute_compound(const Code& code);
   void execute_simple(const Code& code);
   void execute_expression(const Code& code);
@@ -165,7 +166,7 @@ class Interpreter final : public Machine {
   void unpack(const Code& target, const Value& value);
   void raise(std::string what, const Code& code);
   void leave(Flow how, std::string what);
-  [[nodiscard]] bool is_sure() const;
+  [[nodiscard]] bool is_certain() const;
   std::vector<Parameter> read_parameters(const Code* list);
   bool may_wait(const std::string& dotted);
   Value used(const Value& value);

@@ -188,7 +188,7 @@ Value Interpreter::eval_binary(const Code& code) {
   const Value a = eval(*left);
   const Value b = eval(*right);
   const PlacePtr at = place(code);
-  // What was written elsewhere tells more than a literal of this line.
+  // What was written elsewhere says more than a literal of this line.
   const bool from_left = a.place && (a.place != at || !b.place || b.place == at);
   return derived(binary(operation->text, a, b), at, from_left ? a.place : b.place);
 }

@@ -10,7 +10,7 @@ namespace schedmate::python {
 
 /// As Python's str() for dict keys: "1", "None", "torch.nn.ReLU".
 [[nodiscard]] std::string dict_key(const Value& key);
-/// Python's ==; nothing when it cannot be told.
+/// Python's ==; nothing when it is not known.
 [[nodiscard]] std::optional<bool> equal_values(const Value& a, const Value& b);
 
 /// What the parameters of a function become in a call.

@@ -13,7 +13,7 @@ enum class Answer : std::uint8_t { devices, all_devices, processes, nodes, zero,
 /// The process group that the program has set up by itself, with its size.
 struct ProcessGroup : Object {
   Value size;
-  bool told = false;  ///< the program said its size
+  bool size_given = false;  ///< the program said its size
 };
 
 const ProcessGroup* group_of(Machine& machine) {
@@ -32,7 +32,8 @@ Value answer(Machine& machine, Answer what, const PlacePtr& place) {
       return from_request(std::int64_t{run.gpus_per_node} * run.nodes, "gpus");
     case Answer::processes:
       // The one process of a node starts those for its GPUs.
-      if (group != nullptr && (run.processes == 1 || (group->told && run.processes == run.nodes)))
+      if (group != nullptr &&
+          (run.processes == 1 || (group->size_given && run.processes == run.nodes)))
         return group->size;
       return from_request(run.processes, "processes");
     case Answer::nodes:
@@ -197,7 +198,7 @@ void note_process_group(Machine& machine, const Arguments& arguments) {
   const PythonRun& run = machine.run();
   const Value* size = arguments.find("world_size", 3);
   auto group = std::make_shared<ProcessGroup>();
-  group->told = size != nullptr;
+  group->size_given = size != nullptr;
   // A program that starts its processes by itself starts one for each GPU.
   group->size = size != nullptr && size->number() && *size->number() >= 1
                     ? *size

@@ -61,7 +61,7 @@ TEST_CASE("the rank that a launcher adds fits either spelling and is no error el
   CHECK(shown(without, match(without, "--local_rank=0 --lr 1")) == "--lr=1");
 }
 
-TEST_CASE("a long name with one dash is told from letters in one word") {
+TEST_CASE("a long name with one dash is distinguished from letters in one word") {
   const std::vector specs{option({"-lr"}), option({"-data_path"})};
   CHECK(shown(specs, match(specs, "-lr 3 -data_path=x")) == "-lr=3 -data_path=x");
   CHECK(shown(specs, match(specs, "-data x")) == "-data_path=x");

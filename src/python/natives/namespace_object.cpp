@@ -28,8 +28,8 @@ bool FlagNamespace::set_attribute(Machine& machine, std::string_view name, Value
   const auto found = flags_.find(name);
   auto& flags = machine.seen().flags;
   if (found != flags_.end() && found->second < flags.size() && machine.certain()) {
-    Value& told = flags[found->second].value;
-    if (value.place && !comes_from(value.place, told.place.get())) told = value;
+    Value& current = flags[found->second].value;
+    if (value.place && !comes_from(value.place, current.place.get())) current = value;
   }
   return AttributeDict::set_attribute(machine, name, std::move(value));
 }

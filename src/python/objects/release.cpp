@@ -9,7 +9,7 @@ namespace schedmate::python {
 namespace {
 
 /// Goes through everything that values hold and cuts what leads back to where it came from.
-class Cutter {
+class CycleCutter {
  public:
   void visit_root(Value& value) {
     size_ = 0;
@@ -106,7 +106,7 @@ class Cutter {
 }  // namespace
 
 void cut_circles(Observation& seen) {
-  Cutter cutter;
+  CycleCutter cutter;
   for (auto& instance : seen.instances) {
     Value value = wrap(std::static_pointer_cast<Thing>(instance));
     cutter.visit_root(value);
@@ -121,6 +121,6 @@ void cut_circles(Observation& seen) {
   cutter.visit_root(seen.globals);
 }
 
-void cut_circles(Value& value) { Cutter().visit_root(value); }
+void cut_circles(Value& value) { CycleCutter().visit_root(value); }
 
 }  // namespace schedmate::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tree/beneath.hpp"
+#include "tree/rooted_folder.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 namespace schedmate {
 namespace {
 
-using Want = Beneath::Want;
+using Want = RootedFolder::Want;
 
 int flags_for(Want want) {
   constexpr int always = O_CLOEXEC | O_NOFOLLOW;
@@ -96,7 +96,7 @@ int open_plainly(int root, const std::string& path, Want want) {
 /// The walk of one path: where it stands, and the parts still to go.
 class Walk {
  public:
-  Walk(const Beneath& root, std::string_view path) : root_(root), asked_(path) { push(path); }
+  Walk(const RootedFolder& root, std::string_view path) : root_(root), asked_(path) { push(path); }
 
   Result<Opened> run(Want want) {
     while (!pending_.empty()) {
@@ -125,7 +125,7 @@ class Walk {
   }
 
   Result<void> step(const std::string& part) {
-    if (++steps_ > Beneath::most_parts) {
+    if (++steps_ > RootedFolder::most_parts) {
       return fail(ErrorCode::refused, fmt::format("{}: its links lead on for too long", asked_));
     }
     if (part == "..") {
@@ -144,7 +144,7 @@ class Walk {
   }
 
   Result<void> follow(const std::string& part) {
-    if (++links_ > Beneath::most_links) {
+    if (++links_ > RootedFolder::most_links) {
       return fail(ErrorCode::refused, fmt::format("{}: links in a circle", asked_));
     }
     std::array<char, PATH_MAX> buffer{};
@@ -179,7 +179,7 @@ class Walk {
     return joined.empty() ? "." : joined;
   }
 
-  const Beneath& root_;
+  const RootedFolder& root_;
   std::string_view asked_;
   std::vector<std::string> pending_;  ///< next part last
   std::vector<Level> stack_;
@@ -189,7 +189,7 @@ class Walk {
 
 }  // namespace
 
-Result<Beneath> Beneath::open(const std::string& root) {
+Result<RootedFolder> RootedFolder::open(const std::string& root) {
   std::string path = root.empty() ? "." : root;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -209,10 +209,10 @@ Result<Beneath> Beneath::open(const std::string& root) {
   }
   const std::unique_ptr<char, decltype(&std::free)> place(::realpath(path.c_str(), nullptr),
                                                           &std::free);
-  return Beneath(std::move(folder), place ? place.get() : path);
+  return RootedFolder(std::move(folder), place ? place.get() : path);
 }
 
-Result<Opened> Beneath::open(std::string_view path, Want want) const {
+Result<Opened> RootedFolder::open(std::string_view path, Want want) const {
   const std::string name(path.empty() ? "." : path);
   Descriptor file(open_plainly(root_.number(), name, want));
   if (!file && errno == ENOENT) return system_error(path, ENOENT);
@@ -223,7 +223,7 @@ Result<Opened> Beneath::open(std::string_view path, Want want) const {
   return opened;
 }
 
-Result<Opened> Beneath::walk(std::string_view path, Want want) const {
+Result<Opened> RootedFolder::walk(std::string_view path, Want want) const {
   return Walk(*this, path).run(want);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_claims.hpp"
+#include "evaluation_report/claims_section.hpp"
 
 #include <fmt/format.h>
 
@@ -79,14 +79,14 @@ void add_claim(const PaperFigure& claim, const Chapter& chapter,
   for (const std::string& trace : shown_traces(chapter.experiment)) {
     for (const ArmRows& arm : arms_of(chapter, trace)) {
       if (arm.first->arm != claim.arm || arm.first->at != claim.at) continue;
-      const BookRow* row = arm.find(claim.figure);
+      const FigureLine* row = arm.find(claim.figure);
       if (row == nullptr) continue;
       const ColumnRow& column = column_of(claim.figure);
       rows.push_back(
           {{std::exchange(published, "same")},
            {fmt::format("{}{}", chapter.experiment.name, trace == "all" ? "" : ", " + trace)},
            {fmt::format("{} against {}", arm.first->arm, arm.first->host)},
-           cell_of(chapter, row, column.look),
+           cell_of(chapter, row, column.format),
            {verdict_on(claim, row->row.interval)}});
     }
   }
@@ -99,7 +99,7 @@ struct Part {
 constexpr Part parts[] = {
     {"advice", "advised durations alone"},
     {"oracle_durations", "true durations instead"},
-    {"bypass", "durations, and jobs whose GPU use similar jobs tell are not profiled"},
+    {"bypass", "durations, and jobs whose GPU use similar jobs predict are not profiled"},
     {"bypass_alone", "the same without durations"},
     {"free", "nobody is profiled and every use is known"},
     {"cancel", "packings cancelled alone"},
@@ -112,7 +112,7 @@ constexpr Part parts[] = {
 };
 
 /// Beside lucid+sm of Figure 12 what schedulers reach there that read nothing.
-void add_unadvised(Page& book, const std::vector<Chapter>& chapters) {
+void add_unadvised(Page& report, const std::vector<Chapter>& chapters) {
   std::vector<std::vector<Cell>> rows;
   for (const Chapter& chapter : chapters) {
     if (!chapter.experiment.name.starts_with("fig12_")) continue;
@@ -127,8 +127,9 @@ void add_unadvised(Page& book, const std::vector<Chapter>& chapters) {
       for (const ColumnRow& column : {column_of("ln_ratio"), column_of("jct_ratio")}) {
         for (const std::string_view label : {"sm", "free", "qssf"}) {
           const auto arm = arm_of(label);
-          row.push_back(
-              arm == arms.end() ? Cell{} : cell_of(chapter, arm->find(column.figure), column.look));
+          row.push_back(arm == arms.end()
+                            ? Cell{}
+                            : cell_of(chapter, arm->find(column.figure), column.format));
         }
       }
       rows.push_back(std::move(row));
@@ -142,31 +143,31 @@ void add_unadvised(Page& book, const std::vector<Chapter>& chapters) {
                              {"average JCT x: sm"},
                              {"free"},
                              {"qssf"}});
-  book.paragraph(
+  report.paragraph(
       "Without reading anything: Lucid to which every profile is known (free), and QSSF, which "
       "profiles nobody and lets no jobs share GPUs. Where these gain as much as sm, what sm gains "
       "is the price of Lucid's profiler.");
-  book.table(std::move(rows), "");
+  report.table(std::move(rows), "");
 }
 
 }  // namespace
 
-void add_claims(Page& book, const std::vector<Chapter>& chapters) {
+void add_claims(Page& report, const std::vector<Chapter>& chapters) {
   std::vector<std::vector<Cell>> rows{
       {{"published"}, {"experiment"}, {"arm"}, {"here"}, {"verdict"}}};
   for (const PaperFigure& claim : paper_figures)
     for (const Chapter& chapter : chapters)
       if (chapter.experiment.name == claim.experiment) add_claim(claim, chapter, rows);
   if (rows.size() == 1) return;
-  book.heading(2, "What became of the paper's claims");
-  book.paragraph(
+  report.heading(2, "What became of the paper's claims");
+  report.paragraph(
       "Average JCT x is mean JCT of the host / of the arm: 25.7 % shorter is 1.346. Reached: the "
       "whole 95 % interval is at or above the published figure (of a range its lower end), of an "
       "error at or below it. The traces, metadata and profiles are not the paper's.");
-  book.table(std::move(rows), "");
+  report.table(std::move(rows), "");
 }
 
-void add_bounds_page(Page& book, const std::vector<Chapter>& chapters) {
+void add_bounds_page(Page& report, const std::vector<Chapter>& chapters) {
   std::vector<std::vector<Cell>> rows{
       {{"in Lucid"}, {"what it is"}, {"trace"}, {"ln ratio"}, {"average JCT x"}}};
   for (const Chapter& chapter : chapters) {
@@ -180,17 +181,17 @@ void add_bounds_page(Page& book, const std::vector<Chapter>& chapters) {
         rows.push_back({{std::string(part.arm)},
                         {std::string(part.meaning)},
                         {trace},
-                        cell_of(chapter, arm->find("ln_ratio"), Look::logarithm),
-                        cell_of(chapter, arm->find("jct_ratio"), Look::factor)});
+                        cell_of(chapter, arm->find("ln_ratio"), FigureFormat::logarithm),
+                        cell_of(chapter, arm->find("jct_ratio"), FigureFormat::factor)});
       }
     }
   }
   if (rows.size() == 1) return;
-  book.heading(2, "What bounds the gain");
-  book.list(
+  report.heading(2, "What bounds the gain");
+  report.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Nearly all of it in Lucid are profiles that need not be taken. Durations gain little: what "
-       "the Advisor, the user's last jobs or boosted trees foretell orders jobs of one virtual "
+       "the Advisor, the user's last jobs or boosted trees predict orders jobs of one virtual "
        "cluster only weakly (decision 0012), so the rule that protects the host mostly leaves its "
        "order alone; true durations show what is left.",
        "Cancelling gains nothing here: hardly a pair that Lucid packs falls below the threshold in "
@@ -205,8 +206,8 @@ void add_bounds_page(Page& book, const std::vector<Chapter>& chapters) {
        "last jobs and with other jobs' code do nearly the same (fig13_standalone).",
        "Each virtual cluster has an Advisor of its own that knows the past of this one alone; one "
        "for all of them was not tried."});
-  book.table(std::move(rows), "");
-  add_unadvised(book, chapters);
+  report.table(std::move(rows), "");
+  add_unadvised(report, chapters);
 }
 
 }  // namespace schedmate::evaluation_report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -16,54 +16,55 @@
 namespace schedmate::evaluation_report {
 namespace {
 
-constexpr ColumnRow all_columns[] = {{"ln_ratio", "ln ratio", Look::logarithm},
-                                     {"upper95", "upper 95 %", Look::logarithm},
-                                     {"jct_ratio", "average JCT x", Look::factor},
-                                     {"jct_s", "average JCT, s", Look::seconds},
-                                     {"jct_p50_s", "p50, s", Look::seconds},
-                                     {"jct_p99_s", "p99, s", Look::seconds},
-                                     {"ratio_p50", "p50 of ratio", Look::factor},
-                                     {"ratio_p99", "p99 of ratio", Look::factor},
-                                     {"slowed_2x", "slowed > 2x", Look::percent},
-                                     {"makespan_s", "makespan, s", Look::seconds},
-                                     {"packed_share", "packed", Look::percent},
-                                     {"unfinished", "unfinished", Look::count},
-                                     {"longer95", "average JCT longer by, 95 %", Look::percent},
-                                     {"restarts", "restarts a job", Look::factor},
-                                     {"matched", "matched", Look::percent},
-                                     {"oracle_share", "share of oracle", Look::percent},
-                                     {"over_last_k", "over last_k", Look::logarithm},
-                                     {"over_metadata", "over metadata", Look::logarithm},
-                                     {"over_all", "over all", Look::logarithm},
-                                     {"within_10", "within 10 %", Look::percent},
-                                     {"within_20", "within 20 %", Look::percent},
-                                     {"within_50", "within 50 %", Look::percent},
-                                     {"within_100", "within 100 %", Look::percent},
-                                     {"within_200", "within 200 %", Look::percent},
-                                     {"within_500", "within 500 %", Look::percent},
-                                     {"use_within_5", "use within 5 %", Look::percent},
-                                     {"use_within_10", "use within 10 %", Look::percent},
-                                     {"use_within_20", "use within 20 %", Look::percent},
-                                     {"use_within_50", "use within 50 %", Look::percent},
-                                     {"use_within_100", "use within 100 %", Look::percent},
-                                     {"median_error", "median error", Look::percent},
-                                     {"given", "estimate given", Look::percent},
-                                     {"use_given", "use foretold", Look::percent},
-                                     {"use_error", "mean error of GPU use", Look::percent}};
+constexpr ColumnRow all_columns[] = {
+    {"ln_ratio", "ln ratio", FigureFormat::logarithm},
+    {"upper95", "upper 95 %", FigureFormat::logarithm},
+    {"jct_ratio", "average JCT x", FigureFormat::factor},
+    {"jct_s", "average JCT, s", FigureFormat::seconds},
+    {"jct_p50_s", "p50, s", FigureFormat::seconds},
+    {"jct_p99_s", "p99, s", FigureFormat::seconds},
+    {"ratio_p50", "p50 of ratio", FigureFormat::factor},
+    {"ratio_p99", "p99 of ratio", FigureFormat::factor},
+    {"slowed_2x", "slowed > 2x", FigureFormat::percent},
+    {"makespan_s", "makespan, s", FigureFormat::seconds},
+    {"packed_share", "packed", FigureFormat::percent},
+    {"unfinished", "unfinished", FigureFormat::count},
+    {"longer95", "average JCT longer by, 95 %", FigureFormat::percent},
+    {"restarts", "restarts a job", FigureFormat::factor},
+    {"matched", "matched", FigureFormat::percent},
+    {"oracle_share", "share of oracle", FigureFormat::percent},
+    {"over_last_k", "over last_k", FigureFormat::logarithm},
+    {"over_metadata", "over metadata", FigureFormat::logarithm},
+    {"over_all", "over all", FigureFormat::logarithm},
+    {"within_10", "within 10 %", FigureFormat::percent},
+    {"within_20", "within 20 %", FigureFormat::percent},
+    {"within_50", "within 50 %", FigureFormat::percent},
+    {"within_100", "within 100 %", FigureFormat::percent},
+    {"within_200", "within 200 %", FigureFormat::percent},
+    {"within_500", "within 500 %", FigureFormat::percent},
+    {"use_within_5", "use within 5 %", FigureFormat::percent},
+    {"use_within_10", "use within 10 %", FigureFormat::percent},
+    {"use_within_20", "use within 20 %", FigureFormat::percent},
+    {"use_within_50", "use within 50 %", FigureFormat::percent},
+    {"use_within_100", "use within 100 %", FigureFormat::percent},
+    {"median_error", "median error", FigureFormat::percent},
+    {"given", "estimate given", FigureFormat::percent},
+    {"use_given", "use predicted", FigureFormat::percent},
+    {"use_error", "mean error of GPU use", FigureFormat::percent}};
 
 /// Without its unit.
-std::string shown(double value, Look look) {
+std::string shown(double value, FigureFormat format) {
   if (std::isnan(value)) return "-";
-  switch (look) {
-    case Look::logarithm:
+  switch (format) {
+    case FigureFormat::logarithm:
       return fmt::format("{:+.4f}", value);
-    case Look::factor:
+    case FigureFormat::factor:
       return fmt::format("{:.3f}", value);
-    case Look::seconds:
+    case FigureFormat::seconds:
       return fmt::format("{:.0f}", value);
-    case Look::percent:
+    case FigureFormat::percent:
       return fmt::format("{:.1f}", 100 * value);
-    case Look::count:
+    case FigureFormat::count:
       return fmt::format("{:.1f}", value);
   }
   return "";
@@ -71,11 +72,11 @@ std::string shown(double value, Look look) {
 
 /// What stands behind a value: nothing where all perturbations agree, half the width where both
 /// halves are printed alike, else the ends.
-std::string interval_of(const study::Interval& interval, Look look) {
+std::string interval_of(const study::Interval& interval, FigureFormat format) {
   if (std::isnan(interval.low) || interval.low == interval.high) return "";
-  const std::string below = shown(interval.value - interval.low, look);
-  if (below != shown(interval.high - interval.value, look))
-    return fmt::format(" ({} to {})", shown(interval.low, look), shown(interval.high, look));
+  const std::string below = shown(interval.value - interval.low, format);
+  if (below != shown(interval.high - interval.value, format))
+    return fmt::format(" ({} to {})", shown(interval.low, format), shown(interval.high, format));
   return " ±" + below.substr(below.starts_with('+') ? 1 : 0);
 }
 
@@ -99,7 +100,7 @@ double number_of(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<BookRow>> read_rows_of(const std::string& csv_path) {
+Result<std::vector<FigureLine>> read_rows_of(const std::string& csv_path) {
   const auto text = read_file(csv_path);
   if (!text) return tl::unexpected(text.error());
   auto rows = CsvRows::open(*text, csv_path);
@@ -113,9 +114,9 @@ Result<std::vector<BookRow>> read_rows_of(const std::string& csv_path) {
     columns[name] = *column;
   }
   const auto field = [&](std::string_view name) { return std::string(rows->field(columns[name])); };
-  std::vector<BookRow> read;
+  std::vector<FigureLine> read;
   while (rows->next()) {
-    BookRow at;
+    FigureLine at;
     at.line = static_cast<std::size_t>(rows->line());
     at.row = {field("experiment"), field("trace"),           field("at"),     field("arm"),
               field("host"),       field("policy"),          field("figure"), {},
@@ -141,22 +142,22 @@ std::vector<std::string> shown_traces(const study::ExperimentFile& experiment) {
 std::string swept_name(const study::ExperimentFile& experiment) {
   if (!experiment.sweep.empty()) return experiment.sweep;
   std::string names;
-  std::set<std::string> told;
+  std::set<std::string> listed;
   for (const study::ExperimentArm& arm : experiment.arms) {
     std::string name = swept_option(arm.policy);
-    if (!name.empty() && told.insert(name).second) names += (names.empty() ? "" : ", ") + name;
+    if (!name.empty() && listed.insert(name).second) names += (names.empty() ? "" : ", ") + name;
   }
   return names.empty() ? "at" : names;
 }
 
-const BookRow* ArmRows::find(std::string_view figure) const {
+const FigureLine* ArmRows::find(std::string_view figure) const {
   const auto found = figures.find(figure);
   return found == figures.end() ? nullptr : found->second;
 }
 
 std::vector<ArmRows> arms_of(const Chapter& chapter, const std::string& trace) {
   std::vector<ArmRows> arms;
-  for (const BookRow& at : chapter.rows) {
+  for (const FigureLine& at : chapter.rows) {
     const study::FigureRow& row = at.row;
     if (row.trace != trace || row.arm.empty()) continue;
     const bool same =
@@ -171,16 +172,16 @@ std::span<const ColumnRow> figure_columns() { return all_columns; }
 
 const ColumnRow& column_of(std::string_view figure) {
   const auto found = std::ranges::find(all_columns, figure, &ColumnRow::figure);
-  SCHEDMATE_CHECK(found != std::end(all_columns), "the book has a column for the figure");
+  SCHEDMATE_CHECK(found != std::end(all_columns), "the report has a column for the figure");
   return *found;
 }
 
-Cell cell_of(const Chapter& chapter, const BookRow* at, Look look) {
+Cell cell_of(const Chapter& chapter, const FigureLine* at, FigureFormat format) {
   if (at == nullptr) return {""};
   const study::Interval& interval = at->row.interval;
   if (at->row.note == "no head-room") return {at->row.note, chapter.target, at->line};
-  std::string text = shown(interval.value, look) + interval_of(interval, look);
-  if (look == Look::percent) text += " %";
+  std::string text = shown(interval.value, format) + interval_of(interval, format);
+  if (format == FigureFormat::percent) text += " %";
   if (at->row.note == "holds") text += " safe";
   if (at->row.note == "exceeds") text += " EXCEEDS";
   return {std::move(text), chapter.target, at->line};

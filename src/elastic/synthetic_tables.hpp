@@ -7,23 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "elastic/made_parameters.hpp"
+#include "elastic/synthetic_parameters.hpp"
 #include "elastic/throughput.hpp"
 
 namespace schedmate {
 
-struct MadeFile {
+struct SyntheticFile {
   std::string path;  ///< relative, with '/'
   std::string text;
 };
 
 /// CLUSTER.toml, TABLES/jobs.csv, TABLES/applications.toml and TABLES/APPLICATION/*.csv, as
 /// docs/formats/elastic.md has them. Equal parameters give equal bytes.
-[[nodiscard]] std::vector<MadeFile> make_elastic_tables(const MadeParameters& made);
+[[nodiscard]] std::vector<SyntheticFile> make_elastic_tables(const SyntheticParameters& made);
 
 /// How long steps of an application take on the type of this place: computing by floating-point
 /// operations, the exchange of gradients as a ring all-reduce.
-[[nodiscard]] ThroughputModel made_model(const MadeApplication& application,
-                                         const std::vector<MadeGpuType>& types, std::size_t place);
+[[nodiscard]] ThroughputModel synthetic_model(const SyntheticApplication& application,
+                                              const std::vector<SyntheticGpuType>& types,
+                                              std::size_t place);
 
 }  // namespace schedmate

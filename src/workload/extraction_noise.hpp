@@ -8,10 +8,10 @@
 
 namespace schedmate {
 
-class Misreading {
+class ExtractionNoise {
  public:
-  Misreading(const ExtractionErrors& errors, const WorkloadOptions& options,
-             const Vocabulary& vocabulary);
+  ExtractionNoise(const ExtractionErrors& errors, const WorkloadOptions& options,
+                  const Vocabulary& vocabulary);
 
   [[nodiscard]] FactCodes read(const FactCodes& truth, std::uint32_t project) const;
 

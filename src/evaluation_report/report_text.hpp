@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/document.hpp"
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 
 namespace schedmate::evaluation_report {
 
@@ -15,8 +15,8 @@ namespace schedmate::evaluation_report {
 [[nodiscard]] std::string text_of(const Chapter& chapter);
 
 /// schedmate.evaluate.v1: every figure of every arm, with the line of the CSV on which it stands,
-/// and the paths of the page and the book.
+/// and the paths of the page and the report.
 [[nodiscard]] Document evaluation_document(const std::vector<Chapter>& chapters,
-                                           const std::string& page, const std::string& book);
+                                           const std::string& page, const std::string& report);
 
 }  // namespace schedmate::evaluation_report

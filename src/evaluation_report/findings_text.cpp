@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_reading.hpp"
+#include "evaluation_report/findings_text.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ std::string listed(std::span<const std::string> names) {
 }
 
 /// Experiments by name, each with those of its traces that are meant.
-class WhichTraces {
+class TraceSelection {
  public:
   void add(const study::ExperimentFile& experiment, const std::string& trace) {
     if (names_.empty() || names_.back().experiment != &experiment)
@@ -50,7 +50,7 @@ class WhichTraces {
 };
 
 const study::Interval* interval_in(const ArmRows& arm, std::string_view figure) {
-  const BookRow* row = arm.find(figure);
+  const FigureLine* row = arm.find(figure);
   return row == nullptr ? nullptr : &row->row.interval;
 }
 
@@ -65,17 +65,18 @@ bool is_swept_by_error(const study::ExperimentFile& experiment) {
 }
 
 /// From where least is wrong to where most is: not shown to shrink, shown to grow.
-enum class ByErrors : std::uint8_t { shrinks, stays, grows };
+enum class TrendOverErrors : std::uint8_t { shrinks, stays, grows };
 
-ByErrors by_errors(const std::vector<ArmRows>& arms) {
+TrendOverErrors by_errors(const std::vector<ArmRows>& arms) {
   std::vector<const study::Interval*> ratios;
   for (const ArmRows& arm : arms)
     if (const study::Interval* ratio = interval_in(arm, "ln_ratio");
         ratio && arm.first->arm == "sm")
       ratios.push_back(ratio);
   if (ratios.size() < 2 || !is_better(*ratios.back()) || ratios.back()->low > ratios.front()->high)
-    return ByErrors::shrinks;
-  return ratios.back()->high < ratios.front()->low ? ByErrors::grows : ByErrors::stays;
+    return TrendOverErrors::shrinks;
+  return ratios.back()->high < ratios.front()->low ? TrendOverErrors::grows
+                                                   : TrendOverErrors::stays;
 }
 
 }  // namespace
@@ -89,7 +90,8 @@ std::string construction_note(const std::set<std::string_view>& columns) {
 }
 
 std::string leaks_note() {
-  return "What the Advisor reads tells durations by construction (workload_cut): no figure here is "
+  return "What the Advisor reads predicts durations by construction (workload_cut): no figure here "
+         "is "
          "evidence for reading code.";
 }
 
@@ -107,10 +109,10 @@ std::string elastic_note(const study::ExperimentFile& experiment) {
 }
 
 std::vector<std::string> not_from_reading(const std::vector<Chapter>& chapters) {
-  WhichTraces gains;
-  WhichTraces none;
-  WhichTraces outlasting;
-  WhichTraces growing;
+  TraceSelection gains;
+  TraceSelection none;
+  TraceSelection outlasting;
+  TraceSelection growing;
   for (const Chapter& chapter : chapters) {
     for (const study::ExperimentTrace& trace : chapter.experiment.traces) {
       const auto arms = arms_of(chapter, trace.name);
@@ -121,9 +123,9 @@ std::vector<std::string> not_from_reading(const std::vector<Chapter>& chapters) 
       const study::Interval* ratio = sm == arms.end() ? nullptr : interval_in(*sm, "ln_ratio");
       if (ratio != nullptr) (is_better(*ratio) ? gains : none).add(chapter.experiment, trace.name);
       if (!is_swept_by_error(chapter.experiment)) continue;
-      const ByErrors found = by_errors(arms);
-      if (found == ByErrors::grows) growing.add(chapter.experiment, trace.name);
-      if (found == ByErrors::stays) outlasting.add(chapter.experiment, trace.name);
+      const TrendOverErrors found = by_errors(arms);
+      if (found == TrendOverErrors::grows) growing.add(chapter.experiment, trace.name);
+      if (found == TrendOverErrors::stays) outlasting.add(chapter.experiment, trace.name);
     }
   }
   std::vector<std::string> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elastic/made_tables.hpp"
+#include "elastic/synthetic_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -40,9 +40,9 @@ std::string row_of_step(const ThroughputModel& model, const StepShape& shape) {
 }
 
 /// One application on one GPU type.
-struct MadeSteps {
-  const MadeApplication& application;
-  const MadeGpuType& type;
+struct SyntheticSteps {
+  const SyntheticApplication& application;
+  const SyntheticGpuType& type;
   ThroughputModel model;
 
   [[nodiscard]] std::int32_t most_batch() const {
@@ -92,7 +92,7 @@ struct MadeSteps {
 
 /// From phase to phase the noise grows evenly on a logarithmic scale, and so does the gradient
 /// shrink.
-std::string validation_csv(const MadeApplication& application, std::int32_t batch) {
+std::string validation_csv(const SyntheticApplication& application, std::int32_t batch) {
   std::string csv = "progress,grad_sqr,grad_var\n";
   const double first = application.batches.front();
   const double lag = 1 + application.lag * std::log2(batch / first);
@@ -108,9 +108,9 @@ std::string validation_csv(const MadeApplication& application, std::int32_t batc
   return csv;
 }
 
-std::string applications_toml(const MadeParameters& made) {
+std::string applications_toml(const SyntheticParameters& made) {
   std::string toml = "# Made by schedmate generate --elastic: invented, not measured.\n";
-  for (const MadeApplication& each : made.applications) {
+  for (const SyntheticApplication& each : made.applications) {
     fmt::format_to(std::back_inserter(toml),
                    "\n[[application]]\nname = \"{}\"\nrestart_s = {}\nbelieved_restart_s = {}\n"
                    "slowdown = {}\n",
@@ -121,11 +121,11 @@ std::string applications_toml(const MadeParameters& made) {
   return toml;
 }
 
-std::string cluster_toml(const MadeParameters& made) {
+std::string cluster_toml(const SyntheticParameters& made) {
   std::string toml = fmt::format(
       "# Made by schedmate generate --elastic: invented, not measured.\nname = \"{}\"\n",
       made.cluster);
-  for (const MadeGpuType& type : made.types) {
+  for (const SyntheticGpuType& type : made.types) {
     fmt::format_to(std::back_inserter(toml),
                    "\n[[type]]\nname = \"{}\"\nnodes = {}\ngpus_per_node = {}\n"
                    "measured_nodes = {}\n",
@@ -140,12 +140,12 @@ const Value& drawn_of(const std::vector<Value>& values, Random& random) {
   return values[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(values.size())))];
 }
 
-const MadeApplication& drawn_application(const MadeParameters& made, Random& random) {
+const SyntheticApplication& drawn_application(const SyntheticParameters& made, Random& random) {
   double whole = 0;
-  for (const MadeApplication& each : made.applications) whole += each.weight;
+  for (const SyntheticApplication& each : made.applications) whole += each.weight;
   double left = random.uniform() * whole;
-  const MadeApplication* taken = nullptr;
-  for (const MadeApplication& each : made.applications) {
+  const SyntheticApplication* taken = nullptr;
+  for (const SyntheticApplication& each : made.applications) {
     if (each.weight <= 0) continue;
     taken = &each;
     left -= each.weight;
@@ -155,7 +155,7 @@ const MadeApplication& drawn_application(const MadeParameters& made, Random& ran
 }
 
 /// Of a Poisson process whose count is known the times are independent and uniform.
-std::vector<std::int64_t> drawn_times(const MadeJobs& jobs, Random& random) {
+std::vector<std::int64_t> drawn_times(const SyntheticJobs& jobs, Random& random) {
   std::vector<std::int64_t> times;
   for (std::int32_t i = 0; i < jobs.count; ++i) {
     const bool burst = random.uniform() < jobs.burst_share;
@@ -167,12 +167,12 @@ std::vector<std::int64_t> drawn_times(const MadeJobs& jobs, Random& random) {
   return times;
 }
 
-std::string jobs_csv(const MadeParameters& made) {
+std::string jobs_csv(const SyntheticParameters& made) {
   std::string csv = "name,time,application,num_replicas,batch_size\n";
   Random random(mix(static_cast<std::uint64_t>(made.jobs.seed)));
   std::int32_t number = 0;
   for (const std::int64_t time : drawn_times(made.jobs, random)) {
-    const MadeApplication& application = drawn_application(made, random);
+    const SyntheticApplication& application = drawn_application(made, random);
     const std::int32_t replicas = drawn_of(application.replicas, random);
     const std::int64_t asked = std::int64_t{application.batches.front()} * replicas *
                                drawn_of(made.jobs.batch_factors, random);
@@ -183,12 +183,12 @@ std::string jobs_csv(const MadeParameters& made) {
   return csv;
 }
 
-void add_application(const MadeParameters& made, const MadeApplication& application,
-                     std::vector<MadeFile>& files) {
+void add_application(const SyntheticParameters& made, const SyntheticApplication& application,
+                     std::vector<SyntheticFile>& files) {
   const std::string folder = fmt::format("{}/{}/", made.tables, application.name);
   for (std::size_t place = 0; place < made.types.size(); ++place) {
-    const MadeGpuType& type = made.types[place];
-    const MadeSteps steps{application, type, made_model(application, made.types, place)};
+    const SyntheticGpuType& type = made.types[place];
+    const SyntheticSteps steps{application, type, synthetic_model(application, made.types, place)};
     files.push_back(
         {fmt::format("{}placements-{}.csv", folder, type.gpus.name), steps.placements_csv()});
     std::string spread = steps.scalability_csv();
@@ -203,9 +203,9 @@ void add_application(const MadeParameters& made, const MadeApplication& applicat
 
 }  // namespace
 
-ThroughputModel made_model(const MadeApplication& application,
-                           const std::vector<MadeGpuType>& types, std::size_t place) {
-  const MadeGpuType& type = types[place];
+ThroughputModel synthetic_model(const SyntheticApplication& application,
+                                const std::vector<SyntheticGpuType>& types, std::size_t place) {
+  const SyntheticGpuType& type = types[place];
   const double gigabytes = application.gradient_mb / 1000;
   const GradientRing within{gigabytes / type.node_gb_per_s, type.hop_s};
   const GradientRing between{gigabytes / type.network_gb_per_s, type.hop_s};
@@ -224,12 +224,12 @@ ThroughputModel made_model(const MadeApplication& application,
   return model;
 }
 
-std::vector<MadeFile> make_elastic_tables(const MadeParameters& made) {
-  std::vector<MadeFile> files;
+std::vector<SyntheticFile> make_elastic_tables(const SyntheticParameters& made) {
+  std::vector<SyntheticFile> files;
   files.push_back({made.cluster + ".toml", cluster_toml(made)});
   files.push_back({made.tables + "/applications.toml", applications_toml(made)});
   files.push_back({made.tables + "/jobs.csv", jobs_csv(made)});
-  for (const MadeApplication& each : made.applications) add_application(made, each, files);
+  for (const SyntheticApplication& each : made.applications) add_application(made, each, files);
   return files;
 }
 

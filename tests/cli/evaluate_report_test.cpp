@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "evaluation_report/book.hpp"
+#include "evaluation_report/evaluation_report.hpp"
 #include "tests/cli/evaluate_world.hpp"
 
 namespace schedmate {
@@ -14,7 +14,7 @@ namespace {
 using evaluation_report::Chapter;
 using evaluation_report::Page;
 
-/// A book of one experiment whose CSV is written by hand.
+/// A report of one experiment whose CSV is written by hand.
 class Made : Scratch {
  public:
   Made(const std::string& name, const std::string& toml) : toml_(name + ".toml") {
@@ -25,12 +25,12 @@ class Made : Scratch {
            const std::string& note = "") {
     csv_ += fmt::format("made,t,{},{},{},20,{},hash,command\n", places, figure, interval, note);
   }
-  [[nodiscard]] Page book() const {
+  [[nodiscard]] Page report() const {
     const auto experiment = study::read_experiment(path(toml_));
     REQUIRE_MESSAGE(experiment, experiment.error().message);
     auto rows = evaluation_report::read_rows_of(write("made.csv", csv_));
     REQUIRE_MESSAGE(rows, rows.error().message);
-    return evaluation_report::evaluation_book(
+    return evaluation_report::whole_report(
         {Chapter{*experiment, std::move(*rows), "made.csv", ""}});
   }
 
@@ -58,7 +58,7 @@ void add_point(Made& made, const std::string& at, const std::string& interval) {
 
 }  // namespace
 
-TEST_CASE("evaluate: every standard arm has its rows, and the book cites their lines") {
+TEST_CASE("evaluate: every standard arm has its rows, and the report cites their lines") {
   const World here;
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
@@ -70,41 +70,41 @@ TEST_CASE("evaluate: every standard arm has its rows, and the book cites their l
   // qssf has last_k already: the same advice beside it changes nothing.
   CHECK(value_of(rows, "sm.last_k", "ln_ratio") == "0");
   CHECK(value_of(rows, "sm", "unfinished") == "0");
-  const std::string book = here.book();
+  const std::string report = here.report();
   const auto found = std::ranges::find_if(
       rows, [](const Row& row) { return row.arm == "sm" && row.figure == "jct_s"; });
   const auto line = found - rows.begin() + 2;
-  CHECK(book.contains(fmt::format(" :{} |", line)));
+  CHECK(report.contains(fmt::format(" :{} |", line)));
   CHECK(here.read("out/evaluation.html").contains(fmt::format("small.csv#L{0}\">{0}</a>", line)));
-  CHECK(book.contains("## In short"));
-  CHECK(book.contains("| small, crowd | sm against"));
+  CHECK(report.contains("## In short"));
+  CHECK(report.contains("| small, crowd | sm against"));
   // One link a row is enough, its other cells have their lines.
-  CHECK(book.find("small.csv#L") == book.rfind("small.csv#L"));
-  CHECK(book.contains("| over last_k | over metadata | over all |"));
-  CHECK(book.contains("### small: crowd, against qssf"));
-  CHECK(book.contains("What this does not show"));
-  CHECK(book.contains("is construction"));
-  CHECK_FALSE(book.contains("<b>"));
+  CHECK(report.find("small.csv#L") == report.rfind("small.csv#L"));
+  CHECK(report.contains("| over last_k | over metadata | over all |"));
+  CHECK(report.contains("### small: crowd, against qssf"));
+  CHECK(report.contains("What this does not show"));
+  CHECK(report.contains("is construction"));
+  CHECK_FALSE(report.contains("<b>"));
   CHECK_FALSE(here.read("out/evaluation.html").contains("<b>"));
 }
 
-TEST_CASE("evaluate: of an experiment of the paper's the book says what became of the claim") {
+TEST_CASE("evaluate: of an experiment of the paper's the report says what became of the claim") {
   const World here;
-  // Named as the book knows it: at least 1.302 times shorter is claimed of its arm sm.
+  // Named as the report knows it: at least 1.302 times shorter is claimed of its arm sm.
   here.write("table2_simulated.toml", here.read("small.toml"));
   const Ran ran = here.run(
-      {"evaluate", "table2_simulated.toml", "--out", "out", "--book", "book/evaluation.md"});
+      {"evaluate", "table2_simulated.toml", "--out", "out", "--book", "report/evaluation.md"});
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.book();
+  const std::string report = here.report();
   const double factor =
       parse_number<double>(
           value_of(rows_of(here.read("out/table2_simulated.csv")), "sm", "jct_ratio"))
           .value();
   REQUIRE(factor < 1.2);
-  CHECK(book.contains("## What became of the paper's claims"));
-  CHECK(
-      book.contains("| Lucid+SchedMate, average JCT -23.2 % (Table 2) | table2_simulated, crowd"));
-  CHECK(book.contains("| not reached |"));
+  CHECK(report.contains("## What became of the paper's claims"));
+  CHECK(report.contains(
+      "| Lucid+SchedMate, average JCT -23.2 % (Table 2) | table2_simulated, crowd"));
+  CHECK(report.contains("| not reached |"));
 }
 
 TEST_CASE("evaluate: an arm above its bound is listed once, with the points and the reason") {
@@ -127,21 +127,22 @@ settings = { "cost.failure_gpu_hours" = 1, "cost.manual_restart_s" = 86400 }
 )toml");
   const Ran ran = here.evaluate("out");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  const std::string book = here.book();
-  CHECK(book.contains("things cost: 0 of 1."));
-  CHECK(book.contains("Not safe:\n"));
+  const std::string report = here.report();
+  CHECK(report.contains("things cost: 0 of 1."));
+  CHECK(report.contains("Not safe:\n"));
   CHECK(
-      book.contains("- small, crowd, workload_noise_pct = 0, 50: failing against qssf+sm, the "
-                    "same policy where other things cost\n"));
+      report.contains("- small, crowd, workload_noise_pct = 0, 50: failing against qssf+sm, the "
+                      "same policy where other things cost\n"));
 }
 
-TEST_CASE("book: where a handler breaks even, with the published delays and its curve") {
+TEST_CASE(
+    "evaluation report: where a handler breaks even, with the published delays and its curve") {
   Made made("recovery", recovery_sweep());
   add_point(made, "60", "0.98,0.97,0.99");
   add_point(made, "5736", "1.01,0.99,1.03");
   add_point(made, "35526", "1.2,1.1,1.3");
-  const Page book = made.book();
-  const std::string text = book.markdown();
+  const Page report = made.report();
+  const std::string text = report.markdown();
   CHECK(
       text.contains("- fh against schedmate+sm breaks even in average JCT between "
                     "cost.manual_restart_s = 5736 and 35526, from where on every 95 % interval "
@@ -149,46 +150,48 @@ TEST_CASE("book: where a handler breaks even, with the published delays and its 
   CHECK_FALSE(text.contains("- other against"));
   CHECK(text.contains("| 5736 (NVLink) | fh | 1.010 ±0.020 :5 |"));
   CHECK_FALSE(text.contains("<svg"));
-  const std::string page = book.html("book");
+  const std::string page = report.html("report");
   CHECK(page.contains("<svg"));
   CHECK(page.contains(">NVLink 95.6 min</text>"));
   for (const int line : {3, 5, 7})  // of the CSV
     CHECK(page.contains(fmt::format("<a href=\"made.csv#L{}\"><circle", line)));
 }
 
-TEST_CASE("book: no break-even is promised that the last point does not show") {
+TEST_CASE("evaluation report: no break-even is promised that the last point does not show") {
   Made made("recovery", recovery_sweep());
   add_point(made, "60", "1.2,1.1,1.3");
   add_point(made, "5736", "1.2,1.1,1.3");
   add_point(made, "35526", "1.2,0.9,1.5");
-  CHECK(made.book().markdown().contains(
+  CHECK(made.report().markdown().contains(
       "- fh against schedmate+sm: no break-even in average JCT up to cost.manual_restart_s = "
       "35526; above 1 at 60, 5736\n"));
 }
 
-TEST_CASE("book: costs of failures at their defaults are stated, but not those that are set") {
+TEST_CASE(
+    "evaluation report: costs of failures at their defaults are stated, but not those that are "
+    "set") {
   Made made("recovery", recovery_sweep());
   add_point(made, "60", "1,1,1");
-  CHECK(made.book().markdown().contains(
+  CHECK(made.report().markdown().contains(
       "- Setting: cost.failure_gpu_hours = 100\n- Defaults: cost.checkpoint_s = 1800, "
       "cost.detection_s = 600, cost.handled_restart_s = 60\n"));
 }
 
-TEST_CASE("book: evidence are the controls that an experiment has") {
+TEST_CASE("evaluation report: evidence are the controls that an experiment has") {
   const std::string toml =
       fmt::format("host = \"qssf\"\n{}[[arm]]\nlabel = \"sm\"\npolicy = \"qssf+sm\"\n", one_trace);
   Made made("plain", toml);
   made.row(",sm,qssf,qssf+sm", "ln_ratio", "-0.1,-0.2,-0.05");
-  CHECK(made.book().markdown().contains("This experiment has no controls"));
-  CHECK(made.book().markdown().contains("- Published: none\n"));
+  CHECK(made.report().markdown().contains("This experiment has no controls"));
+  CHECK(made.report().markdown().contains("- Published: none\n"));
   made.row(",sm,qssf,qssf+sm", "over_all", "0.01,-0.02,0.03");
-  const std::string text = made.book().markdown();
+  const std::string text = made.report().markdown();
   CHECK_FALSE(text.contains("This experiment has no controls"));
   CHECK(text.contains("evidence for reading code: over all alone."));
   CHECK(text.contains("so that its gain is not shown to come from reading, is sm in plain.\n"));
 }
 
-TEST_CASE("book: a gain that wrong facts do not lessen is named on the front page") {
+TEST_CASE("evaluation report: a gain that wrong facts do not lessen is named on the front page") {
   const std::string toml = fmt::format(
       "host = \"lucid\"\n[sweep]\nsetting = \"workload_noise_pct\"\nvalues = [0, 100]\n{}"
       "[[arm]]\nlabel = \"sm\"\npolicy = \"lucid+sm\"\n",
@@ -197,7 +200,7 @@ TEST_CASE("book: a gain that wrong facts do not lessen is named on the front pag
     Made made("noise", toml);
     made.row("0,sm,lucid,lucid+sm", "ln_ratio", "-0.2,-0.22,-0.18");
     made.row("100,sm,lucid,lucid+sm", "ln_ratio", last);
-    return made.book().markdown().contains("from the fewest wrong facts to the most: noise.\n");
+    return made.report().markdown().contains("from the fewest wrong facts to the most: noise.\n");
   };
   CHECK(named("-0.25,-0.3,-0.2"));
   CHECK(named("-0.17,-0.19,-0.15"));
@@ -205,7 +208,7 @@ TEST_CASE("book: a gain that wrong facts do not lessen is named on the front pag
   CHECK_FALSE(named("0.0,-0.2,0.2"));  // no gain there
 }
 
-TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once") {
+TEST_CASE("evaluation report: safe arms are counted by what they say, an arm of a sweep once") {
   const std::string toml = fmt::format(
       "host = \"lucid\"\n[settings]\nworkload = \"heavy\"\n[sweep]\nvalues = [\"0.5\", "
       "\"0.7\"]\n{}[[arm]]\nlabel = \"sm\"\npolicy = \"lucid+sm:threshold={{at}}\"\n"
@@ -224,7 +227,7 @@ TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once"
     arm("sm.last_k", ",advice=last_k", "holds");
     arm("sm.all", " workload_shuffle=all", "holds");
   }
-  const std::string text = made.book().markdown();
+  const std::string text = made.report().markdown();
   CHECK(text.contains("against their own host: 0 of 1; "));
   CHECK(text.contains("(controls): 1 of 1; "));
   CHECK(text.contains("things cost: 1 of 1."));
@@ -235,14 +238,14 @@ TEST_CASE("book: safe arms are counted by what they say, an arm of a sweep once"
   CHECK(text.contains("Arms: sm = lucid+sm:threshold={at}.\n"));
 }
 
-TEST_CASE("book: of a published error less is better") {
+TEST_CASE("evaluation report: of a published error less is better") {
   const std::string toml = fmt::format(
       "estimates = true\nwarm_up_days = 0\nhost = \"last_k\"\n{}[[arm]]\npolicy = \"advisor\"\n",
       one_trace);
   const auto verdict = [&](const std::string& interval) {
     Made made("fig14_estimates", toml);
     made.row(",advisor,last_k,advisor", "use_error", interval);
-    const std::string text = made.book().markdown();
+    const std::string text = made.report().markdown();
     CHECK(text.contains("perturbations; no warm-up\n"));
     const auto from = text.find("| mean error of SM");
     return text.substr(from, text.find('\n', from) - from);

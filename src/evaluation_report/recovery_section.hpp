@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 #include "evaluation_report/page.hpp"
 
 namespace schedmate::evaluation_report {
@@ -15,6 +15,6 @@ namespace schedmate::evaluation_report {
                                       const std::string& point);
 
 /// Of the arms with a handler: the published delays, where each breaks even, and its curve.
-void add_recovery(Page& book, const Chapter& chapter, const std::string& trace);
+void add_recovery(Page& report, const Chapter& chapter, const std::string& trace);
 
 }  // namespace schedmate::evaluation_report

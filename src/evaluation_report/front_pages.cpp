@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_pages.hpp"
+#include "evaluation_report/front_pages.hpp"
 
 namespace schedmate::evaluation_report {
 
 namespace {
 
-void add_method(Page& book) {
-  book.heading(2, "How figures are made");
-  book.list(
+void add_method(Page& report) {
+  report.heading(2, "How figures are made");
+  report.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Each experiment runs host and arms on the same perturbations: every submission comes 0, 1 "
        "or 2 s later, drawn by the perturbation's seed; the workload goes along with the rows. "
@@ -31,7 +31,7 @@ void add_method(Page& book) {
        "ARM.unshrunk: advice in full from the first job on (shrink=false). Under each table stands "
        "what its other labels are; {at} in a policy is the swept value. last_k, the oracle and "
        "both controls stand beside the comparisons of figures and tables; safety_... has the "
-       "controls, sweeps and decompositions only the arms that are told apart in them. Tables "
+       "controls, sweeps and decompositions only the arms that are distinguished in them. Tables "
        "leave out figures that are the same in all rows; those of sweeps also average JCT, p50, "
        "p99, makespan and packed, which the CSVs have.",
        "Horus starts one job a minute in a virtual cluster, as released (decision 0007): in the "
@@ -45,7 +45,7 @@ void add_method(Page& book) {
        "(the most within eight hours, newtrace's within two days): three days of it would leave "
        "none.",
        "Elastic jobs: perturbations are ways to break ties between equal allocations; each draws "
-       "what the Advisor misreads anew. matched: jobs that began with what similar jobs showed "
+       "what the Advisor misreads again. matched: jobs that began with what similar jobs showed "
        "instead of being profiled; sm: found by the Advisor; finished: among jobs that are done "
        "alone; wrong, shuffled: of another application, of any. Matches are taken over only while "
        "the latest ones were mostly right (unguarded: always): where all are wrong that is soon no "
@@ -55,12 +55,12 @@ void add_method(Page& book) {
 
 }  // namespace
 
-void add_front_page(Page& book, const std::vector<std::string>& not_from_reading) {
-  book.heading(1, "Evaluation");
-  book.paragraph(
+void add_front_page(Page& report, const std::vector<std::string>& not_from_reading) {
+  report.heading(1, "Evaluation");
+  report.paragraph(
       "Written by schedmate evaluate from the CSV files alone. The number behind a figure, as in "
       ":22, is its line in the experiment's CSV; that line has the command which makes it again.");
-  book.heading(2, "What is evidence and what is construction");
+  report.heading(2, "What is evidence and what is construction");
   std::vector<std::string> points{
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       "Evidence: submissions, GPU counts, users, virtual clusters and run times of Venus and "
@@ -75,11 +75,11 @@ void add_front_page(Page& book, const std::vector<std::string>& not_from_reading
       "(metadata alone; metadata, directory and command), is the only evidence for reading code, "
       "and on made-up metadata that is construction, too: where it is one, what is written is what "
       "helps, and that says nothing of what users write. The columns over ... have these "
-      "differences, below 0 where the Advisor is better. last_k foretells no GPU use: in Lucid, "
+      "differences, below 0 where the Advisor is better. last_k predicts no GPU use: in Lucid, "
       "where profiles are most of the gain, being better than last_k says little."};
   points.insert(points.end(), not_from_reading.begin(), not_from_reading.end());
-  book.list(points);
-  add_method(book);
+  report.list(points);
+  add_method(report);
 }
 
 std::string estimates_note() {
@@ -88,9 +88,9 @@ std::string estimates_note() {
          "doing. within, use within: share of all jobs, those without an estimate included.";
 }
 
-void add_limits_page(Page& book) {
-  book.heading(2, "What this does not show");
-  book.list(
+void add_limits_page(Page& report) {
+  report.heading(2, "What this does not show");
+  report.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
       {"Whether the Advisor reads real repositories of these clusters rightly: there are none. The "
        "rates of its errors come from other public repositories (data/extraction_errors.toml).",
@@ -112,8 +112,8 @@ void add_limits_page(Page& book) {
        "That nobody is slower: safe is said of the mean over jobs of ln JCT; single jobs are "
        "slower (slowed), and the average JCT may be.",
        "Failures of framework and script that end a job for good: a FAILED row ends as the trace "
-       "has it, is never broken again, and the handler either leaves it alone or restarts it in "
-       "vain.",
+       "has it, is never broken again, and the handler either leaves it alone or restarts it "
+       "without effect.",
        "Table 2's jobs: plain draws of 82 have a fraction of its work (table2_simulated), and in "
        "those that have it (table2_work) one job is 76 to 93 % of the work (data/table2): by when "
        "it happens to begin all figures turn, those of true durations included.",
@@ -124,7 +124,7 @@ void add_limits_page(Page& book) {
        "one.",
        "What packing costs before a job is known: jobs that nobody profiled, as those that are "
        "larger than the profiler takes, are packed by their true profile, as in the released "
-       "Lucid; by sm where nothing foretells them. In Table 2, whose profiler is one node, these "
+       "Lucid; by sm where nothing predicts them. In Table 2, whose profiler is one node, these "
        "are jobs on more than 4 GPUs.",
        "Retrieval at its hardest: a template is misread once, in the same way for all its jobs, "
        "and directory and command never, so resubmissions match by construction.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_safety.hpp"
+#include "evaluation_report/safety_section.hpp"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ std::string_view why_no_promise(const std::vector<ArmRows>& arms, const ArmRows&
   if (host.empty()) return "";
   if (policy_of(row.policy) == host) return ", the same policy where other things cost";
   if (scheduler_of(row.policy) != scheduler_of(host)) return ", another scheduler";
-  const BookRow* ratio = arm.find("ln_ratio");
+  const FigureLine* ratio = arm.find("ln_ratio");
   return ratio != nullptr && ratio->row.interval.value <= 0 ? ", its mean is not above 0" : "";
 }
 
@@ -63,7 +63,7 @@ std::string recipe_of(const study::ExperimentFile& experiment) {
 SafetyVerdict verdict_of(const ArmRows& arm) {
   SafetyVerdict verdict = SafetyVerdict::none;
   for (const std::string_view figure : {"upper95", "longer95"}) {
-    const BookRow* row = arm.find(figure);
+    const FigureLine* row = arm.find(figure);
     if (row == nullptr || row->row.note.empty()) continue;
     if (row->row.note == "exceeds") return SafetyVerdict::exceeds;
     verdict = SafetyVerdict::safe;
@@ -75,7 +75,8 @@ std::string place_of(const Chapter& chapter, const study::FigureRow& row) {
   return chapter.experiment.name + (row.trace == "all" ? "" : ", " + row.trace);
 }
 
-void Exceeding::add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm) {
+void ExceededBounds::add(const Chapter& chapter, const std::vector<ArmRows>& arms,
+                         const ArmRows& arm) {
   const study::FigureRow& row = *arm.first;
   Line line{place_of(chapter, row), swept_name(chapter.experiment),
             fmt::format(": {} against {}{}", row.arm, row.host, why_no_promise(arms, arm)), row.at};
@@ -88,7 +89,7 @@ void Exceeding::add(const Chapter& chapter, const std::vector<ArmRows>& arms, co
     same->points += ", " + line.points;
 }
 
-std::vector<std::string> Exceeding::lines() const {
+std::vector<std::string> ExceededBounds::lines() const {
   std::vector<std::string> texts;
   for (const auto& [place, setting, arm, points] : lines_)
     texts.push_back(points.empty() ? place + arm
@@ -96,8 +97,8 @@ std::vector<std::string> Exceeding::lines() const {
   return texts;
 }
 
-Safety::Kind Safety::kind_of(const Chapter& chapter, const std::vector<ArmRows>& arms,
-                             const ArmRows& arm) {
+SafetyCount::Kind SafetyCount::kind_of(const Chapter& chapter, const std::vector<ArmRows>& arms,
+                                       const ArmRows& arm) {
   const study::FigureRow& row = *arm.first;
   if (is_elastic(chapter.experiment))
     return row.policy.contains("match=") ? Kind::elastic_given : Kind::elastic;
@@ -110,8 +111,8 @@ Safety::Kind Safety::kind_of(const Chapter& chapter, const std::vector<ArmRows>&
   return shuffled ? Kind::control : Kind::advised;
 }
 
-void Safety::add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm,
-                 SafetyVerdict verdict) {
+void SafetyCount::add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm,
+                      SafetyVerdict verdict) {
   const study::FigureRow& row = *arm.first;
   if (verdict == SafetyVerdict::exceeds) exceeding_.add(chapter, arms, arm);
   if (row.trace == "all") return;  // its traces are counted
@@ -125,7 +126,7 @@ void Safety::add(const Chapter& chapter, const std::vector<ArmRows>& arms, const
 }
 
 /// "3 of 4"; "" when there is none.
-std::string Safety::count(Kind kind, const Group* group) const {
+std::string SafetyCount::count(Kind kind, const Group* group) const {
   int all = 0;
   int safe = 0;
   for (const auto& [name, arm] : arms_) {
@@ -136,17 +137,17 @@ std::string Safety::count(Kind kind, const Group* group) const {
   return all == 0 ? "" : fmt::format("{} of {}", safe, all);
 }
 
-void Safety::write(Page& book) const {
+void SafetyCount::write(Page& report) const {
   if (arms_.empty()) return;
-  const auto told = [&](Kind kind) {
+  const auto count_text = [&](Kind kind) {
     const std::string text = count(kind);
     return text.empty() ? "none" : text;
   };
-  book.paragraph(fmt::format(
+  report.paragraph(fmt::format(
       "Safe arms, each counted once (one of a sweep is safe if it is at every point). With the "
       "Advisor, protected, against their own host: {}; the same with other jobs' code (controls): "
       "{}; by host, trace and recipe:",
-      told(Kind::advised), told(Kind::control)));
+      count_text(Kind::advised), count_text(Kind::control)));
   if (!groups_.empty()) {
     std::vector<std::vector<Cell>> rows{
         {{"host"}, {"trace"}, {"recipe"}, {"with the Advisor"}, {"controls"}}};
@@ -156,18 +157,18 @@ void Safety::write(Page& book) const {
                       {std::get<2>(group)},
                       {count(Kind::advised, &group)},
                       {count(Kind::control, &group)}});
-    book.table(std::move(rows));
+    report.table(std::move(rows));
   }
-  book.paragraph(fmt::format(
+  report.paragraph(fmt::format(
       "No measure of safety are arms with other advice (last_k, oracles), with the protection "
       "switched off, against another scheduler, or of the host's own policy where other things "
       "cost: {}. Elastic jobs: {} with the Advisor, {} with matches that are given (perfect, "
       "wrong, shuffled).",
-      told(Kind::other), told(Kind::elastic), told(Kind::elastic_given)));
+      count_text(Kind::other), count_text(Kind::elastic), count_text(Kind::elastic_given)));
   const auto lines = exceeding_.lines();
   if (lines.empty()) return;
-  book.paragraph("Not safe:");
-  book.list(lines);
+  report.paragraph("Not safe:");
+  report.list(lines);
 }
 
 }  // namespace schedmate::evaluation_report

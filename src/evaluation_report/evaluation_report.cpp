@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book.hpp"
+#include "evaluation_report/evaluation_report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,21 @@
 #include <functional>
 #include <set>
 
-#include "evaluation_report/book_claims.hpp"
-#include "evaluation_report/book_pages.hpp"
-#include "evaluation_report/book_reading.hpp"
-#include "evaluation_report/book_recovery.hpp"
-#include "evaluation_report/book_summary.hpp"
+#include "evaluation_report/claims_section.hpp"
+#include "evaluation_report/findings_text.hpp"
+#include "evaluation_report/front_pages.hpp"
+#include "evaluation_report/recovery_section.hpp"
+#include "evaluation_report/summary_section.hpp"
 #include "study/standard_arms.hpp"
 
 namespace schedmate::evaluation_report {
 namespace {
 
 /// Not a figure that is the same in all arms, as the packed share of hosts that never pack.
-bool tells_apart(const ColumnRow& column, const std::vector<ArmRows>& arms) {
+bool is_distinctive(const ColumnRow& column, const std::vector<ArmRows>& arms) {
   std::vector<const study::FigureRow*> rows;
   for (const ArmRows& arm : arms)
-    if (const BookRow* at = arm.find(column.figure)) rows.push_back(&at->row);
+    if (const FigureLine* at = arm.find(column.figure)) rows.push_back(&at->row);
   return rows.size() == 1 || std::ranges::any_of(rows, [&](const study::FigureRow* row) {
            return !row->note.empty() || row->interval.value != rows.front()->interval.value;
          });
@@ -61,11 +61,11 @@ bool is_standard(const Chapter& chapter, const std::string& label) {
 /// What the labels stand for, "" where they are policies.
 std::string labels_of(const Chapter& chapter, const std::vector<ArmRows>& arms) {
   std::string text;
-  std::set<std::string> told;
+  std::set<std::string> listed;
   for (const ArmRows& arm : arms) {
     const study::FigureRow& row = *arm.first;
     if (row.policy == row.arm || is_standard(chapter, row.arm)) continue;
-    if (told.insert(row.arm).second)
+    if (listed.insert(row.arm).second)
       text += fmt::format("{}{} = {}", text.empty() ? "Arms: " : "; ", row.arm,
                           written_policy(chapter, row));
   }
@@ -73,26 +73,26 @@ std::string labels_of(const Chapter& chapter, const std::vector<ArmRows>& arms) 
 }
 
 /// How many jobs count, and of which arms fewer have ended.
-void add_jobs(Page& book, const Chapter& chapter, const std::string& trace,
+void add_jobs(Page& report, const Chapter& chapter, const std::string& trace,
               const std::vector<ArmRows>& arms) {
-  const auto submitted = std::ranges::find_if(chapter.rows, [&](const BookRow& at) {
+  const auto submitted = std::ranges::find_if(chapter.rows, [&](const FigureLine& at) {
     return at.row.trace == trace && at.row.figure == "submitted";
   });
   if (submitted == chapter.rows.end()) return;
   const double all = submitted->row.interval.value;
   std::string fewer;
-  std::set<std::string> told;
+  std::set<std::string> listed;
   for (const ArmRows& arm : arms) {
-    const BookRow* jobs = arm.find("jobs");
+    const FigureLine* jobs = arm.find("jobs");
     if (jobs == nullptr || jobs->row.interval.value >= all) continue;
-    if (!told.insert(arm.first->arm).second) continue;
+    if (!listed.insert(arm.first->arm).second) continue;
     fewer += fmt::format("{}{} {:g} :{}", fewer.empty() ? "; ended in host and arm: " : ", ",
                          arm.first->arm, jobs->row.interval.value, jobs->line);
   }
-  book.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
+  report.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
 }
 
-/// Where all arms have the same host nobody has to be told in each row.
+/// Where all arms have the same host it is not repeated in each row.
 bool has_one_host(const std::vector<ArmRows>& arms) {
   return !arms.empty() && std::ranges::all_of(arms, [&](const ArmRows& arm) {
     return arm.first->host == arms.front().first->host;
@@ -100,14 +100,14 @@ bool has_one_host(const std::vector<ArmRows>& arms) {
 }
 
 /// Adds the figures of its columns to `shown`.
-void add_arms(Page& book, const Chapter& chapter, const std::vector<ArmRows>& arms,
+void add_arms(Page& report, const Chapter& chapter, const std::vector<ArmRows>& arms,
               std::set<std::string_view>& shown) {
   const bool swept =
       std::ranges::any_of(arms, [](const auto& arm) { return !arm.first->at.empty(); });
   const bool one_host = has_one_host(arms);
   std::vector<const ColumnRow*> columns;
   for (const ColumnRow& column : figure_columns())
-    if (tells_apart(column, arms) && !(swept && is_left_out(column))) columns.push_back(&column);
+    if (is_distinctive(column, arms) && !(swept && is_left_out(column))) columns.push_back(&column);
   for (const ColumnRow* column : columns) shown.insert(column->figure);
   std::vector<Cell> head;
   if (swept) head.push_back({swept_name(chapter.experiment)});
@@ -116,41 +116,43 @@ void add_arms(Page& book, const Chapter& chapter, const std::vector<ArmRows>& ar
   for (const ColumnRow* column : columns) head.push_back({std::string(column->title)});
   std::vector<std::vector<Cell>> rows{head};
   for (const ArmRows& arm : arms) {
-    const auto told = [&](const ColumnRow* column) { return arm.find(column->figure) != nullptr; };
-    if (std::ranges::none_of(columns, told)) continue;  // a host in a sweep
+    const auto listed = [&](const ColumnRow* column) {
+      return arm.find(column->figure) != nullptr;
+    };
+    if (std::ranges::none_of(columns, listed)) continue;  // a host in a sweep
     std::vector<Cell> cells;
     if (swept) cells.push_back({named_point(chapter.experiment, arm.first->at)});
     cells.push_back({arm.first->arm});
     if (!one_host) cells.push_back({arm.first->host});
     for (const ColumnRow* column : columns)
-      cells.push_back(cell_of(chapter, arm.find(column->figure), column->look));
+      cells.push_back(cell_of(chapter, arm.find(column->figure), column->format));
     rows.push_back(std::move(cells));
   }
-  book.table(std::move(rows), chapter.target);
+  report.table(std::move(rows), chapter.target);
 }
 
-/// Once for each workload of the book.
-void add_pairs(Page& book, const Chapter& chapter, std::set<std::string>& shown_before) {
+/// Once for each workload of the report.
+void add_pairs(Page& report, const Chapter& chapter, std::set<std::string>& shown_before) {
   std::vector<std::vector<Cell>> rows{{{"speed of a member from"}, {"members"}}};
   std::string workload;
   std::set<std::string> seen;
-  for (const BookRow& at : chapter.rows) {
+  for (const FigureLine& at : chapter.rows) {
     constexpr std::string_view prefix = "pairs_";
     if (!at.row.figure.starts_with(prefix)) continue;
     if (workload.empty() && !shown_before.insert(at.row.workload_sha256).second) return;
     if (workload.empty()) workload = at.row.workload_sha256;
     if (at.row.workload_sha256 != workload || !seen.insert(at.row.figure).second) break;
     if (at.row.interval.n == 0) continue;
-    Cell cell = cell_of(chapter, &at, Look::percent);
+    Cell cell = cell_of(chapter, &at, FigureFormat::percent);
     cell.text = fmt::format("{} ({})", at.row.interval.n, cell.text);
     rows.push_back({{at.row.figure.substr(prefix.size())}, std::move(cell)});
   }
   if (rows.size() == 1) return;
-  book.paragraph(
+  report.paragraph(
       fmt::format("How pairs that Lucid lets share GPUs slow each other down in the "
                   "invented workload {}, in bins of 0.05:",
                   workload));
-  book.table(std::move(rows), chapter.target);
+  report.table(std::move(rows), chapter.target);
 }
 
 /// The costs of failures that an experiment with failures leaves as they are: a restart's is one.
@@ -202,72 +204,73 @@ std::string drawn_as(const study::ExperimentTrace& trace) {
                      trace.like, size, trace.seed);
 }
 
-void add_chapter(Page& book, const Chapter& chapter, std::set<std::string>& workloads) {
+void add_chapter(Page& report, const Chapter& chapter, std::set<std::string>& workloads) {
   const study::ExperimentFile& experiment = chapter.experiment;
-  book.heading(2, experiment.title);
-  if (!experiment.claim.empty()) book.paragraph("Claim: " + experiment.claim);
-  book.list(head_of(chapter));
-  if (!chapter.origin.empty()) book.paragraph(chapter.origin);
+  report.heading(2, experiment.title);
+  if (!experiment.claim.empty()) report.paragraph("Claim: " + experiment.claim);
+  report.list(head_of(chapter));
+  if (!chapter.origin.empty()) report.paragraph(chapter.origin);
   if (chapter.rows.empty()) return;
-  book.code(chapter.rows.front().row.command);
-  std::string told;  // of one trace, mostly true of the others
+  report.code(chapter.rows.front().row.command);
+  std::string listed;  // of one trace, mostly true of the others
   std::set<std::string_view> shown;
   for (const std::string& trace : shown_traces(experiment)) {
     const auto arms = arms_of(chapter, trace);
-    book.heading(
+    report.heading(
         3, fmt::format("{}: {}{}", experiment.name, trace == "all" ? "all jobs together" : trace,
                        has_one_host(arms) ? ", against " + arms.front().first->host : ""));
     const auto found = std::ranges::find(experiment.traces, trace, &study::ExperimentTrace::name);
-    if (found != experiment.traces.end() && !found->like.empty()) book.paragraph(drawn_as(*found));
-    add_arms(book, chapter, arms, shown);
-    if (std::string labels = labels_of(chapter, arms); !labels.empty() && labels != told) {
-      book.paragraph(labels);
-      told = std::move(labels);
+    if (found != experiment.traces.end() && !found->like.empty())
+      report.paragraph(drawn_as(*found));
+    add_arms(report, chapter, arms, shown);
+    if (std::string labels = labels_of(chapter, arms); !labels.empty() && labels != listed) {
+      report.paragraph(labels);
+      listed = std::move(labels);
     }
-    add_jobs(book, chapter, trace, arms);
-    add_recovery(book, chapter, trace);
+    add_jobs(report, chapter, trace, arms);
+    add_recovery(report, chapter, trace);
   }
-  book.paragraph(is_elastic(experiment) ? elastic_note(experiment)
-                 : experiment.estimates ? estimates_note()
-                 : leaks(experiment)    ? leaks_note()
-                                        : construction_note(shown));
-  add_pairs(book, chapter, workloads);
+  report.paragraph(is_elastic(experiment) ? elastic_note(experiment)
+                   : experiment.estimates ? estimates_note()
+                   : leaks(experiment)    ? leaks_note()
+                                          : construction_note(shown));
+  add_pairs(report, chapter, workloads);
 }
 
-void add_links(Page& book, const std::vector<Chapter>& chapters, const std::string& folder) {
-  book.heading(2, "Experiments");
+void add_links(Page& report, const std::vector<Chapter>& chapters, const std::string& folder) {
+  report.heading(2, "Experiments");
   std::vector<std::vector<Cell>> rows{{{"page"}, {"title"}}};
   for (const Chapter& chapter : chapters) {
     const std::string& name = chapter.experiment.name;
     rows.push_back({{name, fmt::format("{}/{}.md", folder, name)}, {chapter.experiment.title}});
   }
-  book.table(std::move(rows));
+  report.table(std::move(rows));
 }
 
-/// What both forms of the book have around the experiments.
-Page book_around(const std::vector<Chapter>& chapters,
-                 const std::function<void(Page& book)>& add_experiments) {
-  Page book;
-  add_front_page(book, not_from_reading(chapters));
-  add_claims(book, chapters);
-  add_summary(book, chapters);
-  add_bounds_page(book, chapters);
-  add_experiments(book);
-  add_limits_page(book);
-  return book;
+/// What both forms of the report have around the experiments.
+Page report_around(const std::vector<Chapter>& chapters,
+                   const std::function<void(Page& report)>& add_experiments) {
+  Page report;
+  add_front_page(report, not_from_reading(chapters));
+  add_claims(report, chapters);
+  add_summary(report, chapters);
+  add_bounds_page(report, chapters);
+  add_experiments(report);
+  add_limits_page(report);
+  return report;
 }
 
 }  // namespace
 
-Page evaluation_book(const std::vector<Chapter>& chapters) {
-  return book_around(chapters, [&](Page& book) {
+Page whole_report(const std::vector<Chapter>& chapters) {
+  return report_around(chapters, [&](Page& report) {
     std::set<std::string> workloads;
-    for (const Chapter& chapter : chapters) add_chapter(book, chapter, workloads);
+    for (const Chapter& chapter : chapters) add_chapter(report, chapter, workloads);
   });
 }
 
 Page evaluation_front(const std::vector<Chapter>& chapters, const std::string& folder) {
-  return book_around(chapters, [&](Page& book) { add_links(book, chapters, folder); });
+  return report_around(chapters, [&](Page& report) { add_links(report, chapters, folder); });
 }
 
 Page experiment_page(const Chapter& chapter) {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 #include "evaluation_report/page.hpp"
 
 namespace schedmate::evaluation_report {
@@ -23,7 +23,7 @@ enum class SafetyVerdict : std::uint8_t { none, safe, exceeds };
 [[nodiscard]] std::string place_of(const Chapter& chapter, const study::FigureRow& row);
 
 /// Arms that exceed their bound, the points of a sweep in one line.
-class Exceeding {
+class ExceededBounds {
  public:
   void add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm);
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -36,12 +36,12 @@ class Exceeding {
 };
 
 /// Counts each arm once: of a sweep it is safe when it is at every point.
-class Safety {
+class SafetyCount {
  public:
   /// `arms`: all of the trace; the verdict is that of `arm`.
   void add(const Chapter& chapter, const std::vector<ArmRows>& arms, const ArmRows& arm,
            SafetyVerdict verdict);
-  void write(Page& book) const;
+  void write(Page& report) const;
 
  private:
   /// What a verdict says something of.
@@ -58,7 +58,7 @@ class Safety {
 
   std::map<std::string, Arm> arms_;  ///< by place and label
   std::vector<Group> groups_;        ///< as they came
-  Exceeding exceeding_;
+  ExceededBounds exceeding_;
 };
 
 }  // namespace schedmate::evaluation_report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elastic/made_parameters.hpp"
+#include "elastic/synthetic_parameters.hpp"
 
 #include <fmt/format.h>
 
@@ -34,8 +34,8 @@ void check_made_name(TableReader& reader, const std::vector<Row>& before, const 
   reader.refuse("name", fmt::format("{} has come before; each needs a name of its own", name));
 }
 
-void read_made_type(TableReader& reader, std::vector<MadeGpuType>& types) {
-  MadeGpuType type{};
+void read_made_type(TableReader& reader, std::vector<SyntheticGpuType>& types) {
+  SyntheticGpuType type{};
   GpuType& gpus = type.gpus;
   read_plain_name(reader, "name", gpus.name);
   reader.whole("nodes", gpus.nodes, {1, 10'000});
@@ -46,12 +46,13 @@ void read_made_type(TableReader& reader, std::vector<MadeGpuType>& types) {
   reader.number("node_gb_per_s", type.node_gb_per_s, some_figure);
   reader.number("network_gb_per_s", type.network_gb_per_s, some_figure);
   reader.number("hop_s", type.hop_s, {0, 1});
-  check_made_name(reader, types, gpus.name, [](const MadeGpuType& each) { return each.gpus.name; });
+  check_made_name(reader, types, gpus.name,
+                  [](const SyntheticGpuType& each) { return each.gpus.name; });
   types.push_back(std::move(type));
 }
 
-void read_made_step(TableReader& reader, MadeApplication& application,
-                    const std::vector<MadeGpuType>& types) {
+void read_made_step(TableReader& reader, SyntheticApplication& application,
+                    const std::vector<SyntheticGpuType>& types) {
   reader.number("sample_gflop", application.sample_gflop, some_figure);
   reader.numbers("efficiency", application.efficiency, {1e-3, 1});
   reader.number("step_s", application.step_s, {1e-6, 1000});
@@ -63,14 +64,14 @@ void read_made_step(TableReader& reader, MadeApplication& application,
         fmt::format("efficiency must list {} numbers, one for each [[type]]", types.size()));
 }
 
-void read_made_memory(TableReader& reader, MadeApplication& application,
-                      const std::vector<MadeGpuType>& types) {
+void read_made_memory(TableReader& reader, SyntheticApplication& application,
+                      const std::vector<SyntheticGpuType>& types) {
   reader.number("fixed_gib", application.fixed_gib, figure_or_none);
   reader.number("sample_gib", application.sample_gib, some_figure);
   reader.whole("least_batch", application.least_batch, {1, largest_made_batch});
   if (!std::has_single_bit(static_cast<std::uint32_t>(application.least_batch)))
     reader.refuse("least_batch", "least_batch must be a power of two");
-  for (const MadeGpuType& type : types) {
+  for (const SyntheticGpuType& type : types) {
     if (largest_batch_in_memory(application, type) >= application.least_batch) continue;
     reader.refuse(
         "least_batch",
@@ -83,12 +84,12 @@ void read_made_memory(TableReader& reader, MadeApplication& application,
 }
 
 /// Times that tables can hold: none too long, and computing not lost in the digits of the exchange.
-void check_made_pace(TableReader& reader, const MadeApplication& application,
-                     const std::vector<MadeGpuType>& types) {
+void check_made_pace(TableReader& reader, const SyntheticApplication& application,
+                     const std::vector<SyntheticGpuType>& types) {
   constexpr double longest_s = 1e5;
   constexpr double most_exchange = 1000;
   for (std::size_t place = 0; place < types.size(); ++place) {
-    const MadeGpuType& type = types[place];
+    const SyntheticGpuType& type = types[place];
     if (place >= application.efficiency.size()) return;  // has been refused
     const double sample_s =
         application.sample_gflop / (1000 * type.peak_tflops * application.efficiency[place]);
@@ -108,7 +109,7 @@ void check_made_pace(TableReader& reader, const MadeApplication& application,
   }
 }
 
-void read_made_training(TableReader& reader, MadeApplication& application) {
+void read_made_training(TableReader& reader, SyntheticApplication& application) {
   reader.wholes("batches", application.batches, {1, 1e8});
   reader.whole("epochs", application.epochs, {2, 10'000});
   reader.whole("phases", application.phases, {2, 10'000});
@@ -128,10 +129,10 @@ void read_made_training(TableReader& reader, MadeApplication& application) {
                                          application.least_batch));
 }
 
-void read_made_demand(TableReader& reader, MadeApplication& application,
-                      const std::vector<MadeGpuType>& types) {
+void read_made_demand(TableReader& reader, SyntheticApplication& application,
+                      const std::vector<SyntheticGpuType>& types) {
   std::int32_t most = 1;
-  for (const MadeGpuType& type : types)
+  for (const SyntheticGpuType& type : types)
     most = std::max(most, type.gpus.measured_nodes * type.gpus.gpus_per_node);
   reader.number("weight", application.weight, figure_or_none);
   reader.wholes("replicas", application.replicas, {1, static_cast<double>(most)});
@@ -145,7 +146,7 @@ void read_made_demand(TableReader& reader, MadeApplication& application,
 }
 
 /// Passed on as it is, so that all keys of docs/formats/elastic.md must be there.
-void read_made_model(TableReader& reader, MadeApplication& application) {
+void read_made_model(TableReader& reader, SyntheticApplication& application) {
   if (!application.model.empty()) reader.refuse("name", "one model is what an application has");
   for (const char* key : {"name", "family", "type", "task", "task_type", "dataset", "framework",
                           "optimizer", "precision"}) {
@@ -162,8 +163,8 @@ void read_made_model(TableReader& reader, MadeApplication& application) {
   }
 }
 
-void read_made_application(TableReader& reader, MadeParameters& made) {
-  MadeApplication application;
+void read_made_application(TableReader& reader, SyntheticParameters& made) {
+  SyntheticApplication application;
   read_plain_name(reader, "name", application.name);
   reader.number("restart_s", application.restart_s, {0, 1e6});
   reader.number("believed_restart_s", application.believed_restart_s, {0, 1e6});
@@ -175,12 +176,12 @@ void read_made_application(TableReader& reader, MadeParameters& made) {
   read_made_demand(reader, application, made.types);
   reader.maybe_tables("model", [&](TableReader& row) { read_made_model(row, application); });
   check_made_name(reader, made.applications, application.name,
-                  [](const MadeApplication& each) { return each.name; });
+                  [](const SyntheticApplication& each) { return each.name; });
   made.applications.push_back(std::move(application));
 }
 
-void read_made_jobs(TableReader& reader, MadeParameters& made) {
-  MadeJobs& jobs = made.jobs;
+void read_made_jobs(TableReader& reader, SyntheticParameters& made) {
+  SyntheticJobs& jobs = made.jobs;
   reader.whole("seed", jobs.seed, {0, 2e9});
   reader.whole("count", jobs.count, {1, 100'000});
   reader.number("hours", jobs.hours, {0.01, 10'000});
@@ -190,22 +191,24 @@ void read_made_jobs(TableReader& reader, MadeParameters& made) {
   reader.wholes("batch_factors", jobs.batch_factors, {1, 1000});
   if (jobs.burst_start_h + jobs.burst_h > jobs.hours)
     reader.refuse("burst_h", fmt::format("the burst must end within the {} hours", jobs.hours));
-  const auto weighs = [](const MadeApplication& each) { return each.weight > 0; };
+  const auto weighs = [](const SyntheticApplication& each) { return each.weight > 0; };
   if (std::ranges::none_of(made.applications, weighs))
     reader.refuse("count", "the weight of one [[application]] at least must be above 0");
 }
 
 }  // namespace
 
-std::int32_t largest_batch_in_memory(const MadeApplication& application, const MadeGpuType& type) {
+std::int32_t largest_batch_in_memory(const SyntheticApplication& application,
+                                     const SyntheticGpuType& type) {
   const double fits = (type.memory_gib - application.fixed_gib) / application.sample_gib;
   if (!(fits >= 1)) return 0;
   const double most = std::min<double>(fits, largest_made_batch);
   return static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(most)));
 }
 
-Result<MadeParameters> parse_made_parameters(std::string_view toml, const std::string& file) {
-  MadeParameters made;
+Result<SyntheticParameters> parse_synthetic_parameters(std::string_view toml,
+                                                       const std::string& file) {
+  SyntheticParameters made;
   const auto done = TableReader::read(toml, file, [&](TableReader& reader) {
     read_plain_name(reader, "tables", made.tables);
     read_plain_name(reader, "cluster", made.cluster);

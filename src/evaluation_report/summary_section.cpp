@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_summary.hpp"
+#include "evaluation_report/summary_section.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "evaluation_report/book_safety.hpp"
+#include "evaluation_report/safety_section.hpp"
 
 namespace schedmate::evaluation_report {
 namespace {
@@ -20,24 +20,24 @@ class Summary {
       if (std::ranges::find(shown, trace.name) == shown.end()) add(chapter, trace.name, false);
   }
 
-  void write(Page& book) && {
-    book.heading(2, "In short");
-    book.paragraph(
+  void write(Page& report) && {
+    report.heading(2, "In short");
+    report.paragraph(
         "Of each experiment without a sweep the arm with the Advisor against its host. All of it "
         "is construction, as metadata is made up; over the control that reads other jobs' code "
         "(over all, below 0: better) stands what can come from reading, and does not where reading "
         "worse gains no less (above). An ln ratio of -0.15 is a JCT 14 % shorter in the geometric "
         "mean over jobs. The bound is that of the mean ln ratio (elastic jobs: of the average JCT, "
         "too); where arms are safe the average JCT may still be longer (below 1).");
-    write(book, rigid_);
-    write(book, elastic_);
-    safety_.write(book);
+    write(report, rigid_);
+    write(report, elastic_);
+    safety_.write(report);
   }
 
  private:
   using Rows = std::vector<std::vector<Cell>>;
 
-  static void write(Page& book, Rows& rows) {
+  static void write(Page& report, Rows& rows) {
     if (rows.empty()) return;
     rows.insert(rows.begin(), {{"experiment"},
                                {"arm"},
@@ -46,7 +46,7 @@ class Summary {
                                {"average JCT x"},
                                {"share of oracle"},
                                {"over all"}});
-    book.table(std::move(rows), "");
+    report.table(std::move(rows), "");
   }
 
   /// `has_row`: in the table, not in the count alone.
@@ -68,7 +68,7 @@ class Summary {
 
   void add_row(const Chapter& chapter, const ArmRows& arm, SafetyVerdict verdict) {
     const auto cell = [&](std::string_view figure) {
-      return cell_of(chapter, arm.find(figure), column_of(figure).look);
+      return cell_of(chapter, arm.find(figure), column_of(figure).format);
     };
     Rows& rows = is_elastic(chapter.experiment) ? elastic_ : rigid_;
     rows.push_back(
@@ -82,15 +82,15 @@ class Summary {
   }
 
   Rows rigid_, elastic_;
-  Safety safety_;
+  SafetyCount safety_;
 };
 
 }  // namespace
 
-void add_summary(Page& book, const std::vector<Chapter>& chapters) {
+void add_summary(Page& report, const std::vector<Chapter>& chapters) {
   Summary summary;
   for (const Chapter& chapter : chapters) summary.add(chapter);
-  std::move(summary).write(book);
+  std::move(summary).write(report);
 }
 
 }  // namespace schedmate::evaluation_report

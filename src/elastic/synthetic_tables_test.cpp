@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elastic/made_tables.hpp"
+#include "elastic/synthetic_tables.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,8 +26,8 @@ const std::string made_source = made_folder + "syn_tables.toml";
 
 std::string made_text() { return read_file(made_source).value(); }
 
-MadeParameters bundled_parameters() {
-  auto made = parse_made_parameters(made_text(), made_source);
+SyntheticParameters bundled_parameters() {
+  auto made = parse_synthetic_parameters(made_text(), made_source);
   REQUIRE_MESSAGE(made.has_value(), made.error().message);
   return *made;
 }
@@ -74,7 +74,7 @@ double worst_of_fit(const std::vector<ObservedStep>& steps) {
 
 TEST_CASE("made tables: the bundled files are what their parameters make, and nothing else") {
   std::set<std::string> paths;
-  for (const MadeFile& file : make_elastic_tables(bundled_parameters())) {
+  for (const SyntheticFile& file : make_elastic_tables(bundled_parameters())) {
     CAPTURE(file.path);
     const auto committed = read_file(made_folder + file.path);
     REQUIRE(committed.has_value());
@@ -134,20 +134,20 @@ TEST_CASE("made tables: a fit finds the step times again within 1 %") {
 }
 
 TEST_CASE("made tables: a model from data sheets, worked out by hand") {
-  MadeParameters made = bundled_parameters();
-  MadeGpuType& type = made.types[0];
+  SyntheticParameters made = bundled_parameters();
+  SyntheticGpuType& type = made.types[0];
   type.gpus = {"a", 4, 4, 2};
   type.peak_tflops = 100;
   type.node_gb_per_s = 10;
   type.network_gb_per_s = 1;
   type.hop_s = 0.001;
-  MadeApplication& application = made.applications[0];
+  SyntheticApplication& application = made.applications[0];
   application.sample_gflop = 50;
   application.efficiency[0] = 0.5;
   application.gradient_mb = 100;
   application.step_s = 0.02;
   application.overlap = 3;
-  const ThroughputModel model = made_model(application, made.types, 0);
+  const ThroughputModel model = synthetic_model(application, made.types, 0);
   CHECK(model.compute_s == 0.02);
   CHECK(near(model.compute_per_sample_s, 0.001, 1e-12, 0));  // 50 GFLOP at 50 TFLOP/s
   // Two GPUs: 0.1 GB at 10 GB/s, 2 hops. Four: 1.5 times the volume, 6 hops.
@@ -159,8 +159,8 @@ TEST_CASE("made tables: a model from data sheets, worked out by hand") {
 }
 
 TEST_CASE("made tables: memory bounds the batch of a GPU") {
-  MadeParameters made = bundled_parameters();
-  MadeApplication& application = made.applications[0];
+  SyntheticParameters made = bundled_parameters();
+  SyntheticApplication& application = made.applications[0];
   application.fixed_gib = 2;
   application.sample_gib = 0.5;
   made.types[0].memory_gib = 10;
@@ -184,7 +184,7 @@ TEST_CASE("made tables: late in a training large batches learn better") {
 }
 
 TEST_CASE("made tables: jobs come in their hours, the burst and all, and differ by seed") {
-  MadeParameters made = bundled_parameters();
+  SyntheticParameters made = bundled_parameters();
   const ElasticWorkload workload = made_bundled_workload();
   std::size_t burst = 0;
   for (const ElasticJob& job : workload.jobs) {
@@ -227,7 +227,7 @@ void check_mistake(const MadeMistake& mistake) {
   REQUIRE(at != std::string::npos);
   text.replace(at, mistake.before.size(), mistake.after);
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  const auto made = parse_made_parameters(text, "syn.toml");
+  const auto made = parse_synthetic_parameters(text, "syn.toml");
   REQUIRE_FALSE(made.has_value());
   CHECK(made.error().code == ErrorCode::invalid);
   CAPTURE(made.error().message);
@@ -235,7 +235,9 @@ void check_mistake(const MadeMistake& mistake) {
   CHECK(made.error().message.find(mistake.why) != std::string::npos);
 }
 
-TEST_CASE("made tables: mistakes in the parameters are told with their line and what is needed") {
+TEST_CASE(
+    "synthetic tables: mistakes in the parameters are reported with their line and what is "
+    "needed") {
   const std::vector<MadeMistake> mistakes{
       {"tables = \"syn\"", "tables = \"../syn\"", "must be of letters, digits"},
       {"name = \"syn_medium\"", "name = \"syn_small\"", "syn_small has come before"},
@@ -262,7 +264,7 @@ TEST_CASE("made tables: what is missing is named with the line of its table") {
   std::string text = made_text();
   const std::size_t at = text.find("overlap = ");
   text.erase(at, text.find('\n', at) + 1 - at);
-  const auto made = parse_made_parameters(text, "syn.toml");
+  const auto made = parse_synthetic_parameters(text, "syn.toml");
   REQUIRE_FALSE(made.has_value());
   CHECK(made.error().message.find("overlap is missing here") != std::string::npos);
 }
@@ -272,7 +274,7 @@ TEST_CASE("made tables: a workload needs an application that has jobs") {
   for (std::size_t at = text.find("\nweight = "); at != std::string::npos;
        at = text.find("\nweight = ", at + 1))
     text.replace(at, text.find('\n', at + 1) - at, "\nweight = 0");
-  const auto made = parse_made_parameters(text, "syn.toml");
+  const auto made = parse_synthetic_parameters(text, "syn.toml");
   REQUIRE_FALSE(made.has_value());
   CHECK(made.error().message.find("weight of one [[application]]") != std::string::npos);
 }

@@ -15,7 +15,7 @@
 
 namespace schedmate {
 
-struct MadeGpuType {
+struct SyntheticGpuType {
   GpuType gpus;                 ///< `measured_nodes`: a job may have their GPUs, whole or in parts
   double memory_gib = 0;        ///< of one GPU
   double peak_tflops = 0;       ///< of one GPU, in the number format that trainings use
@@ -24,7 +24,7 @@ struct MadeGpuType {
   double hop_s = 0;             ///< until the first byte of a message is there
 };
 
-struct MadeApplication {
+struct SyntheticApplication {
   std::string name;
   double restart_s = 0, believed_restart_s = 0;
   double slowdown = 1;
@@ -44,14 +44,14 @@ struct MadeApplication {
   double noise_first = 0, noise_last = 0;  ///< variance / squared gradient, first and last phase
   double squared_last = 1;                 ///< squared gradient in the last phase; 1 in the first
   double lag = 0;  ///< further progress that a run needs for each doubling of its batch
-  /// What reading its code would tell: keys and values of [[application.model]], as TOML has them.
+  /// What reading its code would show: keys and values of [[application.model]], as TOML has them.
   std::vector<std::pair<std::string, std::string>> model;
   // Jobs of it.
   double weight = 0;
   std::vector<std::int32_t> replicas;  ///< asked for; each entry is as likely
 };
 
-struct MadeJobs {
+struct SyntheticJobs {
   std::int32_t seed = 1, count = 1;
   double hours = 1;
   double burst_start_h = 0, burst_h = 0;  ///< a time when many come
@@ -60,19 +60,19 @@ struct MadeJobs {
   std::vector<std::int32_t> batch_factors;
 };
 
-struct MadeParameters {
+struct SyntheticParameters {
   std::string tables, cluster;  ///< names of the folder and of the cluster
-  std::vector<MadeGpuType> types;
-  std::vector<MadeApplication> applications;
-  MadeJobs jobs;
+  std::vector<SyntheticGpuType> types;
+  std::vector<SyntheticApplication> applications;
+  SyntheticJobs jobs;
 };
 
 /// Errors: invalid, "FILE:LINE:COLUMN: what, and what is needed".
-[[nodiscard]] Result<MadeParameters> parse_made_parameters(std::string_view toml,
-                                                           const std::string& file);
+[[nodiscard]] Result<SyntheticParameters> parse_synthetic_parameters(std::string_view toml,
+                                                                     const std::string& file);
 
 /// The largest batch, a power of two, that the memory of one such GPU holds; 0 when none.
-[[nodiscard]] std::int32_t largest_batch_in_memory(const MadeApplication& application,
-                                                   const MadeGpuType& type);
+[[nodiscard]] std::int32_t largest_batch_in_memory(const SyntheticApplication& application,
+                                                   const SyntheticGpuType& type);
 
 }  // namespace schedmate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_text.hpp"
+#include "evaluation_report/report_text.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace schedmate::evaluation_report {
 namespace {
 
 /// The columns of a terminal: those of them that any arm has.
-constexpr auto told = std::to_array<std::string_view>(
+constexpr auto figures_shown = std::to_array<std::string_view>(
     {"ln_ratio", "upper95", "jct_ratio", "jct_s", "within_100", "median_error", "use_error"});
 
 std::string lines_of(const Chapter& chapter, const std::string& trace) {
@@ -22,7 +22,7 @@ std::string lines_of(const Chapter& chapter, const std::string& trace) {
   const bool swept =
       std::ranges::any_of(arms, [](const ArmRows& arm) { return !arm.first->at.empty(); });
   std::vector<const ColumnRow*> columns;
-  for (const std::string_view figure : told)
+  for (const std::string_view figure : figures_shown)
     if (std::ranges::any_of(arms, [&](const ArmRows& arm) { return arm.find(figure) != nullptr; }))
       columns.push_back(&column_of(figure));
   std::vector<std::string> head{"arm", "against"};
@@ -35,13 +35,13 @@ std::string lines_of(const Chapter& chapter, const std::string& trace) {
                                   is_host ? "" : printable(arm.first->host)};
     if (swept) line.insert(line.begin(), printable(arm.first->at));
     for (const ColumnRow* column : columns)
-      line.push_back(cell_of(chapter, arm.find(column->figure), column->look).text);
+      line.push_back(cell_of(chapter, arm.find(column->figure), column->format).text);
     lines.push_back(std::move(line));
   }
   return aligned(lines);
 }
 
-Document figure_document(const BookRow& at) {
+Document figure_document(const FigureLine& at) {
   const auto number = [](double value) -> Document {
     if (std::isnan(value)) return nullptr;
     return value;
@@ -89,13 +89,13 @@ std::string text_of(const Chapter& chapter) {
 }
 
 Document evaluation_document(const std::vector<Chapter>& chapters, const std::string& page,
-                             const std::string& book) {
+                             const std::string& report) {
   Document all = Document::array();
   for (const Chapter& chapter : chapters) all.push_back(chapter_document(chapter));
   return {{"schema", "schedmate.evaluate.v1"},
           {"experiments", std::move(all)},
           {"html", page},
-          {"book", book}};
+          {"book", report}};
 }
 
 }  // namespace schedmate::evaluation_report

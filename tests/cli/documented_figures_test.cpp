@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 #include "tests/cli/program.hpp"
 
 namespace schedmate {
@@ -50,17 +50,17 @@ class Measured {
     rows_ = std::move(*rows);
   }
 
-  /// `told` is VALUE, VALUE +-HALF or, where the CSV has no figure, -.
-  void check(std::string_view told, std::string_view arm, std::string_view figure) const {
+  /// `document_text` is VALUE, VALUE +-HALF or, where the CSV has no figure, -.
+  void check(std::string_view document_text, std::string_view arm, std::string_view figure) const {
     const study::FigureRow& row = find(arm, figure);
     const std::string place = fmt::format("{}, {}, {}", name_, arm, figure);
-    if (told == "-") {
+    if (document_text == "-") {
       CHECK_MESSAGE(row.note == "no head-room", place);
       return;
     }
-    check_number(told.substr(0, told.find(' ')), row.interval.value, place);
-    if (const auto half = told.find("+-"); half != std::string_view::npos)
-      check_number(told.substr(half + 2), (row.interval.high - row.interval.low) / 2,
+    check_number(document_text.substr(0, document_text.find(' ')), row.interval.value, place);
+    if (const auto half = document_text.find("+-"); half != std::string_view::npos)
+      check_number(document_text.substr(half + 2), (row.interval.high - row.interval.low) / 2,
                    place + ", half of the interval");
   }
 
@@ -71,18 +71,19 @@ class Measured {
     FAIL(fmt::format("{} has no {} of {}", name_, figure, arm));
     return rows_.front().row;
   }
-  /// What is told has been rounded to its last digit; a plain 0 to a tenth.
-  static void check_number(std::string_view told, double value, const std::string& place) {
-    const auto number = parse_number<double>(told.starts_with('+') ? told.substr(1) : told);
-    REQUIRE_MESSAGE(number, fmt::format("{}: {}", place, told));
-    const auto point = told.find('.');
-    const auto digits = point == std::string_view::npos ? 1 : told.size() - point - 1;
+  /// What the document says has been rounded to its last digit; a plain 0 to a tenth.
+  static void check_number(std::string_view document_text, double value, const std::string& place) {
+    const auto number = parse_number<double>(
+        document_text.starts_with('+') ? document_text.substr(1) : document_text);
+    REQUIRE_MESSAGE(number, fmt::format("{}: {}", place, document_text));
+    const auto point = document_text.find('.');
+    const auto digits = point == std::string_view::npos ? 1 : document_text.size() - point - 1;
     CHECK_MESSAGE(std::abs(*number - value) <= 0.501 * std::pow(0.1, digits),
-                  fmt::format("{}: told {}, measured {}", place, told, value));
+                  fmt::format("{}: documented {}, measured {}", place, document_text, value));
   }
 
   std::string name_;
-  std::vector<evaluation_report::BookRow> rows_;
+  std::vector<evaluation_report::FigureLine> rows_;
 };
 
 }  // namespace

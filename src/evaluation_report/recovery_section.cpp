@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/book_recovery.hpp"
+#include "evaluation_report/recovery_section.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ bool has_handler(const study::FigureRow& arm) {
 struct Swept {
   double at;
   std::string point;
-  const BookRow* row;
+  const FigureLine* row;
   [[nodiscard]] bool above() const {
     const study::Interval& interval = row->row.interval;
     return (std::isnan(interval.low) ? interval.value : interval.low) > 1;
@@ -56,7 +56,7 @@ std::map<std::string, std::vector<Swept>> handled(const Chapter& chapter,
                                                   const std::string& trace) {
   std::map<std::string, std::vector<Swept>> found;
   for (const ArmRows& arm : arms_of(chapter, trace)) {
-    const BookRow* row = arm.find("jct_ratio");
+    const FigureLine* row = arm.find("jct_ratio");
     const auto at = parse_number<double>(arm.first->at);
     if (row == nullptr || !std::isfinite(row->row.interval.value)) continue;
     if (at && has_handler(*arm.first)) found[arm.first->arm].push_back({*at, arm.first->at, row});
@@ -120,7 +120,7 @@ std::string named_point(const study::ExperimentFile& experiment, const std::stri
   return delay == nullptr ? point : fmt::format("{} ({})", point, delay->cause);
 }
 
-void add_recovery(Page& book, const Chapter& chapter, const std::string& trace) {
+void add_recovery(Page& report, const Chapter& chapter, const std::string& trace) {
   const auto arms = handled(chapter, trace);
   if (arms.empty()) return;
   std::string delays;
@@ -129,13 +129,13 @@ void add_recovery(Page& book, const Chapter& chapter, const std::string& trace) 
       delays +=
           fmt::format("{}{} {:g} min", delays.empty() ? "" : ", ", delay->cause, delay->minutes);
   if (!delays.empty())
-    book.paragraph(fmt::format(
+    report.paragraph(fmt::format(
         "Named points are mean restart delays of the Acme study (Table 3 there): {}.", delays));
   std::vector<std::string> lines;
   for (const auto& [label, points] : arms)
     lines.push_back(break_even(points, swept_name(chapter.experiment)));
-  book.list(lines);
-  book.drawing(svg_of(recovery_curve(chapter, arms)));
+  report.list(lines);
+  report.drawing(svg_of(recovery_curve(chapter, arms)));
 }
 
 }  // namespace schedmate::evaluation_report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/misreading.hpp"
+#include "workload/extraction_noise.hpp"
 
 #include <algorithm>
 
@@ -8,16 +8,18 @@
 namespace schedmate {
 namespace {
 
-constexpr std::uint64_t misreading_salt = 0x6d697372656164ULL;
+constexpr std::uint64_t extraction_noise_salt = 0x6d697372656164ULL;
 
 /// What the request says is never misread.
 constexpr auto readable = static_cast<std::size_t>(FieldId::gpus);
 
 }  // namespace
 
-Misreading::Misreading(const ExtractionErrors& errors, const WorkloadOptions& options,
-                       const Vocabulary& vocabulary)
-    : vocabulary_(vocabulary), noise_(options.noise), seed_(mix(options.seed ^ misreading_salt)) {
+ExtractionNoise::ExtractionNoise(const ExtractionErrors& errors, const WorkloadOptions& options,
+                                 const Vocabulary& vocabulary)
+    : vocabulary_(vocabulary),
+      noise_(options.noise),
+      seed_(mix(options.seed ^ extraction_noise_salt)) {
   for (const FieldErrors& each : errors.fields) {
     const auto at = std::ranges::find(workload_fields, each.field) - workload_fields.begin();
     rates_[static_cast<std::size_t>(at)] = {each.field, options.errors * each.missing,
@@ -25,7 +27,8 @@ Misreading::Misreading(const ExtractionErrors& errors, const WorkloadOptions& op
   }
 }
 
-std::uint16_t Misreading::other(std::size_t field, std::uint16_t truth, std::uint64_t lot) const {
+std::uint16_t ExtractionNoise::other(std::size_t field, std::uint16_t truth,
+                                     std::uint64_t lot) const {
   const std::size_t values = vocabulary_.size(field);
   if (values < 2) return 0;
   const std::size_t first = lot % values;
@@ -33,7 +36,7 @@ std::uint16_t Misreading::other(std::size_t field, std::uint16_t truth, std::uin
   return static_cast<std::uint16_t>(taken + 1);
 }
 
-FactCodes Misreading::read(const FactCodes& truth, std::uint32_t project) const {
+FactCodes ExtractionNoise::read(const FactCodes& truth, std::uint32_t project) const {
   FactCodes seen = truth;
   for (std::size_t field = 0; field < readable; ++field) {
     if (truth[field] == 0) continue;

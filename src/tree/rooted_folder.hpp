@@ -24,7 +24,7 @@ struct Opened {
   struct stat status{};
 };
 
-class Beneath {
+class RootedFolder {
  public:
   enum class Want {
     look,  ///< what is there, whatever it is
@@ -35,7 +35,7 @@ class Beneath {
   static constexpr int most_parts = 256;  ///< of one path, links' text included
 
   /// Errors: not_found, refused (a link, no folder, a file system of the kernel, no rights).
-  static Result<Beneath> open(const std::string& root);
+  static Result<RootedFolder> open(const std::string& root);
 
   /// `path` is relative and has no "..", as join_path makes it. Errors: not_found; refused (a link
   /// leads outside, no rights, not what is wanted).
@@ -47,7 +47,8 @@ class Beneath {
   [[nodiscard]] const std::string& place() const { return place_; }  ///< absolute, without links
 
  private:
-  Beneath(Descriptor root, std::string place) : root_(std::move(root)), place_(std::move(place)) {}
+  RootedFolder(Descriptor root, std::string place)
+      : root_(std::move(root)), place_(std::move(place)) {}
   Descriptor root_;
   std::string place_;
 };

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluation_report/book_rows.hpp"
+#include "evaluation_report/figure_rows.hpp"
 
 namespace schedmate::evaluation_report {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log/failure/blame.hpp"
+#include "log/failure/raised_in.hpp"
 
 #include <algorithm>
 #include <array>
