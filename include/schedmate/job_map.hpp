@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The jobs of a virtual cluster by number, and what is kept of each. Ids only rise and jobs end,
-/// so entries live in pages of consecutive ids that are freed once all their jobs are gone: memory
-/// follows the jobs that are there, however many there were, and a look-up is two loads.
+/// The jobs of a virtual cluster by number, and what is kept of each. A live cluster runs for
+/// months: ids only rise and jobs end, so a vector by id would grow for ever and a hash table would
+/// cost more than it holds. Here entries live in pages of consecutive ids that are freed once all
+/// their jobs are gone: memory follows the jobs that are there, however many there were (beside 56
+/// bytes for 256 ids since the oldest that is still there), and a look-up is two loads.
 
 #include <array>
 #include <bit>
@@ -16,40 +18,45 @@ namespace schedmate {
 /// A job of one VC: its number there, in order of entry. A number is never used again; a job that
 /// comes back (after a failure, or from the profiler) has a new one.
 enum class JobId : std::uint32_t {};
+/// For arrays with one place for each job that ever entered.
 [[nodiscard]] constexpr std::uint32_t index_of(JobId id) { return static_cast<std::uint32_t>(id); }
 
 /// Ends the program: nobody may ask about a job that is not there.
 [[noreturn]] void fail_absent_job(JobId id);
 
-/// One entry for each job that is put in, until it is erased; up to then it stays where it is.
-/// Copying copies all entries. Not thread-safe.
+/// One entry for each job that is put in, until it is erased. Up to then it stays where it is, so
+/// that a pointer to it holds. `Value` has a default and can be copied; an erased entry gives back
+/// what it held at once. Copying copies all entries. Not thread-safe.
 template <class Value>
 class JobMap {
  public:
-  /// The entry of a job, made with a default value if it has none.
+  /// The entry of a job, made with a default value if it has none. Entries of others stay where
+  /// they are.
   Value& operator[](JobId id) {
     Page& page = page_for(index_of(id));
     page.present[word(id)] |= bit(id);
     return page.values[slot(id)];
   }
-  /// The entry of a job that has one (an error of the program otherwise).
+  /// The entry of a job that has one; asking for another ends the program.
   [[nodiscard]] const Value& at(JobId id) const {
     const Value* const found = find(id);
     if (found == nullptr) fail_absent_job(id);
     return *found;
   }
   [[nodiscard]] Value& at(JobId id) { return const_cast<Value&>(std::as_const(*this).at(id)); }
-  /// Null when it has none.
+  /// Null when it has none: it never entered here, or was erased.
   [[nodiscard]] const Value* find(JobId id) const {
     const std::uint32_t number = index_of(id) / page_size - first_;
-    if (number >= pages_.size()) return nullptr;  // one below first_ is far above
+    if (number >= pages_.size()) return nullptr;  // a page before first_ wraps to far above
     const Page& page = pages_[number];
     return (page.present[word(id)] & bit(id)) != 0 ? &page.values[slot(id)] : nullptr;
   }
+  /// What it points to is gone once the entry is erased.
   [[nodiscard]] Value* find(JobId id) { return const_cast<Value*>(std::as_const(*this).find(id)); }
   [[nodiscard]] bool contains(JobId id) const { return find(id) != nullptr; }
 
-  /// Nothing happens when it has no entry.
+  /// Nothing happens when it has no entry. Frees the page when this was its last one, and forgets
+  /// the pages before the oldest entry once they are half of all.
   void erase(JobId id) {
     Value* const found = find(id);
     if (found == nullptr) return;
@@ -59,10 +66,12 @@ class JobMap {
     if (page.present == Present{}) free(page);
   }
 
-  /// All entries are of ids from begin() up to, but without, end(): one above the highest ever.
+  /// All entries are of ids from begin() up to, but without, end(), which is one above the highest
+  /// id that was ever put in. Ids between them may have no entry. Both are 0
+  /// until the first is.
   [[nodiscard]] JobId begin() const { return JobId{first_ * page_size}; }
   [[nodiscard]] JobId end() const { return JobId{end_}; }
-  /// `action(id, value)` for each entry, by id.
+  /// `action(id, value)` for each entry, by id; it must neither add nor erase any.
   template <class Action>
   void for_each(const Action& action) const {
     for (std::uint32_t number = 0; number < pages_.size(); ++number)
@@ -72,7 +81,7 @@ class JobMap {
           action(JobId{(first_ + number) * page_size + at}, pages_[number].values[at]);
         }
   }
-  /// Entries for which there is memory now.
+  /// Entries for which there is memory now: a multiple of the page.
   [[nodiscard]] std::size_t capacity() const {
     std::size_t count = spare_.size();
     for (const Page& page : pages_) count += page.values.size();
@@ -91,6 +100,7 @@ class JobMap {
   static std::uint32_t word(JobId id) { return slot(id) / 64; }
   static std::uint64_t bit(JobId id) { return std::uint64_t{1} << (index_of(id) % 64); }
 
+  /// The page that holds an id, with memory. Almost always the last one or one before it.
   Page& page_for(std::uint32_t index) {
     const std::uint32_t number = index / page_size;
     if (index >= end_) end_ = index + 1;

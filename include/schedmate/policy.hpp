@@ -3,10 +3,11 @@
 
 /// The seam every scheduling policy stands behind. A driver (simulator or live service) calls a
 /// `Policy` whenever something happened in one virtual cluster; the policy looks at the `View` and
-/// writes its decisions into the `Plan`. It never learns which driver calls it, does no I/O, reads
-/// no clock and no true duration. State lives inside the function object: copying a policy copies
-/// its state, and equal inputs give equal plans. Calls are cheap when little changed: the view says
-/// what is new, so a policy keeps its own order of the queue and never scans all jobs.
+/// writes its decisions into the `Plan` (docs/decisions/0003). It never learns which driver calls
+/// it, does no I/O, reads no clock and no true duration. State lives inside the function object:
+/// copying a policy copies its state, and equal inputs give equal plans. Calls are cheap when
+/// little changed: the view says what is new, so a policy keeps its own order of the queue and
+/// never scans all jobs. One thread at a time calls a policy.
 
 #include <functional>
 #include <optional>
@@ -23,24 +24,37 @@ namespace schedmate {
 /// What a scheduler may know about a job. The true duration is not in here.
 struct JobInfo {
   std::string_view id;
-  std::uint32_t user = 0;  ///< the driver's number of the user
+  /// The driver's number of the user.
+  std::uint32_t user = 0;
+  /// The whole gang: a job runs on all of them or not at all.
   std::int32_t gpus = 0;
-  SimTime submit;                 ///< as the user sees it
-  SimTime entered;                ///< joined this VC's queue (later than submit after profiling)
-  FractionalSeconds estimate{0};  ///< predicted exclusive run time, fixed on entry (estimator.hpp)
-  FractionalSeconds expected{0};  ///< the same, where advice is kept apart from it (advise=order)
-  std::optional<RunTimeDistribution> distribution{};  ///< around the estimate, where it is known
-  double advised = 0;                ///< how much of the estimate is advice, 0 to 1
-  const Profile* profile = nullptr;  ///< measured or predicted GPU use, or null
-  SimTime run_since;                 ///< start of the present run, when running
-  Seconds attained{0};               ///< run time of earlier runs
-  Seconds overhead{0};               ///< run time added by preemptions so far
+  /// As the user sees it; and when it joined this VC's queue, which is later after profiling.
+  SimTime submit;
+  SimTime entered;
+  /// Predicted run time alone on its GPUs, fixed on entry (estimator.hpp).
+  FractionalSeconds estimate{0};
+  /// The same, where advice is kept apart from it (advise=order).
+  FractionalSeconds expected{0};
+  /// Around the estimate; empty: nobody knows how far off it may be.
+  std::optional<RunTimeDistribution> distribution{};
+  /// How much of the estimate is advice, 0 to 1.
+  double advised = 0;
+  /// Measured or predicted GPU use, or null.
+  const Profile* profile = nullptr;
+  /// Start of the present run, when running.
+  SimTime run_since;
+  /// Run time of earlier runs, and run time that preemptions have added so far.
+  Seconds attained{0};
+  Seconds overhead{0};
   bool running = false;
-  bool sharing = false;   ///< shares GPUs now (or is still treated so)
-  bool alone = false;     ///< evicted, or its memory did not fit: never to share again
-  bool profiled = false;  ///< `profile` was measured on a GPU, not foretold
+  /// Shares GPUs now, or is still treated so.
+  bool sharing = false;
+  /// Evicted, or its memory did not fit: never to share again.
+  bool alone = false;
+  /// `profile` was measured on a GPU, not foretold.
+  bool profiled = false;
   /// Speed relative to running alone since `speed_since`, as its log shows it (paper 3.2, Metric
-  /// Tracker); nothing when the log does not tell.
+  /// Tracker); empty when the log does not tell.
   std::optional<double> speed{};
   SimTime speed_since;
 
@@ -58,21 +72,24 @@ struct JobInfo {
   }
 };
 
-/// Run time that a preemption adds to a job (checkpoint, restart), lucid.md 1.2.
+/// Run time that a preemption adds to a job (checkpoint, restart), as released with Lucid.
 struct PreemptionCost {
   Seconds small{40};  ///< up to 8 GPUs
   Seconds large{60};
   [[nodiscard]] Seconds of(int gpus) const { return gpus <= 8 ? small : large; }
 };
 
-/// The state of one virtual cluster at one instant. Spans are valid during the call only.
+/// The state of one virtual cluster at one instant. Spans are valid during the call only. Jobs that
+/// lost a node have ended, as far as a policy knows; their next attempt arrives as another job.
 struct View {
   SimTime now;
   std::span<const JobId> arrived;  ///< entered the queue since the last call, in order of entry
   std::span<const JobId> ended;    ///< finished since the last call, by end, then start
-  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended`; others are forgotten
+  const JobMap<JobInfo>& jobs;     ///< that wait, run, or are in `ended` or `withdrawn`
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;
+  std::span<const std::uint32_t> nodes{};  ///< came, went or changed state since the last call
+  std::span<const JobId> withdrawn{};      ///< left the queue without a start since the last call
 
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };
@@ -81,6 +98,7 @@ struct View {
 /// ("does this one still fit?") sees it. A job's state in View::jobs changes after the call.
 class Plan {
  public:
+  /// What the driver then does, in this order.
   struct Decision {
     enum class Kind : std::uint8_t { start, preempt, evict } kind;
     JobId job;
@@ -124,6 +142,7 @@ class Plan {
   Placement scratch_;
 };
 
+/// Rows of src/policy/policies.def make them (scheduler.hpp).
 using Policy = std::function<void(const View&, Plan&)>;
 
 }  // namespace schedmate

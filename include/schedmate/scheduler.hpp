@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a row of src/policy/policies.def makes: a policy and what it needs around it. A policy
-/// that needs nothing but decisions sets `decide` alone.
+/// What a row of src/policy/policies.def makes: a policy and what it needs around it
+/// (docs/policies.md). A policy that needs nothing but decisions sets `decide` alone. Values;
+/// making one reads nothing and starts nothing.
 
 #include <map>
 #include <memory>
@@ -37,9 +38,11 @@ struct Defects {
 class PolicyOptions {
  public:
   PolicyOptions() = default;
+  /// As given after the policy's name.
   explicit PolicyOptions(std::map<std::string, std::string, std::less<>> values);
   /// "key=value,..." where the key was not given.
   void add_defaults(std::string_view list);
+  /// Absent keys give the fallback. Errors: unsupported for a value of another kind.
   [[nodiscard]] Result<std::int64_t> take_integer(std::string_view key, std::int64_t fallback);
   [[nodiscard]] Result<double> take_number(std::string_view key, double fallback);
   [[nodiscard]] Result<bool> take_flag(std::string_view key, bool fallback);
@@ -57,13 +60,14 @@ struct PolicyInput {
   const ClusterSpec& cluster;
   Defects defects{};
   std::uint64_t seed = 1;
-  std::shared_ptr<const Forecast> forecast{};  ///< of submissions, for lucid; null = unknown
+  /// Of submissions, for lucid; null = unknown.
+  std::shared_ptr<const Forecast> forecast{};
 };
 
 /// A stage in front of the virtual clusters that runs each small job for a short time to measure
 /// it (Lucid 3.2). Jobs that finish within `time` are done; others go on to their VC.
 struct ProfilerStage {
-  Policy decide;                     ///< View::ended has jobs, too, that advice took from its queue
+  Policy decide;                     ///< View::withdrawn: jobs that advice took from its queue
   Seconds time{200};                 ///< T_prof
   int max_gpus = 8;                  ///< larger jobs are not profiled
   PartitionSpec nodes;               ///< the profiler's own nodes
@@ -74,18 +78,28 @@ struct ProfilerStage {
   std::string echo_vc;  ///< VC that follows its scaling (Defects::node_echo), or ""
 };
 
+/// A policy with what a driver has to know of it.
 struct Scheduler {
-  Policy decide;                     ///< copied for each VC
-  std::string estimator = "oracle";  ///< when --policy gives no estimate=
-  std::string advice{};              ///< estimator that advises beside it (advice=); "" = none
-  bool shrink = true;                ///< advice counts as far as it has earned it (shrink=)
-  bool plans = false;  ///< reserves on estimates, so that their length counts, not just their order
-  bool counts_down = false;  ///< preempts or shares: Defects::late_end applies
-  /// Advice decides on the order alone: plans go on to stand on the host's estimates
-  /// (advise=order), which may be limits that are never too short.
+  /// Copied for each VC.
+  Policy decide;
+  /// When --policy gives no estimate=.
+  std::string estimator = "oracle";
+  /// Estimator that advises beside it (advice=); "" = none.
+  std::string advice{};
+  /// Advice counts as far as it has earned it (shrink=).
+  bool shrink = true;
+  /// It reserves on estimates, so that their length counts, not just their order.
+  bool plans = false;
+  /// It preempts or shares: Defects::late_end applies.
+  bool counts_down = false;
+  /// Advice decides on the order alone (advise=order): plans still stand on the host's estimates,
+  /// which may be limits that are never too short.
   bool advice_orders = false;
-  bool handler = false;  ///< the Failure Handler restarts what the infrastructure broke (handler=)
-  bool packs = false;    ///< lets jobs share GPUs: needs profiles, has their columns
+  /// The Failure Handler restarts what the infrastructure broke (handler=; paper 3.3).
+  bool handler = false;
+  /// It lets jobs share GPUs: it needs profiles, and outputs have their columns.
+  bool packs = false;
+  /// Empty: jobs go straight to their VC.
   std::optional<ProfilerStage> profiler;
 };
 
@@ -94,10 +108,12 @@ struct PolicyRow {
   std::string_view name;
   std::string_view summary;
   Result<Scheduler> (*make)(const PolicyInput& input, PolicyOptions& options);
-  std::string_view preset{};  ///< settings of a variant, "key=value,..."
+  /// Settings of a variant, "key=value,...".
+  std::string_view preset{};
 };
 [[nodiscard]] std::span<const PolicyRow> policy_rows();
-/// Error not_found names the nearest row.
+/// Errors: not_found with the nearest row, or with the nearest key for an option that the row does
+/// not know; those of its options.
 [[nodiscard]] Result<Scheduler> make_scheduler(std::string_view name, const PolicyInput& input,
                                                PolicyOptions options);
 [[nodiscard]] Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `schedmate.advice.v1` (design 4.2).
+/// `schedmate.advice.v1` (docs/formats/advice.md).
 
 #include <cmath>
 #include <nlohmann/json.hpp>

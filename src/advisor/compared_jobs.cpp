@@ -2,6 +2,7 @@
 #include "advisor/compared_jobs.hpp"
 
 #include "advisor/advisor.hpp"
+#include "advisor/advisor_on.hpp"
 
 namespace schedmate {
 

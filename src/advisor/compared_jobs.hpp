@@ -79,6 +79,5 @@ class ComparedJobs {
   Pairs<Likeness> likenesses_;     // by fields_id
   Pairs<Repetition> repetitions_;  // by id
 };
-[[nodiscard]] std::shared_ptr<ComparedJobs> compared_jobs();
 
 }  // namespace schedmate

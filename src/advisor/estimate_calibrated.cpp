@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The default estimate (design 5.3): matches weighted by likeness, age and trust, scaled to this
-/// job; those that ended early stay in as what they are; outliers go; without matches the user's
-/// last jobs; the interval comes from how far off past advice was.
+/// The default estimate (docs/decisions/0011): matches weighted by likeness, age and trust, scaled
+/// to this job; those that ended early stay in as what they are; outliers go; without matches the
+/// user's last jobs; the interval comes from how far off past advice was.
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Field by field: how alike two jobs are, and in what (design 5.2). A difference in what decides
+/// Field by field: how alike two jobs are, and in what (paper 3.1). A difference in what decides
 /// the duration beyond scaling (model and its size, data set, task, resolution, sequence length,
 /// kind of run) makes them different jobs whatever the rest says.
 

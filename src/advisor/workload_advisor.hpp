@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "advisor/advisor_on.hpp"
 #include "advisor/compared_jobs.hpp"
 #include "advisor/similar.hpp"
 
@@ -51,11 +52,5 @@ class WorkloadAdvisor {
   Options options_;
   std::unique_ptr<Memory> memory_;
 };
-
-/// The Advisor as an estimator of the jobs of a trace with this metadata, for
-/// EstimatorInput::advisor. Both outlive what is made. `compared`: of this workload, its rows in
-/// any order; null = made anew.
-[[nodiscard]] std::function<Estimator(const AdvisorChoice&)> advisor_on(
-    const Trace& trace, const Workload& workload, std::shared_ptr<ComparedJobs> compared = nullptr);
 
 }  // namespace schedmate

@@ -81,14 +81,9 @@ class WholeAdvisor {
     const auto read_facts = [&](const JobSource&) -> Result<Facts> {
       return facts_at(workload_, workload_.facts_of_row[row]);
     };
-    const AdvisorParts parts{*store_,
-                             *index_,
-                             FlagRules::built_in(),
-                             *options_.estimate,
-                             options_.similarity,
-                             read_facts,
-                             std::move(tree),
-                             true};
+    const AdvisorParts parts{
+        *store_,    *index_,         FlagRules::built_in(), *options_.estimate, options_.similarity,
+        read_facts, std::move(tree), Role::cluster_operator};
     const Advised advised = advise(submission, parts).value();
     REQUIRE(remember(advised, parts).has_value());
     return advised.advice.estimate;

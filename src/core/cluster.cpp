@@ -9,10 +9,6 @@
 namespace schedmate {
 namespace {
 
-std::uint64_t low_bits(int count) {
-  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-}
-
 /// The `count` lowest set bits of `mask`.
 std::uint64_t lowest(std::uint64_t mask, int count) {
   std::uint64_t rest = mask;
@@ -39,25 +35,71 @@ Cluster::Cluster(const PartitionSpec& spec, Placer placer)
 
 std::uint32_t Cluster::add_node(std::uint32_t label) {
   const auto node = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back({low_bits(gpus_per_node_), label, true});
+  nodes_.push_back({.label = label, .active = true});
   residents_.resize(nodes_.size() * static_cast<std::size_t>(gpus_per_node_));
   for (IndexSet& set : by_free_) set.resize(node + 1);
-  by_free_.back().insert(node);
-  ++nodes_with_free_.back();
-  ++active_nodes_;
-  total_gpus_ += gpus_per_node_;
-  free_gpus_ += gpus_per_node_;
+  open(node);
   return node;
 }
 
 void Cluster::remove_node(std::uint32_t node) {
-  SCHEDMATE_CHECK(active(node) && nodes_[node].free == low_bits(gpus_per_node_), "node is idle");
+  SCHEDMATE_CHECK(active(node) && jobs_on(node).empty(), "node is idle");
+  if (usable(node)) close(node);
   nodes_[node].active = false;
-  by_free_.back().erase(node);
-  --nodes_with_free_.back();
-  --active_nodes_;
+}
+
+void Cluster::set_state(std::uint32_t node, NodeState state) {
+  SCHEDMATE_CHECK(active(node), "the node is in use");
+  SCHEDMATE_CHECK(state != NodeState::down || jobs_on(node).empty(), "nothing runs on a lost node");
+  const bool was_usable = usable(node);
+  if (was_usable && state != NodeState::up) close(node);
+  nodes_[node].state = state;
+  if (!was_usable && state == NodeState::up) open(node);
+}
+
+/// From now on jobs may start there.
+void Cluster::open(std::uint32_t node) {
+  std::uint64_t idle = 0;
+  for (int g = 0; g < gpus_per_node_; ++g)
+    if (residents(node, g).empty()) idle |= std::uint64_t{1} << g;
+  const int free = std::popcount(idle);
+  nodes_[node].free = idle;
+  by_free_[static_cast<std::size_t>(free)].insert(node);
+  ++nodes_with_free_[static_cast<std::size_t>(free)];
+  ++nodes_up_;
+  total_gpus_ += gpus_per_node_;
+  free_gpus_ += free;
+  draining_gpus_ -= gpus_per_node_ - free;  // none, on a new node
+}
+
+/// From now on none may.
+void Cluster::close(std::uint32_t node) {
+  const int free = std::popcount(nodes_[node].free);
+  nodes_[node].free = 0;
+  by_free_[static_cast<std::size_t>(free)].erase(node);
+  --nodes_with_free_[static_cast<std::size_t>(free)];
+  --nodes_up_;
   total_gpus_ -= gpus_per_node_;
-  free_gpus_ -= gpus_per_node_;
+  free_gpus_ -= free;
+  draining_gpus_ += gpus_per_node_ - free;
+}
+
+void Cluster::describe(std::uint32_t node, NodeSpec spec) {
+  if (specs_.size() <= node) specs_.resize(nodes_.size());
+  specs_[node] = std::move(spec);
+}
+
+const NodeSpec& Cluster::spec(std::uint32_t node) const {
+  static const NodeSpec unknown;
+  return node < specs_.size() ? specs_[node] : unknown;
+}
+
+std::vector<JobId> Cluster::jobs_on(std::uint32_t node) const {
+  std::vector<JobId> jobs;
+  for (int g = 0; g < gpus_per_node_; ++g)
+    for (const JobId job : residents(node, g))
+      if (std::ranges::find(jobs, job) == jobs.end()) jobs.push_back(job);
+  return jobs;
 }
 
 int Cluster::stranded_gpus() const { return free_gpus_ - nodes_with_free_.back() * gpus_per_node_; }
@@ -152,6 +194,7 @@ Cluster::Residents& Cluster::gpu(std::uint32_t node, int g) {
 void Cluster::claim(JobId job, Placement where) {
   SCHEDMATE_CHECK(!where.empty(), "a placement names GPUs");
   for (const Slice& slice : where) {
+    SCHEDMATE_CHECK(usable(slice.node), "jobs start on nodes that are up");
     for_each_bit(slice.gpus, [&](int g) {
       Residents& here = gpu(slice.node, g);
       SCHEDMATE_CHECK(here.count < max_sharing, "room on the GPU");
@@ -177,7 +220,11 @@ Placement Cluster::release(JobId job) {
       here.count = static_cast<std::uint8_t>(end - here.jobs.begin());
       if (here.count == 0) freed |= std::uint64_t{1} << g;
     });
-    set_free(slice.node, nodes_[slice.node].free | freed);
+    if (usable(slice.node)) {
+      set_free(slice.node, nodes_[slice.node].free | freed);
+    } else {
+      draining_gpus_ -= std::popcount(freed);
+    }
   }
   return where;
 }

@@ -128,7 +128,7 @@ TEST_CASE("nodes may have 64 GPUs") {
   CHECK(found(cluster, 128).empty());
 }
 
-/// The rules of lucid.md section 2 by looking at every node.
+/// The rules of Placer::consolidate by looking at every node.
 bool fits_plainly(const Cluster& cluster, int gpus) {
   int most = 0;
   int whole = 0;
@@ -187,6 +187,59 @@ TEST_CASE("find and fits agree with each other and with a plain look at all node
       }
     }
   }
+}
+
+TEST_CASE("nothing starts on a drained node, and what it has counts again when it is back") {
+  Cluster cluster(testing::small_cluster({2}).partitions.front(), Placer::consolidate);
+  cluster.claim(job(0), {{0, 0b1111}});
+  cluster.set_state(0, NodeState::drained);
+  CHECK(cluster.total_gpus() == 8);
+  CHECK(cluster.free_gpus() == 8);
+  CHECK(cluster.draining_gpus() == 4);
+  CHECK(cluster.node_count() == 1);
+  CHECK(cluster.free_mask(0) == 0);
+  CHECK_FALSE(cluster.fits(9));
+  Placement where;
+  REQUIRE(cluster.find(4, where));
+  CHECK(where.front().node == 1);  // though the other would be the better fit
+  CHECK(cluster.jobs_on(0) == std::vector{job(0)});
+  CHECK(cluster.release(job(0)).size() == 1);
+  CHECK(cluster.draining_gpus() == 0);
+  CHECK(cluster.free_gpus() == 8);
+  cluster.set_state(0, NodeState::down);
+  cluster.set_state(0, NodeState::up);
+  CHECK(cluster.total_gpus() == 16);
+  CHECK(cluster.free_gpus() == 16);
+  CHECK(cluster.fits(16));
+  CHECK(cluster.stranded_gpus() == 0);
+}
+
+TEST_CASE("a node that is drained and comes back under a running job has what that leaves") {
+  Cluster cluster(testing::small_cluster({1}).partitions.front(), Placer::consolidate);
+  cluster.claim(job(0), {{0, 0b11}});
+  cluster.set_state(0, NodeState::drained);
+  CHECK(cluster.free_gpus() == 0);
+  cluster.set_state(0, NodeState::up);
+  CHECK(cluster.free_gpus() == 6);
+  CHECK(cluster.draining_gpus() == 0);
+  CHECK(cluster.free_mask(0) == 0b11111100);
+}
+
+TEST_CASE("a node is described as far as it is known, and can be removed when it is down") {
+  Cluster cluster(testing::small_cluster({2}).partitions.front(), Placer::consolidate);
+  CHECK(cluster.spec(1).name.empty());
+  cluster.describe(1, {.name = "gpu-07", .type = "A100", .cpus = 64, .memory_mib = 512'000});
+  CHECK(cluster.spec(1).name == "gpu-07");
+  CHECK(cluster.spec(0).cpus == 0);
+  cluster.set_state(1, NodeState::down);
+  cluster.remove_node(1);
+  CHECK_FALSE(cluster.active(1));
+  CHECK_FALSE(cluster.usable(1));
+  CHECK(cluster.total_gpus() == 8);
+  const std::uint32_t fresh = cluster.add_node(9);
+  CHECK(cluster.state(fresh) == NodeState::up);
+  CHECK(cluster.spec(fresh).name.empty());
+  CHECK(cluster.total_gpus() == 16);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Work left when `rate` is subtracted once a second, in floating point, with the very roundings
-/// that doing so one subtraction at a time gives (lucid.md 5.2), but in closed form: while the
+/// that doing so one subtraction at a time gives, but in closed form: while the
 /// value stays between two powers of two every subtraction takes off the same multiple of the unit
 /// in the last place, so a whole such stretch is one exact multiplication.
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// `schedmate.facts.v1` (design 4.2): what is printed, sent to a model and kept in the store.
+/// `schedmate.facts.v1` (docs/formats/facts.md): what is printed, sent to a model and kept in the
+/// store.
 
 #include <cstdint>
 #include <schedmate/facts.hpp>

@@ -250,9 +250,10 @@ TEST_CASE("a table that cannot be right is refused with its line") {
         "rules/models.toml:2:8: the alias 'resnet50' belongs to 'ResNet' already");
   CHECK(error_of("[[model]]\nname = \"X\"\nalias = [\"x\"]\n").contains("nearest: aliases"));
   CHECK(error_of("[[model]]\ntype = \"cnn\"\n") == "rules/models.toml:1:1: name is missing here");
-  CHECK(error_of("[[model]]\nname = \"X\"\nparams_m = -1\n").starts_with("rules/models.toml:3: "));
+  CHECK(
+      error_of("[[model]]\nname = \"X\"\nparams_m = -1\n").starts_with("rules/models.toml:3:12: "));
   CHECK(error_of("[[dataset]]\nname = \"X\"\n").contains("unknown key 'dataset' (nearest: model;"));
-  CHECK(error_of("[[model]]\nname = \n").starts_with("rules/models.toml:2: "));
+  CHECK(error_of("[[model]]\nname = \n").starts_with("rules/models.toml:2:"));
   CHECK(error_of("model = 3\n").contains("must be a list of tables, each headed [[model]]"));
 }
 

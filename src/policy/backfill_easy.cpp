@@ -12,8 +12,9 @@
 /// its own is expected to run as long again as it has so far. So the reservation may slip, though
 /// never because of a start. Departures from the papers: a gang that must be kept together waits
 /// for nodes, not for a number of GPUs; there is no limit on how far down the queue is looked; the
-/// reservation is not rounded up to the VC's `round`. Assumes that the VC's nodes stay. Estimator:
-/// `limit` unless `estimate=` says otherwise (docs/decisions/0006).
+/// reservation is not rounded up to the VC's `round`. While too few nodes are up for the head it
+/// has no reservation, and everybody may start. Estimator: `limit` unless `estimate=` says
+/// otherwise (docs/decisions/0006).
 ///
 /// Only the size of a job that would outlast the reservation decides whether it may start, so that
 /// is asked once per size and state: a decision costs sizes x log(jobs), however long the queue.
@@ -40,6 +41,8 @@ class BackfillEasy {
   void operator()(const View& view, Plan& plan) {
     if (!times_) times_.emplace(view.cluster);
     for (const JobId id : view.ended) times_->free(id);
+    for (const JobId id : view.withdrawn) lines_[view.job(id).gpus].remove(id);
+    for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
     for (const JobId id : view.arrived) {
       lines_[view.job(id).gpus].push(id, predicted_run_time(view.job(id)));
     }
@@ -100,7 +103,8 @@ class BackfillEasy {
       if (gpus > view.cluster.free_gpus()) break;
       const auto any = line.first(from, WaitingLine::any_time);
       if (!any || (best && *best < *any) || !view.cluster.fits(gpus)) continue;
-      const auto safe = line.first(from, head.at - view.now);
+      const auto safe =
+          line.first(from, head.at == never ? WaitingLine::any_time : head.at - view.now);
       const auto allowed = safe != any && may_outlast(view, head, gpus) ? any : safe;
       if (allowed && (!best || *allowed < *best)) best = allowed;
     }

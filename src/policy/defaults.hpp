@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Constants of the baselines as released (lucid.md 5.3), each a default of a setting.
+/// Constants of the baselines as released with Lucid, each a default of a setting.
 
 #include <schedmate/time.hpp>
 

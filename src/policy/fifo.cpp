@@ -3,7 +3,7 @@
 ///
 /// Order: submission time, then order of entry. Strict head of line: a gang that cannot be placed
 /// blocks everything behind it. Assumes nothing about durations. No departures: this is the FIFO of
-/// the Lucid and Helios simulators (lucid.md 3).
+/// the Lucid and Helios simulators.
 #include <schedmate/scheduler.hpp>
 
 #include "policy/head_of_line.hpp"

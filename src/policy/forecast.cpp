@@ -113,8 +113,10 @@ std::shared_ptr<const Forecast> forecast_of(const Trace& trace) {
 
 void SubmissionForecast::add(SimTime submit, int gpus) {
   if (first_ == never) first_ = begin_of_row(submit);
-  latest_ = submit;
-  const auto row = static_cast<std::size_t>((submit - first_) / row_step) - dropped_;
+  latest_ = std::max(latest_, submit);
+  const SimTime kept_from = first_ + row_step * static_cast<std::int64_t>(dropped_);
+  if (submit < kept_from) return;
+  const auto row = static_cast<std::size_t>((submit - kept_from) / row_step);
   if (row >= seen_.size()) seen_.resize(row + 1);
   seen_[row].jobs += 1;
   seen_[row].gpus += gpus;

@@ -8,19 +8,46 @@
 #include <utility>
 
 namespace schedmate {
+
 FreeTimes::FreeTimes(const Cluster& idle)
     : together_(idle.placer() == Placer::consolidate),
       gpus_per_node_(idle.gpus_per_node()),
-      free_gpus_(idle.free_gpus()) {
-  if (!together_) return;
-  holds_.resize(idle.node_end());
-  ready_.resize(idle.node_end() * static_cast<std::size_t>(gpus_per_node_), SimTime::min());
+      free_gpus_(0) {
   order_.resize(static_cast<std::size_t>(gpus_per_node_) + 1);
-  for (std::size_t gpus = 1; gpus < order_.size(); ++gpus) {
-    for (std::uint32_t node = 0; node < idle.node_end(); ++node) {
-      order_[gpus].emplace_hint(order_[gpus].end(), SimTime::min(), node);
+  for (std::uint32_t node = 0; node < idle.node_end(); ++node) follow(idle, node);
+}
+
+void FreeTimes::add_nodes(std::uint32_t end) {
+  is_up_.resize(end);
+  if (!together_) return;
+  holds_.resize(end);
+  ready_.resize(end * static_cast<std::size_t>(gpus_per_node_), never);
+}
+
+/// What runs there is put down anew: whether its GPUs will be free one day depends on the node.
+void FreeTimes::follow(const Cluster& cluster, std::uint32_t node) {
+  if (node >= is_up_.size()) add_nodes(cluster.node_end());
+  const bool is_up = cluster.usable(node);
+  if (is_up_[node] == is_up) return;
+  std::vector<std::pair<JobId, SimTime>> there;
+  for (const auto& [job, run] : runs_)
+    if (std::ranges::find(run.where, node, &Slice::node) != run.where.end())
+      there.emplace_back(job, run.until);
+  std::vector<Placement> places;
+  for (const auto& [job, until] : there) places.push_back(forget(job));
+  is_up_[node] = is_up;
+  free_gpus_ += is_up ? gpus_per_node_ : -gpus_per_node_;
+  for (int gpus = 1; together_ && gpus <= gpus_per_node_; ++gpus) {
+    auto& order = order_[static_cast<std::size_t>(gpus)];
+    if (is_up) {
+      order.emplace_hint(order.end(), SimTime::min(), node);
+    } else {
+      order.erase({ready(node, gpus), node});
     }
+    ready(node, gpus) = is_up ? SimTime::min() : never;
   }
+  for (std::size_t i = 0; i < there.size(); ++i)
+    hold(there[i].first, std::move(places[i]), there[i].second);
 }
 
 SimTime& FreeTimes::ready(std::uint32_t node, int gpus) {
@@ -37,7 +64,7 @@ void FreeTimes::hold(JobId job, Placement where, SimTime until) {
   Run run{std::move(where), until};
   for (const Slice& slice : run.where) {
     const int gpus = std::popcount(slice.gpus);
-    run.gpus += gpus;
+    if (is_up_[slice.node]) run.gpus += gpus;
     if (!together_) continue;
     auto& holds = holds_[slice.node];
     const End end{until, job, gpus};
@@ -67,6 +94,7 @@ Placement FreeTimes::forget(JobId job) {
 }
 
 void FreeTimes::update(std::uint32_t node) {
+  if (!is_up_[node]) return;
   int busy = 0;
   for (const End& end : holds_[node]) busy += end.gpus;
   int gpus = 0;

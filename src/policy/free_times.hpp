@@ -21,8 +21,10 @@ namespace schedmate {
 
 class FreeTimes {
  public:
-  /// Of a cluster on which nothing runs yet, and whose nodes stay.
+  /// Of a cluster on which nothing runs yet.
   explicit FreeTimes(const Cluster& idle);
+  /// One of its nodes may be another, or up or not, since the last time.
+  void follow(const Cluster& cluster, std::uint32_t node);
 
   void hold(JobId job, Placement where, SimTime until);
   void free(JobId job);
@@ -41,7 +43,8 @@ class FreeTimes {
 
   [[nodiscard]] const std::set<End>& ends() const { return ends_; }  ///< of all running jobs
 
-  /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now.
+  /// The earliest instant at which the gang could be placed; SimTime::min() when it could be now,
+  /// `never` while too few nodes are up.
   [[nodiscard]] SimTime earliest(int gang) const;
   /// Whether it could still be placed by `by` if the free GPUs `taken` were held beyond that.
   [[nodiscard]] bool possible(int gang, SimTime by, std::span<const Slice> taken) const;
@@ -54,7 +57,8 @@ class FreeTimes {
     int gpus;   ///< with so many free GPUs each
   };
   [[nodiscard]] std::array<Need, 2> needs(int gang) const;
-  /// When the node will have that many free GPUs; SimTime::min() when it has them now.
+  /// When the node will have that many free GPUs; SimTime::min() when it has them now, `never`
+  /// unless it is up.
   [[nodiscard]] SimTime ready(std::uint32_t node, int gpus) const;
   /// Nodes in the order in which they will have that many.
   using Order = std::set<std::pair<SimTime, std::uint32_t>>;
@@ -71,12 +75,14 @@ class FreeTimes {
   [[nodiscard]] bool loses(const Slice& taken, int gpus, SimTime by) const;
   [[nodiscard]] SimTime nth_node(int nodes, int gpus) const;
   [[nodiscard]] SimTime& ready(std::uint32_t node, int gpus);
+  void add_nodes(std::uint32_t end);
   void update(std::uint32_t node);
   Placement forget(JobId job);
 
   bool together_;  // else any free GPUs will do
   int gpus_per_node_;
-  int free_gpus_;
+  int free_gpus_;            // of nodes that are up
+  std::vector<bool> is_up_;  // by node
   std::unordered_map<JobId, Run> runs_;
   std::set<End> ends_;
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <queue>
 #include <schedmate/policy.hpp>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -24,12 +25,15 @@ class HeadOfLine {
     queue_.push({rank_(job), small_first_ ? job.gpus : 0, id, job.gpus});
   }
   void serve(Plan& plan) {
-    while (!queue_.empty() && plan.start(queue_.top().id, queue_.top().gpus)) queue_.pop();
+    while (!queue_.empty() && (withdrawn_.erase(queue_.top().id) > 0 ||
+                               plan.start(queue_.top().id, queue_.top().gpus)))
+      queue_.pop();
   }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
 
   void operator()(const View& view, Plan& plan) {
     for (const JobId id : view.arrived) enter(view, id);
+    withdrawn_.insert(view.withdrawn.begin(), view.withdrawn.end());
     serve(plan);
   }
 
@@ -46,6 +50,7 @@ class HeadOfLine {
   Rank rank_;
   bool small_first_;
   std::priority_queue<Waiting> queue_;
+  std::set<JobId> withdrawn_;  // that are still in it
 };
 
 }  // namespace schedmate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// horus: interference-aware packing by predicted utilisation (Horus, TPDS 33(1), 2022), after its
-/// author's public simulator (lucid.md 8.1). No preemption, no run-time estimates.
+/// author's public simulator. No preemption, no run-time estimates.
 ///
 /// Order: average GPU utilisation, lowest first, ties by order of entry. Once a minute the first
 /// five waiting jobs are looked at and the first of them that fits is started: one start a minute.
@@ -69,9 +69,10 @@ class Horus {
 
   void operator()(const View& view, Plan& plan) {
     if (options_.memory_mib == 0) options_.memory_mib = view.cluster.gpu_memory_mib();
+    for (const JobId id : view.withdrawn) waiting_.erase({average_pct(view.job(id)), id});
     for (const JobId id : view.arrived) waiting_.emplace(average_pct(view.job(id)), id);
     // What fits does not depend on what is drawn, so a tick without news cannot start anything.
-    news_ = news_ || !view.arrived.empty() || !view.ended.empty();
+    news_ = news_ || !view.arrived.empty() || !view.ended.empty() || !view.nodes.empty();
     if (news_ && round_up(view.now, options_.tick) == view.now) news_ = start_one(view, plan);
     if (news_ && !waiting_.empty()) plan.wake_at(round_up(view.now + Seconds(1), options_.tick));
   }
@@ -116,7 +117,7 @@ class Horus {
     candidates_.clear();
     int found = 0;
     for (std::uint32_t node = 0; node < view.cluster.node_end(); ++node) {
-      if (!view.cluster.active(node)) continue;
+      if (!view.cluster.usable(node)) continue;
       std::uint64_t gpus = 0;
       for (int gpu = 0; gpu < view.cluster.gpus_per_node(); ++gpu) {
         if (takes(view, view.cluster.residents(node, gpu), job)) gpus |= std::uint64_t{1} << gpu;

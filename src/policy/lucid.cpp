@@ -48,6 +48,11 @@ class Lucid {
 
   void operator()(const View& view, Plan& plan) {
     for (const JobId id : view.ended) forget(view, id);
+    for (const JobId id : view.withdrawn) {
+      queue_.erase({places_.at(id).priority, id});
+      places_.erase(id);
+    }
+    for (const std::uint32_t node : view.nodes) follow(view, node);
     for (const JobId id : view.arrived) enter(view, id);
     while (const auto pair = watch_.next_to_cancel(view)) cancel(view, plan, *pair);
     if (packing(view.now)) {
@@ -82,6 +87,16 @@ class Lucid {
     Place& place = places_[id];
     place.priority = (estimate < 0 ? lucid::negative_estimate_s : estimate) * job.gpus;
     queue_.emplace(place.priority, id);
+  }
+
+  /// Who runs on a node that is drained is joined by nobody, until it is up again.
+  void follow(const View& view, std::uint32_t node) {
+    for (const JobId id : view.cluster.jobs_on(node)) {
+      const Place& place = places_.at(id);
+      partners_.withdraw(view.job(id).gpus, place.offered);
+      const bool shares = place.partner.has_value() || view.job(id).sharing;
+      if (!shares && !view.job(id).alone && !place.evicted) offer(view, id);
+    }
   }
 
   // Its partner may be shared again if the driver says that it has its GPUs to itself.
@@ -120,6 +135,8 @@ class Lucid {
   void offer(const View& view, JobId id) {
     const JobInfo& job = view.job(id);
     if (job.profile == nullptr || job.gpus > job.profile->packed_gpus) return;
+    const auto is_up = [&](const Slice& slice) { return view.cluster.usable(slice.node); };
+    if (!std::ranges::all_of(view.cluster.allocation(id), is_up)) return;
     Place& place = places_.at(id);
     place.offered = partners_.offer(
         job.gpus,
@@ -250,7 +267,7 @@ Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
   if (bypass == "outlasting") stage.bypass = ProfilerStage::Bypass::outlasting;
   if (bypass == "all") stage.bypass = ProfilerStage::Bypass::all;
   if (input.defects.node_echo) stage.echo_vc = "vcYVn";
-  stage.decide = least_gpus_first({*elastic, count, stage.max_gpus * 5.0, input.forecast});
+  stage.decide = least_gpus_first({*elastic, stage.max_gpus * 5.0, input.forecast});
   return std::optional<ProfilerStage>(std::move(stage));
 }
 

@@ -2,6 +2,7 @@
 #include "policy/lucid_profiler.hpp"
 
 #include <bit>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,7 +16,7 @@ class LeastGpusFirst {
   explicit LeastGpusFirst(ProfilerOptions options) : options_(std::move(options)) {}
 
   void operator()(const View& view, Plan& plan) {
-    for (const JobId id : view.ended) queue_.erase({view.job(id).gpus, id});  // withdrawn
+    for (const JobId id : view.withdrawn) queue_.erase({view.job(id).gpus, id});
     for (const JobId id : view.arrived) queue_.emplace(view.job(id).gpus, id);
     while (!queue_.empty() && plan.start(queue_.begin()->second, queue_.begin()->first)) {
       queue_.erase(queue_.begin());
@@ -25,7 +26,7 @@ class LeastGpusFirst {
 
  private:
   void scale(const View& view, Plan& plan) {
-    const bool base = view.cluster.node_count() == options_.nodes;
+    const bool base = !extra_.has_value();
     const Seconds interval = base ? lucid::grow_interval : lucid::shrink_interval;
     const bool crowded = queue_.size() > lucid::crowded_queue;
     if (round_up(view.now, interval) == view.now) {
@@ -35,7 +36,8 @@ class LeastGpusFirst {
         return;
       }
       if (!base && may_shrink(view)) {
-        plan.remove_node(extra_);
+        plan.remove_node(*extra_);
+        extra_.reset();
         return;
       }
     }
@@ -44,7 +46,8 @@ class LeastGpusFirst {
 
   [[nodiscard]] bool may_shrink(const View& view) const {
     if (queue_.size() >= lucid::calm_queue) return false;
-    if (std::popcount(view.cluster.free_mask(extra_)) != view.cluster.gpus_per_node()) return false;
+    if (std::popcount(view.cluster.free_mask(*extra_)) != view.cluster.gpus_per_node())
+      return false;
     if (options_.forecast == nullptr) return true;
     return options_.forecast->is_over(view.now) ||
            options_.forecast->expected(view.now).gpus <= options_.calm_gpus;
@@ -52,7 +55,7 @@ class LeastGpusFirst {
 
   ProfilerOptions options_;
   std::set<std::pair<int, JobId>> queue_;
-  std::uint32_t extra_ = 0;
+  std::optional<std::uint32_t> extra_;  // node that it has grown by
 };
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace schedmate {
 
 struct ProfilerOptions {
   bool elastic = true;
-  int nodes = 0;         ///< base number of nodes
   double calm_gpus = 0;  ///< predicted GPUs per ten minutes up to which a node may go back
   std::shared_ptr<const Forecast> forecast;  ///< null: little is predicted
 };

@@ -28,7 +28,7 @@ SimResult profile(const std::vector<SmallJob>& jobs, Setup setup) {
   Scheduler scheduler;
   scheduler.decide = [](const View&, Plan&) {};
   ProfilerStage stage;
-  stage.decide = least_gpus_first({setup.elastic, 1, 40, forecast_by(std::move(table))});
+  stage.decide = least_gpus_first({setup.elastic, 40, forecast_by(std::move(table))});
   stage.nodes = small_cluster({1}).partitions.front();
   scheduler.profiler = stage;
   return simulate(small_trace(jobs), small_cluster({2}), scheduler, {}).value();
@@ -88,7 +88,7 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
   const ClusterSpec cluster = small_cluster({3});
   Scheduler scheduler = make_scheduler("fifo", {cluster}, PolicyOptions()).value();
   ProfilerStage stage;
-  stage.decide = least_gpus_first({.elastic = false, .nodes = 1, .forecast = nullptr});
+  stage.decide = least_gpus_first({.elastic = false, .forecast = nullptr});
   stage.time = Seconds(100);
   stage.nodes = small_cluster({1}).partitions.front();
   stage.lenders = {"vc0"};

@@ -3,7 +3,7 @@
 ///
 /// Order: estimated run time x GPUs, then GPUs, then order of entry. Strict head of line, no
 /// preemption. Helios' own estimator mixes similar job names with LightGBM; here it is whatever
-/// `estimate=` names (lucid.md 3, 6.3).
+/// `estimate=` names.
 /// Defects::unranked_arrivals: in the released code jobs that meet an empty queue are served by GPU
 /// count in that second and by priority only from the next second on.
 #include <algorithm>
@@ -23,7 +23,9 @@ struct ReleasedQssf {
   void operator()(const View& view, Plan& plan) {
     const bool all_new = std::ranges::all_of(
         view.arrived, [&](JobId id) { return view.job(id).entered == view.now; });
-    if (!ranked.empty() || view.arrived.empty() || !all_new) return ranked(view, plan);
+    // As released: there nobody withdraws.
+    if (!ranked.empty() || !view.withdrawn.empty() || view.arrived.empty() || !all_new)
+      return ranked(view, plan);
     HeadOfLine fresh(unranked, true);
     fresh(view, plan);
     if (fresh.empty()) return;

@@ -8,7 +8,8 @@
 /// expectation starves a job. The longest overdue job goes first and has a reservation, as the head
 /// has under EASY (backfill_easy.cpp): others start only where they are not expected to move it.
 /// From twice that wait on nothing else starts before it, so none starves: then it waits for at
-/// most the longest job that runs. No preemption. Settings: ageing=0.001, patience=10,
+/// most the longest job that runs. A job for which too few nodes are up holds nobody up. No
+/// preemption. Settings: ageing=0.001, patience=10,
 /// patience_min_s=172800, patience_max_s=2592000.
 #include <fmt/format.h>
 
@@ -39,6 +40,9 @@ class Standalone {
   void operator()(const View& view, Plan& plan) {
     if (!times_) times_.emplace(view.cluster);
     for (const JobId id : view.ended) times_->free(id);
+    for (const JobId id : view.withdrawn) take_from_queue(id, view.job(id).gpus);
+    for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
+    follow_size(view);
     for (const JobId id : view.arrived) enter(view, id);
     expect_overdue(view);
     auto head = deadlines_.begin();
@@ -51,9 +55,11 @@ class Standalone {
       return;
     }
     const Place& place = places_.at(head->second);
-    if (view.now >= place.deadline + (place.deadline - place.entered)) return;
     const int gang = view.job(head->second).gpus;
-    serve(view, plan, Reservation{gang, times_->earliest(gang)});
+    std::optional<Reservation> reserved = Reservation{gang, times_->earliest(gang)};
+    if (reserved->at == never) reserved.reset();
+    if (reserved && view.now >= place.deadline + (place.deadline - place.entered)) return;
+    serve(view, plan, reserved);
     // Should a job outlive its prediction, others may gain from a later reservation.
     if (const auto* end = times_->next_end()) plan.wake_at(end->at);
   }
@@ -78,15 +84,29 @@ class Standalone {
   void enter(const View& view, JobId id) {
     const JobInfo& job = view.job(id);
     const auto run_s = static_cast<double>(expected(view, id).count());
-    const double aged = options_.ageing * view.cluster.total_gpus();
     const auto patience = Seconds(static_cast<std::int64_t>(options_.patience * run_s));
     Place& place = places_[id];
-    place.rank = run_s * job.gpus + aged * static_cast<double>(seconds_of(job.entered));
+    place.rank = run_s * job.gpus + age_at(job.entered);
     place.entered = job.entered;
     place.deadline =
         job.entered + std::clamp(patience, options_.least_patience, options_.most_patience);
     lines_[job.gpus].emplace(place.rank, id);
     deadlines_.emplace(place.deadline, id);
+  }
+
+  /// Everybody who waits ages by the GPUs of the VC each second, so one clock serves all; it goes
+  /// on where it stood when nodes come or go.
+  void follow_size(const View& view) {
+    const double slope = options_.ageing * view.cluster.total_gpus();
+    if (slope == slope_) return;
+    if (slope_ >= 0) {
+      age_ = age_at(view.now);
+      since_ = view.now;
+    }
+    slope_ = slope;
+  }
+  [[nodiscard]] double age_at(SimTime when) const {
+    return age_ + slope_ * static_cast<double>((when - since_).count());
   }
 
   /// A job beyond its prediction is expected to run as long again.
@@ -100,13 +120,17 @@ class Standalone {
     const int gpus = view.job(id).gpus;
     if (!plan.start(id, gpus)) return false;
     times_->hold(id, view.cluster.allocation(id), view.now + expected(view, id));
+    take_from_queue(id, gpus);
+    return true;
+  }
+
+  void take_from_queue(JobId id, int gpus) {
     const Place place = places_.at(id);
     places_.erase(id);
     const auto line = lines_.find(gpus);
     line->second.erase({place.rank, id});
     if (line->second.empty()) lines_.erase(line);
     deadlines_.erase({place.deadline, id});
-    return true;
   }
 
   /// Whether a job can be placed depends on its size alone, and the first of a size is about the
@@ -135,6 +159,9 @@ class Standalone {
   }
 
   StandaloneOptions options_;
+  double age_ = 0;                  // GPU seconds at `since_`
+  SimTime since_;                   // the clock's zero, until the VC changes
+  double slope_ = -1;               // from then on, each second; below 0: not yet known
   std::optional<FreeTimes> times_;  // from the first call on
   std::map<int, Line> lines_;       // by GPUs
   std::set<std::pair<SimTime, JobId>> deadlines_;

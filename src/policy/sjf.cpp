@@ -2,8 +2,8 @@
 /// sjf: shortest job first.
 ///
 /// Order: estimated run time, then order of entry. Strict head of line, no preemption. With the
-/// default estimator `oracle` this is the released baseline, which reads true durations (lucid.md
-/// 3); give estimate=last_k for one that could be built.
+/// default estimator `oracle` this is the released baseline, which reads true durations;
+/// give estimate=last_k for one that could be built.
 #include <schedmate/scheduler.hpp>
 
 #include "policy/head_of_line.hpp"

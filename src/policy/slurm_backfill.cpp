@@ -11,8 +11,8 @@
 /// free in the next bf_window. Each starts if it can go somewhere now and stay there without
 /// touching a reservation made before it in this pass; else it gets one itself, at the earliest
 /// slot of bf_resolution at which its gang could be placed and stay. So backfilling is
-/// conservative within the window. Changes are arrivals, ends, predictions outlived and a new
-/// calculation of priorities.
+/// conservative within the window. Changes are arrivals, ends, nodes, predictions outlived and a
+/// new calculation of priorities.
 ///
 /// Ties between nodes go as the placer would choose among those that will do, but a job keeps the
 /// nodes of its last reservation where they serve as early. Predictions are JobInfo::remaining, at
@@ -22,7 +22,7 @@
 /// Departures from Slurm: it reserves whole nodes, this the GPUs of a node that are needed; it
 /// forgets the nodes of a reservation until the next pass; its passes take time; a pass here ends
 /// when none of the jobs left could be placed now, as their reservations would change nothing.
-/// default_queue_depth and batch_sched_delay are left out. Assumes that the VC's nodes stay.
+/// default_queue_depth and batch_sched_delay are left out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,11 +76,17 @@ class SlurmBackfill {
 
  private:
   void note_changes(const View& view) {
-    changed_ = queue_.calculate(view) || changed_ || !view.ended.empty() || !view.arrived.empty();
+    changed_ = queue_.calculate(view) || changed_ || !view.ended.empty() || !view.arrived.empty() ||
+               !view.nodes.empty() || !view.withdrawn.empty();
     for (const JobId id : view.ended) {
       times_->free(id);
       queue_.ended(view, id);
     }
+    for (const JobId id : view.withdrawn) {
+      queue_.remove(id);
+      planned_.erase(id);
+    }
+    for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
     for (const JobId id : view.arrived) queue_.push(view, id);
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {

@@ -48,15 +48,17 @@ class Tiresias {
   explicit Tiresias(TiresiasOptions options) : options_(std::move(options)) {}
 
   void operator()(const View& view, Plan& plan) {
-    for (const JobId id : view.ended) {
-      queue_.remove(id);
-      tracks_.erase(id);
-    }
+    for (const auto gone : {view.ended, view.withdrawn})
+      for (const JobId id : gone) {
+        queue_.remove(id);
+        tracks_.erase(id);
+      }
     for (const JobId id : view.arrived) {
       tracks_[id] = {};
       queue_.wait(id, view.job(id).gpus, key(view, id));
     }
-    pending_ = pending_ || !view.ended.empty() || !view.arrived.empty();
+    pending_ = pending_ || !view.ended.empty() || !view.arrived.empty() || !view.nodes.empty() ||
+               !view.withdrawn.empty();
     if (round_up(view.now, options_.interval) == view.now) decide(view, plan);
     if (pending_) plan.wake_at(round_up(view.now + Seconds(1), options_.interval));
     drop_stale(demotions_);
@@ -166,7 +168,8 @@ class Tiresias {
       tracks_.at(id).forgiven = view.job(id).run_time(view.now);
       queue_.rekey(id, key(view, id));
     });
-    const auto& choice = queue_.choose(view.cluster.total_gpus(), {});
+    const auto& choice =
+        queue_.choose(view.cluster.total_gpus() + view.cluster.draining_gpus(), {});
     for (const JobId id : choice.preempt) {
       if (!pays(view, id, choice.start)) continue;
       plan.preempt(id);

@@ -47,7 +47,7 @@ void Engine::step(SimTime instant) {
   learn_due(now_ - Seconds(1));
   finish_due();
   admit_due();
-  if (!arrived_.empty() || !ended_.empty()) {
+  if (!arrived_.empty() || !ended_.empty() || !withdrawn_.empty()) {
     next_call_ = std::min(next_call_, round_up(now_, input_.partition.round));
     idle_calls_ = 0;
   }
@@ -135,7 +135,7 @@ void Engine::withdraw(JobId id, SimTime now) {
   outcome(id).queue += now - at(id).waiting_since;
   standing_.at(id).phase = JobPhase::ended;
   queue_changed(-1, -info(id).gpus);
-  ended_.push_back(id);
+  withdrawn_.push_back(id);
   --unfinished_;
   next_call_ = std::min(next_call_, round_up(now, input_.partition.round));
 }
@@ -197,7 +197,13 @@ void Engine::call_policy() {
   ++calls_;
   ++idle_calls_;
   plan_.clear(now_);
-  const View view{now_, arrived_, ended_, infos_, cluster_, input_.options.preemption};
+  const View view{.now = now_,
+                  .arrived = arrived_,
+                  .ended = ended_,
+                  .jobs = infos_,
+                  .cluster = cluster_,
+                  .preemption = input_.options.preemption,
+                  .withdrawn = withdrawn_};
   input_.policy(view, plan_);
   arrived_.clear();
   for (const Plan::Decision& decision : plan_.decisions()) apply(decision);
@@ -211,13 +217,15 @@ void Engine::call_policy() {
 }
 
 void Engine::forget_ended() {
-  for (const JobId id : ended_) {
-    infos_.erase(id);
-    runs_.erase(id);
-    standing_.erase(id);
-    foretold_.erase(id);
+  for (std::vector<JobId>* gone : {&ended_, &withdrawn_}) {
+    for (const JobId id : *gone) {
+      infos_.erase(id);
+      runs_.erase(id);
+      standing_.erase(id);
+      foretold_.erase(id);
+    }
+    gone->clear();
   }
-  ended_.clear();
 }
 
 void Engine::apply(const Plan::Decision& decision) {

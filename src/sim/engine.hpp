@@ -62,7 +62,7 @@ class Engine {
   void admit(const EngineJob& job) { coming_.push(job); }
   /// The job of that row, while it waits here and has not started.
   [[nodiscard]] std::optional<JobId> waiting(std::uint32_t row) const;
-  /// Takes such a job out of the queue at `now`; to the policy it has ended.
+  /// Takes such a job out of the queue at `now`.
   void withdraw(JobId id, SimTime now);
   /// A job that ended elsewhere: the estimator knows it from then on.
   void learn(const EngineJob& ended) { ended_elsewhere_.push(ended); }
@@ -78,9 +78,7 @@ class Engine {
   void run();
 
   [[nodiscard]] TimelineRecorder& timeline() { return timeline_; }
-  [[nodiscard]] const std::vector<std::pair<SimTime, int>>& node_changes() const {
-    return node_changes_;
-  }
+  [[nodiscard]] const auto& node_changes() const { return node_changes_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
 
  private:
@@ -194,7 +192,7 @@ class Engine {
   JobMap<Run> runs_;
   JobMap<JobStanding> standing_;
   JobMap<Profile> foretold_;  // what JobInfo::profile points to when nothing was measured
-  std::vector<JobId> arrived_, ended_;
+  std::vector<JobId> arrived_, ended_, withdrawn_;
   std::vector<std::pair<SimTime, int>> node_changes_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The released code's half-done exchange of nodes between vcYVn and the profiler (lucid.md 5.2,
-/// Defects::node_echo): when the profiler gains a node this VC gives up an idle one if it has one,
-/// when the profiler returns it the VC gets node 9999.
+/// The released code's half-done exchange of nodes between vcYVn and the profiler
+/// (docs/decisions/0002, Defects::node_echo): when the profiler gains a node this VC gives up an
+/// idle one if it has one, when the profiler returns it the VC gets node 9999.
 
 #include <schedmate/cluster.hpp>
 #include <schedmate/time.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How jobs on the same GPUs slow each other down. A job runs at the speed of its slowest GPU; on
-/// one GPU the pair speeds of its neighbours multiply (lucid.md 5.2: with two jobs on the same set
+/// one GPU the pair speeds of its neighbours multiply (with two jobs on the same set
 /// this is the released pair table).
 #include <algorithm>
 #include <bit>

@@ -77,11 +77,11 @@ TEST_CASE("widening the bins keeps every GPU second, and their number stays boun
 }
 
 TEST_CASE("recorders of different widths add up on the widest") {
-  TimelineRecorder near(at(0), at(0));
-  near.advance({.busy_gpus = 3}, at(600));
-  TimelineRecorder far(at(0), at(0));
-  far.advance({.busy_gpus = 1}, at(300'000));
-  std::vector<TimelineRecorder> recorders{near, far};
+  TimelineRecorder shorter(at(0), at(0));
+  shorter.advance({.busy_gpus = 3}, at(600));
+  TimelineRecorder longer(at(0), at(0));
+  longer.advance({.busy_gpus = 1}, at(300'000));
+  std::vector<TimelineRecorder> recorders{shorter, longer};
   const Timeline timeline = TimelineRecorder::merge(recorders);
   CHECK(timeline.step == Seconds(120));
   CHECK(timeline.bins[0].busy_gpus == 4);

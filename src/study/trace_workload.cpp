@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "advisor/workload_advisor.hpp"
 #include "settings/data_files.hpp"
 
 namespace schedmate::study {

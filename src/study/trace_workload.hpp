@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "advisor/compared_jobs.hpp"
+#include "advisor/advisor_on.hpp"
 #include "settings/settings.hpp"
 
 namespace schedmate::study {

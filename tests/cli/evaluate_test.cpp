@@ -238,7 +238,7 @@ TEST_CASE("evaluate: broken experiments say what, where and how to mend it") {
       {"host = \"qssf\"", "host = \"qsf\"", "nearest: qssf"},
       {"perturbations = 3", "perturbations = 1",
        "perturbations must be a whole number from 2 to 1000"},
-      {"workload = \"heavy\"", "wrkload = \"heavy\"", "small.toml:8:1: unknown setting 'wrkload'"},
+      {"workload = \"heavy\"", "wrkload = \"heavy\"", "small.toml:8:11: unknown setting 'wrkload'"},
       {"name = \"crowd\"", "nmae = \"crowd\"", "unknown key 'nmae'"},
       {"trace = \"helios:jobs.csv\"", "", "bundled are venus and philly"},
       {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "an arm sm came before"},

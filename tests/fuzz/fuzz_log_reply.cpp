@@ -20,14 +20,16 @@ std::vector<ShapeLine> some_lines() {
   return lines;
 }
 
+std::string as_it_is(std::string_view text) { return std::string(text); }
+
 }  // namespace
 
 /// A reply about lines or causes is an error with a sentence, or something that the lines bear out.
 void fuzz_log_reply(std::string_view input) {
   static const auto lines = some_lines();
-  const auto cause = read_cause(input);
+  const auto cause = cause_question({}, as_it_is, 1000).read(input);
   if (!cause) SCHEDMATE_CHECK(!cause.error().message.empty(), "an error says what is wrong");
-  const auto said = read_meaning(input);
+  const auto said = shape_question({}, as_it_is).read(input);
   if (!said) {
     SCHEDMATE_CHECK(!said.error().message.empty(), "an error says what is wrong");
     return;

@@ -9,6 +9,8 @@
 #include <bit>
 #include <schedmate/sim.hpp>
 
+#include "tests/support/estimators.hpp"
+
 namespace oracle {
 namespace {
 

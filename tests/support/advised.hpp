@@ -5,7 +5,7 @@
 
 #include <schedmate/workload.hpp>
 
-#include "advisor/workload_advisor.hpp"
+#include "advisor/advisor_on.hpp"
 #include "tests/support/estimators.hpp"
 
 namespace schedmate::testing {

@@ -2,7 +2,9 @@
 #pragma once
 
 /// The step of lines that do not name it: the number that counts up evenly from line to line of one
-/// shape ("[3] train-mlogloss:1.06").
+/// shape ("[3] train-mlogloss:1.06"). A shape keeps each number a place of its own, so that the one
+/// that counts up can be found; a template (log/lines/template.hpp) says which event a line is, and
+/// there paths, names and whole words with digits are one thing: hence two normal forms of a line.
 
 #include <array>
 #include <cstdint>
