@@ -39,7 +39,7 @@ int run(const std::string& folder, const std::string& tree) {
                                         ++readings;
                                         return schedmate::extract_facts(job);
                                       },
-                                      schedmate::confined_tree(),
+                                      schedmate::service::confined_tree(),
                                       false};
   // A week of the same job, each run ended.
   for (int number = 0; number < 5; ++number) {
