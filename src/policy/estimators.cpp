@@ -105,8 +105,8 @@ Result<Estimator> make_advisor_paper(const EstimatorSpec& spec) { return advisor
 struct AdvisorOracle {
   Estimator advisor, truth;
 
-  void learn(const FinishedJob& ended) { advisor.learn(ended); }
-  Prediction operator()(const Entering& at) {
+  void learn(const FinishedJob& ended) const { advisor.learn(ended); }
+  Prediction operator()(const Entering& at) const {
     Prediction said = advisor(at);
     if (said.blind) return said;
     Prediction right = truth(at);
@@ -304,8 +304,8 @@ struct Watched {
   Estimator estimator;
   EstimatorWatch look;
 
-  void learn(const FinishedJob& ended) { estimator.learn(ended); }
-  Prediction operator()(const Entering& at) {
+  void learn(const FinishedJob& ended) const { estimator.learn(ended); }
+  Prediction operator()(const Entering& at) const {
     Prediction said = estimator(at);
     look(at, said);
     return said;
