@@ -117,7 +117,7 @@ class Replay {
                                return facts_at(workload_, workload_.facts_of_row[row]);
                              },
                              std::move(tree),
-                             true};
+                             Role::cluster_operator};
     const auto advised = advise(submission, parts);
     if (!advised || !remember(*advised, parts)) std::abort();
     return advised->advice.estimate;

@@ -39,8 +39,8 @@ int run(const std::string& folder, const std::string& tree) {
                                         ++readings;
                                         return schedmate::extract_facts(job);
                                       },
-                                      schedmate::confined_tree(),
-                                      false};
+                                      schedmate::service::confined_tree(),
+                                      schedmate::Role::owner};
   // A week of the same job, each run ended.
   for (int number = 0; number < 5; ++number) {
     const auto earlier = submission(tree, number);

@@ -86,8 +86,7 @@ class Estimator {
   };
   template <class Made>
   struct Held final : Any {
-    template <class From>
-    explicit Held(From&& from) : made(std::forward<From>(from)) {}
+    explicit Held(Made from) : made(std::move(from)) {}
     [[nodiscard]] std::unique_ptr<Any> copy() const override {
       return std::make_unique<Held>(made);
     }

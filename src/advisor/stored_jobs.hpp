@@ -66,7 +66,7 @@ class StoredJobs {
   template <class Visit>
   Result<void> each(JobFilter filter, const Visit& visit) {
     filter.brief = true;
-    return store_.each(filter, [&](JobRecord record) {
+    return store_.each(filter, [&](JobRecord&& record) {
       visit(std::move(record));
       return true;
     });

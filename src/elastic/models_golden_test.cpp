@@ -122,7 +122,7 @@ TEST_CASE("200 fits of Sia's own simulator: the best loss is never higher, often
   for (std::size_t i = 0; i < lines.size(); ++i) {
     CAPTURE(i);
     const GoldenFit golden = golden_fit(lines[i]);
-    CHECK(near(fit_loss(golden.model, golden.steps).value, golden.loss, 1e-9, 1e-9 * 1e-3));
+    CHECK(near(fit_loss(golden.model, golden.steps).value, golden.loss, 1e-9, 0));
     const ThroughputModel model = fit(golden.steps, nullptr, FitSearch::best);
     const double loss = fit_loss(model, golden.steps).value;
     CHECK(loss <= golden.loss + 1e-4);

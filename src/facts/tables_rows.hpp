@@ -58,11 +58,11 @@ struct TableFile {
 };
 /// The tables built in, in order of reading.
 [[nodiscard]] std::span<const TableFile> builtin_tables();
-/// Adds the rows of a file; rows of the same name are replaced.
-[[nodiscard]] Result<void> add_models(const TableFile& file, Tables::Rows& rows);
-[[nodiscard]] Result<void> add_datasets(const TableFile& file, Tables::Rows& rows);
-[[nodiscard]] Result<void> add_optimizers(const TableFile& file, Tables::Rows& rows);
-[[nodiscard]] Result<void> add_defaults(const TableFile& file, Tables::Rows& rows);
+/// Adds the rows of a table; rows of the same name are replaced.
+[[nodiscard]] Result<void> add_models(const TableFile& table, Tables::Rows& rows);
+[[nodiscard]] Result<void> add_datasets(const TableFile& table, Tables::Rows& rows);
+[[nodiscard]] Result<void> add_optimizers(const TableFile& table, Tables::Rows& rows);
+[[nodiscard]] Result<void> add_defaults(const TableFile& table, Tables::Rows& rows);
 
 /// "8.0.103" as numbers.
 [[nodiscard]] std::vector<int> version_numbers(std::string_view text);

@@ -106,8 +106,8 @@ Result<Estimator> make_advisor_paper(const EstimatorSpec& spec) { return advisor
 struct AdvisorOracle {
   Estimator advisor, truth;
 
-  void learn(const FinishedJob& ended) { advisor.learn(ended); }
-  Prediction operator()(const EnteringJob& at) {
+  void learn(const FinishedJob& ended) const { advisor.learn(ended); }
+  Prediction operator()(const EnteringJob& at) const {
     Prediction prediction = advisor(at);
     if (prediction.blind) return prediction;
     Prediction right = truth(at);
@@ -305,8 +305,8 @@ struct Watched {
   Estimator estimator;
   EstimatorWatch look;
 
-  void learn(const FinishedJob& ended) { estimator.learn(ended); }
-  Prediction operator()(const EnteringJob& at) {
+  void learn(const FinishedJob& ended) const { estimator.learn(ended); }
+  Prediction operator()(const EnteringJob& at) const {
     Prediction prediction = estimator(at);
     look(at, prediction);
     return prediction;

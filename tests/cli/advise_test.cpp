@@ -29,9 +29,9 @@ constexpr const char* resnet_script =
     "        model(x).sum().backward()\n"
     "        optimizer.step()\n";
 
-struct Site {
+struct AdvisedSite {
   Scratch here;
-  Site() {
+  AdvisedSite() {
     std::filesystem::create_directory(here.path("tree"));
     here.write("tree/train.py", resnet_script);
   }
@@ -58,7 +58,7 @@ struct Site {
 };
 
 TEST_CASE("facts prints every field with its proof, for people and for programs") {
-  const Site cluster;
+  const AdvisedSite cluster;
   const Words words{"facts", "tree", "--command", "python train.py --epochs 20"};
   const Ran text = cluster.here.run(words);
   CAPTURE(text.err);
@@ -74,7 +74,7 @@ TEST_CASE("facts prints every field with its proof, for people and for programs"
 
 TEST_CASE(
     "a resubmission is advised from the run before, and twice the epochs take twice as long") {
-  const Site cluster;
+  const AdvisedSite cluster;
   const Ran first = cluster.advise("1", "ann", "python train.py");
   CAPTURE(first.err);
   CHECK(first.status == 0);
@@ -92,7 +92,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a like job of another user is found") {
-  const Site cluster;
+  const AdvisedSite cluster;
   cluster.advise("1", "ann", "python train.py");
   cluster.finish("1", "3000");
   const Ran ran = cluster.advise("2", "bob", "python train.py --seed 2", {"--json"});
@@ -101,7 +101,7 @@ TEST_CASE("a like job of another user is found") {
 }
 
 TEST_CASE("history: add, list, show, calibration, export, forget") {
-  const Site cluster;
+  const AdvisedSite cluster;
   CHECK(cluster
             .history({"add", "a1", "--user", "ann", "--command", "python t.py --api-key=sk-x1y2z3",
                       "--gpus", "8", "--state", "completed", "--duration-s", "60"})
@@ -118,7 +118,7 @@ TEST_CASE("history: add, list, show, calibration, export, forget") {
 }
 
 TEST_CASE("history: facts of a file are kept without their secrets") {
-  const Site cluster;
+  const AdvisedSite cluster;
   const std::string key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
   std::string text =
       R"({"schema": "schedmate.facts.v1", "facts": {"model_name": {"value": "ResNet-50",
@@ -142,7 +142,7 @@ TEST_CASE("history: facts of a file are kept without their secrets") {
 TEST_CASE("the commit that is checked out is remembered, from loose and packed refs") {
   const std::string loose(40, 'a');
   const std::string packed(40, 'b');
-  const Site cluster;
+  const AdvisedSite cluster;
   cluster.here.write("tree/.git/HEAD", "ref: refs/heads/main\n");
   cluster.here.write("tree/.git/refs/heads/main", loose + "\n");
   cluster.advise("1", "ann", "python train.py");
@@ -154,7 +154,7 @@ TEST_CASE("the commit that is checked out is remembered, from loose and packed r
 }
 
 TEST_CASE("history: import takes accounting dumps and traces") {
-  const Site cluster;
+  const AdvisedSite cluster;
   const std::string dump = cluster.here.write(
       "jobs.txt",
       "JobID|User|Partition|Submit|Start|End|State|Elapsed|AllocTRES|SubmitLine|WorkDir\n"
@@ -169,7 +169,7 @@ TEST_CASE("history: import takes accounting dumps and traces") {
 }
 
 TEST_CASE("history: what is wrong is said") {
-  const Site cluster;
+  const AdvisedSite cluster;
   CHECK(cluster.history({"finsh", "1"}).err.contains("nearest: finish"));
   CHECK(cluster.history({"finish", "1"}).err.contains("--state"));
   CHECK(cluster.history({"finish", "1", "--state", "complete", "--duration-s", "1"})

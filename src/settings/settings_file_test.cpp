@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings/settings_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "tests/support/scratch.hpp"
+
+namespace schedmate {
+
+TEST_CASE("settings are loaded anew while the program runs; what was given stays above the file") {
+  const testing::Scratch here;
+  const auto write = [&](const std::string& text) {
+    std::ofstream(here.path("config.toml")) << text;
+  };
+  const SettingsSources sources{here.path("config.toml"), {{"seed", "3", "--seed"}}};
+  write("seed = 1\nthreads = 2\n");
+  const auto first = load_settings(sources, {});
+  REQUIRE(first);
+  CHECK(first->whole("threads") == 2);
+  CHECK(first->whole("seed") == 3);
+  CHECK(first->origin("seed") == "--seed");
+  write("threads = 4\n");
+  const auto second = load_settings(sources, {});
+  REQUIRE(second);
+  CHECK(second->whole("threads") == 4);
+  CHECK(first->whole("threads") == 2);  // whoever holds the old ones goes on with them
+  write("thread = 4\n");
+  const auto third = load_settings(sources, {});
+  REQUIRE_FALSE(third);
+  CHECK(third.error().code == ErrorCode::invalid);
+  CHECK(third.error().message.contains("config.toml:1:10: unknown setting 'thread'"));
+}
+
+TEST_CASE("the usual settings file need not be there; one that is named must") {
+  const testing::Scratch here;
+  Environment environment;
+  environment.config_home = here.path();
+  CHECK(load_settings({}, environment));
+  CHECK_FALSE(load_settings({here.path("absent.toml"), {}}, environment));
+}
+
+}  // namespace schedmate
