@@ -58,8 +58,7 @@ bool may_name_clock(std::string_view text) {
 }
 
 /// The one place that reads the clocks of the machine for all others.
-constexpr std::string_view clock_places[] = {"src/settings/clock", "apps/machine_clock.",
-                                             "apps/wall_clock.", "apps/progress."};
+constexpr std::string_view clock_place = "src/settings/clock.";
 
 /// State that there is no other way to keep.
 struct Kept {
@@ -77,9 +76,7 @@ bool is_kept(const File& file, std::string_view name) {
 
 /// Tests and benchmarks may measure how long something takes.
 bool may_read_clock(const File& file) {
-  return file.path.starts_with("bench/") || is_test(file) ||
-         std::ranges::any_of(clock_places,
-                             [&](std::string_view place) { return file.path.starts_with(place); });
+  return file.path.starts_with("bench/") || is_test(file) || file.path.starts_with(clock_place);
 }
 
 }  // namespace

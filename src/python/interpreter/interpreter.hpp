@@ -128,8 +128,7 @@ class Interpreter final : public Machine {
   void run_framework_hooks(const Value& self);
   void call_back(const Value& callable, Arguments arguments);
   bool first_time(const void* what);
-  void run_both(const Action& then, const Action& otherwise,
-                CertainBranch sure = CertainBranch::neither);
+  void run_both(const Action& then, const Action& other, CertainBranch = CertainBranch::neither);
   BranchResult run_branch_once(const Action& action, bool sure);
   void merge_branches(BranchResult& one, BranchResult& two);
   bool execute_compound(const Code& code);
