@@ -57,7 +57,7 @@ TEST_CASE("a load of 0 is called no load, not a missing flag") {
   const Ran ran = here.run({"generate", "--from", "venus", "--jobs", "3", "--gpus", "16", "--load",
                             "0", "--out", "made"});
   CHECK(ran.status == 2);
-  CHECK(ran.err.contains("--load 0: a number above 0"));
+  CHECK(ran.err.contains("--load 0: must be a number above 0"));
 }
 
 TEST_CASE("generate: a number of 0 is refused, not taken for a missing flag") {

@@ -67,7 +67,7 @@ Cases link_cases() {
          std::filesystem::remove(world.root);
          world.all.link("outside", "job");
        },
-       {{"other.py", Gives::refused, "give the folder it leads to"}}},
+       {{"other.py", Gives::refused, "give the folder it points to"}}},
   };
 }
 

@@ -54,7 +54,7 @@ Cases size_cases() {
   return {
       {"file of ten gigabytes, all holes",
        sparse(off_t{10} << 30U),
-       {{"x.py", Gives::invalid, "10737418240 bytes, more than"}}},
+       {{"x.py", Gives::invalid, "10737418240 bytes; the limit is"}}},
       {"line of two gigabytes", sparse(off_t{2} << 30U), {{"x.py", Gives::invalid, "more than"}}},
       {"file of zeros within the limit",
        sparse(1 << 20),
@@ -64,7 +64,7 @@ Cases size_cases() {
        {{"x.py", Gives::text, std::string((4 << 20), 'x')}}},
       {"file at the limit and one beyond",
        three,
-       {{"a", Gives::text, hundred}, {"e", Gives::invalid, "101 bytes, more than the 100"}},
+       {{"a", Gives::text, hundred}, {"e", Gives::invalid, "101 bytes; the limit is 100"}},
        few},
       {"more bytes than are read of one tree",
        three,
