@@ -77,7 +77,7 @@ Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experim
         fmt::format("Made by an earlier version of the program (code {:.12}).", state->code);
   else if (state->code != origin.code)
     chapter.origin = fmt::format(
-        "Made by code {:.12}; the present code gives the same in its first two perturbations.",
+        "Made by code {:.12}; the current code gives the same in the first two perturbations.",
         state->code);
   auto rows = evaluation_report::read_rows_of(places.csv);
   if (!rows) return tl::unexpected(rows.error());

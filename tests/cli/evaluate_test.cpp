@@ -49,7 +49,7 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
   CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
-  CHECK_FALSE(report().contains("earlier state"));
+  CHECK_FALSE(report().contains("earlier version"));
   CHECK(here.run({"evaluate", "--cite", "other.toml", "--out", "out"}).status == 0);
   std::string manifest = here.read("out/other.manifest");
   const std::size_t code = manifest.find("code ") + 5;
@@ -109,7 +109,7 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
   CHECK(evaluate().contains("already exists"));
   CHECK(here.read("out/small.manifest").contains("same "));
   CHECK(here.read("report/small.md").contains("Made by code zzzz"));
-  CHECK_FALSE(here.read("report/small.md").contains("earlier state"));
+  CHECK_FALSE(here.read("report/small.md").contains("earlier version"));
   by_other_code("zzzz");
   CHECK(evaluate().contains("out/small.csv: "));
   CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
