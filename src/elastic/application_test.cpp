@@ -251,7 +251,7 @@ std::vector<BrokenInput> broken_jobs() {
       {file, "name,time,num_replicas,batch_size\nj,1,1,16\n", {"jobs.csv", "'application'"}},
       {file, "time,application,num_replicas,batch_size\n1,app,1,16\n", {"jobs.csv", "'name'"}},
       {file, top + ",1,app,1,16,\n", {where, "name must not be empty"}},
-      {file, top + "\"a,b\",1,app,1,16,\n", {where, "no comma"}},
+      {file, top + "\"a,b\",1,app,1,16,\n", {where, "contain a comma"}},
       {file, top + "j,1,app,1,16,\nj,2,app,1,16,\n", {"jobs.csv:3:", "job j is listed twice"}},
       {file, top + "j,-1,app,1,16,\n", {where, "time must be a number from 0"}},
       {file, top + "j,soon,app,1,16,\n", {where, "time must be a number from 0"}},

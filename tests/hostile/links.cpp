@@ -119,7 +119,7 @@ Cases chain_cases() {
          for (int i = 0; i < 500; ++i) target += "a/../";
          world.link(target + "b.py", "x.py");
        },
-       {{"x.py", Gives::refused, "too long"}}},
+       {{"x.py", Gives::refused, "too many levels"}}},
       {"link that doubles at each step",
        [](const World& world) {
          world.link(".", "l0");

@@ -81,7 +81,7 @@ void add_bytes(std::vector<BrokenDump>& all) {
                  {"FILE:1", "binary"}});
   all.push_back({"binary without NUL",
                  "\x7f\x02\x01\tx\t\x03" + std::string("\xc3\x01\n\x05"),
-                 {"FILE:1", "no text", "binary"}});
+                 {"FILE:1", "not text", "binary"}});
   std::string carriage = header + good;
   std::ranges::replace(carriage, '\n', '\r');
   all.push_back({"CR alone", carriage, {"FILE:1", "end in CR alone", "tr '"}});
