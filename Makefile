@@ -8,51 +8,51 @@ export PREFIX DESTDIR
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo evaluation evaluation-full test test-san bench format tidy install clean
 
-help: ## this list
+help: ## list the targets
 	@echo "SchedMate: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
 
-deps: ## install the Debian packages for building and testing that are missing
+deps: ## install missing Debian packages for building and testing
 	scripts/deps.sh build test
 
-build: ## build/release/schedmate
+build: ## build build/release/schedmate
 	scripts/deps.sh build
 	scripts/build.sh release -DSCHEDMATE_TESTS=OFF
 
 demo: build ## replay 13 days of a real 1,080-GPU cluster; advise three submissions of the example
 	scripts/demo.sh
 
-evaluation: build ## host against host + SchedMate on Venus and Philly: docs/evaluation.md
+evaluation: build ## compare hosts with host + SchedMate on Venus and Philly: docs/evaluation.md
 	build/release/schedmate evaluate experiments/*.toml --cite experiments/full/*.toml --out evaluation \
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
-evaluation-full: build ## that, synthetic traces and ablations (hours; goes on where it was stopped)
+evaluation-full: build ## evaluation plus synthetic traces and ablations (hours; resumes where it stopped)
 	build/release/schedmate evaluate experiments/*.toml experiments/full/*.toml --out evaluation \
 	  --book docs/evaluation.md --threads "$$(nproc)"
 
-test: ## every test: the fast ones under address + undefined first, then all in release
+test: ## run every test: the fast ones with sanitizers first, then all in release
 	scripts/deps.sh build test
 	scripts/test.sh
 
-test-san: ## every test under the address + undefined and the thread sanitizer
+test-san: ## run every test under the address + undefined and the thread sanitizer
 	scripts/deps.sh build test
 	scripts/test_san.sh
 
-bench: build ## speed and memory beside the published figures (minutes)
+bench: build ## measure speed and memory and compare with published figures (minutes)
 	scripts/deps.sh test
 	bench/run.sh
 
-format: ## clang-format over all C++ files
+format: ## run clang-format on all C++ files
 	scripts/deps.sh test
 	scripts/format.sh
 
-tidy: ## the project's own rules, clang-format and clang-tidy
+tidy: ## check the project's own rules, clang-format and clang-tidy
 	scripts/deps.sh build test
 	scripts/build.sh release
 	ctest --test-dir build/release --output-on-failure -R '^tidy$$|^format$$'
 	scripts/clang_tidy.sh build/release
 
-install: build ## into DESTDIR/PREFIX (default /usr/local)
+install: build ## install into DESTDIR/PREFIX (default /usr/local)
 	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 clean: ## remove build/ and demo-out/

@@ -32,19 +32,20 @@ Command advise_command(const Parser& parser) {
   add_job(command, request->job);
   add_model(parser);
   add_sources(command, request->job);
-  command.add_option("--user", request->user, "name for the history")->type_name("U");
-  command.add_option("--branch", request->branch, "of the repository")->type_name("B");
+  command.add_option("--user", request->user, "user name recorded in the history")->type_name("U");
+  command.add_option("--branch", request->branch, "branch of the repository")->type_name("B");
   command.add_option("--partition", request->vc, "virtual cluster or partition")->type_name("P");
-  command.add_option("--time-limit", request->time_limit_s, "no estimate is above it")
+  command
+      .add_option("--time-limit", request->time_limit_s, "time limit; estimates are capped at it")
       ->type_name("SECONDS");
-  command.add_option("--job-id", request->id, "under which --record keeps it")->type_name("ID");
+  command.add_option("--job-id", request->id, "job id under which --record stores it")
+      ->type_name("ID");
   command.add_option("--submit-time", request->submit_s, "default: now")->type_name("UNIX_SECONDS");
   command.add_flag("--record", request->record,
-                   "remember the submission; later: history finish ID");
+                   "store the submission; record its end with `history finish ID`");
   add_setting(parser, "--estimate", "estimate", "calibrated (default) or paper");
   add_setting(parser, "--similarity", "similarity", "mixed (default) or paper");
-  add_setting(parser, "--embedder", "embedder.kind",
-              "what makes vectors of job texts; default: lexical");
+  add_setting(parser, "--embedder", "embedder.kind", "embedder of job texts; default: lexical");
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");

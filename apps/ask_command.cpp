@@ -18,7 +18,7 @@ namespace {
 void print_text(const service::AskAnswer& all) {
   for (const LogAnswer& answer : all.answers) {
     fmt::print("{}?\n  {}\n", printable(answer.question),
-               answer.text.empty() ? "these lines fit best:" : printable(answer.text));
+               answer.text.empty() ? "best matching lines:" : printable(answer.text));
     std::vector<std::vector<std::string>> rows;
     for (const IndexedLine& line : answer.lines)
       rows.push_back({fmt::format("  {}", line.number), line.text});
@@ -42,9 +42,9 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
 Command ask_command(const Parser& parser) {
   const auto request = std::make_shared<service::AskRequest>();
   CLI::App& command = parser.app;
-  command.add_option("subject", request->subject, "a log, or a job of the history")
+  command.add_option("subject", request->subject, "log file, or a job id from the history")
       ->type_name("LOG|JOB");
-  command.add_option("question", request->question, "one or several, with '?' between")
+  command.add_option("question", request->question, "one or more questions, separated by '?'")
       ->type_name("QUESTION");
   add_model(parser);
   command.footer(
@@ -52,8 +52,9 @@ Command ask_command(const Parser& parser) {
   return {[request](const CommandCall& call) { return print_answers(call, *request); },
           [request]() -> Result<void> {
             if (!request->question.empty()) return {};
-            return fail(ErrorCode::unsupported,
-                        "ask: which log, and what? (schedmate ask LOG \"how fast is it?\")");
+            return fail(
+                ErrorCode::unsupported,
+                "ask: LOG and QUESTION are required (schedmate ask LOG \"how fast is it?\")");
           }};
 }
 

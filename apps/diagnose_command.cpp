@@ -53,7 +53,7 @@ std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes
   rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
   for (const Witness& each : made.witnesses) {
     const auto* const word = !each.asked    ? "is missing"
-                             : !each.agrees ? "says nothing on this"
+                             : !each.agrees ? "does not say"
                              : *each.agrees ? "agrees"
                                             : "disagrees";
     rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, word, each.says))});
@@ -83,27 +83,28 @@ Command diagnose_command(const Parser& parser) {
   CLI::App& command = parser.app;
   command
       .add_option("logs", request->logs,
-                  "of one job: one log, one for each rank, or a job of the history")
+                  "log of the job, one log per rank, or a job id from the history")
       ->type_name("LOG|JOB");
-  command.add_option("--job", request->job, "what the scheduler knows of the job (JSON)")
+  command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
       ->type_name("FILE");
   command
       .add_option("--kernel-log", request->kernel_logs,
-                  "of a node of the job (dmesg -T, journalctl -k), repeatable")
+                  "kernel log of a node of the job (dmesg -T, journalctl -k); repeatable")
       ->type_name("[NODE=]FILE")
       ->allow_extra_args(false);
-  command.add_flag("--nvml", request->nvml, "ask the GPUs of this machine");
+  command.add_flag("--nvml", request->nvml, "query the GPUs of this machine");
   command
-      .add_option("--nvml-from", request->readings, "what --nvml --json printed there, repeatable")
+      .add_option("--nvml-from", request->readings,
+                  "output of --nvml --json on that node; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command.add_option("--good", request->good, "log of a run that went well; what is new since")
+  command.add_option("--good", request->good, "log of a successful run to compare with")
       ->type_name("FILE");
-  command.add_option("--locate", request->locate, "how the line is found; default: scan")
-      ->type_name("LOCATOR");
   command
-      .add_option("--classify", request->classify,
-                  "what distinguishes kinds of lines; default: rules")
+      .add_option("--locate", request->locate,
+                  "how to find the line that names the cause; default: scan")
+      ->type_name("LOCATOR");
+  command.add_option("--classify", request->classify, "how to classify lines; default: rules")
       ->type_name("CLASSIFIER");
   add_model(parser);
   command.footer(

@@ -41,7 +41,7 @@ Finding state_folder(const std::string& path) {
   while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
   const bool writable = ::access(place.c_str(), W_OK) == 0 && fs::is_directory(place, error);
   return {"state folder", writable, true,
-          writable ? path : path + ": cannot be written; choose another with --state-dir"};
+          writable ? path : path + ": is not writable; choose another with --state-dir"};
 }
 
 Finding browser() {

@@ -17,7 +17,7 @@ void print_done(const service::ExperimentDone& done) {
   if (done.rows)
     fmt::print("{}: {} rows\n", printable(done.csv), *done.rows);
   else
-    fmt::print("{}: is there already\n", printable(done.csv));
+    fmt::print("{}: already exists\n", printable(done.csv));
 }
 
 Result<void> run_evaluate(const CommandCall& call, const service::EvaluateRequest& request) {
@@ -27,7 +27,7 @@ Result<void> run_evaluate(const CommandCall& call, const service::EvaluateReques
   const auto evaluation = service::evaluate(call.session, request, ran);
   if (!evaluation) return tl::unexpected(evaluation.error());
   for (const auto& [experiment, reason] : evaluation->absent)
-    fmt::print(stderr, "schedmate: {}: shown as it was run, its inputs are not here: {}\n",
+    fmt::print(stderr, "schedmate: {}: shown as recorded, because its inputs are missing: {}\n",
                experiment, reason);
   const auto& chapters = evaluation->chapters;
   if (call.json) {
@@ -47,12 +47,16 @@ Command evaluate_command(const Parser& parser) {
   const auto request = std::make_shared<service::EvaluateRequest>();
   CLI::App& command = parser.app;
   command.add_option("files", request->files, "experiments (TOML)")->type_name("FILE");
-  command.add_option("--cite", request->cited, "experiments whose CSVs are shown without a run")
+  command
+      .add_option("--cite", request->cited,
+                  "experiments to show from their CSVs without running them")
       ->type_name("FILE");
   command.add_option("--out", request->out, "folder for the CSVs")->type_name("DIR");
-  command.add_option("--book", request->report, "Markdown, and a folder of its pages")
+  command
+      .add_option("--book", request->report,
+                  "write the report as Markdown, with a folder of its pages")
       ->type_name("FILE");
-  add_threads(parser, "perturbations at the same time");
+  add_threads(parser, "perturbations to run in parallel");
   command.footer(
       "Example:\n  schedmate evaluate experiments/fig12_venus_heavy.toml --out evaluation");
   return {[request](const CommandCall& call) { return done(run_evaluate(call, *request)); },

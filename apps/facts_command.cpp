@@ -39,7 +39,7 @@ Command facts_command(const Parser& parser) {
   add_job(parser.app, flags->job);
   add_model(parser);
   add_sources(parser.app, flags->job);
-  parser.app.add_flag("--explain", flags->explain, "also what was found and not taken");
+  parser.app.add_flag("--explain", flags->explain, "also show what was found but not used");
   parser.app.footer(
       "Example:\n  schedmate facts . --command 'torchrun train.py --lr 0.1' --gpus 8");
   return {[flags](const CommandCall& call) { return print_facts(call, *flags); },

@@ -19,7 +19,7 @@ Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateR
   if (call.json)
     fmt::print("{}\n", indented(service::elastic_files_document(request, *files)));
   else
-    fmt::print("{} files of an invented elastic workload, written to {}\n", *files,
+    fmt::print("{} files of a synthetic elastic workload, written to {}\n", *files,
                printable(request.out));
   return 0;
 }
@@ -50,7 +50,8 @@ Result<int> run_generate(const CommandCall& call, const service::GenerateRequest
 /// What belongs to --from only, and what excludes each other.
 Result<void> check_like(const service::GenerateRequest& request) {
   const auto refuse = [](std::string_view what) {
-    return fail(ErrorCode::unsupported, fmt::format("generate: --like and {}: give one", what));
+    return fail(ErrorCode::unsupported,
+                fmt::format("generate: --like cannot be combined with {}", what));
   };
   if (!request.from.empty()) return refuse("--from");
   if (!std::isnan(request.load)) return refuse("--load");
@@ -83,26 +84,35 @@ Command generate_command(const Parser& parser) {
   command.add_option("--from", request->from, "venus (bundled) or FORMAT:PATH")
       ->type_name("SOURCE");
   command
-      .add_option("--like", request->like, "synthetic: acme-seren, acme-kalos, saturn or a file")
+      .add_option("--like", request->like,
+                  "cluster to imitate: acme-seren, acme-kalos, saturn or a file")
       ->type_name("CLUSTER");
-  command.add_option("--elastic", request->elastic, "tables, jobs and cluster of elastic jobs")
+  command
+      .add_option("--elastic", request->elastic,
+                  "make tables, jobs and cluster of a synthetic elastic workload")
       ->type_name("FILE");
-  command.add_option("--jobs", request->jobs, "how many jobs")->type_name("N");
-  command.add_option("--days", request->days, "how long, with --like; default: 30")->type_name("D");
-  command.add_option("--gpus", request->gpus, "size of the cluster; with --like as published")
+  command.add_option("--jobs", request->jobs, "number of jobs")->type_name("N");
+  command.add_option("--days", request->days, "length in days, with --like; default: 30")
+      ->type_name("D");
+  command
+      .add_option("--gpus", request->gpus, "GPUs of the cluster; default with --like: as published")
       ->type_name("G");
-  command.add_option("--most-gpus", request->most_gpus, "of a job, with --like")->type_name("G");
-  command.add_option("--load", request->load, "GPU time asked for / there is")->type_name("L");
-  command.add_option("--cluster", request->cluster, "of the source; default: the trace's own")
+  command.add_option("--most-gpus", request->most_gpus, "most GPUs of a job, with --like")
+      ->type_name("G");
+  command.add_option("--load", request->load, "requested GPU time / available GPU time")
+      ->type_name("L");
+  command
+      .add_option("--cluster", request->cluster,
+                  "cluster file of the source; default: the trace's own")
       ->type_name("FILE");
-  add_seed(parser, "of the draw");
-  add_strict(parser, "a bad row of the source is an error");
+  add_seed(parser, "random seed");
+  add_strict(parser, "treat a bad row of the source as an error");
   command.add_option("--out", request->out, "folder for jobs.csv and cluster.toml")
       ->type_name("DIR");
   for (const char* flag : {"--jobs", "--gpus", "--most-gpus"})  // in a request 0 is "not given"
     command.get_option(flag)->check([](const std::string& text) {
       const CLI::Range possible(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
-      return possible(text).empty() ? "" : "a whole number of at least 1 is needed, not " + text;
+      return possible(text).empty() ? "" : "must be a whole number of at least 1, not " + text;
     });
   command.footer(
       "Example:\n"

@@ -48,15 +48,15 @@ std::string synthetic_text(const service::GenerateRequest& request,
                   in_words(Seconds(drawn.span_s)), printable(request.out));
   if (drawn.capped > 0)
     text += fmt::format(
-        "{} jobs asked for more GPUs than a job may have: they ask for as many\n"
-        "the table is of the draw before that; as written a job has {:.6g} GPUs and {:.6g} GPU s "
-        "on average\n",
+        "{} jobs were drawn with more GPUs than a job may have and were cut to that limit\nthe "
+        "table shows the draw before the cut; a written job has {:.6g} GPUs and {:.6g} GPU s on "
+        "average\n",
         drawn.capped, trace.written.gpus, trace.written.gpu_s);
   text += unchecked_text(trace) + "\n" + check_text(drawn);
   if (!drawn.holds())
     text += fmt::format(
-        "\nA statistic is more than {:.0f} % off: fewer jobs scatter more, and a table can "
-        "contradict itself.\n",
+        "\nA statistic is more than {:.0f} % off: a small draw scatters more, and published tables "
+        "can be inconsistent.\n",
         100 * most_off);
   return text;
 }

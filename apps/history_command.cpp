@@ -78,7 +78,7 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
     print_document(service::import_document(*imported));
     return {};
   }
-  fmt::print("{} jobs of {} rows\n", imported->jobs, imported->rows);
+  fmt::print("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
     fmt::print("  dropped {}: {}\n", rows, printable(reason));
   return {};
@@ -182,19 +182,20 @@ Result<void> run_action(const CommandCall& call, const HistoryFlags& flags) {
 
 /// The flags of add_job(), where only `add` takes them.
 void add_past_job(CLI::App& command, HistoryFlags& flags) {
-  command.add_option("--dir", flags.job.root, "add: root of the job")->type_name("DIR");
-  command.add_option("--workdir", flags.job.workdir, "add: where it started, below --dir")
+  command.add_option("--dir", flags.job.root, "add: root folder of the job")->type_name("DIR");
+  command.add_option("--workdir", flags.job.workdir, "add: working directory, relative to --dir")
       ->type_name("DIR");
-  command.add_option("--command", flags.job.command, "add: as it was submitted")
+  command.add_option("--command", flags.job.command, "add: command as submitted")
       ->type_name("COMMAND");
-  command.add_option("--gpus", flags.job.gpus, "add: over all nodes; default: 1")->type_name("N");
-  command.add_option("--nodes", flags.job.nodes, "add: default: 1")->type_name("N");
-  command.add_option("--gpu-type", flags.job.gpu_type, "add: as the request named it")
+  command.add_option("--gpus", flags.job.gpus, "add: GPUs over all nodes; default: 1")
+      ->type_name("N");
+  command.add_option("--nodes", flags.job.nodes, "add: nodes; default: 1")->type_name("N");
+  command.add_option("--gpu-type", flags.job.gpu_type, "add: GPU type as requested")
       ->type_name("TYPE");
-  command.add_option("--branch", flags.branch, "add: of the repository")->type_name("B");
+  command.add_option("--branch", flags.branch, "add: branch of the repository")->type_name("B");
   command.add_option("--partition", flags.vc, "add: virtual cluster or partition")->type_name("P");
-  command.add_option("--facts", flags.facts, "add: what `facts --json` printed")->type_name("FILE");
-  command.add_option("--submit-time", flags.submit_s, "add: default: now")
+  command.add_option("--facts", flags.facts, "add: output of `facts --json`")->type_name("FILE");
+  command.add_option("--submit-time", flags.submit_s, "add: submission time; default: now")
       ->type_name("UNIX_SECONDS");
 }
 
@@ -209,38 +210,48 @@ std::vector<std::string> history_actions() {
 Command history_command(const Parser& parser) {
   const auto flags = std::make_shared<HistoryFlags>();
   CLI::App& command = parser.app;
-  command.add_option("action", flags->action, "one of those below")->type_name("ACTION");
-  command.add_option("subject", flags->subject, "job id; of import FORMAT:PATH")
+  command.add_option("action", flags->action, "one of the actions below")->type_name("ACTION");
+  command.add_option("subject", flags->subject, "job id; for import: FORMAT:PATH")
       ->type_name("SUBJECT");
   command
       .add_option("--state", flags->outcome.state,
                   "finish, add: completed, failed, cancelled, timeout or node_fail")
       ->type_name("STATE");
-  command.add_option("--duration-s", flags->outcome.duration_s, "finish, add: how long it ran")
+  command.add_option("--duration-s", flags->outcome.duration_s, "finish, add: run time")
       ->type_name("SECONDS");
   command
-      .add_option("--gpu-util-pct", flags->outcome.gpu_util_pct, "finish, add: mean over the run")
+      .add_option("--gpu-util-pct", flags->outcome.gpu_util_pct,
+                  "finish, add: mean GPU utilisation of the run")
       ->type_name("P");
-  command.add_option("--gpu-memory-mib", flags->outcome.gpu_memory_mib, "finish, add: per GPU")
+  command
+      .add_option("--gpu-memory-mib", flags->outcome.gpu_memory_mib,
+                  "finish, add: GPU memory in use, per GPU")
       ->type_name("M");
-  command.add_option("--log", flags->job.log, "finish: what track and diagnose find is kept")
+  command
+      .add_option("--log", flags->job.log,
+                  "finish: log of the job; stores what track and diagnose find in it")
       ->type_name("FILE");
-  command.add_option("--job", flags->job_file, "finish: what the scheduler knows of it (JSON)")
+  command
+      .add_option("--job", flags->job_file, "finish: what the scheduler knows about the job (JSON)")
       ->type_name("FILE");
-  command.add_option("--user", flags->user, "add: whose job; list, export: only this user's")
+  command
+      .add_option("--user", flags->user,
+                  "add: owner of the job; list, export: only jobs of this user")
       ->type_name("U");
   add_past_job(command, *flags);
-  command.add_option("--limit", flags->limit, "list: newest so many; default: 20")->type_name("N");
-  add_strict(parser, "import: a bad row is an error");
+  command.add_option("--limit", flags->limit, "list: number of newest jobs to show; default: 20")
+      ->type_name("N");
+  add_strict(parser, "import: treat a bad row as an error");
   command.footer(
       "Actions:\n"
-      "  finish ID           how a job ended that `advise --record` remembers\n"
-      "  add ID              a job that was never advised, with --user\n"
-      "  import FORMAT:PATH  the jobs of an accounting dump or trace (schedmate list formats)\n"
-      "  list, show ID       the newest jobs; all that is kept of one\n"
-      "  forget ID           the job, its facts, its vectors and cached text\n"
-      "  calibration         how good past advice was, by user\n"
-      "  export              all jobs, one line of JSON each\n\n"
+      "  finish ID           record how a job that `advise --record` stored ended\n"
+      "  add ID              add a job that was never advised (needs --user)\n"
+      "  import FORMAT:PATH  import the jobs of an accounting dump or trace (schedmate list "
+      "formats)\n"
+      "  list, show ID       list the newest jobs; show all that is stored about one\n"
+      "  forget ID           delete the job, its facts, its vectors and cached text\n"
+      "  calibration         show how accurate past advice was, by user\n"
+      "  export              print all jobs, one line of JSON each\n\n"
       "Examples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
       "  schedmate history import sacct:jobs.txt\n  schedmate history calibration");
   return {[flags](const CommandCall& call) { return done(run_action(call, *flags)); },

@@ -56,10 +56,12 @@ std::vector<ListTable> list_tables() {
   for (const EstimatorRow& row : estimator_rows())
     tables[1].rows.push_back({row.name, row.summary});
   for (const FormatRow& row : format_rows()) tables[2].rows.push_back({row.name, row.summary});
-  tables.push_back({"placers",
-                    {{"consolidate", "fullest node that fits, else wholly free nodes; or waits"},
-                     {"first_fit", "lowest nodes first, whatever is free there"},
-                     {"spread", "emptiest nodes first, whatever is free there"}}});
+  tables.push_back(
+      {"placers",
+       {{"consolidate",
+         "fullest node that fits, otherwise entirely free nodes, otherwise the job waits"},
+        {"first_fit", "lowest-numbered nodes first, using whatever is free there"},
+        {"spread", "emptiest nodes first, using whatever is free there"}}});
   tables.push_back({"estimates", {}});
   for (const EstimateRow& row : estimate_rows())
     tables.back().rows.push_back({row.name, row.summary});
@@ -121,7 +123,7 @@ Result<void> print_tables(std::string_view table, bool json) {
 Command list_command(const Parser& parser) {
   const auto table = std::make_shared<std::string>();
   parser.app.footer("Example:\n  schedmate list policies");
-  parser.app.add_option("table", *table, "one of them; default: all")->type_name("TABLE");
+  parser.app.add_option("table", *table, "table to show; default: all")->type_name("TABLE");
   return {[table](const CommandCall& call) { return done(print_tables(*table, call.json)); }};
 }
 

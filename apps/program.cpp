@@ -79,7 +79,8 @@ void add_common(CLI::App& app, CommonFlags& common) {
   app.add_option("--config", common.sources.file, "settings file (TOML)")->type_name("FILE");
   add_setting({app, common}, "--state-dir", "state_dir", "where SchedMate keeps its state");
   app.get_option("--state-dir")->type_name("DIR");
-  app.add_option("--set", common.pairs, "one setting, repeatable; `schedmate config` lists them")
+  app.add_option("--set", common.pairs,
+                 "change one setting; repeatable; `schedmate config` lists them")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.allow_extras();  // reported by us, with the nearest name

@@ -39,7 +39,8 @@ Result<Settings> settle(CommonFlags common, const Environment& environment) {
   for (const std::string& pair : common.pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos)
-      return fail(ErrorCode::unsupported, fmt::format("--set {}: key=value is needed", pair));
+      return fail(ErrorCode::unsupported,
+                  fmt::format("--set {}: must have the form KEY=VALUE", pair));
     given.push_back({pair.substr(0, equals), pair.substr(equals + 1), "--set"});
   }
   auto& flags = common.sources.given;

@@ -47,21 +47,21 @@ Command simulate_command(const Parser& parser) {
   const auto request = std::make_shared<service::SimulateRequest>();
   request->commit = version().commit;
   CLI::App& command = parser.app;
-  command.add_option("--trace", request->trace, "what to replay; sia:FILE for elastic jobs")
+  command.add_option("--trace", request->trace, "trace to replay; sia:FILE for elastic jobs")
       ->type_name("FORMAT:PATH");
   command.add_option("--policy", request->policies, "NAME[:key=value,...][@LABEL], repeatable")
       ->type_name("POLICY")
       ->allow_extra_args(false);
-  command.add_option("--out", request->out, "folder for the files")->type_name("DIR");
+  command.add_option("--out", request->out, "output folder")->type_name("DIR");
   command.add_option("--cluster", request->cluster, "cluster file; default: the trace's own")
       ->type_name("FILE");
   command.add_option("--tables", request->tables, "step times of elastic jobs, with sia:FILE")
       ->type_name("DIR");
   add_setting(parser, "--mode", "mode", "repaired or reference");
   add_setting(parser, "--report", "report", "html or none");
-  add_seed(parser, "of everything drawn by lot");
-  add_threads(parser, "VCs at the same time");
-  add_strict(parser, "a bad row of the trace is an error");
+  add_seed(parser, "seed of all random draws");
+  add_threads(parser, "virtual clusters to replay in parallel");
+  add_strict(parser, "treat a bad row of the trace as an error");
   command.add_option("--explain", request->explain, "print why this job waited")->type_name("JOB");
   command.footer(
       "Examples:\n"

@@ -18,8 +18,8 @@ std::string warning(const service::UnfinishedJobs& left) {
   if (left.count > left.first.size()) ids += ", ...";
   const std::string_view why =
       left.status == JobStatus::infeasible
-          ? "larger than their VC, or in a VC that the cluster lacks, and were left out"
-          : "still waiting or running when nothing could happen any more";
+          ? "larger than their VC or in a VC that the cluster lacks, left out"
+          : "still waiting or running at the end, when no event was left";
   return fmt::format("warning: {}: {} {} {}: {}", left.label, left.count,
                      left.count == 1 ? "job:" : "jobs:", why, printable(ids));
 }
@@ -36,7 +36,7 @@ std::string reading_text(const Experiment& experiment) {
     text += fmt::format("         {}\n", printable(read.messages[i]));
   if (read.messages.size() > most_messages) text += "         ...\n";
   if (read.out_of_order > 0) {
-    text += fmt::format("         {} rows were submitted before their predecessors; sorted\n",
+    text += fmt::format("         {} rows were out of submission order and were sorted\n",
                         read.out_of_order);
   }
   std::int64_t gpus = 0;
@@ -66,7 +66,7 @@ std::string simulation_text(const service::Simulation& simulation, bool colour) 
 
 std::string elastic_text(const service::ElasticSummary& summary) {
   return fmt::format(
-      "{} jobs on {} GPUs ({}); means over ways to break ties: {}, 95 % intervals\n{}",
+      "{} jobs on {} GPUs ({}); means over ways to break ties: {}, with 95 % intervals\n{}",
       summary.jobs, summary.gpus, summary.cluster, summary.perturbations(),
       aligned(service::figure_table(summary)));
 }

@@ -77,9 +77,10 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
 
 Result<void> check_complete(const TrackFlags& flags) {
   if (flags.logs.empty())
-    return fail(ErrorCode::unsupported, "track: which log? (schedmate track LOG)");
+    return fail(ErrorCode::unsupported, "track: LOG is missing (schedmate track LOG)");
   if (flags.follow && flags.logs.size() > 1)
-    return fail(ErrorCode::unsupported, "track --follow takes one log; start it for each rank");
+    return fail(ErrorCode::unsupported,
+                "track --follow takes only one log; run it once for each rank");
   return {};
 }
 
@@ -88,10 +89,10 @@ Result<void> check_complete(const TrackFlags& flags) {
 Command track_command(const Parser& parser) {
   const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", flags->logs, "one for each rank")->type_name("LOG");
-  command.add_flag("--follow", flags->follow, "again on every change; nothing on silence");
-  command.add_option("--every", flags->every_s, "seconds between looks (2)");
-  command.add_option("--for", flags->for_s, "seconds to follow; else until interrupted");
+  command.add_option("log", flags->logs, "log file; one for each rank")->type_name("LOG");
+  command.add_flag("--follow", flags->follow, "print again whenever something changes");
+  command.add_option("--every", flags->every_s, "seconds between checks; default: 2");
+  command.add_option("--for", flags->for_s, "seconds to follow; default: until interrupted");
   add_model(parser);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
   return {[flags](const CommandCall& call) { return done(run_track(call, *flags)); },

@@ -33,21 +33,24 @@ Command whatif_command(const Parser& parser) {
   const auto request = std::make_shared<service::WhatifRequest>();
   request->commit = version().commit;
   CLI::App& command = parser.app;
-  command.add_option("--sacct", request->sacct, "what sacct --parsable2 or --json printed")
+  command.add_option("--sacct", request->sacct, "output of sacct --parsable2 or sacct --json")
       ->type_name("FILE");
-  command.add_option("--cluster", request->cluster, "cluster file; default: as the dump shows it")
+  command
+      .add_option("--cluster", request->cluster, "cluster file; default: inferred from the dump")
       ->type_name("FILE");
-  command.add_option("--policy", request->policies, "what to try, repeatable; default: several")
+  command.add_option("--policy", request->policies, "policy to try; repeatable; default: several")
       ->type_name("POLICY")
       ->allow_extra_args(false);
-  command.add_option("--site", request->site, "what stands for your own scheduler; default: Slurm")
+  command
+      .add_option("--site", request->site,
+                  "policy that represents your own scheduler; default: Slurm")
       ->type_name("POLICY");
-  command.add_option("--out", request->out, "folder for the files; default: print alone")
-      ->type_name("DIR");
-  command.add_option("--names", request->names, "hashed (default) or plain")->type_name("NAMES");
-  add_seed(parser, "of everything drawn by lot");
-  add_threads(parser, "VCs at the same time");
-  add_strict(parser, "a bad row of the dump is an error");
+  command.add_option("--out", request->out, "output folder; default: print only")->type_name("DIR");
+  command.add_option("--names", request->names, "user names: hashed (default) or plain")
+      ->type_name("NAMES");
+  add_seed(parser, "seed of all random draws");
+  add_threads(parser, "virtual clusters to replay in parallel");
+  add_strict(parser, "treat a bad row of the dump as an error");
   command.footer(
       "Example:\n"
       "  TZ=UTC sacct --allusers --duplicates --json --starttime 2024-01-01 > log.json\n"

@@ -59,10 +59,9 @@ std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out
 /// are those of the rows.
 std::string doubts_text(const std::vector<Change>& shown) {
   constexpr std::pair<LowConfidenceReason, std::string_view> sentences[] = {
-      {LowConfidenceReason::replay_error,
-       "the effect is not larger than what the replay is off from reality"},
+      {LowConfidenceReason::replay_error, "the effect is no larger than the error of the replay"},
       {LowConfidenceReason::near_to_past,
-       "this run is nearly as near to reality as the replay, so it may be what was"}};
+       "this run is nearly as close to reality as the replay, so it may be what really happened"}};
   std::string text;
   for (const auto& [doubt, sentence] : sentences) {
     std::vector<std::string> names;
@@ -77,12 +76,12 @@ std::string policy_text(const service::WhatifPolicy& policy) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
   if (!policy.invented_workload.empty()) {
     text += fmt::format(
-        "  this policy looks at the GPU use of jobs, of which a dump says nothing: it is INVENTED "
-        "here (workload {}), so the figures show the policy at work and not on your jobs\n",
+        "  this policy looks at the GPU use of jobs, which a dump does not record: it is INVENTED "
+        "here (workload {}), so the figures do not describe your jobs\n",
         printable(policy.invented_workload));
   }
   if (policy.as_replay)
-    text += "  every job starts and ends as in the replay: it changes nothing\n";
+    text += "  it changes nothing: every job starts and ends as in the replay\n";
   if (policy.left > 0)
     text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
   if (policy.all.empty()) return text + "  no job can be compared\n";
@@ -103,7 +102,7 @@ std::string policy_text(const service::WhatifPolicy& policy) {
   add(outermost(policy.users, left_out), "user ");
   text += aligned(rows) + doubts_text(shown);
   if (left_out > 0)
-    text += fmt::format("  {} users between them are left out here (--json has them)\n", left_out);
+    text += fmt::format("  {} users in between are left out here (--json has them)\n", left_out);
   return text;
 }
 
@@ -116,8 +115,9 @@ std::string losses_text(const service::WhatifAnswer& answer) {
                     std::string(to_string(loss.confidence)), fmt::format("{}", loss.jobs),
                     fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
   }
-  return fmt::format("\nfailures, as they were (at most: what checkpoints saved is not known)\n{}",
-                     aligned(rows));
+  return fmt::format(
+      "\nfailures in the dump (upper bounds: what checkpoints saved is not known)\n{}",
+      aligned(rows));
 }
 
 std::string limits_text(const RecordedCluster& world) {
@@ -136,9 +136,9 @@ std::string limits_text(const RecordedCluster& world) {
 std::string attempts_text(const service::WhatifAnswer& answer) {
   if (answer.alone.jobs == 0) return "";
   return fmt::format(
-      "         {} jobs were restarted {} times, of which the dump has only the last attempt: add "
+      "         {} jobs were restarted {} times, but the dump has only their last attempt: add "
       "--duplicates\n         to sacct (or an earlier --starttime); {} hours lost to failures may "
-      "be too few\n",
+      "be too low\n",
       answer.alone.jobs, answer.alone.restarts, unit_name(answer));
 }
 
@@ -160,18 +160,18 @@ std::string errors_text(const service::WhatifAnswer& answer) {
       text += fmt::format("  also tried: {}: median {}\n", printable(site.spec),
                           time(site.median_error_s));
   }
-  return text + fmt::format("  mean wait: really {}, replayed {}\n", time(f.real_wait_s),
+  return text + fmt::format("  mean wait: {} in reality, {} in the replay\n", time(f.real_wait_s),
                             none ? "-" : time(f.replay_wait_s));
 }
 
 /// Whether the replay is near enough, and whether enough jobs say so.
 std::string verdict_text(const Fidelity& f) {
   std::string text = fmt::format(
-      "  allowed is a median of {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
-      f.good() ? "comparison stands on it"
+      "  the median may be up to {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
+      f.good() ? "replay is good enough to compare with"
                : "replay is NOT good enough, so nothing is compared with it");
   if (f.jobs >= few_jobs) return text;
-  return text + fmt::format("  only {} jobs: what one of them does decides the figures\n", f.jobs);
+  return text + fmt::format("  only {} jobs: a single one can decide the figures\n", f.jobs);
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::string world_text(const service::WhatifAnswer& answer) {
   for (std::size_t i = 0; i < std::min(most_shown_messages, read.messages.size()); ++i)
     text += fmt::format("         {}\n", printable(read.messages[i]));
   if (!answer.accounting.has_eligible)
-    text += "         no field Eligible: waits are counted from Submit\n";
+    text += "         no Eligible field: waits are counted from Submit\n";
   text += attempts_text(answer);
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
@@ -202,22 +202,24 @@ std::string world_text(const service::WhatifAnswer& answer) {
   const auto running = std::ranges::count_if(answer.world.past, &PastJob::censored);
   text += fmt::format(
       "warm-up  {} jobs ran before the first end in the dump: they enter at their real start and "
-      "are in no figure\n",
+      "count in no figure\n",
       pinned);
   if (running > 0)
-    text += fmt::format("         {} jobs still ran at its end: they hold their {}s to then\n",
-                        running, unit_name(answer));
+    text += fmt::format(
+        "         {} jobs were still running at its end: they hold their {}s until then\n", running,
+        unit_name(answer));
   return text;
 }
 
 std::string fidelity_text(const service::WhatifAnswer& answer) {
   const Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
-    return "\nreplay   no job is left after the warm-up: all of them started before the first end\n"
-           "         in the dump. Nothing can be compared; make a dump of a longer time "
+    return "\nreplay   no job is left after the warm-up: all of them started before the first "
+           "end\n         in the dump. Nothing can be compared; dump a longer period "
            "(--starttime)\n";
   }
-  std::string text = fmt::format("\nreplay   what was, with {}\n", printable(answer.site));
+  std::string text =
+      fmt::format("\nreplay   what really happened, replayed with {}\n", printable(answer.site));
   text += errors_text(answer);
   if (f.never_started > 0)
     text += fmt::format("  {} jobs never start in the replay (too large for the cluster?)\n",
@@ -232,7 +234,8 @@ std::string fidelity_text(const service::WhatifAnswer& answer) {
   }
   if (odd > 0) {
     text += fmt::format(
-        "  {} of all waiting was for limits, holds and the like, which the replay does not know\n",
+        "  {} of all waiting was due to limits, holds and the like, which the replay does not "
+        "know\n",
         percent(odd));
   }
   return text + verdict_text(f);
@@ -242,8 +245,8 @@ std::string changes_text(const service::WhatifAnswer& answer) {
   std::string text = losses_text(answer);
   if (!answer.policies.empty()) {
     text +=
-        "\nwhat would be, against the replay (JCT x: geometric mean of the job completion times' "
-        "ratio, below 1 is faster)\n";
+        "\nother policies against the replay (JCT x: geometric mean of the JCT ratios, below 1 is "
+        "faster)\n";
   }
   for (const std::string& note : answer.notes) text += fmt::format("  {}\n", printable(note));
   for (const service::WhatifPolicy& policy : answer.policies) text += policy_text(policy);

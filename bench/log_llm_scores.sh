@@ -135,7 +135,7 @@ cat > "$out/few/rules/failures.toml" << 'END'
 name = "all are unknown"
 class = "other"
 frames = ["none", "project", "library", "library_from_library", "only_library"]
-reason = "no rule knows this line"
+reason = "no rule matches this line"
 recommendation = "notify"
 confidence = 0.1
 END

@@ -58,11 +58,11 @@ simulator() {
 advisor() {
   local large="./run.sh configs/resnet50.yaml" small="./run.sh configs/resnet18.yaml"
 
-  heading "Advisor: what is this job? Read from its files, nothing is run"
+  heading "Advisor: what is this job? Read from its files; nothing is run"
   echo "\$ schedmate facts $example --gpus 4 --command \"$large --seed 11\""
   "$schedmate" facts "$example" --gpus 4 --command "$large --seed 11" | cut -c -"$width"
 
-  heading "Advisor: an invented history. Each job is advised when submitted and scored when it ended"
+  heading "Advisor: a made-up history. Each job gets advice at submission and is scored at its end"
   rm -rf "$state"
   past_job 1 ann completed 3480 "$large --seed 1"
   past_job 3 bob completed 1130 "$small --seed 1"
@@ -88,7 +88,7 @@ advisor() {
   ask 72 ann "$large --seed 11"
   heading "Advisor: the same with twice the epochs (180 instead of 90)"
   ask 72 ann "$large --seed 11 --epochs 180"
-  heading "Advisor: carol has no history; others ran jobs like hers"
+  heading "Advisor: carol has no history; other users ran jobs like hers"
   ask 72 carol "$small --epochs 30"
 }
 
@@ -100,7 +100,7 @@ train() {
 }
 
 elastic() {
-  heading "Elastic jobs on three GPU types (invented tables), 120 s of profiling on each or what similar jobs showed"
+  heading "Elastic jobs on three GPU types (made-up tables): 120 s of profiling on each type, or what similar jobs showed"
   "$schedmate" simulate \
     --trace sia:data/elastic/syn/jobs.csv --tables syn --cluster syn40 \
     --policy sia --policy sia+sm --policy gavel --policy fifo \
@@ -109,9 +109,9 @@ elastic() {
 }
 
 with_schedmate() {
-  heading "Host against host + SchedMate: real rows, invented workloads, the Advisor in the loop"
-  echo "(ln ratio: mean over jobs of ln(JCT of the arm / of its host), below 0 is faster; average JCT x: host / arm, which a few"
-  echo "long jobs rule; 95 % intervals over submissions that come 0 to 2 s later; what this shows and what not: docs/evaluation.md)"
+  heading "Host against host + SchedMate: real rows, made-up workloads, the Advisor in the loop"
+  echo "(ln ratio: mean over jobs of ln(JCT of the arm / of its host), below 0 is faster; average JCT x: host / arm, dominated by a few"
+  echo "long jobs; 95 % intervals over submissions 0 to 2 s later; docs/evaluation.md says what this shows and what it does not)"
   "$schedmate" evaluate examples/with_schedmate.toml --out demo-out/with-schedmate --threads "$(nproc)"
   [[ -s demo-out/with-schedmate/evaluation.html ]] || {
     echo "demo: no demo-out/with-schedmate/evaluation.html was written" >&2
@@ -137,7 +137,7 @@ logs() {
     "$schedmate" diagnose "$logs/$how.log" | cut -c -"$width"
     echo
   done
-  heading "Logs: asked"
+  heading "Logs: questions"
   "$schedmate" ask "$logs/disk-full.log" "how fast is it? did it save a checkpoint? why did it stop?" \
     --state-dir "$state" | cut -c -"$width"
 }

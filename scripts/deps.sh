@@ -65,7 +65,7 @@ install_set() { # PURPOSE PACKAGE...
   fi
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q
     -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3)
-  retry "${apt[@]}" update >&2 || say "the package lists could not be renewed; trying as they are"
+  retry "${apt[@]}" update >&2 || say "could not update the package lists; trying with the old ones"
   retry "${apt[@]}" install -y --no-install-recommends "${wanted[@]}" >&2 || {
     say "could not install: ${wanted[*]} (see above; are the package mirrors reachable?)"
     return 1
@@ -73,7 +73,7 @@ install_set() { # PURPOSE PACKAGE...
 }
 
 command -v dpkg-query >/dev/null || {
-  say "not a Debian system: install yourself what CMake asks for (this script lists it)"
+  say "not a Debian system: install the packages that CMake needs yourself (this script lists them)"
   exit 0
 }
 for name in "$@"; do

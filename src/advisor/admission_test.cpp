@@ -199,7 +199,7 @@ TEST_CASE("rows of an operator replace and add; broken ones are named with their
   CHECK(!error("rule=[1]").empty());
   CHECK(error("[[rule]]\nname='a'\nclass='scaled'\nnames=['x']\n"
               "[[rule]]\nname='b'\nclass='scaled'\nnames=['x']\n")
-            .find("'x' is a name of 'a' and of 'b'") != std::string::npos);
+            .find("'x' is a name of both 'a' and 'b'") != std::string::npos);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ Estimate estimate_calibrated(const EstimateInput& given) {
   }
   if (!(total_weight(considered.sample) > 0)) return estimate;
   if (const std::size_t gone = reject_outliers(considered); gone > 0)
-    estimate.notes.push_back(fmt::format("{} of the past runs left out as far off", gone));
+    estimate.notes.push_back(fmt::format("{} past runs left out as outliers", gone));
   const double centre = quantile(considered.sample, 0.5);
   const LogInterval reach =
       conformal_interval(input, spread_of(considered.sample, centre, input.source));

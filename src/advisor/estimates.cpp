@@ -58,7 +58,7 @@ void keep_within(std::optional<Seconds> limit, Estimate& estimate) {
   estimate.p90 = std::max(estimate.p90, estimate.p50);
   if (!limit) return;
   const FractionalSeconds most = *limit;
-  if (estimate.p90 > most) estimate.notes.emplace_back("cut at the time limit");
+  if (estimate.p90 > most) estimate.notes.emplace_back("capped at the time limit");
   for (FractionalSeconds* figure : {&estimate.mean, &estimate.p10, &estimate.p50, &estimate.p90})
     *figure = std::min(*figure, most);
 }

@@ -41,9 +41,9 @@ RawRule read_rule(TableReader& row) {
   row.maybe_text("example", raw.rule.example);
   const auto* const found = std::ranges::find(class_names, given);
   if (found == class_names.end())
-    row.refuse("class", fmt::format("class is same_job, same_duration, scaled or another_job, not "
-                                    "'{}'",
-                                    given));
+    row.refuse("class",
+               fmt::format("class must be same_job, same_duration, scaled or another_job, not '{}'",
+                           given));
   else
     raw.rule.flag_class = static_cast<FlagClass>(found - class_names.begin());
   return raw;
@@ -77,7 +77,7 @@ struct FlagRules::Reader {
       const auto [at, fresh] = table.emplace(words, index);
       if (!fresh && at->second != index) {
         return fail(ErrorCode::conflict,
-                    fmt::format("flags.toml: '{}' is a name of '{}' and of '{}'", words,
+                    fmt::format("flags.toml: '{}' is a name of both '{}' and '{}'", words,
                                 rules.rules_[at->second].name, row.rule.name));
       }
     }

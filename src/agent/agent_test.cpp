@@ -71,7 +71,7 @@ TEST_CASE("the agent looks, answers, and only what is proven becomes a fact") {
   REQUIRE(outcome->facts.contains("batch_size"));
   CHECK(outcome->facts.at("batch_size").evidence[0].line == 11);
   REQUIRE(outcome->dropped.size() == 1);
-  CHECK(outcome->dropped[0].why == "the file is no code or configuration");
+  CHECK(outcome->dropped[0].why == "the file is not code or configuration");
   CHECK(script.asked[0].system == script.asked[2].system);
   CHECK(script.asked[0].messages[0].text == script.asked[2].messages[0].text);
   CHECK(script.asked[2].messages.back().text.find("11: parser.add_argument") != std::string::npos);

@@ -83,7 +83,7 @@ tl::expected<Fact, std::string> Evaluator::check(const Claim& claim) {
   const auto binding = proof_in(*source, typed);
   if (!binding) return tl::unexpected(binding.error());
   if (std::string why = contradiction(typed); !why.empty()) return tl::unexpected(why);
-  if (contested(typed)) return no("other lines of the job speak against it");
+  if (contested(typed)) return no("other lines of the job contradict it");
   // A key and its value may stand on two lines of one call: the value's line is the proof.
   const int line = source->text != nullptr ? (*binding)->value_line : typed.line;
   const auto clean =
@@ -98,7 +98,7 @@ tl::expected<Fact, std::string> Evaluator::check(const Claim& claim) {
 
 tl::expected<const Binding*, std::string> Evaluator::proof_in(const Source& source,
                                                               const Claim& claim) {
-  std::string why = "the line sets nothing: it is no code or configuration";
+  std::string why = "the line sets nothing: it is not code or configuration";
   bool sets = false;
   for (const Binding& binding : *source.bindings) {
     if (!at_line(binding, claim.line)) continue;
@@ -158,7 +158,7 @@ tl::expected<Evaluator::Source, std::string> Evaluator::source_of(const Claim& c
   const auto path = join_path("", claim.file);
   if (!path) return no("the file is not in the tree");
   if (text_kind(*path) == TextKind::other) {
-    return no("the file is no code or configuration");
+    return no("the file is not code or configuration");
   }
   if (!closure_.contains(*path)) return no("the file is not part of the job");
   const auto file = task_.tree.read(*path);

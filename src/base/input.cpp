@@ -34,7 +34,7 @@ Result<Descriptor> open_regular(const std::string& path) {
   if (file.number() < 0) return invalid(path, fmt::format("cannot open: {}", std::strerror(errno)));
   struct stat status{};
   if (::fstat(file.number(), &status) != 0) return invalid(path, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) return invalid(path, "is a folder; a file is needed");
+  if (S_ISDIR(status.st_mode)) return invalid(path, "is a folder, not a file");
   if (!S_ISREG(status.st_mode)) {
     return invalid(path, "is a pipe or a device; copy its content to a file first");
   }
@@ -196,7 +196,7 @@ Result<std::size_t> InputFile::Stream::inflate(std::span<char> out) {
     if (in->empty() && between_members_) return 0;
     if (in->empty()) return invalid(raw_.path(), "gzip data end early; the file is truncated");
     if (between_members_ && !starts_with(*in, gzip_magic)) {
-      if (in->front() != '\0') return invalid(raw_.path(), "other bytes follow the gzip data");
+      if (in->front() != '\0') return invalid(raw_.path(), "extra bytes follow the gzip data");
       raw_.skip(1);  // tapes and some tools pad with zeros
       continue;
     }

@@ -158,7 +158,7 @@ Result<void> make_folder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (!error) return {};
   return fail(ErrorCode::unavailable,
-              fmt::format("cannot make the folder {}: {}", path, error.message()));
+              fmt::format("cannot create the folder {}: {}", path, error.message()));
 }
 
 }  // namespace schedmate

@@ -87,9 +87,8 @@ bool TableReader::take_text(const TomlValue& value, std::string_view key, std::s
   const bool printable = std::ranges::none_of(value.text, [](char c) { return c >= 0 && c < ' '; });
   if (value.kind != Kind::text || value.text.empty() || value.text.size() > longest_text ||
       !printable) {
-    fail_at(value.place,
-            fmt::format("{} must be a text in quotes, of one line and at most {} bytes", key,
-                        longest_text));
+    fail_at(value.place, fmt::format("{} must be a quoted string of one line and at most {} bytes",
+                                     key, longest_text));
     return false;
   }
   out = value.text;
@@ -241,7 +240,7 @@ bool TableReader::take_plain(const TomlValue& value, std::string_view key,
                              std::vector<std::string>& out) {
   auto text = plain_text(value);
   if (!text) {
-    fail_at(value.place, fmt::format("{}: one value is needed", key));
+    fail_at(value.place, fmt::format("{}: must be a single value", key));
     return false;
   }
   out.push_back(*std::move(text));
@@ -303,7 +302,7 @@ void TableReader::plain_entries(
     const std::function<Result<void>(const std::string&, const std::string&)>& use) {
   entries([&](const std::string& key, const TomlValue& value) -> Result<void> {
     const auto text = plain_text(value);
-    if (!text) return fail(ErrorCode::invalid, key + ": one value is needed");
+    if (!text) return fail(ErrorCode::invalid, key + ": must be a single value");
     return use(key, *text);
   });
 }

@@ -61,7 +61,7 @@ TEST_CASE("a reader says whether an optional key gave a value") {
   CHECK(plain == std::vector<std::string>{"1", "0.5", "true", "x"});
   CHECK(complaint("plain = [[1]]", [&](TableReader& file) {
           CHECK_FALSE(file.maybe_plain("plain", plain));
-        }) == "a.toml:1:10: plain: one value is needed");
+        }) == "a.toml:1:10: plain: must be a single value");
 }
 
 TEST_CASE("the entries of a table and of those within have joined keys") {
@@ -81,7 +81,7 @@ TEST_CASE("the entries of a table and of those within have joined keys") {
 TEST_CASE("keys that nest too deep are refused before they are parsed") {
   std::string deep = "name = 'x'\na";
   for (int i = 0; i < 300; ++i) deep += ".a";
-  CHECK(complaint(deep + " = 1\n", read_sample) == "a.toml:2:1: nested more than 200 deep");
+  CHECK(complaint(deep + " = 1\n", read_sample) == "a.toml:2:1: nested more than 200 levels deep");
 }
 
 }  // namespace schedmate

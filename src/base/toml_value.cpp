@@ -59,7 +59,7 @@ std::optional<std::size_t> line_of_deep_key(std::string_view toml, int most) {
 Result<TomlValue> parse_toml(std::string_view toml, const std::string& file) {
   if (const auto line = line_of_deep_key(toml, most_nesting))
     return fail(ErrorCode::invalid,
-                fmt::format("{}:{}:1: nested more than {} deep", file, *line, most_nesting));
+                fmt::format("{}:{}:1: nested more than {} levels deep", file, *line, most_nesting));
   try {
     return convert(toml::parse(toml, file));
   } catch (const toml::parse_error& error) {

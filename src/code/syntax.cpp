@@ -72,7 +72,7 @@ Result<SyntaxTree> SyntaxTree::parse(std::string_view text, const TSLanguage* la
                                      std::uint64_t limit_us) {
   const std::unique_ptr<TSParser, DeleteParser> parser(ts_parser_new());
   if (!ts_parser_set_language(parser.get(), language))
-    return fail(ErrorCode::invalid, "the grammar is of another version than the parser library");
+    return fail(ErrorCode::invalid, "the grammar and the parser library have different versions");
   ts_parser_set_timeout_micros(parser.get(), limit_us);
   SyntaxTree made;
   made.text_ = text;

@@ -64,7 +64,7 @@ void read_accelerate_config(const Word& word, LaunchContext& context) {
   const auto file = context.tree.read(path);
   if (!file) return;
   if ((*file)->text.size() > most_config_bytes) {
-    context.tree.degrade(fmt::format("{}: too large for a configuration of accelerate", path));
+    context.tree.degrade(fmt::format("{}: too large for an accelerate configuration", path));
     return;
   }
   try {

@@ -69,7 +69,7 @@ void eval(Shell& shell, const Arguments& argv) {
     append(all, argv[i].text);
   }
   if (all.empty()) return;
-  if (!known(all)) shell.note_here("a part of what 'eval' runs is not known");
+  if (!known(all)) shell.note_here("part of what 'eval' runs is not known");
   shell.run_text(script_of(all, shell.state().script));
 }
 

@@ -14,13 +14,12 @@ Result<Commands> read_command(Tree& tree, const CommandSource& source) {
   if (trim(source.command).empty())
     return fail(ErrorCode::invalid, "the command is empty: give the line that starts the job");
   if (source.command.size() > most_bytes) {
-    return fail(ErrorCode::invalid,
-                fmt::format("the command has {} bytes, more than the {} that are read: put it into "
-                            "a script of the job's directory",
-                            source.command.size(), most_bytes));
+    return fail(ErrorCode::invalid, fmt::format("the command has {} bytes; the limit is {}: put it "
+                                                "into a script in the job's directory",
+                                                source.command.size(), most_bytes));
   }
   if (source.command.find('\0') != std::string::npos)
-    return fail(ErrorCode::invalid, "the command holds a zero byte: give it as plain text");
+    return fail(ErrorCode::invalid, "the command contains a NUL byte: give it as plain text");
   auto folder = join_path(".", source.workdir);
   if (!folder) return tl::unexpected(folder.error());
   Commands made;

@@ -79,13 +79,13 @@ SedCall read_sed(const Arguments& argv) {
 void edit_file(Shell& shell, const Text& file, const SedCall& call) {
   const auto text = plain(file);
   const auto path = text ? path_in_tree(shell.state().cwd, *text) : std::nullopt;
-  if (!path) return shell.note_here("'sed -i' changes a file that is not known");
+  if (!path) return shell.note_here("'sed -i' changes an unknown file");
   shell.add_edit(*path);
   auto content = shell.content_of(*text, place_of(file));
   const auto before = content ? plain(*content) : std::nullopt;
   auto made = before ? edited(*before, call.expressions, call.extended) : std::nullopt;
   if (!made || !call.understood)
-    return shell.note_here(fmt::format("what 'sed -i' makes of '{}' is not known", *path));
+    return shell.note_here(fmt::format("the result of 'sed -i' on '{}' is not known", *path));
   shell.write_file(*path, {std::move(*made), place_of(file), call.known}, false);
 }
 

@@ -206,7 +206,7 @@ bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env) 
     if (found) file = *found;
   }
   if (file == nullptr || !shell.charge(10 + file->lines() / 4)) {
-    shell.note_here("no Makefile that can be read");
+    shell.note_here("no readable Makefile");
     return true;
   }
   shell.made().wrappers.push_back(file->path);

@@ -140,7 +140,7 @@ Text Shell::output_of(std::string_view script, const PlacePtr& use) {
 void Shell::run_text(Script script) {
   if (!charge(1 + static_cast<std::int64_t>(script.text.size() / 256))) return;
   if (script.text.size() > most_script_bytes) {
-    note(fmt::format("{}: {} bytes of shell text are too many to follow", script.describe(0),
+    note(fmt::format("{}: shell text of {} bytes is too long to follow", script.describe(0),
                      script.text.size()));
     return;
   }
@@ -197,7 +197,7 @@ void Shell::run_file(const std::string& path, std::span<const Word> args, const 
 }
 
 void Shell::run_string(const Word& text, std::span<const Word> args, const Environment& env) {
-  if (!text.known) note_here("a part of the shell text is not known: " + text.text.substr(0, 80));
+  if (!text.known) note_here("part of the shell text is not known: " + text.text.substr(0, 80));
   in_subshell([&] {
     enter_child(args.empty() ? args : args.subspan(1), env);  // the first one is $0
     const auto found = origins_.find(text.place);
@@ -280,12 +280,12 @@ void Shell::change_folder(const Text& to) {
   const auto end = path && tree_.is_folder(*path) ? path : end_in_tree(tree_, text);
   if (end && tree_.is_folder(*end)) {
     state_.cwd = *end;
-    if (end != path) note_here(fmt::format("'cd {}': '{}' of the tree is taken", text, *end));
+    if (end != path) note_here(fmt::format("'cd {}': '{}' of the tree is used", text, *end));
   } else if (path) {
     state_.cwd = *path;  // made while the job runs, perhaps
   } else {
     state_.cwd = path_in_tree(".", source_.workdir).value_or(".");
-    note_here(fmt::format("'cd {}' leads out of the tree or to an unknown place; '{}' is taken",
+    note_here(fmt::format("'cd {}' leads out of the tree or to an unknown place; '{}' is used",
                           text, state_.cwd));
   }
   state_.variables["OLDPWD"].items = {
@@ -302,7 +302,7 @@ void Shell::settle_folder(std::span<const Argument> argv) {
     const auto here = path_in_tree(state_.cwd, *text);
     const auto there = path_in_tree(start, *text);
     if ((here && tree_.is_file(*here)) || !there || !tree_.is_file(*there)) continue;
-    note_here(fmt::format("'{}' is no folder of the tree; '{}' is taken", state_.cwd, start));
+    note_here(fmt::format("'{}' is not a folder of the tree; '{}' is used", state_.cwd, start));
     state_.cwd = start;
     return;
   }

@@ -96,7 +96,7 @@ void Shell::run_for(const Statement& statement) {
   const auto count = static_cast<int>(std::min<std::size_t>(items.size(), 1'000'000));
   if (count > most_rounds || count * unrolled_ > most_unrolled) {
     state_.variables[name].items = {unknown("$" + name, place(statement.words[0]))};
-    note_here(fmt::format("a loop of {} rounds was followed once", count));
+    note_here(fmt::format("a loop of {} iterations was followed once", count));
     return once_undecided(statement.parts[0], count);
   }
   const std::size_t before = made_.invocations.size();
@@ -132,7 +132,7 @@ void Shell::run_counted(const Statement& statement) {
   const bool unclear = !condition || endless || count >= most_counted;
   if (unclear || count > most_rounds || count * unrolled_ > most_unrolled) {
     note_here(unclear ? "how often a loop runs is not known; it was followed once"
-                      : fmt::format("a loop of {} rounds was followed once", count));
+                      : fmt::format("a loop of {} iterations was followed once", count));
     const auto name = text(statement.words[0]);
     const std::string variable(name.substr(0, name_length(name)));
     if (!variable.empty())
@@ -172,7 +172,7 @@ void Shell::run_while(const Statement& statement) {
       return;
     }
   }
-  note_here(fmt::format("a loop was left after {} rounds", most_while_rounds));
+  note_here(fmt::format("a loop was left after {} iterations", most_while_rounds));
   forget_assigned(statement.parts[1]);
 }
 

@@ -18,7 +18,7 @@ std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_t
     const bool anywhere = !word.known || word.text.starts_with('/');
     path = anywhere && word.text.contains('/') ? end_in_tree(tree, word.text) : std::nullopt;
     if (!path || !tree.is_file(*path)) return std::nullopt;
-    shell.note_here(fmt::format("'{}' is taken for '{}' of the tree", word.text, *path));
+    shell.note_here(fmt::format("'{}' is assumed to be '{}' of the tree", word.text, *path));
   }
   if (any_text || path->ends_with(".sh") || path->ends_with(".bash")) return path;
   if (path->ends_with(".py") || !word.text.contains('/')) return std::nullopt;

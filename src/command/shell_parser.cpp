@@ -260,7 +260,7 @@ std::vector<Statement> Parser::block(Words ends) {
       ++at_;
     }
     if (at_ == before) {
-      note(at_, fmt::format("'{}' is not expected", text_.substr(at_, 1)));
+      note(at_, fmt::format("'{}' is unexpected", text_.substr(at_, 1)));
       ++at_;
     }
   }
@@ -271,7 +271,7 @@ Syntax Parser::parse() {
     auto more = block({});
     std::ranges::move(more, std::back_inserter(made_.body));
     if (at_end()) break;
-    note(at_, fmt::format("'{}' is not expected", text_.substr(at_, 1)));
+    note(at_, fmt::format("'{}' is unexpected", text_.substr(at_, 1)));
     ++at_;
   }
   if (!scanner_.closed()) note(text_.size(), "a quote or bracket is not closed");

@@ -16,7 +16,7 @@ void Shell::run(const Statement& statement) {
   const Statement* const before = statement_;
   statement_ = &statement;
   if (++depth_ > deepest_block) {
-    note_here("nested or recursive too deeply; not followed");
+    note_here("nested or recursive too deeply and not followed");
   } else if (statement.background) {
     in_subshell([&] { with_redirects(statement, [&] { run_kind(statement); }); });
     state_.status = Truth::yes;

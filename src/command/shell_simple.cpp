@@ -116,8 +116,7 @@ void Shell::finish_output(const Redirect& redirect, const Text& text, const Plac
 
 void Shell::write_file(std::string_view path, WrittenFile file, bool append) {
   if (silent_ > 0 || !charge(static_cast<std::int64_t>(file.text.size() / 256))) return;
-  if (!state_.certain)
-    return note_here(fmt::format("'{}' is perhaps written before the start", path));
+  if (!state_.certain) return note_here(fmt::format("'{}' may be written before the start", path));
   if (!file.known) note_here(fmt::format("parts of the written file '{}' are not known", path));
   if (append) {
     const auto before = tree_.is_file(path) ? tree_.read(path) : Result<const TextFile*>(nullptr);

@@ -83,7 +83,7 @@ class ChainReader {
     if (base.text()->empty()) return Value::dict({});
     const auto found = find(path, *base.text());
     if (!found) return skip(base, "is not in the tree");
-    if (open_.contains(*found)) return skip(base, "leads back to a file that stands on it");
+    if (open_.contains(*found)) return skip(base, "leads back to a file that is based on it");
     if (depth >= longest_chain || files >= most_files) return skip(base, "is one base too many");
     auto value = read(*found, depth + 1);
     if (!value) return skip(base, value.error().message);

@@ -52,7 +52,7 @@ TEST_CASE("bases that are absent, broken or go in circles are named and left out
   CHECK(repr(*config) == "{'y': 2, 'x': 1}");
   CHECK(tree->degraded().size() == 4);
   CHECK(tree->degraded()[0] ==
-        "b.yaml:1: the base config 'a.yaml' leads back to a file that stands on it");
+        "b.yaml:1: the base config 'a.yaml' leads back to a file that is based on it");
   CHECK_FALSE(read_config_chain(*tree, "none.yaml"));
 }
 

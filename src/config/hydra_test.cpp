@@ -102,7 +102,7 @@ TEST_CASE("what Hydra itself would refuse is said") {
   CHECK(config.made.refusals[0] == "'data.bach' is not in the config");
   const auto group = compose(tree, {"experiment=big", "model@other=small"});
   REQUIRE(group.made.refusals.size() == 1);
-  CHECK(group.made.refusals[0].contains("'model@other' is overridden but in no defaults list"));
+  CHECK(group.made.refusals[0].contains("'model@other' is overridden but is in no defaults list"));
 }
 
 TEST_CASE("what a chosen config deep in a group names counts from the group") {

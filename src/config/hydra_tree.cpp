@@ -138,7 +138,7 @@ class Composer {
 
   void refuse(std::string_view what, const std::string& key) {
     made_.refusals.push_back(
-        fmt::format("the config group '{}' is {} but in no defaults list", key, what));
+        fmt::format("the config group '{}' is {} but is in no defaults list", key, what));
   }
 
   void choose(const std::string& key, const Default& entry) {
@@ -170,7 +170,7 @@ class Composer {
       if (!is_absent) made_.notes.push_back(file.error().message);
       if (is_absent && !entry.is_optional && !is_of_hydra) {
         made_.notes.push_back(fmt::format(
-            "the config '{}' is no file (a structured config is known to the program only)", path));
+            "the config '{}' is not a file (only the program knows a structured config)", path));
       }
       return {};
     }

@@ -85,7 +85,7 @@ class Resolver {
   void refer(Value& value, const std::string& text) {
     const auto here = value.place;
     if (!busy_.insert(&value).second || busy_.size() > most_hyperpyyaml_references) {
-      note(here, "a reference that leads back to itself: " + text.substr(0, 120));
+      note(here, "a circular reference: " + text.substr(0, 120));
       value = Value({}, here);
       return;
     }
@@ -127,7 +127,7 @@ class Resolver {
   Value look_up(std::string_view inside, const PlacePtr& here) {
     auto* const found = const_cast<Value*>(find_path(root_, dotted_key(inside)));
     if (found == nullptr || busy_.contains(found)) {
-      note(here, fmt::format("<{}> is nowhere in the config or refers to itself", inside));
+      note(here, fmt::format("<{}> is not in the config or refers to itself", inside));
       return {};
     }
     if (budget_.copied <= most_nodes) resolve(*found, static_cast<int>(busy_.size()));

@@ -137,7 +137,7 @@ class Interpolator {
     }
     const auto found = look_up(keys, spot);
     if (!found.node) {
-      note(spot.node->place, "${" + keys + "}", "is nowhere in the config or refers to itself");
+      note(spot.node->place, "${" + keys + "}", "is not in the config or refers to itself");
       return {};
     }
     return copy_of(found, spot);

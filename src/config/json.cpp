@@ -59,10 +59,10 @@ class JsonReader {
   }
 
   Result<Value> read_value(int depth) {
-    if (depth > most_nesting) return stop("nested more than 200 deep");
+    if (depth > most_nesting) return stop("nested more than 200 levels deep");
     if (++nodes_ > most_nodes) return stop("more than a million values");
     skip_blank();
-    if (at_ == text_.size()) return stop("the text ends where a value should be");
+    if (at_ == text_.size()) return stop("the text ends where a value is expected");
     const auto place = places_.at_offset(at_);
     const char first = text_[at_];
     if (first == '{') return read_object(depth, place);
@@ -117,12 +117,12 @@ class JsonReader {
     std::string out;
     while (at_ < text_.size() && text_[at_] != quote) {
       if (text_[at_] == '\\') {
-        if (!read_escape(out)) return stop("unknown escape in a text");
+        if (!read_escape(out)) return stop("unknown escape in a string");
       } else {
         out += text_[at_++];
       }
     }
-    if (at_ >= text_.size()) return stop("a text in quotes has no end");
+    if (at_ >= text_.size()) return stop("a quoted string has no end");
     ++at_;
     return out;
   }
@@ -183,7 +183,7 @@ class JsonReader {
     if (word == "-Infinity") return Value(-infinity, place);
     if (const auto whole = parse_number<std::int64_t>(word)) return Value(*whole, place);
     if (const auto real = parse_number<double>(word)) return Value(*real, place);
-    return stop(fmt::format("'{}' is no JSON value", word.substr(0, 60)));
+    return stop(fmt::format("'{}' is not a JSON value", word.substr(0, 60)));
   }
 
   std::string_view text_;

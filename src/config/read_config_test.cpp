@@ -87,10 +87,10 @@ TEST_CASE("aliases that grow beyond a million values are refused") {
 
 TEST_CASE("nesting beyond the bound is refused in every format") {
   CHECK(yaml(repeat("[", 5000)).starts_with("a.yaml:1: "));
-  CHECK(yaml(repeat("[", 300) + repeat("]", 300)).ends_with("nested more than 200 deep"));
+  CHECK(yaml(repeat("[", 300) + repeat("]", 300)).ends_with("nested more than 200 levels deep"));
   CHECK(yaml(repeat("- ", 3000)).starts_with("a.yaml:1: "));
-  CHECK(json(repeat("[", 100'000)).ends_with("nested more than 200 deep"));
-  CHECK(json(repeat("{\"a\":", 100'000)).ends_with("nested more than 200 deep"));
+  CHECK(json(repeat("[", 100'000)).ends_with("nested more than 200 levels deep"));
+  CHECK(json(repeat("{\"a\":", 100'000)).ends_with("nested more than 200 levels deep"));
   CHECK_FALSE(parse_config("a = " + repeat("[", 100'000), ConfigFormat::toml, "a.toml"));
 }
 
@@ -104,9 +104,9 @@ TEST_CASE("JSON may have comments, commas at the end and numbers that are none")
 
 TEST_CASE("broken JSON names file and line") {
   CHECK(json("{\n\"a\": 1\n\"b\": 2}").starts_with("a.json:3: expected ','"));
-  CHECK(json("{\"a\": \"x").ends_with("a text in quotes has no end"));
-  CHECK(json("{\"a\": word}") == "a.json:1: 'word' is no JSON value");
-  CHECK(json("") == "a.json:1: the text ends where a value should be");
+  CHECK(json("{\"a\": \"x").ends_with("a quoted string has no end"));
+  CHECK(json("{\"a\": word}") == "a.json:1: 'word' is not a JSON value");
+  CHECK(json("") == "a.json:1: the text ends where a value is expected");
   CHECK(json("1 2") == "a.json:1: more text after the end of the value");
 }
 

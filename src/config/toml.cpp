@@ -56,7 +56,7 @@ Value convert(const toml::node& node, Places& places) {
 Result<Value> read_toml(const ConfigText& config) {
   const auto text = without_bom(config.text);
   if (const auto line = line_of_deep_key(text, most_nesting))
-    return fail_at(config.file, static_cast<int>(*line), "nested more than 200 deep");
+    return fail_at(config.file, static_cast<int>(*line), "nested more than 200 levels deep");
   Places places(text, config.file);
   try {
     return convert(toml::parse(text), places);

@@ -113,7 +113,7 @@ class ValueBuilder : public YAML::EventHandler {
     nodes_ += more_nodes;
     if (nodes_ > most_nodes) throw DocumentTooLarge{mark.line + 1, "more than a million values"};
     if (static_cast<int>(stack_.size()) + more_depth > most_nesting)
-      throw DocumentTooLarge{mark.line + 1, "nested more than 200 deep"};
+      throw DocumentTooLarge{mark.line + 1, "nested more than 200 levels deep"};
   }
 
   void open(bool is_dict, const std::string& tag, YAML::anchor_t anchor, const YAML::Mark& mark) {

@@ -31,7 +31,7 @@ template <class Number>
 Result<Number> number_or(std::string_view key, const std::string& text, Number fallback) {
   if (text.empty()) return fallback;
   if (const auto value = parse_number<Number>(text)) return *value;
-  return fail(ErrorCode::unsupported, fmt::format("{}={}: a number is needed", key, text));
+  return fail(ErrorCode::unsupported, fmt::format("{}={}: must be a number", key, text));
 }
 }  // namespace
 
@@ -47,7 +47,7 @@ Result<bool> PolicyOptions::take_flag(std::string_view key, bool fallback) {
   const std::string text = take_text(key, fallback ? "true" : "false");
   if (text == "true" || text == "1" || text == "on") return true;
   if (text == "false" || text == "0" || text == "off") return false;
-  return fail(ErrorCode::unsupported, fmt::format("{}={}: true or false is needed", key, text));
+  return fail(ErrorCode::unsupported, fmt::format("{}={}: must be true or false", key, text));
 }
 
 Result<void> PolicyOptions::check_all_taken(std::string_view policy) const {

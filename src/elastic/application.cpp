@@ -26,7 +26,7 @@ MeasuredStep step_of(TableRow& row) {
   step.sample.step_s = row.number("step_time", {1e-9, longest_step_s});
   step.sample.sync_s = row.number("sync_time", {0, longest_step_s});
   if (step.sample.sync_s >= step.sample.step_s)
-    row.refuse("sync_time must be shorter than step_time, of which it is a part");
+    row.refuse("sync_time must be shorter than step_time, which includes it");
   return step;
 }
 
@@ -76,14 +76,15 @@ Result<TrainingTable> read_trainings(const fs::path& folder) {
     if (!run) return tl::unexpected(run.error());
     if (!runs.empty() && runs[0].progress.size() != run->progress.size())
       return fail(ErrorCode::invalid,
-                  fmt::format("{}: {} epochs, and {} are needed, as in the other validation files",
+                  fmt::format("{}: has {} epochs but must have {}, like the other validation files",
                               path, run->progress.size(), runs[0].progress.size()));
     runs.push_back(std::move(*run));
   }
   if (runs.empty())
     return fail(
         ErrorCode::not_found,
-        fmt::format("{}: no validation-BATCH.csv, so nobody knows how it trains", folder.string()));
+        fmt::format("{}: has no validation-BATCH.csv to show how it trains; add at least one",
+                    folder.string()));
   return TrainingTable(std::move(runs));
 }
 
@@ -93,11 +94,11 @@ void read_cap(TableReader& reader, ApplicationTraits& traits) {
   reader.text("type", type);
   reader.number("atomic_batch", batch, {1, largest_batch});
   if (!traits.most_batch.emplace(type, batch).second)
-    reader.refuse("type", fmt::format("the cap of {} has come before; one is needed", type));
+    reader.refuse("type", fmt::format("the cap of {} is given twice", type));
 }
 
 void read_model(TableReader& reader, ApplicationTraits& traits) {
-  if (traits.model) reader.refuse("name", "one model is what an application has");
+  if (traits.model) reader.refuse("name", "an application must have only one model");
   ApplicationModel model;
   reader.text("name", model.name);
   reader.text("family", model.family);
@@ -123,10 +124,10 @@ void read_traits(TableReader& row, std::vector<ApplicationTraits>& all) {
   row.maybe_tables("cap", [&](TableReader& cap) { read_cap(cap, traits); });
   row.maybe_tables("model", [&](TableReader& model) { read_model(model, traits); });
   if (!is_folder_name(traits.name))
-    row.refuse("name", "name is a folder among the tables and must have no '/' and not be '..'");
+    row.refuse("name",
+               "name is a folder of the tables; it must not contain '/' and must not be '..'");
   if (std::ranges::find(all, traits.name, &ApplicationTraits::name) != all.end())
-    row.refuse("name", fmt::format("the application {} has come before; each needs a name of "
-                                   "its own",
+    row.refuse("name", fmt::format("the application {} is listed twice; names must be unique",
                                    traits.name));
   all.push_back(std::move(traits));
 }
@@ -139,8 +140,8 @@ Result<double> capped_batch(const ApplicationTraits& traits, const std::string& 
   if (cap == traits.most_batch.end()) return steps->most_batch();
   if (cap->second >= steps->least_batch()) return std::min(steps->most_batch(), cap->second);
   return fail(ErrorCode::invalid,
-              fmt::format("application {}: the cap of {}, atomic_batch = {}, must not be below {}, "
-                          "the smallest that was measured",
+              fmt::format("application {}: the cap of {}, atomic_batch = {}, must be at least {}, "
+                          "the smallest measured batch",
                           traits.name, type, cap->second, steps->least_batch()));
 }
 
@@ -162,8 +163,9 @@ Result<std::vector<MeasuredStep>> parse_placements(std::string_view csv, const s
   });
   if (!done) return tl::unexpected(done.error());
   if (std::ranges::find(steps, 1, &MeasuredStep::replicas) == steps.end())
-    return fail(ErrorCode::invalid,
-                fmt::format("{}: no row of placement 1: what one GPU does is needed", file));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("{}: no row for placement 1; the step time on one GPU is needed", file));
   return steps;
 }
 
@@ -174,7 +176,7 @@ Result<std::vector<MeasuredStep>> parse_scalability(std::string_view csv, const 
     step.nodes = row.whole("num_nodes", {1, 4096});
     step.replicas = row.whole("num_replicas", {1, 65'536});
     if (step.replicas < step.nodes)
-      row.refuse("num_replicas must be num_nodes at least: one on each node");
+      row.refuse("num_replicas must be at least num_nodes: one on each node");
     steps.push_back(std::move(step));
   });
   if (!done) return tl::unexpected(done.error());
@@ -186,7 +188,7 @@ Result<TrainingRun> parse_training(std::string_view csv, const std::string& file
   const auto done = parse_table(csv, file, [&](TableRow& row) {
     const double before = run.progress.empty() ? 0 : run.progress.back();
     const double progress = row.number("progress", {0, 1e15});
-    if (!(progress > before)) row.refuse("progress must rise from row to row, and from 0");
+    if (!(progress > before)) row.refuse("progress must be above 0 and increase from row to row");
     run.progress.push_back(progress);
     run.noise.push_back(
         {row.number("grad_sqr", {-1e300, 1e300}), row.number("grad_var", {-1e300, 1e300})});
@@ -225,7 +227,7 @@ Result<Application> read_application(const std::string& folder, const Applicatio
   }
   if (!measured)
     return fail(ErrorCode::not_found,
-                fmt::format("{}: no placements-TYPE.csv of any GPU type of the cluster {}",
+                fmt::format("{}: no placements-TYPE.csv for any GPU type of the cluster {}",
                             own.string(), cluster.name));
   return application;
 }

@@ -113,8 +113,8 @@ std::vector<BrokenInput> broken_placements() {
   const std::string& top = placement_header;
   return {
       {file, "", {"placements-a.csv", "header line is needed"}},
-      {file, top, {"placements-a.csv", "no row of placement 1", "is needed"}},
-      {file, top + "2,4,1,0\n", {"placements-a.csv", "no row of placement 1", "is needed"}},
+      {file, top, {"placements-a.csv", "no row for placement 1", "is needed"}},
+      {file, top + "2,4,1,0\n", {"placements-a.csv", "no row for placement 1", "is needed"}},
       {file, "local_bsz,step_time,sync_time\n4,1,0\n", {"placements-a.csv", "'placement'"}},
       {file, "placement,step_time,sync_time\n1,1,0\n", {"placements-a.csv", "'local_bsz'"}},
       {file, "placement,local_bsz,step,sync_time\n1,4,1,0\n", {"'step_time'", "nearest"}},
@@ -133,7 +133,7 @@ std::vector<BrokenInput> broken_placements() {
       {file, top + "1,4,1\n", {where, "fewer fields than the header line has"}},
       {file, top + "1,4,1,0\n\n1,8,2,0,0\n", {"placements-a.csv:4:", "more fields"}},
       {file, top + "\"1,4,1,0\n", {where, "a quote is not closed"}},
-      {file, top + "1,7,1,0\n", {"jobs.csv:2:", "cap of a", "must not be below 7"}},
+      {file, top + "1,7,1,0\n", {"jobs.csv:2:", "cap of a", "must be at least 7"}},
   };
 }
 
@@ -147,7 +147,7 @@ std::vector<BrokenInput> broken_scalability() {
       {file, top + "0,12,8,4,1\n", {where, "num_nodes must be a number from 1"}},
       {file, top + "1.5,12,8,4,1\n", {where, "num_nodes must be a whole number"}},
       {file, top + "3,1e9,8,4,1\n", {where, "num_replicas must be a number from 1 to 65536"}},
-      {file, top + "3,2,8,4,1\n", {where, "num_replicas must be num_nodes at least"}},
+      {file, top + "3,2,8,4,1\n", {where, "num_replicas must be at least num_nodes"}},
       {file, top + "3,12,8,4,5\n", {where, "sync_time must be shorter"}},
   };
 }
@@ -159,10 +159,12 @@ std::vector<BrokenInput> broken_trainings() {
   return {
       {file, "", {"validation-32.csv", "header line is needed"}},
       {file, top, {"validation-32.csv", "at least one epoch is needed"}},
-      {file, top + "9,1,2\n", {"validation-32.csv", "1 epochs, and 2 are needed"}},
+      {file, top + "9,1,2\n", {"validation-32.csv", "has 1 epochs but must have 2"}},
       {file, "progress,grad_sqr\n9,1\n", {"validation-32.csv", "'grad_var'"}},
-      {file, top + "0,1,2\n9,1,2\n", {where, "progress must rise"}},
-      {file, top + "9,1,2\n9,1,2\n", {"validation-32.csv:3:", "progress must rise"}},
+      {file, top + "0,1,2\n9,1,2\n", {where, "progress must be above 0 and increase"}},
+      {file,
+       top + "9,1,2\n9,1,2\n",
+       {"validation-32.csv:3:", "progress must be above 0 and increase"}},
       {file, top + "9,nan,2\n", {where, "grad_sqr must be a number"}},
       {file, top + "9,1,-inf\n", {where, "grad_var must be a number"}},
       {file, top + "1e99,1,2\n", {where, "progress must be a number from 0"}},
@@ -183,12 +185,12 @@ std::vector<BrokenInput> broken_applications() {
       {file, "application = 3\n", {where + "1:", "each headed [[application]]"}},
       {file, "[[application]\n", {where + "1:"}},
       {file, "[[application]]\n" + times, {where, "name"}},
-      {file, "[[application]]\nname = 3\n" + times, {where + "2:", "name must be a text"}},
-      {file, named(""), {where + "2:", "name must be a text"}},
-      {file, named("../app"), {where + "2:", "must have no '/'"}},
+      {file, "[[application]]\nname = 3\n" + times, {where + "2:", "name must be a quoted string"}},
+      {file, named(""), {where + "2:", "name must be a quoted string"}},
+      {file, named("../app"), {where + "2:", "must not contain '/'"}},
       {file, named(".."), {where + "2:", "not be '..'"}},
-      {file, named("a/b"), {where + "2:", "must have no '/'"}},
-      {file, named("app") + named("app"), {where, "app has come before", "a name of its own"}},
+      {file, named("a/b"), {where + "2:", "must not contain '/'"}},
+      {file, named("app") + named("app"), {where, "app is listed twice", "names must be unique"}},
       {file, app + "restart_s = 1\nslowdown = 1\n", {where, "believed_restart_s"}},
       {file,
        app + "restart_s = -1\nbelieved_restart_s = 1\nslowdown = 1\n",
@@ -199,10 +201,10 @@ std::vector<BrokenInput> broken_applications() {
       {file, app + times + "restart = 1\n", {where + "6:", "restart"}},
       {file, app + times + "[[application.cap]]\ntype = \"a\"\n", {where, "atomic_batch"}},
       {file, app + times + "[[application.cap]]\natomic_batch = 5\n", {where, "type"}},
-      {file, app + times + cap + cap, {where, "cap of a has come before"}},
+      {file, app + times + cap + cap, {where, "cap of a is given twice"}},
       {file,
        app + times + "[[application.cap]]\ntype = \"a\"\natomic_batch = 2\n",
-       {"jobs.csv:2:", "application app: the cap of a", "must not be below 4"}},
+       {"jobs.csv:2:", "application app: the cap of a", "must be at least 4"}},
   };
 }
 
@@ -229,13 +231,13 @@ std::vector<BrokenInput> broken_clusters() {
        {where + "5:", "gpus_per_node must be a whole number from 1 to 64"}},
       {file, typed(first + "measured_nodes = 0\n"), {where + "6:", "measured_nodes must be"}},
       {file, typed(first + "measured = 4\n"), {where + "6:", "measured_nodes"}},
-      {file, typed(first) + "[[type]]\n" + first, {where + "7:", "type a has come before"}},
+      {file, typed(first) + "[[type]]\n" + first, {where + "7:", "type a is listed twice"}},
       {file,
        typed("name = \"../a\"\nnodes = 4\ngpus_per_node = 4\n"),
-       {where + "3:", "must have no '/'"}},
+       {where + "3:", "must not contain '/'"}},
       {file,
        typed("name = \"z\"\nnodes = 4\ngpus_per_node = 4\n"),
-       {"jobs.csv:2:", "no placements-TYPE.csv of any GPU type of the cluster c"}},
+       {"jobs.csv:2:", "no placements-TYPE.csv for any GPU type of the cluster c"}},
   };
 }
 
@@ -249,8 +251,8 @@ std::vector<BrokenInput> broken_jobs() {
       {file, "name,time,num_replicas,batch_size\nj,1,1,16\n", {"jobs.csv", "'application'"}},
       {file, "time,application,num_replicas,batch_size\n1,app,1,16\n", {"jobs.csv", "'name'"}},
       {file, top + ",1,app,1,16,\n", {where, "name must not be empty"}},
-      {file, top + "\"a,b\",1,app,1,16,\n", {where, "no comma"}},
-      {file, top + "j,1,app,1,16,\nj,2,app,1,16,\n", {"jobs.csv:3:", "job j has come before"}},
+      {file, top + "\"a,b\",1,app,1,16,\n", {where, "contain a comma"}},
+      {file, top + "j,1,app,1,16,\nj,2,app,1,16,\n", {"jobs.csv:3:", "job j is listed twice"}},
       {file, top + "j,-1,app,1,16,\n", {where, "time must be a number from 0"}},
       {file, top + "j,soon,app,1,16,\n", {where, "time must be a number from 0"}},
       {file, top + "j,1,app,0,16,\n", {where, "num_replicas must be a number from 1"}},

@@ -86,12 +86,11 @@ Result<MeasuredTime> ElasticRun::true_step() const {
   const auto& table = application_->tables[held_.type];
   const auto sample = table ? table->at(held_.placement, batch_.atomic_batch) : std::nullopt;
   if (sample) return *sample;
-  return fail(
-      ErrorCode::unsupported,
-      fmt::format("{}: application {} was not measured on GPU type {} as {} with {} samples "
-                  "a GPU: its tables need such a row",
-                  job_->name, application_->traits.name, held_.type, text_of(held_.placement),
-                  batch_.atomic_batch));
+  return fail(ErrorCode::unsupported,
+              fmt::format("{}: application {} was not measured on GPU type {} as {} with {} "
+                          "samples per GPU: add such a row to its tables",
+                          job_->name, application_->traits.name, held_.type,
+                          text_of(held_.placement), batch_.atomic_batch));
 }
 
 void ElasticRun::observe(const MeasuredTime& sample, const GradientNoise& noise) {

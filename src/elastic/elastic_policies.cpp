@@ -33,12 +33,12 @@ Result<MatchOptions> take_match(PolicyOptions& options) {
   const auto* const row = std::ranges::find(match_names, name, &MatchName::name);
   if (row == match_names.end())
     return fail(ErrorCode::unsupported,
-                fmt::format("match={}: advisor, perfect, wrong or shuffled is needed", name));
+                fmt::format("match={}: must be advisor, perfect, wrong or shuffled", name));
   const auto hits = options.take_number("hit_pct", 100);
   if (!hits) return tl::unexpected(hits.error());
   if (!(*hits >= 0 && *hits <= 100))
     return fail(ErrorCode::unsupported,
-                fmt::format("hit_pct={}: a number from 0 to 100 is needed", *hits));
+                fmt::format("hit_pct={}: must be a number from 0 to 100", *hits));
   const auto finished = options.take_flag("finished_only", false);
   if (!finished) return tl::unexpected(finished.error());
   const auto guarded = options.take_flag("guarded", true);

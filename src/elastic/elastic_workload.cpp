@@ -42,9 +42,9 @@ class WorkloadReader {
   /// Names come back in LABEL.jobs.csv, where they stand as they are.
   void check_name(TableRow& row, const std::string& name) {
     if (name.empty() || name.find_first_of(",\"\r\n") != std::string::npos)
-      row.refuse("name must not be empty and have no comma, quote or line end");
+      row.refuse("name must not be empty or contain a comma, quote or line break");
     if (!names_.insert(name).second)
-      row.refuse(fmt::format("the job {} has come before; each needs a name of its own", name));
+      row.refuse(fmt::format("the job {} is listed twice; names must be unique", name));
   }
 
   static ElasticKind kind_of(TableRow& row) {

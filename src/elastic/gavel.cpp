@@ -191,7 +191,7 @@ Result<ElasticPolicy> make_elastic_gavel(PolicyOptions& options, std::uint64_t t
   if (!keep) return tl::unexpected(keep.error());
   if (!(*round_s >= 1 && *round_s <= 86'400))
     return fail(ErrorCode::unsupported,
-                fmt::format("gavel: round_s={}: 1 to 86400 seconds are needed", *round_s));
+                fmt::format("gavel: round_s={}: must be 1 to 86400 seconds", *round_s));
   gavel.round_s = *round_s;
   gavel.keep_type = *keep;
   gavel.ties = ties;

@@ -18,10 +18,10 @@ void read_type(TableReader& reader, ElasticCluster& cluster) {
   type.measured_nodes = type.nodes;
   reader.maybe_whole("measured_nodes", type.measured_nodes, {1, 100'000});
   if (!is_folder_name(type.name))
-    reader.refuse("name", "name is part of the tables' file names and must have no '/'");
+    reader.refuse("name", "name is part of the tables' file names and must not contain '/'");
   if (std::ranges::find(cluster.types, type.name, &GpuType::name) != cluster.types.end())
-    reader.refuse("name", fmt::format("the type {} has come before; each needs a name of its own",
-                                      type.name));
+    reader.refuse("name",
+                  fmt::format("the type {} is listed twice; names must be unique", type.name));
   cluster.types.push_back(std::move(type));
 }
 

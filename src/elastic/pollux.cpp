@@ -366,13 +366,13 @@ Result<ElasticPolicy> make_elastic_pollux(PolicyOptions& options, std::uint64_t 
   constexpr std::int64_t most = 10'000;
   if (*population < 2 || *population > most || *generations < 1 || *generations > most) {
     return fail(ErrorCode::unsupported,
-                fmt::format("pollux: population={}, generations={}: from 2 and from 1 up to {} are "
-                            "needed",
+                fmt::format("pollux: population={}, generations={}: must be at least 2 and at "
+                            "least 1, and both at most {}",
                             *population, *generations, most));
   }
   if (!(std::abs(*power) <= 10)) {
     return fail(ErrorCode::unsupported,
-                fmt::format("pollux: power={}: a number from -10 to 10 is needed", *power));
+                fmt::format("pollux: power={}: must be a number from -10 to 10", *power));
   }
   pollux.search = {static_cast<std::int32_t>(*population), static_cast<std::int32_t>(*generations),
                    *power, ties};

@@ -24,14 +24,14 @@ void read_plain_name(TableReader& reader, std::string_view key, std::string& out
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
   };
   if (!std::ranges::all_of(out, plain))
-    reader.refuse(key, fmt::format("{} must be of letters, digits, '_' and '-'", key));
+    reader.refuse(key, fmt::format("{} must consist of letters, digits, '_' and '-'", key));
 }
 
 template <class Row, class Name>
 void check_made_name(TableReader& reader, const std::vector<Row>& before, const std::string& name,
                      Name name_of) {
   if (std::ranges::find(before, name, name_of) == before.end()) return;
-  reader.refuse("name", fmt::format("{} has come before; each needs a name of its own", name));
+  reader.refuse("name", fmt::format("{} is listed twice; names must be unique", name));
 }
 
 void read_made_type(TableReader& reader, std::vector<SyntheticGpuType>& types) {
@@ -73,13 +73,12 @@ void read_made_memory(TableReader& reader, SyntheticApplication& application,
     reader.refuse("least_batch", "least_batch must be a power of two");
   for (const SyntheticGpuType& type : types) {
     if (largest_batch_in_memory(application, type) >= application.least_batch) continue;
-    reader.refuse(
-        "least_batch",
-        fmt::format("{} samples a GPU need {} GiB, and one of {} has {}; fixed_gib, "
-                    "sample_gib or least_batch must be lower",
-                    application.least_batch,
-                    application.fixed_gib + application.sample_gib * application.least_batch,
-                    type.gpus.name, type.memory_gib));
+    reader.refuse("least_batch", fmt::format("{} samples per GPU need {} GiB, but a GPU of type {} "
+                                             "has {}; lower fixed_gib, sample_gib or least_batch",
+                                             application.least_batch,
+                                             application.fixed_gib +
+                                                 application.sample_gib * application.least_batch,
+                                             type.gpus.name, type.memory_gib));
   }
 }
 
@@ -99,12 +98,12 @@ void check_made_pace(TableReader& reader, const SyntheticApplication& applicatio
         2 * (application.gradient_mb / 1000 / gigabytes_per_s + members * type.hop_s);
     if (sample_s * largest_batch_in_memory(application, type) > longest_s)
       reader.refuse("sample_gflop",
-                    fmt::format("a step on {} must take {} s at most", type.gpus.name, longest_s));
+                    fmt::format("a step on {} must take at most {} s", type.gpus.name, longest_s));
     const double shortest_s = application.step_s + sample_s * application.least_batch;
     if (exchange_s > most_exchange * shortest_s)
       reader.refuse(
           "gradient_mb",
-          fmt::format("the exchange on {} must take {} times as long as computing at most",
+          fmt::format("the exchange on {} must take at most {} times as long as computing",
                       type.gpus.name, most_exchange));
   }
 }
@@ -119,13 +118,13 @@ void read_made_training(TableReader& reader, SyntheticApplication& application) 
   reader.number("squared_last", application.squared_last, some_figure);
   reader.number("lag", application.lag, {0, 1});
   if (application.phases > application.epochs)
-    reader.refuse("phases",
-                  fmt::format("phases must not be more than the {} epochs", application.epochs));
+    reader.refuse("phases", fmt::format("there must not be more phases than the {} epochs",
+                                        application.epochs));
   if (std::ranges::adjacent_find(application.batches, std::greater_equal<>()) !=
       application.batches.end())
-    reader.refuse("batches", "batches must rise: the first is the one that a training begins with");
+    reader.refuse("batches", "batches must increase: training starts with the first");
   if (!application.batches.empty() && application.batches.front() < application.least_batch)
-    reader.refuse("batches", fmt::format("batches must not begin below least_batch = {}",
+    reader.refuse("batches", fmt::format("batches must not start below least_batch = {}",
                                          application.least_batch));
 }
 
@@ -139,21 +138,20 @@ void read_made_demand(TableReader& reader, SyntheticApplication& application,
   if (application.replicas.empty() || application.batches.empty()) return;
   const std::int32_t fit = application.batches.back() / application.least_batch;
   if (std::ranges::max(application.replicas) > fit)
-    reader.refuse("replicas",
-                  fmt::format("replicas must not be above {}: the largest of batches has no more "
-                              "parts of least_batch",
-                              fit));
+    reader.refuse("replicas", fmt::format("replicas must be at most {}: the largest batch has only "
+                                          "that many parts of least_batch",
+                                          fit));
 }
 
 /// Passed on as it is, so that all keys of docs/formats/elastic.md must be there.
 void read_made_model(TableReader& reader, SyntheticApplication& application) {
-  if (!application.model.empty()) reader.refuse("name", "one model is what an application has");
+  if (!application.model.empty()) reader.refuse("name", "an application must have only one model");
   for (const char* key : {"name", "family", "type", "task", "task_type", "dataset", "framework",
                           "optimizer", "precision"}) {
     std::string value;
     reader.text(key, value);
     if (value.find_first_of("\"\\") != std::string::npos)
-      reader.refuse(key, fmt::format("{} must have no quote and no backslash", key));
+      reader.refuse(key, fmt::format("{} must not contain a quote or a backslash", key));
     application.model.emplace_back(key, fmt::format("\"{}\"", value));
   }
   for (const char* key : {"params_m", "learning_rate", "epochs"}) {
@@ -193,7 +191,7 @@ void read_made_jobs(TableReader& reader, SyntheticParameters& made) {
     reader.refuse("burst_h", fmt::format("the burst must end within the {} hours", jobs.hours));
   const auto weighs = [](const SyntheticApplication& each) { return each.weight > 0; };
   if (std::ranges::none_of(made.applications, weighs))
-    reader.refuse("count", "the weight of one [[application]] at least must be above 0");
+    reader.refuse("count", "at least one [[application]] must have a weight above 0");
 }
 
 }  // namespace

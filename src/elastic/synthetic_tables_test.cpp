@@ -239,23 +239,24 @@ TEST_CASE(
     "synthetic tables: mistakes in the parameters are reported with their line and what is "
     "needed") {
   const std::vector<MadeMistake> mistakes{
-      {"tables = \"syn\"", "tables = \"../syn\"", "must be of letters, digits"},
-      {"name = \"syn_medium\"", "name = \"syn_small\"", "syn_small has come before"},
+      {"tables = \"syn\"", "tables = \"../syn\"", "must consist of letters, digits"},
+      {"name = \"syn_medium\"", "name = \"syn_small\"", "syn_small is listed twice"},
       {"memory_gib = 16", "memory_gib = \"16\"", "memory_gib must be a number from"},
       {"hop_s = 30e-6", "hop = 30e-6", "unknown key 'hop' (nearest: hop_s"},
       {"efficiency = [0.24, 0.2, 0.15]", "efficiency = [0.24, 0.2]", "must list 3 numbers"},
       {"least_batch = 16", "least_batch = 12", "must be a power of two"},
-      {"least_batch = 16", "least_batch = 256", "GiB, and one of syn_small has 16"},
-      {"batches = [64, 128,", "batches = [64, 64,", "batches must rise"},
-      {"batches = [64, 128,", "batches = [8, 128,", "must not begin below least_batch = 16"},
+      {"least_batch = 16", "least_batch = 256", "GiB, but a GPU of type syn_small has 16"},
+      {"batches = [64, 128,", "batches = [64, 64,", "batches must increase"},
+      {"batches = [64, 128,", "batches = [8, 128,", "must not start below least_batch = 16"},
       {"sample_gflop = 12", "sample_gflop = 12e6", "a step on syn_small must take"},
-      {"gradient_mb = 100", "gradient_mb = 1e6", "the exchange on syn_small must take 1000 times"},
-      {"phases = 3", "phases = 300", "must not be more than the 30 epochs"},
+      {"gradient_mb = 100", "gradient_mb = 1e6",
+       "the exchange on syn_small must take at most 1000 times"},
+      {"phases = 3", "phases = 300", "not be more phases than the 30 epochs"},
       {"replicas = [1, 1, 1, 2, 2, 4]", "replicas = [1, 17]",
        "must be a whole number from 1 to 16"},
       {"noise_last = 60", "noise_last = 0", "noise_last must be a number from"},
       {"burst_h = 0.5", "burst_h = 5", "must end within the 6 hours"},
-      {"optimizer = \"SGD\"", "optimizer = 'S\"GD'", "must have no quote"},
+      {"optimizer = \"SGD\"", "optimizer = 'S\"GD'", "must not contain a quote"},
   };
   for (const MadeMistake& mistake : mistakes) check_mistake(mistake);
 }
@@ -276,7 +277,7 @@ TEST_CASE("made tables: a workload needs an application that has jobs") {
     text.replace(at, text.find('\n', at + 1) - at, "\nweight = 0");
   const auto made = parse_synthetic_parameters(text, "syn.toml");
   REQUIRE_FALSE(made.has_value());
-  CHECK(made.error().message.find("weight of one [[application]]") != std::string::npos);
+  CHECK(made.error().message.find("at least one [[application]]") != std::string::npos);
 }
 
 }  // namespace

@@ -33,13 +33,13 @@ constexpr PaperFigure paper_figures[] = {
     {"the same", 1.91, "fig12_acme_seren_like_light", "sm", "jct_ratio"},
     {"Lucid+SchedMate, average JCT -23.2 % (Table 2)", shorter(23.2), "table2_simulated", "sm",
      "jct_ratio"},
-    {"the same, draws with the work of the paper's", shorter(23.2), "table2_work", "sm",
+    {"the same, draws with as much work as the paper's", shorter(23.2), "table2_work", "sm",
      "jct_ratio"},
     {"standalone against QSSF, average JCT -25.7 % (Figure 13)", shorter(25.7), "fig13_standalone",
      "sm", "jct_ratio"},
     {"standalone against Tiresias, average JCT -16 % (Figure 13)", shorter(16), "fig13_standalone",
      "sm_tiresias", "jct_ratio"},
-    {"Failure Handler, average JCT -12.5 % (Figure 13); restarts by hand after an hour",
+    {"Failure Handler, average JCT -12.5 % (Figure 13); manual restarts after an hour",
      shorter(12.5), "fig13_recovery", "fh", "jct_ratio", "3600"},
     {"the same, after NVLink's 96 min", shorter(12.5), "fig13_recovery", "fh", "jct_ratio", "5736"},
     {"the same, after a node's 103 min", shorter(12.5), "fig13_recovery", "fh", "jct_ratio",
@@ -50,8 +50,8 @@ constexpr PaperFigure paper_figures[] = {
      "advisor", "within_100"},
     {"mean error of SM utilisation 28.1 % (Figure 14; made up here)", 0.281, "fig14_estimates",
      "advisor", "use_error"},
-    {"half of the slow-downs seen, average JCT -12.5 % (Figure 15c, threshold 0.5; interference "
-     "here twice the fitted)",
+    {"half of the slow-downs seen, average JCT -12.5 % (Figure 15c, threshold 0.5; here with twice "
+     "the fitted interference)",
      shorter(12.5), "fig15c_detection", "cancel_paper", "jct_ratio", "50"},
     {"the same with the threshold at 0.65", shorter(12.5), "fig15c_detection", "cancel",
      "jct_ratio", "50"},
@@ -69,8 +69,9 @@ std::string verdict_on(const PaperFigure& claim, const study::Interval& interval
   const double low = std::isnan(interval.low) ? interval.value : interval.low;
   const double high = std::isnan(interval.high) ? interval.value : interval.high;
   if (is_error(claim) ? high <= claim.bound : low >= claim.bound) return "reached";
-  return (is_error(claim) ? low > claim.bound : high < claim.bound) ? "not reached"
-                                                                    : "open: the interval has both";
+  return (is_error(claim) ? low > claim.bound : high < claim.bound)
+             ? "not reached"
+             : "open: the interval includes the figure";
 }
 
 void add_claim(const PaperFigure& claim, const Chapter& chapter,
@@ -97,18 +98,20 @@ struct Part {
   std::string_view arm, meaning;
 };
 constexpr Part parts[] = {
-    {"advice", "advised durations alone"},
+    {"advice", "only advised durations"},
     {"oracle_durations", "true durations instead"},
-    {"bypass", "durations, and jobs whose GPU use similar jobs predict are not profiled"},
+    {"bypass",
+     "advised durations; jobs whose GPU use is predicted by similar jobs are not profiled"},
     {"bypass_alone", "the same without durations"},
-    {"free", "nobody is profiled and every use is known"},
-    {"cancel", "packings cancelled alone"},
+    {"free", "no job is profiled and the GPU use of every job is known"},
+    {"cancel", "only cancelled packings"},
     {"sm", "all of SchedMate"},
-    {"sm.unshrunk", "all of it, believed from the first job on"},
+    {"sm.unshrunk", "all of it, trusted from the first job on"},
     {"sm.right_where_advised",
-     "true durations and use of the jobs on which the Advisor has an answer"},
-    {"sm.oracle", "true durations and use of all jobs"},
-    {"oracle_outlasting", "the same, and jobs that end within the profiler's time go there"},
+     "true durations and GPU use for jobs on which the Advisor has an answer"},
+    {"sm.oracle", "true durations and GPU use for all jobs"},
+    {"oracle_outlasting",
+     "the same, and jobs that end within the profiler's time go to the profiler"},
 };
 
 /// Beside lucid+sm of Figure 12 what schedulers reach there that read nothing.
@@ -144,9 +147,9 @@ void add_unadvised(Page& report, const std::vector<Chapter>& chapters) {
                              {"free"},
                              {"qssf"}});
   report.paragraph(
-      "Without reading anything: Lucid to which every profile is known (free), and QSSF, which "
-      "profiles nobody and lets no jobs share GPUs. Where these gain as much as sm, what sm gains "
-      "is the price of Lucid's profiler.");
+      "Schedulers that read nothing: Lucid with every profile known (free), and QSSF, which has no "
+      "profiler and lets no jobs share GPUs. Where these gain as much as sm, sm gains only the "
+      "cost of Lucid's profiler.");
   report.table(std::move(rows), "");
 }
 
@@ -159,11 +162,12 @@ void add_claims(Page& report, const std::vector<Chapter>& chapters) {
     for (const Chapter& chapter : chapters)
       if (chapter.experiment.name == claim.experiment) add_claim(claim, chapter, rows);
   if (rows.size() == 1) return;
-  report.heading(2, "What became of the paper's claims");
+  report.heading(2, "The paper's claims and our results");
   report.paragraph(
-      "Average JCT x is mean JCT of the host / of the arm: 25.7 % shorter is 1.346. Reached: the "
-      "whole 95 % interval is at or above the published figure (of a range its lower end), of an "
-      "error at or below it. The traces, metadata and profiles are not the paper's.");
+      "Average JCT x is the mean JCT of the host / the mean JCT of the arm: 25.7 % shorter is "
+      "1.346. Reached: the whole 95 % interval is at or above the published figure (for a range, "
+      "its lower end), or at or below it for an error. The traces, metadata and profiles are not "
+      "those of the paper.");
   report.table(std::move(rows), "");
 }
 
@@ -190,22 +194,22 @@ void add_bounds_page(Page& report, const std::vector<Chapter>& chapters) {
   report.heading(2, "What bounds the gain");
   report.list(
       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): sentences of several lines
-      {"Nearly all of it in Lucid are profiles that need not be taken. Durations gain little: what "
-       "the Advisor, the user's last jobs or boosted trees predict orders jobs of one virtual "
-       "cluster only weakly (decision 0012), so the rule that protects the host mostly leaves its "
-       "order alone; true durations show what is left.",
-       "Cancelling gains nothing here: hardly a pair that Lucid packs falls below the threshold in "
-       "the fitted interference (the histogram with Figure 12); at twice that interference it does "
-       "(ablations).",
-       "Short jobs gain what long ones lose when nobody is profiled first, so the mean over jobs "
-       "of the ratio falls while the average JCT, which a few long jobs rule, may not. Which way "
-       "that goes turns with the host's own estimates: on Venus it is longer where the host has "
-       "boosted trees (fig12_venus_heavy), shorter where it has the user's last jobs "
-       "(host_estimates).",
-       "Standalone, the policy gains and not the Advisor: schedmate, with advice, with the user's "
-       "last jobs and with other jobs' code do nearly the same (fig13_standalone).",
-       "Each virtual cluster has an Advisor of its own that knows the past of this one alone; one "
-       "for all of them was not tried."});
+      {"In Lucid nearly all of the gain comes from profiles that are skipped. Durations gain "
+       "little: the predictions of the Advisor, the user's last jobs or boosted trees order the "
+       "jobs of one virtual cluster only weakly (decision 0012), so the rule that protects the "
+       "host mostly keeps the host's order. True durations show how much more is possible.",
+       "Cancelling gains nothing here: with the fitted interference hardly any pair that Lucid "
+       "packs falls below the threshold (see the histogram with Figure 12). With twice that "
+       "interference cancelling does gain (ablations).",
+       "Without profiling, short jobs gain what long ones lose. The mean ratio over jobs therefore "
+       "falls, but the average JCT, which a few long jobs dominate, may not. The direction depends "
+       "on the host's own estimates: on Venus the average JCT is longer where the host has boosted "
+       "trees (fig12_venus_heavy) and shorter where it has the user's last jobs (host_estimates).",
+       "Standalone, the gain comes from the policy and not from the Advisor: schedmate alone, with "
+       "advice, with the user's last jobs and with other jobs' code perform nearly the same "
+       "(fig13_standalone).",
+       "Each virtual cluster has its own Advisor, which knows only the past of that virtual "
+       "cluster. A shared Advisor was not tried."});
   report.table(std::move(rows), "");
   add_unadvised(report, chapters);
 }

@@ -86,7 +86,8 @@ void add_jobs(Page& report, const Chapter& chapter, const std::string& trace,
     const FigureLine* jobs = arm.find("jobs");
     if (jobs == nullptr || jobs->row.interval.value >= all) continue;
     if (!listed.insert(arm.first->arm).second) continue;
-    fewer += fmt::format("{}{} {:g} :{}", fewer.empty() ? "; ended in host and arm: " : ", ",
+    fewer += fmt::format("{}{} {:g} :{}",
+                         fewer.empty() ? "; jobs that ended in both host and arm: " : ", ",
                          arm.first->arm, jobs->row.interval.value, jobs->line);
   }
   report.paragraph(fmt::format("{:g} jobs after the warm-up :{}{}.", all, submitted->line, fewer));
@@ -149,8 +150,8 @@ void add_pairs(Page& report, const Chapter& chapter, std::set<std::string>& show
   }
   if (rows.size() == 1) return;
   report.paragraph(
-      fmt::format("How pairs that Lucid lets share GPUs slow each other down in the "
-                  "invented workload {}, in bins of 0.05:",
+      fmt::format("How pairs that Lucid packs slow each other down in the made-up workload {}, in "
+                  "bins of 0.05:",
                   workload));
   report.table(std::move(rows), chapter.target);
 }

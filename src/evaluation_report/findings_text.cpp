@@ -11,8 +11,8 @@ namespace schedmate::evaluation_report {
 namespace {
 
 constexpr std::string_view nothing_here =
-    "This experiment has no controls: nothing in it is evidence for reading code.";
-constexpr std::string_view construction = "Construction, as metadata is made up";
+    "This experiment has no controls, so nothing in it is evidence for reading code.";
+constexpr std::string_view construction = "Construction, because the metadata is made up";
 
 /// "a, b and c".
 std::string listed(std::span<const std::string> names) {
@@ -86,13 +86,12 @@ std::string construction_note(const std::set<std::string_view>& columns) {
   for (const std::string_view figure : {"over_last_k", "over_metadata", "over_all"})
     if (columns.contains(figure)) over.emplace_back(column_of(figure).title);
   if (over.empty()) return fmt::format("{}. {}", construction, nothing_here);
-  return fmt::format("{}; evidence for reading code: {} alone.", construction, listed(over));
+  return fmt::format("{}; the only evidence for reading code: {}.", construction, listed(over));
 }
 
 std::string leaks_note() {
-  return "What the Advisor reads predicts durations by construction (workload_cut): no figure here "
-         "is "
-         "evidence for reading code.";
+  return "What the Advisor reads predicts durations by construction (workload_cut), so no figure "
+         "here is evidence for reading code.";
 }
 
 std::string elastic_note(const study::ExperimentFile& experiment) {
@@ -104,7 +103,7 @@ std::string elastic_note(const study::ExperimentFile& experiment) {
   for (const char* label : {"wrong", "shuffled"})
     if (has("sm") && has(label)) controls.emplace_back(label);
   if (controls.empty()) return fmt::format("{}. {}", construction, nothing_here);
-  return fmt::format("{}; what sm gains over {} is what reading code adds.", construction,
+  return fmt::format("{}; the gain of sm over {} is what reading code adds.", construction,
                      listed(controls));
 }
 
@@ -131,19 +130,22 @@ std::vector<std::string> not_from_reading(const std::vector<Chapter>& chapters) 
   std::vector<std::string> lines;
   if (!gains.empty())
     lines.push_back(
-        fmt::format("Faster than its host but not than the control over all (95 %), so "
-                    "that its gain is not shown to come from reading, is sm in {}.",
+        fmt::format("sm is faster than its host but not faster than the control over all (95 %) in "
+                    "{}; there its gain is not shown to come from reading.",
                     gains.text()));
   if (!outlasting.empty())
     lines.push_back(
-        fmt::format("Nor is its gain where it does not shrink (95 %) from the fewest "
-                    "wrong facts to the most: {}.",
+        fmt::format("The gain of sm is also not shown to come from reading where it does not "
+                    "shrink (95 %) from the fewest wrong facts to the most: {}.",
                     outlasting.text()));
   if (!growing.empty())
     lines.push_back(
-        fmt::format("Still less where it grows (95 %) with the wrong facts: {}.", growing.text()));
+        fmt::format("A gain that grows (95 %) with the number of wrong facts speaks even more "
+                    "against reading: {}.",
+                    growing.text()));
   if (!none.empty())
-    lines.push_back(fmt::format("Faster than neither of them is sm in {}.", none.text()));
+    lines.push_back(
+        fmt::format("sm is faster than neither its host nor the control in {}.", none.text()));
   return lines;
 }
 

@@ -90,8 +90,8 @@ std::string break_even(const std::vector<Swept>& points, const std::string& sett
     return fmt::format("{}: no break-even in average JCT up to {} = {}{}", names, setting,
                        points.back().point, odd);
   return fmt::format(
-      "{} breaks even in average JCT between {} = {} and {}, from where on every 95 % interval "
-      "lies above 1{}",
+      "{} breaks even in average JCT between {} = {} and {}; from there on every 95 % interval is "
+      "above 1{}",
       names, setting, before.back().point, from->point, odd);
 }
 
@@ -130,7 +130,7 @@ void add_recovery(Page& report, const Chapter& chapter, const std::string& trace
           fmt::format("{}{} {:g} min", delays.empty() ? "" : ", ", delay->cause, delay->minutes);
   if (!delays.empty())
     report.paragraph(fmt::format(
-        "Named points are mean restart delays of the Acme study (Table 3 there): {}.", delays));
+        "Named points are mean restart delays from Table 3 of the Acme study: {}.", delays));
   std::vector<std::string> lines;
   for (const auto& [label, points] : arms)
     lines.push_back(break_even(points, swept_name(chapter.experiment)));

@@ -43,13 +43,14 @@ bool is_advised_by_others(std::string_view policy) {
 /// Why there is no promise for an arm above its bound, if so.
 std::string_view why_no_promise(const std::vector<ArmRows>& arms, const ArmRows& arm) {
   const study::FigureRow& row = *arm.first;
-  if (row.policy.contains("shrink=false")) return ", what protects the host being switched off";
+  if (row.policy.contains("shrink=false")) return ", with the protection of the host switched off";
   const std::string_view host = host_policy(arms, row);
   if (host.empty()) return "";
-  if (policy_of(row.policy) == host) return ", the same policy where other things cost";
+  if (policy_of(row.policy) == host) return ", the same policy under other costs";
   if (scheduler_of(row.policy) != scheduler_of(host)) return ", another scheduler";
   const FigureLine* ratio = arm.find("ln_ratio");
-  return ratio != nullptr && ratio->row.interval.value <= 0 ? ", its mean is not above 0" : "";
+  return ratio != nullptr && ratio->row.interval.value <= 0 ? ", although its mean is not above 0"
+                                                            : "";
 }
 
 std::string recipe_of(const study::ExperimentFile& experiment) {
@@ -143,11 +144,11 @@ void SafetyCount::write(Page& report) const {
     const std::string text = count(kind);
     return text.empty() ? "none" : text;
   };
-  report.paragraph(fmt::format(
-      "Safe arms, each counted once (one of a sweep is safe if it is at every point). With the "
-      "Advisor, protected, against their own host: {}; the same with other jobs' code (controls): "
-      "{}; by host, trace and recipe:",
-      count_text(Kind::advised), count_text(Kind::control)));
+  report.paragraph(
+      fmt::format("Safe arms, each counted once (an arm of a sweep is safe if it is safe at every "
+                  "point). With the Advisor and protection, against their own host: {}; the same "
+                  "with other jobs' code (controls): {}; by host, trace and recipe:",
+                  count_text(Kind::advised), count_text(Kind::control)));
   if (!groups_.empty()) {
     std::vector<std::vector<Cell>> rows{
         {{"host"}, {"trace"}, {"recipe"}, {"with the Advisor"}, {"controls"}}};
@@ -160,10 +161,10 @@ void SafetyCount::write(Page& report) const {
     report.table(std::move(rows));
   }
   report.paragraph(fmt::format(
-      "No measure of safety are arms with other advice (last_k, oracles), with the protection "
-      "switched off, against another scheduler, or of the host's own policy where other things "
-      "cost: {}. Elastic jobs: {} with the Advisor, {} with matches that are given (perfect, "
-      "wrong, shuffled).",
+      "These arms do not measure safety: arms with other advice (last_k, oracles), with the "
+      "protection switched off, against another scheduler, or with the host's own policy under "
+      "other costs: {}. Elastic jobs: {} with the Advisor, {} with given matches (perfect, wrong, "
+      "shuffled).",
       count_text(Kind::other), count_text(Kind::elastic), count_text(Kind::elastic_given)));
   const auto lines = exceeding_.lines();
   if (lines.empty()) return;

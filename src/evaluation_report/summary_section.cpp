@@ -23,12 +23,13 @@ class Summary {
   void write(Page& report) && {
     report.heading(2, "In short");
     report.paragraph(
-        "Of each experiment without a sweep the arm with the Advisor against its host. All of it "
-        "is construction, as metadata is made up; over the control that reads other jobs' code "
-        "(over all, below 0: better) stands what can come from reading, and does not where reading "
-        "worse gains no less (above). An ln ratio of -0.15 is a JCT 14 % shorter in the geometric "
-        "mean over jobs. The bound is that of the mean ln ratio (elastic jobs: of the average JCT, "
-        "too); where arms are safe the average JCT may still be longer (below 1).");
+        "The arm with the Advisor against its host, for each experiment without a sweep. All gains "
+        "are construction, because the metadata is made up. The column over all (below 0: better) "
+        "compares with the control that reads other jobs' code: it shows what can come from "
+        "reading, except where reading worse gains no less (see above). An ln ratio of -0.15 means "
+        "that the JCT is 14 % shorter in the geometric mean over jobs. The bound refers to the "
+        "mean ln ratio (for elastic jobs also to the average JCT). Where an arm is safe, the "
+        "average JCT may still be longer (below 1).");
     write(report, rigid_);
     write(report, elastic_);
     safety_.write(report);
@@ -72,7 +73,7 @@ class Summary {
     };
     Rows& rows = is_elastic(chapter.experiment) ? elastic_ : rigid_;
     rows.push_back(
-        {{place_of(chapter, *arm.first) + (chapter.by_earlier_code ? " (an earlier state)" : "")},
+        {{place_of(chapter, *arm.first) + (chapter.by_earlier_code ? " (an earlier version)" : "")},
          {fmt::format("{} against {}", arm.first->arm, arm.first->host)},
          cell("ln_ratio"),
          {verdict == SafetyVerdict::exceeds ? "EXCEEDS" : "safe"},

@@ -60,7 +60,7 @@ class FileLedger : public TokenLedger {
     if (file >= 0) ::close(file);
     if (written) return {};
     return fail(ErrorCode::unavailable,
-                path + ": the tokens used cannot be written down; check the state directory");
+                path + ": cannot record the tokens used; check the state directory");
   }
 
  private:

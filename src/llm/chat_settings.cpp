@@ -23,40 +23,40 @@ struct SettingRow {
 
 constexpr std::array setting_rows = {
     SettingRow{{"kind", "", "openai", "openai, record, replay or none"}, &ChatSettings::kind},
-    SettingRow{{"url", "", "", "of the server, up to and with /v1"}, &ChatSettings::url},
-    SettingRow{{"model", "", "", "as the server names it"}, &ChatSettings::model},
+    SettingRow{{"url", "", "", "base URL of the server, including /v1"}, &ChatSettings::url},
+    SettingRow{{"model", "", "", "name of the model on the server"}, &ChatSettings::model},
     SettingRow{{"token_file", "", "", "file whose first line is the bearer token"},
                &ChatSettings::token_file},
-    SettingRow{{"token_env", "", "", "name of the variable that holds the bearer token"},
+    SettingRow{{"token_env", "", "", "environment variable that holds the bearer token"},
                &ChatSettings::token_env},
-    SettingRow{{"proxy", "", "", "http://host:port; never used for this machine"},
+    SettingRow{{"proxy", "", "", "proxy, as http://host:port; never used for this machine"},
                &ChatSettings::proxy},
     SettingRow{{"ca_file", "", "", "certificates to trust instead of the system's"},
                &ChatSettings::ca_file},
     SettingRow{{"recording", "", "", "file of exchanges for kind record and replay"},
                &ChatSettings::recording},
     SettingRow{{"max_tokens_key", "", "max_tokens",
-                "name of the output limit; some gateways want "
-                "max_completion_tokens"},
+                "request key of the output limit; some gateways want max_completion_tokens"},
                &ChatSettings::max_tokens_key},
     SettingRow{
         {"send_schema", "", "true", "send response_format; false: send the schema as text only"},
         &ChatSettings::send_schema},
-    SettingRow{{"context_tokens", "tokens", "8192", "prompt and answer together have to fit"},
+    SettingRow{{"context_tokens", "tokens", "8192", "limit for prompt and answer together"},
                &ChatSettings::context_tokens},
-    SettingRow{{"deadline_s", "s", "60", "of one request, retries included"},
+    SettingRow{{"deadline_s", "s", "60", "time limit of one request, retries included"},
                &ChatSettings::deadline},
-    SettingRow{{"attempts", "", "3", "tries per request"}, &ChatSettings::attempts},
-    SettingRow{{"at_once", "", "4", "requests in flight"}, &ChatSettings::at_once},
-    SettingRow{{"tokens_per_day", "tokens", "2000000", "for all users together"},
+    SettingRow{{"attempts", "", "3", "most tries per request"}, &ChatSettings::attempts},
+    SettingRow{{"at_once", "", "4", "most requests in flight at once"}, &ChatSettings::at_once},
+    SettingRow{{"tokens_per_day", "tokens", "2000000", "limit for all users together"},
                &ChatSettings::tokens_per_day},
     SettingRow{{"tokens_per_user", "tokens", "500000", "a day"}, &ChatSettings::tokens_per_user},
     SettingRow{{"breaker_failures", "", "5", "failures in a row that open the circuit; 0 = never"},
                &ChatSettings::breaker_failures},
-    SettingRow{{"breaker_rest_s", "s", "60", "how long nothing is sent then"},
+    SettingRow{{"breaker_rest_s", "s", "60", "how long the circuit stays open"},
                &ChatSettings::breaker_rest},
-    SettingRow{{"reply_bytes", "bytes", "1048576", "a longer answer is an error"},
-               &ChatSettings::reply_bytes},
+    SettingRow{
+        {"reply_bytes", "bytes", "1048576", "limit for one answer; a longer one is an error"},
+        &ChatSettings::reply_bytes},
 };
 
 constexpr auto shown_rows = [] {
@@ -83,7 +83,7 @@ Result<void> set(ChatSettings& settings, const SettingRow& row, const std::strin
     return {};
   }
   const auto number = parse_number<std::int64_t>(value);
-  if (!number || *number < 0 || *number > most) return wrong("a whole number from 0 on");
+  if (!number || *number < 0 || *number > most) return wrong("a whole number of at least 0");
   if (const auto* whole = std::get_if<Whole>(&row.member)) settings.*(*whole) = *number;
   if (const auto* span = std::get_if<Span>(&row.member)) {
     if (*number == 0) return wrong("a time above 0");

@@ -32,7 +32,7 @@ Result<std::string> token_of(const ChatSettings& settings, const ChatServices& s
   }
   if (!token.empty()) return token;
   return fail(ErrorCode::invalid,
-              fmt::format("{}: {} holds no token", table_of(settings),
+              fmt::format("{}: {} contains no token", table_of(settings),
                           settings.token_file.empty() ? "the variable " + settings.token_env
                                                       : settings.token_file));
 }
@@ -48,9 +48,9 @@ Result<HttpTarget> target_of(const ChatSettings& settings, const ChatServices& s
   auto token = token_of(settings, services);
   if (!token) return tl::unexpected(token.error());
   if (!token->empty() && !url->secure && !url->is_local()) {
-    return fail(
-        ErrorCode::invalid,
-        fmt::format("{}: a token goes to another machine over https:// only", table_of(settings)));
+    return fail(ErrorCode::invalid,
+                fmt::format("{}: a token is sent to another machine only over https://",
+                            table_of(settings)));
   }
   HttpTarget target{
       .url = *std::move(url), .token = *std::move(token), .proxy = {}, .ca_file = settings.ca_file};
@@ -98,7 +98,7 @@ Result<Chat> open_openai(const ChatSettings& settings, const ChatServices& servi
 Result<void> need_recording(const ChatSettings& settings) {
   if (!settings.recording.empty()) return {};
   return fail(ErrorCode::invalid,
-              fmt::format("llm.{}.recording: kind {} needs the file of the exchanges",
+              fmt::format("llm.{}.recording: kind {} needs a file of recorded exchanges",
                           settings.name, settings.kind));
 }
 

@@ -129,7 +129,7 @@ Result<Embedder> make_openai_embedder(const EmbedderOptions& options) {
   auto target = target_of(options.server, options.services);
   if (!target) return tl::unexpected(target.error());
   if (!options.services.clock.now || !options.services.clock.sleep) {
-    return fail(ErrorCode::invalid, "embedder openai: it needs a clock for its deadline");
+    return fail(ErrorCode::invalid, "embedder openai: needs a clock for its deadline");
   }
   return Embedder{.name = "openai/" + options.server.model,
                   .threshold = options.threshold.value_or(0.90),

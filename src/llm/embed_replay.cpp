@@ -43,7 +43,7 @@ Result<Recording> read_recording(const std::string& path) {
 Result<Embedder> make_replay_embedder(const EmbedderOptions& options) {
   const auto& path = options.server.recording;
   if (path.empty()) {
-    return fail(ErrorCode::invalid, "embedder replay: it needs a recording, a file of JSON lines");
+    return fail(ErrorCode::invalid, "embedder replay: needs a recording, a file of JSON lines");
   }
   auto read = read_recording(path);
   if (!read) return tl::unexpected(read.error());
@@ -53,8 +53,8 @@ Result<Embedder> make_replay_embedder(const EmbedderOptions& options) {
     for (const auto& text : texts) {
       const auto found = recording->find(text);
       if (found == recording->end()) {
-        return fail(ErrorCode::not_found,
-                    fmt::format("{} has no vector of '{}'; record it first", path, quotable(text)));
+        return fail(ErrorCode::not_found, fmt::format("{} has no vector for '{}'; record it first",
+                                                      path, quotable(text)));
       }
       vectors.push_back(found->second);
     }

@@ -24,14 +24,15 @@ tl::unexpected<Error> explain(httplib::Error error, const std::string& place) {
   switch (error) {
     case httplib::Error::SSLServerVerification:
     case httplib::Error::SSLLoadingCerts:
-      return fail(ErrorCode::refused,
-                  fmt::format("{}: its certificate cannot be verified; name the authority that "
-                              "signed it as ca_file",
-                              place));
+      return fail(
+          ErrorCode::refused,
+          fmt::format(
+              "{}: cannot verify its certificate; set ca_file to the authority that signed it",
+              place));
     case httplib::Error::Read:
     case httplib::Error::Write:
       return fail(ErrorCode::unavailable,
-                  fmt::format("{}: the connection broke before the whole answer was there", place));
+                  fmt::format("{}: the connection broke before the answer was complete", place));
     default:
       return fail(ErrorCode::unavailable,
                   fmt::format("{}: no connection ({}); is the server running?", place,
@@ -88,12 +89,12 @@ Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
     };
     const httplib::Result result = client.send(request);
     if (watchdog.expired()) {
-      return fail(ErrorCode::timeout,
-                  fmt::format("{}: no whole answer within {} ms", place, limits.deadline.count()));
+      return fail(ErrorCode::timeout, fmt::format("{}: no complete answer within {} ms", place,
+                                                  limits.deadline.count()));
     }
     if (too_large) {
       return fail(ErrorCode::bad_reply,
-                  fmt::format("{}: an answer of more than {} bytes", place, limits.reply_bytes));
+                  fmt::format("{}: the answer exceeds {} bytes", place, limits.reply_bytes));
     }
     if (!result) return explain(result.error(), place);
     reply.status = result->status;

@@ -99,8 +99,8 @@ tl::unexpected<Failure> explain_status(const HttpReply& reply) {
   }
   if (reply.status >= 300 && reply.status < 400) {
     return final_failure(ErrorCode::refused,
-                         fmt::format("the server sends us elsewhere ({}): not followed; give the "
-                                     "url that it names",
+                         fmt::format("the server redirects to another address ({}), which is not "
+                                     "followed; set url to that address",
                                      reply.status));
   }
   if (reply.status >= 400) return explain_client_error(reply.status, complaint);
@@ -154,7 +154,7 @@ Reply read_chat_reply(const HttpReply& reply) {
   if (reply.status != 200) return explain_status(reply);
   if (reply.content_type.find("json") == std::string::npos) {
     return final_failure(ErrorCode::bad_reply,
-                         fmt::format("the answer is '{}' and not JSON; check the url",
+                         fmt::format("the answer is '{}', not JSON; check the url",
                                      quotable(reply.content_type, 60)));
   }
   const Json json = Json::parse(reply.body, nullptr, false);

@@ -26,7 +26,7 @@ std::string error_reply(const Error& error) {
 Result<ChatReply> parse_answer(const std::string& answer) {
   if (answer.starts_with(good)) return read_reply(std::string_view(answer).substr(1));
   if (!answer.starts_with(bad) || answer.size() < 2)
-    return fail(ErrorCode::bad_reply, "the model's process gave no sensible answer");
+    return fail(ErrorCode::bad_reply, "the model's process gave an invalid answer");
   return fail(static_cast<ErrorCode>(answer[1] - '0'), answer.substr(2));
 }
 

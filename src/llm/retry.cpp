@@ -36,7 +36,7 @@ class Retries {
     const milliseconds patience = request.patience > milliseconds(0) ? request.patience : deadline_;
     const auto end = clock_.now() + patience;
     Random random(mix(seed_ ^ std::hash<std::string>{}(request.system)));
-    Error last{ErrorCode::timeout, "no time for a single try"};
+    Error last{ErrorCode::timeout, "no time left for a single try"};
     for (std::int64_t attempt = 0; attempt < attempts_; ++attempt) {
       ChatRequest now = request;
       now.patience = std::chrono::duration_cast<milliseconds>(end - clock_.now());

@@ -30,7 +30,7 @@ Result<Url> parse_url(std::string_view text) {
     return bad_url(text, "it starts neither with http:// nor with https://");
   }
   if (rest.find_first_of("?#@ \t\r\n") != std::string_view::npos) {
-    return bad_url(text, "user, query, fragment or blank in it");
+    return bad_url(text, "it contains a user, query, fragment or space");
   }
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   std::string_view base = rest.substr(slash);
@@ -41,12 +41,13 @@ Result<Url> parse_url(std::string_view text) {
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
     const auto port = parse_number<int>(host.substr(colon + 1));
-    if (!port || *port < 1 || *port > 65535) return bad_url(text, "the port is no number of ports");
+    if (!port || *port < 1 || *port > 65535)
+      return bad_url(text, "the port is not a valid port number");
     url.port = *port;
     host = host.substr(0, colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return bad_url(text, "no host in it");
+  if (host.empty()) return bad_url(text, "it has no host");
   url.host = host;
   return url;
 }

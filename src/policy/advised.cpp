@@ -142,10 +142,9 @@ Result<void> check_measured(const Scheduler& scheduler, std::string_view estimat
   if (stage && stage->bypass == ProfilerStage::Bypass::none &&
       stage->max_gpus >= ProfilerStage{}.max_gpus)
     return {};
-  return fail(
-      ErrorCode::unsupported,
-      "gbdt:profiled reads what Lucid's profiler measures of every job up to 8 GPUs: give it "
-      "to lucid with that profiler and bypass=none, or take gbdt");
+  return fail(ErrorCode::unsupported,
+              "gbdt:profiled reads what Lucid's profiler measures for every job up to 8 GPUs: use "
+              "it in lucid with that profiler and bypass=none, or use gbdt");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Result<Estimator> make_oracle(const EstimatorSpec& spec) {
   if (!spec.argument.empty() && !with_gpu_use)
     return fail(
         ErrorCode::unsupported,
-        fmt::format("\"{}\" behind an oracle's name: only use can stand there", spec.argument));
+        fmt::format("\"{}\" after an oracle's name: only use is allowed there", spec.argument));
   return [truth = *spec.input.truth, with_gpu_use](const EnteringJob& at) {
     const FractionalSeconds duration = truth.run_time(at.job);
     Prediction prediction{.run_time = duration,
@@ -83,17 +83,17 @@ Result<Estimator> make_typical(const EstimatorSpec& spec) {
 
 Result<Estimator> advisor_of(const EstimatorSpec& spec, bool paper) {
   if (!spec.input.advisor) {
-    return fail(ErrorCode::invalid,
-                "the advisor needs to know what the jobs are: it works on a workload "
-                "(--set workload=light or heavy), which a trace with tables of its own has "
-                "not; there advice=last_k is to be had");
+    return fail(
+        ErrorCode::invalid,
+        "the advisor needs to know what the jobs are: give it a workload (--set workload=light or "
+        "heavy); a trace with its own tables has none, so use advice=last_k there");
   }
   AdvisorChoice choice{paper};
   if (!spec.argument.empty()) {
     choice.top = parse_number<std::size_t>(spec.argument);
     if (choice.top.value_or(0) == 0) {
       return fail(ErrorCode::unsupported,
-                  fmt::format("{}:{}: a count of similar jobs, 1 or more, is needed",
+                  fmt::format("{}:{}: must be a count of similar jobs, 1 or more",
                               paper ? "advisor_paper" : "advisor", spec.argument));
     }
   }
@@ -131,7 +131,7 @@ Result<std::size_t> count_of(const EstimatorSpec& spec, std::string_view name) {
   const auto k = spec.argument.empty() ? 3 : parse_number<std::size_t>(spec.argument).value_or(0);
   if (k > 0) return k;
   return fail(ErrorCode::unsupported,
-              fmt::format("estimate={}:{}: a count of 1 or more is needed", name, spec.argument));
+              fmt::format("estimate={}:{}: must be a count of 1 or more", name, spec.argument));
 }
 
 /// The latest `count` values.
@@ -228,10 +228,9 @@ class OracleRetrieval {
 Result<Estimator> make_oracle_retrieval(const EstimatorSpec& spec) {
   const auto templates = spec.input.truth->templates();
   if (templates.empty())
-    return fail(
-        ErrorCode::invalid,
-        "oracle_retrieval needs to know which jobs are alike: it works on a workload (--set "
-        "workload=light or heavy)");
+    return fail(ErrorCode::invalid,
+                "oracle_retrieval needs to know which jobs are similar: give it a workload (--set "
+                "workload=light or heavy)");
   return count_of(spec, "oracle_retrieval").map([&](std::size_t count) {
     return Estimator(OracleRetrieval(templates, count));
   });
@@ -254,7 +253,7 @@ Result<Estimator> make_limit(const EstimatorSpec& spec) {
       spec.argument.empty() ? 3.0 : parse_number<double>(spec.argument).value_or(0);
   if (!(factor >= 1) || factor > 1000) {
     return fail(ErrorCode::unsupported,
-                fmt::format("estimate=limit:{}: a mean over-estimate from 1 to 1000 is needed",
+                fmt::format("estimate=limit:{}: must be a mean over-estimate from 1 to 1000",
                             spec.argument));
   }
   return [factor, seed = spec.input.seed, truth = *spec.input.truth](const EnteringJob& at) {
@@ -294,7 +293,7 @@ Result<Estimator> make_gbdt(const EstimatorSpec& spec) {
   if (!profiled && !spec.argument.empty()) {
     return fail(
         ErrorCode::unsupported,
-        fmt::format("estimate=gbdt:{}: \"gbdt\" or \"gbdt:profiled\" is needed", spec.argument));
+        fmt::format("estimate=gbdt:{}: must be \"gbdt\" or \"gbdt:profiled\"", spec.argument));
   }
   return make_last_k({"", spec.input}).map([&](const Estimator& last_k) {
     return gbdt_on(last_k, profiled);
@@ -336,8 +335,8 @@ tl::unexpected<Error> no_truth(std::string_view name) {
   for (const EstimatorRow& row : rows)
     if (!row.reads_truth) others.push_back(row.name);
   return fail(ErrorCode::unsupported,
-              fmt::format("estimate={}: it reads what only a replay knows of its jobs; on a live "
-                          "cluster work: {}",
+              fmt::format("estimate={}: reads what only a replay knows about its jobs; on a live "
+                          "cluster use one of: {}",
                           name, fmt::join(others, ", ")));
 }
 

@@ -161,7 +161,8 @@ Result<Gbdt> Gbdt::printed(void* booster, std::size_t width, float mean) {
   for (const char* const text : std::span(texts, count)) {
     trees.roots_.push_back(static_cast<std::uint32_t>(trees.nodes_.size()));
     if (!add_tree(text, width, trees.nodes_))
-      return fail(ErrorCode::unavailable, "XGBoost prints its trees in another way than 1.6 does");
+      return fail(ErrorCode::unavailable,
+                  "XGBoost does not print its trees in the format of version 1.6");
   }
   return trees;
 }

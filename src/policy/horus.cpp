@@ -216,10 +216,11 @@ Result<HorusOptions> parse_horus(PolicyOptions& settings) {
   }
   if (*tries < 1 || *tries > 1'000'000 || *tasks < 1 || *tasks > Cluster::max_sharing ||
       *tick < 1 || *tick > 86'400 || !(*memory >= 0) || !(*peak >= 1 && *peak <= 100)) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("policy/horus: needed are tries=1 to 1000000, tasks=1 to {}, tick_s=1 "
-                            "to 86400, memory_mib of 0 (the cluster's) or more and peak=1 to 100",
-                            Cluster::max_sharing));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("policy/horus: allowed values are tries=1 to 1000000, tasks=1 to {}, tick_s=1 "
+                    "to 86400, memory_mib of 0 (the cluster's) or more and peak=1 to 100",
+                    Cluster::max_sharing));
   }
   return HorusOptions{static_cast<int>(*tries), static_cast<int>(*tasks), *memory, *peak,
                       Seconds(*tick)};

@@ -207,7 +207,8 @@ Result<std::vector<std::string>> named_lenders(const ClusterSpec& cluster,
       return fail(ErrorCode::not_found, unknown_name("VC in lenders=", name, names));
     }
     if (std::ranges::find(lenders, name) != lenders.end()) {
-      return fail(ErrorCode::unsupported, fmt::format("lenders={}: a VC lends one node", wanted));
+      return fail(ErrorCode::unsupported,
+                  fmt::format("lenders={}: a VC can lend only one node", wanted));
     }
     lenders.emplace_back(name);
   }
@@ -245,10 +246,10 @@ Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
   const std::string bypass = settings.take_text("bypass", "none");
   if (bypass != "none" && bypass != "outlasting" && bypass != "all") {
     return fail(ErrorCode::unsupported,
-                fmt::format("bypass={}: none, outlasting or all is needed", bypass));
+                fmt::format("bypass={}: must be none, outlasting or all", bypass));
   }
   if (*time < 1 || *nodes < 1 || *nodes > 1000) {
-    return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: at least 1 is needed");
+    return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: must be at least 1");
   }
   const int count = static_cast<int>(*nodes);
   const std::string named = settings.take_text("lenders", "");
@@ -276,7 +277,7 @@ Result<LucidOptions> parse_lucid(PolicyOptions& settings) {
   const std::string packing = settings.take_text("packing", "auto");
   if (packing != "auto" && packing != "on" && packing != "off") {
     return fail(ErrorCode::unsupported,
-                fmt::format("packing={}: auto, on or off is needed", packing));
+                fmt::format("packing={}: must be auto, on or off", packing));
   }
   if (packing != "auto") options.packing = packing == "on" ? Packing::on : Packing::off;
   const auto limit = settings.take_integer("score_limit", lucid::score_limit);

@@ -31,7 +31,7 @@ Result<CancelOptions> take_cancel_options(PolicyOptions& settings) {
   const std::string rule = settings.take_text("cancel", "off");
   if (rule != "off" && rule != "slowdown" && rule != "gain") {
     return fail(ErrorCode::unsupported,
-                fmt::format("cancel={}: off, slowdown or gain is needed", rule));
+                fmt::format("cancel={}: must be off, slowdown or gain", rule));
   }
   if (rule == "slowdown") options.rule = CancelRule::slowdown;
   if (rule == "gain") options.rule = CancelRule::gain;
@@ -42,10 +42,9 @@ Result<CancelOptions> take_cancel_options(PolicyOptions& settings) {
   const auto both = settings.take_flag("check_both", false);
   if (!both) return tl::unexpected(both.error());
   if (!(*threshold >= 0 && *threshold <= 1) || *after < 1) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("threshold={}, cancel_after_s={}: a threshold from 0 to 1 and at least "
-                            "one second are needed",
-                            *threshold, *after));
+    return fail(ErrorCode::unsupported, fmt::format("threshold={}, cancel_after_s={}: threshold "
+                                                    "must be 0 to 1 and cancel_after_s at least 1",
+                                                    *threshold, *after));
   }
   options.threshold = *threshold;
   options.after = Seconds(*after);

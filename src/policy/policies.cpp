@@ -51,7 +51,7 @@ Result<Scheduler> make_scheduler(const PolicyRow& row, const PolicyInput& input,
   const std::string advise = options.take_text("advise", "duration");
   if (advise != "duration" && advise != "order")
     return fail(ErrorCode::unsupported,
-                fmt::format("advise={}: duration or order is needed", advise));
+                fmt::format("advise={}: must be duration or order", advise));
   scheduler->advice_orders = advise == "order";
   const auto handler = options.take_flag("handler", false);
   if (!handler) return tl::unexpected(handler.error());

@@ -198,7 +198,7 @@ class Bounded {
     const auto value = options_.take_integer(key, fallback);
     if (value && *value >= range.least && *value <= range.most) return *value;
     if (error_) return fallback;
-    error_ = value ? Error{ErrorCode::unsupported, fmt::format("{}={}: {} to {} is needed", key,
+    error_ = value ? Error{ErrorCode::unsupported, fmt::format("{}={}: must be {} to {}", key,
                                                                *value, range.least, range.most)}
                    : value.error();
     return fallback;

@@ -206,7 +206,7 @@ Result<std::vector<std::int64_t>> parse_thresholds(const std::string& text) {
     if (!value || *value <= (thresholds.empty() ? 0 : thresholds.back())) {
       return fail(
           ErrorCode::unsupported,
-          fmt::format("thresholds={}: rising whole GPU-seconds joined by + are needed", text));
+          fmt::format("thresholds={}: must be increasing whole GPU-seconds joined by +", text));
     }
     thresholds.push_back(*value);
   }
@@ -220,7 +220,7 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   if (!thresholds) return tl::unexpected(thresholds.error());
   const auto interval = settings.take_integer("interval_s", 60);
   if (!interval) return tl::unexpected(interval.error());
-  if (*interval < 1) return fail(ErrorCode::unsupported, "interval_s: at least 1 is needed");
+  if (*interval < 1) return fail(ErrorCode::unsupported, "interval_s: must be at least 1");
   const auto promote = settings.take_number("promote", 0);
   if (!promote) return tl::unexpected(promote.error());
   const auto aware = settings.take_flag("duration_aware", false);
@@ -231,7 +231,7 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   constexpr double most_defer = 1000;
   if (!(*defer >= 0 && *defer <= most_defer))
     return fail(ErrorCode::unsupported,
-                fmt::format("defer={}: 0 to {} is needed", *defer, most_defer));
+                fmt::format("defer={}: must be 0 to {}", *defer, most_defer));
   scheduler.decide =
       Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware, *defer});
   if (*aware) scheduler.estimator = "typical";

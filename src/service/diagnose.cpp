@@ -17,7 +17,7 @@ namespace schedmate::service {
 namespace {
 
 void warn_of_history(const Error& error, std::vector<std::string>& warnings) {
-  warnings.push_back("the history was not asked: " + error.message);
+  warnings.push_back("the history was not queried: " + error.message);
 }
 
 std::optional<HistoryAccess> known_history(const Session& session,

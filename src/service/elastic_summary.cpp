@@ -200,7 +200,7 @@ std::string elastic_page(const ElasticSummary& summary) {
   page.heading(2, "JCT by application, h");
   add_table(page, summary, summary.applications,
             [](const ElasticRow& row) { return hours_of(row.application_jct); });
-  page.heading(2, "JCT of the jobs, h: so many percent are done within");
+  page.heading(2, "JCT of the jobs, h: time within which this percentage is done");
   std::vector<std::string> percents;
   for (int i = 1; i <= 10; ++i) percents.push_back(fmt::format("{} %", 10 * i));
   add_table(page, summary, percents, [](const ElasticRow& row) { return hours_of(row.deciles); });

@@ -29,9 +29,9 @@ std::string_view why_not_shown(CsvStanding standing) {
     case CsvStanding::never_run:
       return "Not run yet";
     case CsvStanding::other_csv:
-      return "Its CSV is not the one that its manifest describes (changed by hand?)";
+      return "Its CSV does not match its manifest (changed by hand?)";
     case CsvStanding::other_inputs:
-      return "Its inputs changed since it was run";
+      return "Its inputs have changed since it was run";
   }
   return "";
 }
@@ -49,7 +49,7 @@ Result<std::vector<ExperimentFile>> read_all(const EvaluateRequest& request) {
       const bool runs = experiments.size() < request.files.size();
       return fail(ErrorCode::unsupported,
                   runs ? fmt::format("{} and {} would write the same CSV", same->path, path)
-                       : fmt::format("--cite {}: {} has that CSV already; leave one of them out",
+                       : fmt::format("--cite {}: {} already has that CSV; leave one of them out",
                                      path, same->path));
     }
     experiments.push_back(std::move(*experiment));
@@ -67,17 +67,17 @@ Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experim
   if (!state) return tl::unexpected(state.error());
   Chapter chapter{experiment, {}, {}, {}};
   if (const std::string_view fault = why_not_shown(state->standing); !fault.empty()) {
-    chapter.origin = fmt::format("{}: no figures here until {} has made them.", fault,
+    chapter.origin = fmt::format("{}: no figures until {} has made them.", fault,
                                  study::command_of(session, experiment, out));
     return chapter;
   }
   chapter.by_earlier_code = state->standing == CsvStanding::earlier_code;
   if (chapter.by_earlier_code)
     chapter.origin =
-        fmt::format("Made by an earlier state of the program (code {:.12}).", state->code);
+        fmt::format("Made by an earlier version of the program (code {:.12}).", state->code);
   else if (state->code != origin.code)
     chapter.origin = fmt::format(
-        "Made by code {:.12}; the present code gives the same in its first two perturbations.",
+        "Made by code {:.12}; the current code gives the same in the first two perturbations.",
         state->code);
   auto rows = evaluation_report::read_rows_of(places.csv);
   if (!rows) return tl::unexpected(rows.error());
@@ -155,7 +155,7 @@ Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& reque
                             const std::function<void(const ExperimentDone&)>& ran) {
   if (!request.report.empty() && fs::path(request.report).extension() != ".md")
     return fail(ErrorCode::unsupported,
-                fmt::format("--book {}: a name that ends in .md is needed", request.report));
+                fmt::format("--book {}: the name must end in .md", request.report));
   auto experiments = read_all(request);
   if (!experiments) return tl::unexpected(experiments.error());
   if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());

@@ -46,9 +46,9 @@ Result<ResampleSource> read_source(const Session& session, const GenerateRequest
   } else if (source.trace.cluster) {
     source.cluster = std::move(*source.trace.cluster);
   } else {
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} says nothing about its cluster: give it with --cluster FILE",
-                            request.from));
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{} does not describe its cluster: give it with --cluster FILE", request.from));
   }
   return source;
 }
@@ -57,14 +57,14 @@ Result<void> check_numbers(const GenerateRequest& request) {
   constexpr std::int64_t most_jobs = 100'000'000;
   if (request.jobs < 1 || request.jobs > most_jobs) {
     return fail(ErrorCode::unsupported,
-                fmt::format("--jobs {}: 1 to {} are possible", request.jobs, most_jobs));
+                fmt::format("--jobs {}: must be 1 to {}", request.jobs, most_jobs));
   }
   if (request.gpus < 1) {
-    return fail(ErrorCode::unsupported, fmt::format("--gpus {}: at least 1", request.gpus));
+    return fail(ErrorCode::unsupported, fmt::format("--gpus {}: must be at least 1", request.gpus));
   }
   if (!(request.load > 0) || !std::isfinite(request.load)) {
     return fail(ErrorCode::unsupported,
-                fmt::format("--load {}: a number above 0 is needed, such as 0.9", request.load));
+                fmt::format("--load {}: must be a number above 0, such as 0.9", request.load));
   }
   return {};
 }
@@ -141,7 +141,7 @@ Result<std::size_t> generate_elastic(const GenerateRequest& request) {
   const bool more = !request.from.empty() || !request.like.empty() || request.jobs != 0;
   if (more || request.out.empty())
     return fail(ErrorCode::unsupported,
-                "--elastic FILE goes with --out DIR alone: the file says everything else");
+                "--elastic FILE takes only --out DIR: the file says everything else");
   const auto text = read_file(request.elastic);
   if (!text) return tl::unexpected(text.error());
   const auto parameters = parse_synthetic_parameters(*text, request.elastic);

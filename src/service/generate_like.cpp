@@ -19,7 +19,7 @@ constexpr std::size_t buffered_rows = 4096;
 /// The other numbers are checked where the command line is read: here 0 is "not given".
 Result<void> check_possible(const GenerateRequest& request) {
   if (!std::isnan(request.days) && !(request.days > 0 && request.days <= 100'000))
-    return fail(ErrorCode::unsupported, "--days: a number above 0 and up to 100000 is needed");
+    return fail(ErrorCode::unsupported, "--days: must be a number above 0 and at most 100000");
   return {};
 }
 

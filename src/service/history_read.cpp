@@ -16,10 +16,11 @@ namespace {
 Result<HistoryAccess> open_for_operator(const Session& session, std::string_view action) {
   auto history = open_history(session);
   if (!history || history->role == Role::cluster_operator) return history;
-  return fail(ErrorCode::refused,
-              fmt::format("history {}: {} belongs to another user; only its owner sees the jobs of "
-                          "everybody",
-                          action, session.state_dir()));
+  return fail(
+      ErrorCode::refused,
+      fmt::format(
+          "history {}: {} belongs to another user; only its owner sees the jobs of all users",
+          action, session.state_dir()));
 }
 
 }  // namespace

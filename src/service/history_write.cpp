@@ -22,7 +22,7 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
   const auto state = read_state(request.state);
   if (!state) return tl::unexpected(state.error());
   if (!request.duration_s || *request.duration_s < 0)
-    return fail(ErrorCode::unsupported, "history: --state needs --duration-s from 0 on");
+    return fail(ErrorCode::unsupported, "history: --state needs --duration-s of at least 0");
   Outcome outcome;
   outcome.state = *state;
   outcome.duration = Seconds(*request.duration_s);
@@ -111,7 +111,7 @@ Result<JobRecord> finish_job(const Session& session, const FinishRequest& reques
   auto record = store.get(request.id);
   if (!record) return tl::unexpected(record.error());
   if (!*record)
-    return fail(ErrorCode::conflict, request.id + " was forgotten by somebody in this moment");
+    return fail(ErrorCode::conflict, request.id + " was deleted by someone else just now");
   return **std::move(record);
 }
 

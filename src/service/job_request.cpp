@@ -40,7 +40,7 @@ Result<JobSource> job_source(const JobRequest& request) {
        {std::pair{"--gpus", request.gpus}, {"--nodes", request.nodes}}) {
     if (value >= 1 && value <= most) continue;
     return fail(ErrorCode::unsupported,
-                fmt::format("{} {}: a number from 1 to {} is needed", flag, value, most));
+                fmt::format("{} {}: must be a number from 1 to {}", flag, value, most));
   }
   std::error_code error;
   std::string root;

@@ -122,7 +122,7 @@ class RememberingReader final : public ShapeReader {
     if (made)
       store_ = std::move(made->store);
     else
-      tally_.note(fmt::format("model: its answers are not remembered: {}", made.error().message));
+      tally_.note(fmt::format("model: its answers cannot be cached: {}", made.error().message));
     return store_.get();
   }
 
@@ -141,7 +141,7 @@ class RememberingReader final : public ShapeReader {
         store_->cache({std::string(space), key_of(shape), "", meaning_text(meaning, models_.names)},
                       largest_cache);
     if (!done)
-      tally_.note(fmt::format("model: its answer is not remembered: {}", done.error().message));
+      tally_.note(fmt::format("model: its answer cannot be cached: {}", done.error().message));
   }
 
   const Session& session_;

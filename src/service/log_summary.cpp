@@ -71,10 +71,9 @@ Result<LogOfJob> find_log(const Session& session, const std::string& subject) {
   auto found = log_of_job(*history->store, subject);
   if (!found) return tl::unexpected(found.error());
   if (*found) return **std::move(found);
-  return fail(ErrorCode::not_found,
-              fmt::format("{}: no such file, and no job of the history with a log "
-                          "(history finish ID --log FILE names it)",
-                          printable(subject)));
+  return fail(ErrorCode::not_found, fmt::format("{}: no such file, and no job with a log in the "
+                                                "history (history finish ID --log FILE adds one)",
+                                                printable(subject)));
 }
 
 }  // namespace schedmate::service

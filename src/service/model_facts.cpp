@@ -53,7 +53,8 @@ void merge(AgentOutcome&& outcome, Facts& facts) {
   for (auto& [name, fact] : outcome.facts) {
     Fact& held = facts.facts[name];
     if (held.known())
-      facts.rejected.push_back({name, std::move(held), "doubtful; a model proves another"});
+      facts.rejected.push_back(
+          {name, std::move(held), "doubtful; a model has evidence for another"});
     held = std::move(fact);
   }
   for (auto& [name, fact] : outcome.extra) facts.extra.try_emplace(name, std::move(fact));
@@ -111,8 +112,9 @@ Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sour
   if (filled)
     facts = *std::move(filled);
   else
-    facts.degraded.push_back(fmt::format("no answer of the model {}, facts are without it: {}",
-                                         models.names, filled.error().message));
+    facts.degraded.push_back(
+        fmt::format("no answer from the model {}; the facts are without it: {}", models.names,
+                    filled.error().message));
   const ChatMeter::Sums sums = models.meter->sums();
   facts.model.calls = sums.calls;
   facts.model.tokens = std::max(facts.model.tokens, sums.prompt_tokens + sums.completion_tokens);

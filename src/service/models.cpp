@@ -31,9 +31,8 @@ Result<ChatSettings> settings_of(const Settings& settings, std::string_view spec
   }
   if (std::ranges::find(names, name) != names.end()) return read_chat_settings(name, table);
   const std::vector<std::string_view> all(names.begin(), names.end());
-  return fail(ErrorCode::not_found,
-              fmt::format("--llm: {}; [llm.{}] of the settings file says where it is",
-                          unknown_name("model", name, all), name));
+  return fail(ErrorCode::not_found, fmt::format("--llm: {}; add [llm.{}] to the settings file",
+                                                unknown_name("model", name, all), name));
 }
 
 AgentSettings agent_settings(const Settings& settings) {

@@ -59,8 +59,8 @@ Result<Pseudonyms> Pseudonyms::open(const Session& session) {
   names.key_ = trim(*text);
   if (names.key_.size() != key_digits || !std::ranges::all_of(names.key_, is_hex)) {
     return fail(ErrorCode::invalid,
-                fmt::format("{} holds no key of 64 hexadecimal digits; remove it, and a new one is "
-                            "made (users then get new pseudonyms)",
+                fmt::format("{} does not contain a key of 64 hexadecimal digits; remove it to get "
+                            "a new one (users then get new pseudonyms)",
                             path));
   }
   return names;

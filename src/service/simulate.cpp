@@ -24,8 +24,8 @@ Result<ClusterSpec> cluster_for(const SimulateRequest& request, Trace& trace) {
   if (!request.cluster.empty()) return read_cluster(request.cluster);
   if (trace.cluster) return std::move(*trace.cluster);
   return fail(ErrorCode::unsupported,
-              fmt::format("{} says nothing about its cluster: give one with --cluster FILE (TOML; "
-                          "docs/formats/cluster.md), or put vc_config.csv beside the trace",
+              fmt::format("{} does not describe its cluster: give one with --cluster FILE (TOML; "
+                          "docs/formats/cluster.md), or put vc_config.csv next to the trace",
                           request.trace));
 }
 

@@ -21,7 +21,7 @@ Result<void> check_request(const SimulateRequest& request,
                            std::span<const study::PolicySpec> policies) {
   if (!request.explain.empty())
     return fail(ErrorCode::unsupported,
-                fmt::format("--explain {}: not for elastic jobs", request.explain));
+                fmt::format("--explain {}: does not work for elastic jobs", request.explain));
   for (const study::PolicySpec& spec : policies) {
     if (!spec.estimator.empty())
       return fail(ErrorCode::unsupported,

@@ -50,8 +50,7 @@ Result<WhatifPolicies> parse_all(const WhatifRequest& request) {
   policies.others = std::move(*others);
   if (std::ranges::find(policies.others, replay_label, &PolicySpec::label) !=
       policies.others.end()) {
-    return fail(ErrorCode::unsupported,
-                "--policy: the label 'replay' stands for what was; choose another");
+    return fail(ErrorCode::unsupported, "--policy: the label 'replay' is reserved; choose another");
   }
   return policies;
 }
@@ -67,8 +66,8 @@ Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
 std::string with_unit_hint(const std::string& message, const AccountingDump& dump) {
   if (resource_of(dump) == Resource::gpus || !message.contains("gpus_per_node")) return message;
   return message +
-         " (no job of the dump has GPUs, so CPUs take their place: for nodes of 128 write "
-         "gpus_per_node = 64 and gpu_type = \"2 CPUs\", which is what then counts as one)";
+         " (no job of the dump has GPUs, so CPUs are counted instead: for nodes of 128 CPUs write "
+         "gpus_per_node = 64 and gpu_type = \"2 CPUs\", so that 2 CPUs count as one)";
 }
 
 Result<InferredCluster> seen_cluster(const WhatifRequest& request, const AccountingDump& dump) {

@@ -19,8 +19,8 @@ Result<std::string> data_file(std::string_view name) {
     if (fs::exists(path, error)) return path.string();
   }
   return fail(ErrorCode::unavailable,
-              fmt::format("the bundled file {} is neither in {} nor in {}: install SchedMate whole "
-                          "(make install), or run it from its build folder",
+              fmt::format("the bundled file {} is neither in {} nor in {}: install SchedMate "
+                          "completely (make install), or run it from its build folder",
                           name, places[0].lexically_normal().string(),
                           places[1].lexically_normal().string()));
 }

@@ -27,73 +27,78 @@ constexpr std::array rows{
                "run time that a preemption adds to a job of up to 8 GPUs"},
     SettingRow{"overhead_large_s", SettingKind::seconds, "60", "",
                "run time that a preemption adds to a larger job"},
-    SettingRow{"seed", SettingKind::whole, "1", "", "of everything drawn by lot"},
+    SettingRow{"seed", SettingKind::whole, "1", "", "seed of all random draws"},
     SettingRow{"threads", SettingKind::count, "1", "1024",
-               "virtual clusters replayed at the same time; the results are the same"},
+               "virtual clusters replayed in parallel; the results stay the same"},
     SettingRow{"strict", SettingKind::flag, "false", "",
-               "a bad row of a trace is an error instead of a counted skip"},
+               "treat a bad row of a trace as an error instead of skipping and counting it"},
     SettingRow{"workload", SettingKind::text, "light", "",
-               "what jobs of a trace that does not say compute: light, heavy or a recipe's path "
-               "(docs/formats/recipe.md)"},
+               "what the jobs compute where the trace does not say: light, heavy or a recipe's "
+               "path (docs/formats/recipe.md)"},
     SettingRow{"workload_cut", SettingKind::choice, "gap", "gap|leaky_duration",
-               "where one template of resubmissions ends: an hour without any, or another duration "
-               "(which leaks)"},
+               "what ends a template of resubmissions: an hour without any, or a different "
+               "duration (which leaks)"},
     SettingRow{"workload_shuffle", SettingKind::choice, "none", "none|metadata|all",
-               "control: what the Advisor sees is exchanged among jobs with as many GPUs; facts "
+               "control: exchange what the Advisor sees among jobs of the same GPU count; facts "
                "alone, or with directory and command"},
     SettingRow{"workload_errors_pct", SettingKind::whole, "100", "",
-               "facts that are missed or misread, in percent of the measured rates"},
+               "rate of missed or misread facts, in percent of the measured rates"},
     SettingRow{"workload_noise_pct", SettingKind::whole, "0", "100",
-               "facts that are exchanged for others beside"},
+               "percentage of further facts that are replaced by wrong ones"},
     SettingRow{"workload_packed_gpus", SettingKind::whole, "0", "100000",
-               "most GPUs of a job that may share them; 0: as the recipe says, mostly 8"},
+               "most GPUs of a job that may share its GPUs; 0: as the recipe says, usually 8"},
     SettingRow{"interference_pct", SettingKind::whole, "100", "",
-               "what jobs that share GPUs lose, in percent of the model's"},
+               "speed that jobs lose when they share GPUs, in percent of the model's loss"},
     SettingRow{"cost.advice_s", SettingKind::seconds, "0", "",
-               "from a submission until there is advice; no job waits for it"},
+               "time from a submission until its advice is ready; no job waits for it"},
     SettingRow{"cost.tracked_pct", SettingKind::whole, "100", "100",
-               "jobs whose log shows how fast they are"},
+               "percentage of jobs whose log shows their speed"},
     SettingRow{"cost.warm_up", SettingKind::flag, "false", "",
-               "a profile that is taken before the utilisation is steady shows too little"},
+               "a profile taken before the utilisation is steady shows too little"},
     SettingRow{"cost.early_end_pct", SettingKind::whole, "0", "100",
-               "jobs that end early, at a moment drawn uniformly"},
+               "percentage of jobs that end early, at a uniformly random time"},
     SettingRow{"cost.failure_gpu_hours", SettingKind::whole, "0", "",
-               "mean GPU hours between two failures that interrupt a job; 0: none"},
-    SettingRow{"cost.framework_pct", SettingKind::whole, "0", "100",
-               "of these failures the framework's, which the job's owner has to fix"},
+               "mean GPU hours between two failures that interrupt a job; 0: no failures"},
+    SettingRow{
+        "cost.framework_pct", SettingKind::whole, "0", "100",
+        "percentage of these failures caused by the framework; the job's owner has to fix them"},
     SettingRow{"cost.script_pct", SettingKind::whole, "0", "100",
-               "of these failures the user script's, likewise; the rest is the infrastructure's"},
+               "percentage of these failures caused by the user's script, likewise; the rest are "
+               "infrastructure"},
     SettingRow{"cost.checkpoint_s", SettingKind::seconds, "1800", "",
-               "of progress between two checkpoints; what is behind the last is lost"},
+               "progress between two checkpoints; a failure loses what came after the last one"},
     SettingRow{"cost.detection_s", SettingKind::seconds, "600", "",
-               "a failed job holds its GPUs until it is seen"},
+               "time until a failure is detected; the job holds its GPUs until then"},
     SettingRow{"cost.manual_restart_s", SettingKind::seconds, "3600", "",
-               "from there until its owner has started it again"},
+               "time from detection until the owner has restarted the job"},
     SettingRow{"cost.handled_restart_s", SettingKind::seconds, "60", "",
-               "from there until the Failure Handler has"},
+               "time from detection until the Failure Handler has restarted the job"},
     SettingRow{"cost.handler_missed_pct", SettingKind::whole, "0", "100",
-               "infrastructure failures that the handler takes for the user's"},
-    SettingRow{"cost.handler_false_pct", SettingKind::whole, "0", "100",
-               "FAILED jobs and failures of scripts that the handler restarts without effect"},
+               "percentage of infrastructure failures that the handler mistakes for the user's"},
+    SettingRow{
+        "cost.handler_false_pct", SettingKind::whole, "0", "100",
+        "percentage of FAILED jobs and script failures that the handler restarts without effect"},
     SettingRow{"cost.bad_node_pct", SettingKind::whole, "0", "100",
-               "infrastructure failures whose node fails the job again at once when it is not left "
-               "out"},
+               "percentage of infrastructure failures whose node fails the job again at once "
+               "unless it is excluded"},
     SettingRow{"elastic.interval_s", SettingKind::count, "60", "86400",
-               "between two decisions of an elastic policy"},
+               "time between two decisions of an elastic policy"},
     SettingRow{"elastic.perturbations", SettingKind::count, "20", "1000",
-               "ways to break ties, over which elastic figures are averaged"},
-    SettingRow{"elastic.profile_s", SettingKind::seconds, "0", "",
-               "for which an elastic job is measured on one GPU of each type before it trains"},
+               "number of ways to break ties over which elastic figures are averaged"},
+    SettingRow{
+        "elastic.profile_s", SettingKind::seconds, "0", "",
+        "time for which an elastic job is measured on one GPU of each type before it trains"},
     SettingRow{"elastic.fit", SettingKind::choice, "released", "released|best",
-               "search for throughput models: as Sia's simulator, which ends early, or to the "
-               "least loss"},
+               "how to fit throughput models: as Sia's simulator does, which stops early, or to "
+               "the lowest loss"},
     SettingRow{"elastic.placement", SettingKind::choice, "none", "none|packed|smart",
-               "whether elastic jobs lie on machines and restart when they change them: not at "
-               "all; packed again in each round; kept where they are"},
+               "whether elastic jobs are placed on nodes and restart when they move: not at all; "
+               "repacked in each round; kept where they are"},
     SettingRow{"elastic.tables", SettingKind::folder, "", "",
-               "step times of elastic jobs, where --tables is not given"},
-    SettingRow{"elastic.hours", SettingKind::whole, "0", "1000000",
-               "elastic jobs submitted later than so long after the first are left out; 0: none"},
+               "step times of elastic jobs if --tables is not given"},
+    SettingRow{
+        "elastic.hours", SettingKind::whole, "0", "1000000",
+        "leave out elastic jobs submitted more than this many hours after the first; 0: keep all"},
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
@@ -103,50 +108,52 @@ constexpr std::array rows{
                "history of jobs, as sqlite:PATH or redis:HOST:PORT; empty: history.sqlite in "
                "state_dir"},
     SettingRow{"llm.use", SettingKind::text, "none", "",
-               "language models for what rules leave open: none, or NAMEs with commas between"},
+               "language models for what rules leave open: none, or comma-separated NAMEs"},
     SettingRow{"agent.samples", SettingKind::count, "1", "32",
                "answers requested from each model; the majority counts"},
     SettingRow{"agent.tool_calls", SettingKind::count, "12", "12",
-               "looks at the tree for one answer"},
+               "most looks at the tree for one answer"},
     SettingRow{"agent.tokens", SettingKind::whole, "40000", "",
-               "prompts and replies of one answer together"},
-    SettingRow{"agent.answer_tokens", SettingKind::count, "1000", "100000", "most in one reply"},
+               "token limit for the prompts and replies of one answer together"},
+    SettingRow{"agent.answer_tokens", SettingKind::count, "1000", "100000",
+               "token limit for one reply"},
     SettingRow{"agent.doubtful_below_pct", SettingKind::whole, "0", "",
-               "facts less sure than this are asked for too; 0: only what is unknown"},
+               "also ask for facts with a confidence below this; 0: only for unknown facts"},
     SettingRow{"agent.deadline_s", SettingKind::seconds, "120", "",
-               "for all answers of one job; then the facts stay as they are"},
-    SettingRow{"diagnose.doubtful_below_pct", SettingKind::whole, "30", "",
-               "a rule that is less sure leaves the cause to the model, where there is one"},
+               "time limit for all answers of one job; after that the facts stay as they are"},
+    SettingRow{
+        "diagnose.doubtful_below_pct", SettingKind::whole, "30", "",
+        "if a rule's confidence is below this, the model decides the cause, if there is one"},
     SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
-               "advise: how a duration is made of past jobs"},
+               "advise: how to estimate a duration from past jobs"},
     SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
-               "advise: vector and fields, or plain cosine from 0.90 on as in the paper"},
+               "advise: vector and fields, or plain cosine of at least 0.90 as in the paper"},
     SettingRow{"embedder.kind", SettingKind::choice, "lexical", "lexical|openai|replay",
-               "what makes vectors of job texts"},
+               "embedder of job texts"},
     SettingRow{"embedder.url", SettingKind::text, "", "", "openai: base address of the server"},
     SettingRow{"embedder.model", SettingKind::text, "", "", "openai: model; empty: bge-m3"},
     SettingRow{"embedder.token_file", SettingKind::text, "", "",
                "openai: file with the bearer token in its first line"},
     SettingRow{"embedder.token_env", SettingKind::text, "", "",
-               "openai: or the variable that holds it"},
+               "openai: or the environment variable that holds it"},
     SettingRow{"embedder.deadline_s", SettingKind::seconds, "60", "",
-               "openai: of one call, retries included"},
+               "openai: time limit of one call, retries included"},
     SettingRow{"embedder.recording", SettingKind::text, "", "",
                "replay: JSON lines of {\"text\": ..., \"vector\": [...]}"},
     SettingRow{"caps.restarts_per_job", SettingKind::whole, "3", "",
-               "diagnose: restarts recommended for one job; then do_not_restart"},
+               "diagnose: most restarts recommended for one job; after that do_not_restart"},
     SettingRow{"caps.restarts_per_user_hour", SettingKind::whole, "5", "",
-               "diagnose: for all jobs of a user within an hour; then notify"},
+               "diagnose: most restarts for all jobs of a user within an hour; after that notify"},
     SettingRow{"caps.nodes_per_hour", SettingKind::whole, "2", "",
-               "diagnose: different nodes given up within an hour; then notify"},
+               "diagnose: most nodes given up within an hour; after that notify"},
     SettingRow{"caps.same_cause_same_step", SettingKind::count, "2", "1000",
-               "diagnose: the same cause at the same step so often ends the restarts"},
+               "diagnose: no more restarts after the same cause at the same step this many times"},
     SettingRow{"nvml.library", SettingKind::text, "libnvidia-ml.so.1", "",
-               "diagnose --nvml: NVIDIA's management library, as dlopen finds it"},
+               "diagnose --nvml: NVIDIA's management library, by the name that dlopen finds"},
     SettingRow{"nvml.deadline_s", SettingKind::seconds, "20", "",
-               "diagnose --nvml: a driver that hangs is given up then"},
+               "diagnose --nvml: time after which to give up on a driver that hangs"},
     defect("defects.survivor_keeps_rate", &Defects::survivor_keeps_rate,
-           "of a pair that shares GPUs the younger stays slowed when the older ends"),
+           "when the older job of a pair that shares GPUs ends, the younger stays slowed"),
     defect("defects.double_counted_queue", &Defects::double_counted_queue,
            "lucid: the wait for the profiler counts twice"),
     defect("defects.util_unit_slip", &Defects::util_unit_slip,
@@ -181,15 +188,15 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
     }
     case SettingKind::flag:
       if (value == "true" || value == "false") return {};
-      return wrong("true or false is needed");
+      return wrong("must be true or false");
     case SettingKind::seconds:
     case SettingKind::count:
     case SettingKind::whole: {
       const auto number = parse_number<std::int64_t>(value);
       const bool is_count = row.kind == SettingKind::count;
       if (!number || *number < (is_count ? 1 : 0)) {
-        return wrong(is_count ? "a whole number from 1 on is needed"
-                              : "a whole number from 0 on is needed");
+        return wrong(is_count ? "must be a whole number of at least 1"
+                              : "must be a whole number of at least 0");
       }
       if (!row.choices.empty() && *number > parse_number<std::int64_t>(row.choices).value_or(0))
         return wrong(fmt::format("at most {}", row.choices));
@@ -218,7 +225,7 @@ std::optional<ModelKey> model_key(std::string_view full) {
 /// `none`, a comma and a colon mean something to --llm.
 Result<void> check_model(const ModelKey& each, std::string_view value) {
   if (each.name.empty() || each.name == "none" || each.name.find_first_of(",:") < each.name.size())
-    return fail(ErrorCode::unsupported, fmt::format("'{}' cannot name a model", each.name));
+    return fail(ErrorCode::unsupported, fmt::format("'{}' is not a valid model name", each.name));
   return read_chat_settings(each.name, {{each.key, std::string(value)}}).map([](const auto&) {});
 }
 

@@ -39,7 +39,7 @@ bool is_plain(std::string_view text) {
 
 Result<std::string> name(std::string_view what, const std::string& text) {
   if (text.size() > StoreLimits::name_bytes) {
-    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; at most {} are kept",
+    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; the limit is {}",
                                                 what, text.size(), StoreLimits::name_bytes));
   }
   return clean_name(text);
@@ -47,7 +47,7 @@ Result<std::string> name(std::string_view what, const std::string& text) {
 
 Result<std::string> document(std::string_view what, const std::string& text) {
   if (text.size() > StoreLimits::document_bytes) {
-    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; at most {} are kept",
+    return fail(ErrorCode::invalid, fmt::format("the {} of a job has {} bytes; the limit is {}",
                                                 what, text.size(), StoreLimits::document_bytes));
   }
   return clean_text(text, replacement.size() * StoreLimits::document_bytes);
@@ -135,7 +135,7 @@ Result<Outcome> admit(const Outcome& outcome) {
 }
 
 Result<JobRecord> admit(const JobRecord& record) {
-  if (record.id.empty()) return fail(ErrorCode::invalid, "a job without an id cannot be kept");
+  if (record.id.empty()) return fail(ErrorCode::invalid, "a job without an id cannot be stored");
   JobRecord kept = record;
   kept.text_id = 0;
   const auto names = {std::pair("id", &kept.id),
@@ -177,7 +177,7 @@ Result<void> check(const CacheEntry& entry) {
   }
   if (entry.value.size() > StoreLimits::cache_value_bytes) {
     return fail(ErrorCode::invalid,
-                fmt::format("a cached value has {} bytes; at most {} are kept", entry.value.size(),
+                fmt::format("a cached value has {} bytes; the limit is {}", entry.value.size(),
                             StoreLimits::cache_value_bytes));
   }
   return {};

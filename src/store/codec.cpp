@@ -20,7 +20,7 @@ auto parsed(std::string_view text, Read read) -> Result<decltype(read(json()))> 
     return read(json::parse(text));
   } catch (const json::exception& error) {
     return fail(ErrorCode::invalid,
-                fmt::format("the store is damaged: a record is no valid JSON ({})", error.what()));
+                fmt::format("the store is damaged: a record is not valid JSON ({})", error.what()));
   }
 }
 

@@ -125,8 +125,8 @@ class DenseRows final : public Rows {
       return {};
     }
     return fail(ErrorCode::bad_reply,
-                fmt::format("embedder {}: a vector of {} {}numbers, where the index has {}: name "
-                            "the new model differently, so that it gets an index of its own",
+                fmt::format("embedder {}: a vector of {} {}numbers, but the index has {}: give the "
+                            "new model another name, so that it gets its own index",
                             name_, vector.size(), finite ? "" : "partly infinite ", dimensions()));
   }
 

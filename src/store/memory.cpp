@@ -254,7 +254,7 @@ class MemoryStore final : public Store {
 Result<std::unique_ptr<Store>> open_memory(const std::string& where, const StoreOptions&) {
   if (!where.empty()) {
     return fail(ErrorCode::invalid,
-                fmt::format("store memory:{}: it has no place; write 'memory'", where));
+                fmt::format("store memory:{}: takes no path; write 'memory'", where));
   }
   return std::make_unique<MemoryStore>();
 }

@@ -53,7 +53,8 @@ class RedisStore final : public Store {
       if (written && *written) return {};
       if (!written && (i > 0 || !connection_->is_lost())) return tl::unexpected(written.error());
     }
-    return fail(ErrorCode::unavailable, "store redis: others write the same jobs; try again");
+    return fail(ErrorCode::unavailable,
+                "store redis: other processes are writing the same jobs; try again");
   }
 
   Result<void> finish(const std::string& id, const Outcome& outcome) override {
@@ -309,8 +310,8 @@ Result<std::string> prepare(RedisConnection& connection, const std::string& wher
   const auto schema = parse_number<int>((*replies)[2].text);
   if (schema == newest_redis_schema) return (*replies)[3].text;
   return fail(ErrorCode::invalid,
-              fmt::format("store redis:{}: schema '{}', this program knows {}: left as it is; use "
-                          "the newer program",
+              fmt::format("store redis:{}: has schema '{}', but this program knows {}; left "
+                          "unchanged: use the newer program",
                           where, clean_text((*replies)[2].text, 20), newest_redis_schema));
 }
 

@@ -30,21 +30,21 @@ ErrorCode code_of(int code) {
 std::string_view remedy(int code) {
   switch (code & 0xFF) {
     case SQLITE_CORRUPT:
-      return "the file is damaged and was left as it is: restore a backup, or move it away";
+      return "the file is damaged and was left unchanged: restore a backup, or move it away";
     case SQLITE_NOTADB:
-      return "the file is no SQLite database and was left as it is: name another path";
+      return "the file is not an SQLite database and was left unchanged: give another path";
     case SQLITE_FULL:
     case SQLITE_IOERR:
-      return "nothing of this change was kept: make room on the disk and try again";
+      return "this change was not saved: free disk space and try again";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "another process writes for too long: try again";
+      return "another process kept the store locked for too long: try again";
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return "the folder and the file must be writable";
     default:
-      return "this should not happen; `schedmate doctor` looks at the store";
+      return "this should not happen; run `schedmate doctor` to check the store";
   }
 }
 

@@ -72,15 +72,16 @@ Result<int> version_of(Database& database, const std::string& path) {
   }
   if (auto error = database.take_error(); !error) return tl::unexpected(error.error());
   if (application != our_application_id && (tables > 0 || version > 0)) {
-    return fail(ErrorCode::invalid,
-                fmt::format("store {}: an SQLite database of another program, left as it is: name "
-                            "another path",
-                            path));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format(
+            "store {}: an SQLite database of another program, left unchanged: give another path",
+            path));
   }
   if (version > newest_schema()) {
     return fail(ErrorCode::invalid,
                 fmt::format("store {}: written by a newer version (schema {}, this program knows "
-                            "{}), left as it is: use the newer program",
+                            "{}), left unchanged: use the newer program",
                             path, version, newest_schema()));
   }
   return static_cast<int>(version);

@@ -68,7 +68,7 @@ TEST_CASE("files that are no store are refused and left as they are") {
   const Scratch folder;
   const auto text = folder.path("notes.txt");
   REQUIRE(write_file(text, std::string(5000, 'n')));
-  check_refused(text, ErrorCode::invalid, "no SQLite database");
+  check_refused(text, ErrorCode::invalid, "not an SQLite database");
   const auto foreign = folder.path("foreign.db");
   {
     raw(foreign)->run("CREATE TABLE theirs (x)");

@@ -36,7 +36,7 @@ Result<void> check_shares(const Settings& settings) {
   if (by_jobs <= 100) return {};
   return fail(ErrorCode::unsupported,
               fmt::format("cost.framework_pct and cost.script_pct are shares of the same failures, "
-                          "but {} % together; lower one of them",
+                          "but add up to {} %; lower one of them",
                           by_jobs));
 }
 
@@ -51,8 +51,8 @@ Result<void> check_attempts(const Settings& settings, const Trace& trace) {
   if (attempts(*worst) <= most_attempts) return {};
   return fail(
       ErrorCode::unsupported,
-      fmt::format("{}={}: job {} on {} GPUs would need about {:.1g} attempts to come from "
-                  "checkpoint to checkpoint; raise it, or lower cost.checkpoint_s ({} s)",
+      fmt::format("{}={}: job {} on {} GPUs would need about {:.1g} attempts to get from one "
+                  "checkpoint to the next; raise it, or lower cost.checkpoint_s ({} s)",
                   failure_rate, gpu_hours, worst->id, worst->gpus, attempts(*worst), checkpoint_s));
 }
 

@@ -226,8 +226,8 @@ Result<bool> is_elastic_experiment(const ExperimentFile& experiment) {
   if (static_cast<std::size_t>(count) == experiment.traces.size() && !experiment.estimates)
     return true;
   return fail(ErrorCode::invalid,
-              fmt::format("{}: all traces of an experiment are elastic (sia:FILE) or none is, and "
-                          "elastic ones have no estimates",
+              fmt::format("{}: either all traces of an experiment are elastic (sia:FILE) or none "
+                          "is, and elastic ones have no estimates",
                           experiment.path));
 }
 

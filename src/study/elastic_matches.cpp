@@ -46,11 +46,12 @@ Result<Recipe> recipe_of(const ElasticWorkload& workload) {
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const ApplicationTraits& traits = workload.applications[i].traits;
     if (!traits.model)
-      return fail(ErrorCode::unsupported,
-                  fmt::format("application {}: match=advisor needs to know what its code is like: "
-                              "[[application.model]] in applications.toml (docs/formats/"
-                              "elastic.md), or another match",
-                              traits.name));
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format(
+              "application {}: match=advisor needs to know its code: add [[application.model]] to "
+              "applications.toml (docs/formats/elastic.md), or use another match",
+              traits.name));
     recipe.models.push_back(recipe_model(*traits.model, batches[i]));
   }
   return recipe;

@@ -47,7 +47,7 @@ Result<std::string> tables_folder(const ElasticPlaces& places) {
   auto bundled = data_file("elastic/" + places.tables);
   if (bundled && fs::is_directory(*bundled, error)) return bundled;
   return fail(ErrorCode::invalid,
-              fmt::format("--tables {}: no such folder (bundled is syn)", places.tables));
+              fmt::format("--tables {}: no such folder (bundled: syn)", places.tables));
 }
 
 /// The tables' own applications.toml, else what is known of Sia's.

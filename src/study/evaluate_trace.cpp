@@ -99,7 +99,8 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   } else {
     return fail(
         ErrorCode::unsupported,
-        fmt::format("{} says nothing about its cluster: give the trace cluster = \"FILE\"", *spec));
+        fmt::format("{} does not describe its cluster: set cluster = \"FILE\" for the trace",
+                    *spec));
   }
   return loaded;
 }

@@ -39,15 +39,16 @@ void read_trace_row(TableReader& table, ExperimentFile& out) {
   constexpr double shortest_days = 0.01;
   table.maybe_number("days", trace.days, {shortest_days, from_one.high});
   table.maybe_whole("seed", trace.seed, from_zero);
-  if (!trace.like.empty() && !trace.spec.empty()) table.refuse("trace and like: give one");
+  if (!trace.like.empty() && !trace.spec.empty())
+    table.refuse("trace and like exclude each other: give only one");
   const bool bundled = trace.name == "venus" || trace.name == "philly";
   if (trace.like.empty() && trace.spec.empty() && !bundled)
     table.refuse(
-        fmt::format("{}: bundled are venus and philly; else give trace = "
-                    "\"FORMAT:PATH\" or like = \"CLUSTER\"",
+        fmt::format("{}: only venus and philly are bundled; otherwise give trace = \"FORMAT:PATH\" "
+                    "or like = \"CLUSTER\"",
                     trace.name));
   if (std::ranges::find(out.traces, trace.name, &ExperimentTrace::name) != out.traces.end())
-    table.refuse(fmt::format("a trace {} came before", trace.name));
+    table.refuse(fmt::format("the trace {} is listed twice", trace.name));
   out.traces.push_back(std::move(trace));
 }
 
@@ -71,10 +72,11 @@ void read_arm(TableReader& table, ExperimentFile& out) {
     return std::ranges::find(out.arms, label, &ExperimentArm::label) != out.arms.end();
   };
   if (!arm.host.empty() && !came_before(arm.host))
-    table.refuse(fmt::format("host {}: no such arm before", arm.host));
+    table.refuse(fmt::format("host {}: no such arm before this one", arm.host));
   for (ExperimentArm& each : standard ? standard_arms(arm) : std::vector{arm}) {
     check_policy_text(table, each, out);
-    if (came_before(each.label)) table.refuse(fmt::format("an arm {} came before", each.label));
+    if (came_before(each.label))
+      table.refuse(fmt::format("the arm {} is listed twice", each.label));
     out.arms.push_back(std::move(each));
   }
 }
@@ -83,7 +85,7 @@ void read_sweep(TableReader& table, ExperimentFile& out) {
   table.maybe_text("setting", out.sweep);
   out.points.clear();
   table.maybe_plain("values", out.points);
-  if (out.points.empty()) table.refuse("values: a list is needed");
+  if (out.points.empty()) table.refuse("values: must be a list");
   for (const std::string& point : out.points) {
     if (out.sweep.empty()) return;
     Settings scratch;

@@ -44,7 +44,7 @@ Result<void> check_number(const PolicySpec& spec, std::string_view key, std::str
   if (key == "lenders") return {};  // names of VCs, which may look like numbers
   const auto number = parse_number<double>(value);
   if (!number || std::abs(*number) <= largest_number) return {};
-  return fail(ErrorCode::unsupported, fmt::format("--policy {}: {}={}: a number up to {} is needed",
+  return fail(ErrorCode::unsupported, fmt::format("--policy {}: {}={}: must be a number up to {}",
                                                   spec.text, key, value, largest_number));
 }
 
@@ -88,8 +88,8 @@ Result<PolicySpec> parse_policy(std::string_view text, std::span<const std::stri
   if (auto ok = check_name(spec.name, names); !ok) return tl::unexpected(ok.error());
   if (!is_file_name(spec.label)) {
     return fail(ErrorCode::unsupported,
-                fmt::format("--policy {}: the label '{}' names files, so it may hold letters, "
-                            "digits, '.', '_', '-' and '+' only and not begin with '.'",
+                fmt::format("--policy {}: the label '{}' names files, so it may contain only "
+                            "letters, digits, '.', '_', '-' and '+' and must not start with '.'",
                             text, spec.label));
   }
   if (colon == std::string_view::npos) return spec;
@@ -111,7 +111,7 @@ Result<std::vector<PolicySpec>> parse_policies(std::span<const std::string> text
     if (same != specs.end()) {
       return fail(ErrorCode::unsupported,
                   fmt::format("--policy {} and --policy {} would write the same files: give one of "
-                              "them a label of its own, as in {}@{}-2",
+                              "them another label, such as {}@{}-2",
                               same->text, text, text.substr(0, text.rfind('@')), spec->label));
     }
     specs.push_back(std::move(*spec));

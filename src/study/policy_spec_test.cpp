@@ -31,7 +31,7 @@ TEST_CASE("numbers that overflow or are none are refused, names that look like o
     CAPTURE(text);
     const auto spec = parse_policy(text);
     REQUIRE_FALSE(spec);
-    CHECK(spec.error().message.ends_with(": a number up to 1000000000000 is needed"));
+    CHECK(spec.error().message.ends_with(": must be a number up to 1000000000000"));
   }
   CHECK(parse_policy("tiresias:thresholds=18000+36000,interval_s=86400"));
   CHECK(parse_policy("lucid:lenders=6214e9"));

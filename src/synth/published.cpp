@@ -52,8 +52,8 @@ void read_cdf(TableReader& reader, std::string_view key, Cdf& cdf, Bounds bounds
     if (row.size() != 2) return;
     const CdfPoint last = cdf.empty() ? CdfPoint{-1, 0} : cdf.back();
     if (row[0] <= last.x || row[1] < last.percent || row[1] > 100) {
-      reader.refuse(key, fmt::format("{} must rise: [{}, {}] after [{}, {}]", key, row[0], row[1],
-                                     last.x, last.percent));
+      reader.refuse(key, fmt::format("{} must increase: [{}, {}] after [{}, {}]", key, row[0],
+                                     row[1], last.x, last.percent));
     }
     cdf.push_back({row[0], row[1]});
   }
@@ -72,7 +72,7 @@ void read_type(TableReader& reader, WorkType& type) {
   std::array<double, 5> quantiles{1, 1, 1, 1, 1};
   read_numbers(reader, "gpus", quantiles);
   if (!std::ranges::is_sorted(quantiles) || quantiles[0] < gpus.low || quantiles[4] > gpus.high)
-    reader.refuse("gpus", "gpus must rise from at least 1 to at most 1e6");
+    reader.refuse("gpus", "gpus must increase, from at least 1 to at most 1e6");
   type.gpus.assign(quantiles.begin(), quantiles.end());
   read_cdf(reader, "duration_cdf", type.duration_cdf, run_s);
 }

@@ -35,7 +35,7 @@ Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
   const std::int64_t nodes = gpus / cluster.gpus_per_node;
   if (nodes < 1 || nodes > 1'000'000) {
     return fail(ErrorCode::unsupported,
-                fmt::format("--gpus {}: 1 to 1000000 nodes of {} GPUs are possible", gpus,
+                fmt::format("--gpus {}: must be 1 to 1000000 nodes of {} GPUs", gpus,
                             cluster.gpus_per_node));
   }
   const auto room = static_cast<double>(nodes * cluster.gpus_per_node);
@@ -47,10 +47,9 @@ Result<Size> plan(const ClusterFigures& cluster, const Joint& joint,
   const double jobs =
       options.jobs > 0 ? static_cast<double>(options.jobs) : std::round(span * jobs_per_day);
   if (!(jobs >= 1 && jobs <= most_jobs)) {
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("{} jobs would be drawn: 1 to {} are possible; fix --jobs, --days or --gpus",
-                    jobs, most_jobs));
+    return fail(ErrorCode::unsupported, fmt::format("{} jobs would be drawn, but only 1 to {} are "
+                                                    "possible; change --jobs, --days or --gpus",
+                                                    jobs, most_jobs));
   }
   const double days = options.jobs > 0 && options.days <= 0 ? jobs / jobs_per_day : span;
   return Size{static_cast<int>(nodes), static_cast<std::int64_t>(jobs),

@@ -58,11 +58,10 @@ Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string
   if (!text) return tl::unexpected(text.error());
   if (const std::uint64_t line = late_json(std::string_view(*text).substr(0, start_bytes));
       line > 0) {
-    return fail(
-        ErrorCode::invalid,
-        fmt::format("{}:1: the JSON begins only in line {}; leave out what stands before it "
-                    "(a message of sacct's? keep them out with 2>/dev/null)",
-                    name, line));
+    return fail(ErrorCode::invalid,
+                fmt::format("{}:1: the JSON starts at line {}; remove the text before it (a "
+                            "message from sacct? redirect it with 2>/dev/null)",
+                            name, line));
   }
   return parse_accounting_text(*text, name, options);
 }

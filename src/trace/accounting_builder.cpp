@@ -54,22 +54,22 @@ Fault check_times(const AccountingRow& row) {
                                     {RowField::eligible, row.eligible_s},
                                     {RowField::start, row.start_s},
                                     {RowField::end, row.end_s}}) {
-    if (!is_time(time)) return RowFault{field, "is no time after 1970 and before 2223"};
+    if (!is_time(time)) return RowFault{field, "is not a time between 1970 and 2223"};
   }
   if (!row.submit_s) return RowFault{RowField::submit, "is not known; every job has one"};
   if (row.start_s && *row.start_s < *row.submit_s) {
-    return RowFault{RowField::start,
-                    "lies before Submit (local time when the clocks went back? make the dump with "
-                    "TZ=UTC)"};
+    return RowFault{
+        RowField::start,
+        "is before Submit (local time when the clocks went back? make the dump with TZ=UTC)"};
   }
   if (!row.start_s || !row.end_s) return std::nullopt;
   if (*row.end_s < *row.start_s) {
-    return RowFault{RowField::end,
-                    "lies before Start (local time when the clocks went back? make the dump with "
-                    "TZ=UTC)"};
+    return RowFault{
+        RowField::end,
+        "is before Start (local time when the clocks went back? make the dump with TZ=UTC)"};
   }
   if (*row.end_s - *row.start_s > longest_run_s)
-    return RowFault{RowField::end, "lies more than ten years after Start"};
+    return RowFault{RowField::end, "is more than ten years after Start"};
   return std::nullopt;
 }
 
@@ -83,11 +83,10 @@ Fault check_row(const AccountingRow& row) {
   }
   if (!is_slurm_state(first_word(row.state))) {
     return RowFault{RowField::state,
-                    "is not a state of Slurm's (is a field missing or shifted in "
-                    "this row?)"};
+                    "is not a Slurm state (is a field missing or shifted in this row?)"};
   }
   if (row.gpus < 0 || row.gpus > most_gpus)
-    return RowFault{RowField::gpus, "names no believable number of GPUs (0 to a million)"};
+    return RowFault{RowField::gpus, "is not a plausible number of GPUs (0 to a million)"};
   return check_times(row);
 }
 
@@ -183,7 +182,7 @@ Fault AccountingBuilder::take_nodes(std::string_view list, AccountedJob& job) {
   }
   node_uses_ += last_nodes_.size();
   if (node_uses_ > most_node_uses)
-    return RowFault{RowField::nodes, "brings the nodes of all jobs to more than ten million"};
+    return RowFault{RowField::nodes, "brings the node count of all jobs to more than ten million"};
   job.nodes = last_nodes_;
   return std::nullopt;
 }
@@ -205,7 +204,7 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   note_cluster(row.cluster);
   const Standing standing = standing_of(row);
   if (standing == Standing::lost)
-    return RowFault{RowField::start, "is not known though the job runs"};
+    return RowFault{RowField::start, "is not known although the job is running"};
   if (standing == Standing::waits || standing == Standing::never_ran) {
     dump_.last = std::max(dump_.last, at(row.end_s.value_or(*row.submit_s)));
     ++jobs_;
@@ -218,7 +217,7 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   if (!end_s && row.elapsed_s) end_s = *row.start_s + *row.elapsed_s;
   if (!running && !row.end_s) {
     return RowFault{RowField::end,
-                    "is not known though the job has ended (sacctmgr show runawayjobs)"};
+                    "is not known although the job has ended (sacctmgr show runawayjobs)"};
   }
   AccountedJob job;
   if (auto fault = take_nodes(row.nodes, job)) return fault;
@@ -321,7 +320,7 @@ std::string AccountingBuilder::why_empty() const {
   for (const auto& [reason, count] : dump_.report.dropped)
     text += fmt::format("; {}: {}", reason, count);
   if (dump_.report.rows == 0)
-    text += " (were --allusers and a --starttime that reaches back far enough given to sacct?)";
+    text += " (did you give sacct --allusers and a --starttime that is early enough?)";
   return text;
 }
 
@@ -336,8 +335,8 @@ Result<AccountingDump> AccountingBuilder::finish() && {
   if (clusters_.size() > 1) {
     return fail(
         ErrorCode::invalid,
-        fmt::format("{}: its rows are of several clusters ({}{}), which share neither nodes "
-                    "nor job numbers; make a dump of each with `sacct --clusters NAME`",
+        fmt::format("{}: its rows are from several clusters ({}{}), which share neither nodes nor "
+                    "job numbers; make one dump for each with `sacct --clusters NAME`",
                     name_, fmt::join(clusters_, ", "),
                     clusters_.size() == most_named_clusters ? ", ..." : ""));
   }

@@ -81,12 +81,12 @@ class JobReader {
     read_limit(row);
     row.allocated = read_tres(job_, "allocated", resources_);
     if (!row.allocated) read_tres(job_, "requested", resources_);
-    if (resources_.wrong) blame(RowField::gpus, "has no believable count of GPUs");
+    if (resources_.wrong) blame(RowField::gpus, "has no plausible number of GPUs");
     row.gpus = resources_.total.value_or(resources_.typed.value_or(0));
     row.gpu_type = resources_.types;
     row.cpus = resources_.cpus;
     if (row.cpus < 0 || row.cpus > most_gpus)
-      blame(RowField::cpus, "has no believable count of CPUs");
+      blame(RowField::cpus, "has no plausible number of CPUs");
     return row;
   }
   [[nodiscard]] const std::optional<RowFault>& fault() const { return fault_; }
@@ -119,7 +119,7 @@ class JobReader {
     const auto value = at_path(job_, "time", name);
     const auto seconds = whole_of(value);
     if (seconds == 0) return std::nullopt;
-    if (value && !value->is_object() && !seconds) blame(field, "is no whole number of seconds");
+    if (value && !value->is_object() && !seconds) blame(field, "is not a whole number of seconds");
     return seconds;
   }
 
@@ -134,7 +134,7 @@ class JobReader {
     if (minutes == infinite) row.limit_kind = LimitKind::unlimited;
     if (!minutes || *minutes == no_value || *minutes == infinite) return;
     if (*minutes < 0 || *minutes > longest_run_s / 60)
-      return blame(RowField::limit, "is no believable number of minutes");
+      return blame(RowField::limit, "is not a plausible number of minutes");
     row.limit_kind = LimitKind::given;
     row.limit_s = 60 * *minutes;
   }

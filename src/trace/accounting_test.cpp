@@ -138,7 +138,7 @@ TEST_CASE("accounting text: fields behind a submit line of several lines and bar
   const AccountingDump more = parse(text + "sacct: error: gone\nfor good\n").value();
   CHECK(more.jobs.size() == 20);
   CHECK(more.report.messages.size() == 1);
-  CHECK(more.report.messages[0].starts_with("t:22:1: an error of sacct's stands here"));
+  CHECK(more.report.messages[0].starts_with("t:22:1: this is an error message from sacct"));
 }
 
 TEST_CASE("accounting text: an error of sacct's at the end is reported and joins no job") {
@@ -150,7 +150,8 @@ TEST_CASE("accounting text: an error of sacct's at the end is reported and joins
   CHECK(dump.jobs.size() == 20);
   CHECK(job(dump, "29").submit_line == "sbatch a.sh");
   REQUIRE(dump.report.messages.size() == 1);
-  CHECK(dump.report.messages[0].contains("t:22:1: an error of sacct's stands here: the dump may"));
+  CHECK(dump.report.messages[0].contains(
+      "t:22:1: this is an error message from sacct: the dump may"));
   CHECK(parse(text + error, true).error().message.contains("end too early"));
 }
 

@@ -157,11 +157,11 @@ class RowReader {
     const std::string_view tres = allocated.empty() ? text(columns_.requested) : allocated;
     row.allocated = !allocated.empty();
     row.gpus = gpus_of_tres(tres).value_or(0);
-    if (!counts_every_gpu(tres)) blame(RowField::gpus, "has no believable number behind gpu");
+    if (!counts_every_gpu(tres)) blame(RowField::gpus, "has no plausible number after gpu");
     types_ = types_in(tres);
     row.gpu_type = types_;
     row.cpus = cpus_in(tres).value_or(parse_number<std::int64_t>(text(columns_.cpus)).value_or(0));
-    if (row.cpus < 0 || row.cpus > most_gpus) blame(RowField::cpus, "is no believable number");
+    if (row.cpus < 0 || row.cpus > most_gpus) blame(RowField::cpus, "is not a plausible number");
   }
 
   void read_limit(AccountingRow& row) {

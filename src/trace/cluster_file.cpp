@@ -28,7 +28,7 @@ void read_vc(TableReader& table, PartitionSpec vc, ClusterSpec& cluster) {
   table.text("name", vc.name);
   if (std::ranges::find(cluster.partitions, vc.name, &PartitionSpec::name) !=
       cluster.partitions.end())
-    table.refuse("name", fmt::format("a VC called '{}' came before", vc.name));
+    table.refuse("name", fmt::format("a VC called '{}' is listed twice", vc.name));
   cluster.partitions.push_back(std::move(vc));
 }
 

@@ -30,7 +30,7 @@ Result<void> expand_range(std::string_view range, Names& out) {
   if (low.size() > most_digits || high.size() > most_digits) return too_many();
   const auto from = parse_number<std::uint64_t>(low);
   const auto to = parse_number<std::uint64_t>(high);
-  if (!from || !to) return wrong("has something else than numbers in brackets");
+  if (!from || !to) return wrong("has something other than numbers in brackets");
   if (*to < *from) return wrong("has a range in brackets that runs backwards");
   if (*to - *from >= most_hosts - out.size()) return too_many();
   for (std::uint64_t n = *from; n <= *to; ++n) out.push_back(fmt::format("{:0{}}", n, low.size()));
@@ -58,7 +58,7 @@ Result<Names> expand_entry(std::string_view entry) {
   while (!entry.empty()) {
     const std::size_t open = entry.find_first_of("[]");
     const std::string_view plain = entry.substr(0, open);
-    if (plain.find_first_of(" \t") != std::string_view::npos) return wrong("has a blank in a name");
+    if (plain.find_first_of(" \t") != std::string_view::npos) return wrong("has a space in a name");
     for (std::string& name : names) name += plain;
     if (open == std::string_view::npos) break;
     if (entry[open] == ']') return wrong("has a ']' without its '['");

@@ -34,10 +34,10 @@ TEST_CASE("host lists: what is wrong is said, and no list costs more than its li
   CHECK(fault_of("n[1[2]]") == "has a '[' without its ']'");
   CHECK(fault_of("n1-3]") == "has a ']' without its '['");
   CHECK(fault_of("n[3-1]") == "has a range in brackets that runs backwards");
-  CHECK(fault_of("n[a-c]") == "has something else than numbers in brackets");
-  CHECK(fault_of("n[]") == "has something else than numbers in brackets");
+  CHECK(fault_of("n[a-c]") == "has something other than numbers in brackets");
+  CHECK(fault_of("n[]") == "has something other than numbers in brackets");
   CHECK(fault_of("n1,,n2") == "has an empty name between commas");
-  CHECK(fault_of("n 1") == "has a blank in a name");
+  CHECK(fault_of("n 1") == "has a space in a name");
 }
 
 }  // namespace schedmate

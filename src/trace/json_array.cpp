@@ -165,15 +165,15 @@ Result<bool> JsonArray::check_rest() {
   auto step = skip_blanks();
   if (!step || !*step) return step;
   return broken(
-      "text follows the end of the JSON; are two dumps in one file? Join them with `jq -s "
-      "'{jobs: map(.jobs) | add}' FILE` or give each on its own");
+      "text follows the end of the JSON; are two dumps in one file? Join them with `jq -s '{jobs: "
+      "map(.jobs) | add}' FILE` or give each file separately");
 }
 
 Result<std::optional<std::string_view>> JsonArray::next() {
   if (!found_) {
     const auto found = find_array();
     if (!found) return tl::unexpected(found.error());
-    if (!*found && key_.empty()) return broken("a JSON array of jobs is needed");
+    if (!*found && key_.empty()) return broken("the file must be a JSON array of jobs");
     if (!*found) return broken(fmt::format("the JSON object has no array \"{}\"", key_));
     found_ = true;
   }
@@ -195,7 +195,7 @@ Result<std::optional<std::string_view>> JsonArray::next() {
     return std::nullopt;
   }
   first_ = false;
-  if (here() != '{') return broken("a JSON object was expected here");
+  if (here() != '{') return broken("expected a JSON object here");
   keep_line_ +=
       static_cast<std::uint64_t>(std::count(buffer_.data() + keep_, buffer_.data() + at_, '\n'));
   keep_ = at_;

@@ -80,8 +80,8 @@ TEST_CASE("texts of another shape are errors with a line") {
   for (const char* text : {"", "7", "[{}]", "{\"jobs\": {}}", "{\"a\": 1}", "{jobs: []}"}) {
     CHECK_MESSAGE(!collect(text, "jobs", 64).error.empty(), text);
   }
-  CHECK(collect("{\"a\": 1}", "", 64).error == "t:1: a JSON array of jobs is needed");
-  CHECK(collect("[{},\n 7]", "", 64).error == "t:2: a JSON object was expected here");
+  CHECK(collect("{\"a\": 1}", "", 64).error == "t:1: the file must be a JSON array of jobs");
+  CHECK(collect("[{},\n 7]", "", 64).error == "t:2: expected a JSON object here");
 }
 
 TEST_CASE("an object that never ends is refused before memory is") {

@@ -164,7 +164,7 @@ Result<std::vector<Profile>> parse_profiles(std::string_view text, const std::st
              .emplace(profile->model, profile->dataset, profile->batch_size,
                       profile->mixed_precision)
              .second) {
-      return refuse("this configuration has come before");
+      return refuse("this configuration is listed twice");
     }
     if (profiles.size() == most_profiles) return refuse("more than 2,000 configurations");
     profiles.push_back(std::move(*profile));

@@ -33,13 +33,14 @@ bool is_message(std::string_view line) {
 
 /// What a first line without '|' is.
 std::string_view what_else(std::string_view line, std::string_view rest) {
-  if (is_binary(line) || is_binary(rest)) return "this is no text (binary, encrypted or damaged?)";
+  if (is_binary(line) || is_binary(rest)) return "this is not text (binary, encrypted or damaged?)";
   if (line.find('\t') != std::string_view::npos) return "its fields are separated by tabs";
   if (line.find(';') != std::string_view::npos) return "its fields are separated by ';'";
   if (line.find(',') != std::string_view::npos) return "its fields are separated by commas";
   const bool dashes = trim(rest).starts_with("---");
-  if (dashes || line.find("  ") != std::string_view::npos) return "it is a table for the screen";
-  return "its first line is no header";
+  if (dashes || line.find("  ") != std::string_view::npos)
+    return "it is a table formatted for the screen";
+  return "its first line is not a header";
 }
 
 /// "17", "12_3", "12_[4-7]", "17+0", "17.batch".
@@ -65,7 +66,7 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   if (zero != std::string_view::npos) {
     const auto head = text.substr(0, zero);
     return fail(ErrorCode::invalid,
-                fmt::format("{}:{}: a NUL byte; this is no UTF-8 text (binary, damaged, UTF-16 or "
+                fmt::format("{}:{}: a NUL byte; this is not UTF-8 text (binary, damaged, UTF-16 or "
                             "UTF-32? make the dump again)",
                             rows.name_, 1 + std::count(head.begin(), head.end(), '\n')));
   }
@@ -76,7 +77,7 @@ Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   } while (trim(rows.header_line_).empty());
   const std::string_view line = rows.header_line_;
   if (line.find('\r') != std::string_view::npos)
-    return wrong("its lines end in CR alone (write them as LF: tr '\\r' '\\n' < OLD > NEW)");
+    return wrong("its lines end in CR alone (convert them to LF: tr '\\r' '\\n' < OLD > NEW)");
   if (line.find('|') == std::string_view::npos)
     return wrong(what_else(line, text.substr(rows.at_, 200)));
   rows.split_row(line);
@@ -219,7 +220,7 @@ bool SacctRows::next() {
       pass_to_row();
       fields_.clear();
       fault_ =
-          "an error of sacct's stands here: the dump may end too early or lack rows (make it "
+          "this is an error message from sacct: the dump may end too early or lack rows (make it "
           "again, with 2>errors.txt to see the error)";
       return true;
     }
@@ -236,7 +237,7 @@ bool SacctRows::next() {
                                    : "fewer fields than the header line has (cut off, or edited by "
                                      "hand? make the dump again)";
     } else if (!is_whole()) {
-      fault_ = "a line end in a field that has none (edited by hand? make the dump again)";
+      fault_ = "a line break in a field that cannot have one (edited by hand? make the dump again)";
     }
     return true;
   }

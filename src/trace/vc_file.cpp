@@ -21,7 +21,7 @@ Result<ClusterSpec> parse_vc_file(std::string_view text, const std::string& name
   if (!rows) return tl::unexpected(rows.error());
   if (rows->header().size() != 2) {
     return fail(ErrorCode::invalid,
-                fmt::format("{}:1: two columns are needed, VC and number of nodes", name));
+                fmt::format("{}:1: the file must have two columns, VC and number of nodes", name));
   }
   ClusterSpec cluster;
   std::set<std::string, std::less<>> names;
@@ -32,10 +32,9 @@ Result<ClusterSpec> parse_vc_file(std::string_view text, const std::string& name
     };
     if (!rows->fault().empty()) return bad(rows->fault(), 0);
     const auto nodes = parse_whole(rows->field(1));
-    if (!nodes || *nodes < 1 || *nodes > most_gpus)
-      return bad("1 to 1,000,000 nodes are needed", 1);
+    if (!nodes || *nodes < 1 || *nodes > most_gpus) return bad("must be 1 to 1,000,000 nodes", 1);
     if (rows->field(0).empty()) return bad("a VC needs a name", 0);
-    if (!names.emplace(rows->field(0)).second) return bad("a VC of this name came before", 0);
+    if (!names.emplace(rows->field(0)).second) return bad("a VC of this name is already listed", 0);
     PartitionSpec spec;
     spec.name = rows->field(0);
     spec.nodes = static_cast<int>(*nodes);

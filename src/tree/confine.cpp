@@ -192,7 +192,7 @@ Result<std::string> opened_reply(std::string& bytes, const Confinement& confinem
     case Kind::answer:
       break;
   }
-  return fail(ErrorCode::invalid, "the reading process gave no sensible reply");
+  return fail(ErrorCode::invalid, "the reading process gave an invalid reply");
 }
 
 tl::unexpected<Error> how_it_died(int status, const Confinement& confinement) {
@@ -201,7 +201,7 @@ tl::unexpected<Error> how_it_died(int status, const Confinement& confinement) {
                 fmt::format("reading takes more than {} s of CPU time", confinement.cpu.count()));
   }
   if (WIFSIGNALED(status)) {
-    return fail(ErrorCode::invalid, fmt::format("the reading process was ended by signal {} ({})",
+    return fail(ErrorCode::invalid, fmt::format("the reading process was killed by signal {} ({})",
                                                 WTERMSIG(status), ::strsignal(WTERMSIG(status))));
   }
   return fail(ErrorCode::invalid,
@@ -239,14 +239,16 @@ Result<std::string> run_confined_asking(const Confinement& confinement, const As
   const Deadline deadline(confinement.wall);
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return fail(ErrorCode::refused, fmt::format("no socket: {}", std::strerror(errno)));
+    return fail(ErrorCode::refused,
+                fmt::format("cannot create a socket: {}", std::strerror(errno)));
   }
   const Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t number = ::fork();
   if (number < 0) {
-    return fail(ErrorCode::refused, fmt::format("no process: {}", std::strerror(errno)));
+    return fail(ErrorCode::refused,
+                fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (number == 0) {
     if (::getppid() != parent) ::_exit(1);

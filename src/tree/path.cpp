@@ -13,7 +13,7 @@ Result<std::string> join_path(std::string_view base, std::string_view path) {
     return fail(ErrorCode::refused, fmt::format("{}: outside the tree", path));
   }
   if (path.find('\0') != std::string_view::npos) {
-    return fail(ErrorCode::invalid, "a path cannot hold a zero byte");
+    return fail(ErrorCode::invalid, "a path cannot contain a NUL byte");
   }
   std::vector<std::string_view> parts;
   for (const std::string_view side : {base, path}) {

@@ -13,8 +13,8 @@ namespace {
 constexpr int most_attempts = 3;
 
 tl::unexpected<Error> too_large(const Opened& opened, std::uint64_t bytes, std::size_t most) {
-  return fail(ErrorCode::invalid, fmt::format("{}: {} bytes, more than the {} that are read",
-                                              opened.path, bytes, most));
+  return fail(ErrorCode::invalid,
+              fmt::format("{}: {} bytes; the limit is {}", opened.path, bytes, most));
 }
 
 bool same_state(const struct stat& a, const struct stat& b) {

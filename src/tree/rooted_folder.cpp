@@ -49,7 +49,7 @@ tl::unexpected<Error> system_error(std::string_view path, int error) {
       return fail(ErrorCode::refused, fmt::format("{}: became a link while it was opened", path));
     case ENXIO:
     case ENODEV:
-      return fail(ErrorCode::refused, fmt::format("{}: no regular file", path));
+      return fail(ErrorCode::refused, fmt::format("{}: not a regular file", path));
     default:
       return fail(ErrorCode::refused,
                   fmt::format("{}: cannot be opened: {}", path, std::strerror(error)));
@@ -70,7 +70,8 @@ Result<Opened> checked(Opened opened, Want want) {
   const int number = opened.file.number();
   if (::fstat(number, &opened.status) != 0) return system_error(opened.path, errno);
   if (want == Want::read && !S_ISREG(opened.status.st_mode)) {
-    const std::string_view what = S_ISDIR(opened.status.st_mode) ? "a folder" : "no regular file";
+    const std::string_view what =
+        S_ISDIR(opened.status.st_mode) ? "a folder" : "not a regular file";
     return fail(ErrorCode::refused, fmt::format("{}: {}", opened.path, what));
   }
   if (is_kernel_interface(number)) {
@@ -126,7 +127,7 @@ class Walk {
 
   Result<void> step(const std::string& part) {
     if (++steps_ > RootedFolder::most_parts) {
-      return fail(ErrorCode::refused, fmt::format("{}: its links lead on for too long", asked_));
+      return fail(ErrorCode::refused, fmt::format("{}: too many levels of links", asked_));
     }
     if (part == "..") {
       if (stack_.empty()) {
@@ -198,7 +199,7 @@ Result<RootedFolder> RootedFolder::open(const std::string& root) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
       return fail(ErrorCode::refused,
-                  fmt::format("{}: is a link; give the folder it leads to", path));
+                  fmt::format("{}: is a link; give the folder it points to", path));
     }
     const bool absent = error == ENOENT || error == ENOTDIR;
     return fail(absent ? ErrorCode::not_found : ErrorCode::refused,

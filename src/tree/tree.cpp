@@ -53,7 +53,7 @@ Result<IgnoreRules> read_ignore_rules(const RootedFolder& root) {
   auto bytes = read_bytes(*opened, most_ignore_bytes);
   if (!bytes) return tl::unexpected(bytes.error());
   const auto text = as_utf8(std::move(bytes->bytes));
-  if (!text) return fail(ErrorCode::invalid, fmt::format("{}: no text", ignore_file));
+  if (!text) return fail(ErrorCode::invalid, fmt::format("{}: not text", ignore_file));
   return IgnoreRules::parse(*text);
 }
 
@@ -91,7 +91,7 @@ struct Tree::Inside {
 
 void Tree::Inside::note(std::string text) {
   if (degraded.size() > most_notes || !noted.insert(text).second) return;
-  if (degraded.size() == most_notes) text = "more notes than are kept";
+  if (degraded.size() == most_notes) text = "too many notes; the rest are left out";
   degraded.push_back(std::move(text));
 }
 
@@ -137,8 +137,8 @@ Result<Opened> Tree::Inside::open(const std::string& path, Want want) const {
 
 Result<Tree::Inside::Kept> Tree::Inside::load(const std::string& path) {
   if (files_read.size() >= limits.files) {
-    return fail(ErrorCode::invalid, fmt::format("{}: beyond the {} files that are read of one tree",
-                                                path, limits.files));
+    return fail(ErrorCode::invalid,
+                fmt::format("{}: beyond the limit of {} files per tree", path, limits.files));
   }
   auto opened = open(path, Want::read);
   if (!opened) return tl::unexpected(opened.error());
@@ -146,10 +146,10 @@ Result<Tree::Inside::Kept> Tree::Inside::load(const std::string& path) {
   if (!bytes) return tl::unexpected(bytes.error());
   const std::size_t size = bytes->bytes.size();
   if (size > limits.total_bytes - std::min(total_bytes, limits.total_bytes)) {
-    return fail(ErrorCode::invalid, fmt::format("{}: beyond the {} bytes that are read of one tree",
-                                                path, limits.total_bytes));
+    return fail(ErrorCode::invalid,
+                fmt::format("{}: beyond the limit of {} bytes per tree", path, limits.total_bytes));
   }
-  if (!bytes->settled) note(fmt::format("{}: changes while it is read", path));
+  if (!bytes->settled) note(fmt::format("{}: changed while it was being read", path));
   std::string hash = sha256(bytes->bytes);
   auto text = as_utf8(std::move(bytes->bytes));
   if (!text) return fail(ErrorCode::invalid, fmt::format("{}: binary, {} bytes", path, size));
@@ -182,8 +182,9 @@ Tree::Inside::Kind Tree::Inside::kind(std::string_view path) {
 std::vector<FolderEntry> Tree::Inside::entries(std::string_view folder, std::size_t most) {
   auto listed = list_folder(root, folder, std::min(most, limits.entries / 4));
   if (!listed) return {};
-  if (!listed->whole) note(fmt::format("{}: more entries than are listed", folder));
-  if (listed->odd_names) note(fmt::format("{}: names that are not plain text left out", folder));
+  if (!listed->whole) note(fmt::format("{}: too many entries; the rest are not listed", folder));
+  if (listed->odd_names)
+    note(fmt::format("{}: names that are not plain text were left out", folder));
   std::erase_if(listed->entries, [&](const FolderEntry& found) {
     const bool is_folder = found.entry.is_folder;
     return !allowed(found.entry.path, is_folder) ||
@@ -280,7 +281,8 @@ void Tree::put(std::string_view path, std::string text) {
   const auto fine = name ? inside_->allowed(*name, false) : tl::unexpected(name.error());
   if (!fine) return inside_->note(fine.error().message + " (written by the command)");
   if (text.size() > inside_->limits.file_bytes) {
-    return inside_->note(fmt::format("{}: the command writes more than is kept", *name));
+    return inside_->note(
+        fmt::format("{}: the command writes too much; the rest is left out", *name));
   }
   for (std::size_t at = name->find('/'); at != std::string::npos; at = name->find('/', at + 1)) {
     inside_->written_folders.insert(name->substr(0, at));
@@ -319,7 +321,7 @@ std::vector<TreeEntry> Tree::walk(std::string_view folder) {
   for (; !waiting.empty(); waiting.pop_front()) {
     const std::size_t left = inside_->limits.entries - out.size();
     if (left == 0) {
-      inside_->note(fmt::format("more than {} files; the rest is not listed", out.size()));
+      inside_->note(fmt::format("more than {} files; the rest are not listed", out.size()));
       break;
     }
     for (auto& found : inside_->entries(waiting.front(), left)) {
@@ -356,7 +358,7 @@ Result<FileVersion> Tree::look(std::string_view path) {
   const auto opened = inside_->open(*name, Want::look);
   if (!opened) return tl::unexpected(opened.error());
   if (!S_ISREG(opened->status.st_mode)) {
-    return fail(ErrorCode::refused, fmt::format("{}: no regular file", *name));
+    return fail(ErrorCode::refused, fmt::format("{}: not a regular file", *name));
   }
   return version_of(*name, opened->status);
 }

@@ -109,7 +109,7 @@ void note_overlap(const std::string& name, const Group& group, const NodeUse& us
   if (together <= alone) return;
   seen.notes.push_back(fmt::format(
       "{}: {} {} of a node were in use at once, but no single job had more than {} there (too "
-      "large by runaway or suspended jobs? give the cluster with --cluster)",
+      "large because of runaway or suspended jobs? give the cluster with --cluster)",
       name, together, seen.resource == Resource::gpus ? "GPUs" : "CPUs", alone));
 }
 
@@ -123,8 +123,8 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group, cons
       gpus ? 1 : std::max<std::int64_t>(1, (most + most_units - 1) / most_units);
   if (gpus && most > most_units) {
     return fail(ErrorCode::invalid,
-                fmt::format("a node of {} seems to have {} GPUs at one time, more than the {} that "
-                            "are believed; give the cluster with --cluster FILE",
+                fmt::format("a node of {} seems to have {} GPUs at one time, but more than {} are "
+                            "implausible; give the cluster with --cluster FILE",
                             name, most, most_units));
   }
   if (unit > 1) seen.notes.push_back(fmt::format("{}: {} CPUs count as one", name, unit));
@@ -137,7 +137,7 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group, cons
       group.nodes, [&](std::uint32_t node) { return use.most(node) == most; });
   if (most > 0 && full < static_cast<std::ptrdiff_t>(group.nodes.size())) {
     seen.notes.push_back(fmt::format(
-        "{}: {} of {} nodes never had more than {} {} in use and are taken to be like the others",
+        "{}: {} of {} nodes never had more than {} {} in use and are assumed to be like the others",
         name, group.nodes.size() - static_cast<std::size_t>(full), group.nodes.size(), most - 1,
         gpus ? "GPUs" : "CPUs"));
   }
@@ -171,13 +171,13 @@ Result<InferredCluster> see_cluster(const AccountingDump& dump) {
     return fail(ErrorCode::invalid,
                 fmt::format("none of the {} jobs that ran has GPUs or CPUs: AllocTRES (JSON: "
                             "tres.allocated) is empty in all of them; make the dump again with "
-                            "that field, from an accounting that has it",
+                            "that field, from accounting data that has it",
                             dump.jobs.size()));
   }
   if (groups.empty()) {
     return fail(ErrorCode::invalid,
-                "the dump names no nodes, so the cluster cannot be read from it: add NodeList to "
-                "sacct's --format, or give the cluster with --cluster FILE");
+                "the dump names no nodes, so the cluster cannot be inferred from it: add NodeList "
+                "to sacct's --format, or give the cluster with --cluster FILE");
   }
   const NodeUse use = node_use(dump, seen.resource);
   std::map<std::uint32_t, std::uint32_t> vc_of_root;

@@ -145,8 +145,8 @@ void note_runaways(const AccountingDump& dump, InferredCluster& seen) {
   const std::size_t more = found.size() - names.size();
   seen.notes.push_back(fmt::format(
       "still RUNNING in the dump though others used the same {} meanwhile: {}{}. Runaway jobs "
-      "(sacctmgr show runawayjobs)? The replay keeps what they hold taken to the end of the dump; "
-      "drop their rows, or give larger nodes with --cluster",
+      "(sacctmgr show runawayjobs)? In the replay they hold their GPUs or CPUs until the end of "
+      "the dump; drop their rows, or give larger nodes with --cluster",
       seen.resource == Resource::gpus ? "GPUs" : "CPUs", fmt::join(names, ", "),
       more > 0 ? fmt::format(" and {} more", more) : ""));
 }

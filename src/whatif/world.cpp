@@ -149,7 +149,7 @@ InferredCluster start_cluster(const AccountingDump& dump) {
   InferredCluster seen;
   seen.resource = resource_of(dump);
   if (seen.resource == Resource::cpus)
-    seen.notes.emplace_back("no job of the dump has GPUs: CPUs take their place");
+    seen.notes.emplace_back("no job of the dump has GPUs: CPUs are counted instead");
   return seen;
 }
 

@@ -24,7 +24,7 @@ Result<ExtractionErrors> parse_extraction_errors(std::string_view text, const st
         row.refuse("name", unknown_name("field", field.field, workload_fields));
       const auto same = [&](const FieldErrors& each) { return each.field == field.field; };
       if (std::ranges::any_of(errors.fields, same))
-        row.refuse("name", fmt::format("the field {} has come before", field.field));
+        row.refuse("name", fmt::format("the field {} is listed twice", field.field));
       errors.fields.push_back(std::move(field));
     });
   });

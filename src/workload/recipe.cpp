@@ -49,7 +49,7 @@ void read_gpus(TableReader& row, RecipeModel& model) {
   row.wholes("gpus", gpus, {1, most_gpus});
   if (gpus.empty()) return;
   if (gpus.size() > 2 || gpus.front() > gpus.back())
-    row.refuse("gpus", "gpus must be [fewest, most], or [fewest] for all from there on");
+    row.refuse("gpus", "gpus must be [fewest, most], or [fewest] for no upper limit");
   model.gpus_min = gpus.front();
   model.gpus_max = gpus.size() == 1 ? std::numeric_limits<int>::max() : gpus.back();
 }
@@ -60,8 +60,7 @@ void read_weights(TableReader& row, std::string_view key, std::size_t values,
   weights.assign(values, 1.0);
   row.maybe_numbers(key, weights, {1e-6, 1e6});
   if (weights.size() != values)
-    row.refuse(key,
-               fmt::format("{} must have {} numbers, as many as there are values", key, values));
+    row.refuse(key, fmt::format("{} must have {} numbers, one for each value", key, values));
 }
 
 void read_settings(TableReader& row, RecipeModel& model) {
@@ -70,7 +69,7 @@ void read_settings(TableReader& row, RecipeModel& model) {
   row.number("weight", model.weight, {1e-6, 1e6});
   row.wholes("batch", model.batch, {1, 10'000'000});
   if (std::ranges::adjacent_find(model.batch, std::greater_equal()) != model.batch.end())
-    row.refuse("batch", "batch must ascend: each size once, the smallest first");
+    row.refuse("batch", "batch must be in ascending order, each size once");
   read_weights(row, "batch_weight", model.batch.size(), model.batch_weight);
   row.texts("precision", model.precision);
   read_weights(row, "precision_weight", model.precision.size(), model.precision_weight);
@@ -148,7 +147,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
         row.refuse("", fmt::format("more than {} models", most_models));
       read_model(row, model);
       if (!seen.emplace(model.name, model.dataset).second)
-        row.refuse("name", "this model has come before on this dataset");
+        row.refuse("name", "this model is listed twice for this dataset");
       profiles += model.batch.size() * model.precision.size();
       if (profiles > most_profiles)
         row.refuse("batch",

@@ -101,10 +101,10 @@ TEST_CASE("broken recipes say where and what is needed") {
       {"gpus = [1, 3]", "gpus = [1, 3", "r.toml:"},
       {"family = \"ResNet\"\n", "", "family is missing here"},
       {"family = \"ResNet\"", "familly = \"ResNet\"", "unknown key 'familly' (nearest: family"},
-      {"family = \"ResNet\"", "family = 7", "family must be a text in quotes"},
+      {"family = \"ResNet\"", "family = 7", "family must be a quoted string"},
       {"gpus = [1, 3]", "gpus = [3, 1]", "gpus must be [fewest, most]"},
       {"weight = 1.0", "weight = 0", "weight must be a number from 1e-06"},
-      {"batch = [32, 64, 128]", "batch = [32, 64, 64]", "batch must ascend"},
+      {"batch = [32, 64, 128]", "batch = [32, 64, 64]", "batch must be in ascending order"},
       {"batch = [32, 64, 128]", "batch = []", "batch must be a list of 1 to 256 values"},
       {"batch = [32, 64, 128]", "batch = [32.5]", "batch must be a whole number"},
       {"precision_weight = [0.3, 0.7]", "precision_weight = [1]", "precision_weight must have 2"},
@@ -145,7 +145,7 @@ TEST_CASE("a model that comes twice on one dataset is refused at its name") {
       changed("recipes/heavy.toml", "name = \"EfficientNet-B4\"", "name = \"ResNet-50\"");
   const auto recipe = parse_recipe(text, "r.toml");
   REQUIRE_FALSE(recipe.has_value());
-  CHECK(has(recipe.error().message, "has come before on this dataset"));
+  CHECK(has(recipe.error().message, "is listed twice for this dataset"));
 }
 
 TEST_CASE("a recipe without models, and one with too many batches, are refused") {
@@ -189,7 +189,7 @@ TEST_CASE("broken interference and error files say where and what is needed") {
     return model ? "" : model.error().message;
   };
   CHECK(has(errors("\"dataset\"", "\"datset\""), "unknown field 'datset' (nearest: dataset"));
-  CHECK(has(errors("\"dataset\"", "\"model_name\""), "the field model_name has come before"));
+  CHECK(has(errors("\"dataset\"", "\"model_name\""), "the field model_name is listed twice"));
   CHECK(has(errors("missing = 0", "missing = 2"), "missing must be a number from 0 to 1"));
   CHECK_FALSE(read_recipe(data + "recipes/none.toml").has_value());
 }

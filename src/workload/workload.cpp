@@ -51,7 +51,7 @@ class Distinct {
 Result<void> check(const WorkloadOptions& options) {
   const auto wrong = [](std::string_view name, double value, std::string_view needed) {
     return fail(ErrorCode::unsupported,
-                fmt::format("{} of a workload is {}; {} is needed", name, value, needed));
+                fmt::format("{} of a workload is {}; it must be {}", name, value, needed));
   };
   constexpr double most = 1000;
   constexpr std::string_view factor = "a number from 0 to 1000";
@@ -62,7 +62,7 @@ Result<void> check(const WorkloadOptions& options) {
   if (!(options.noise >= 0 && options.noise <= 1))
     return wrong("noise", options.noise, "a share from 0 to 1");
   if (options.packed_gpus < 0)
-    return wrong("packed_gpus", options.packed_gpus, "a whole number from 0 on");
+    return wrong("packed_gpus", options.packed_gpus, "a whole number of at least 0");
   return {};
 }
 

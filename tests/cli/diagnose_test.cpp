@@ -76,7 +76,7 @@ TEST_CASE("what --nvml read on a node can be kept and given later") {
   CHECK(again.out == first.out);
   const Ran absent = here.run({"diagnose", "run.log", "--nvml", "--set", "nvml.library=none.so"});
   CHECK(absent.status == 0);
-  CHECK(absent.out.contains("nvml is missing: no GPU of the job could be asked; none.so"));
+  CHECK(absent.out.contains("nvml is missing: no GPU of the job could be queried; none.so"));
   CHECK(here.run({"diagnose", "run.log", "--nvml-from", "run.log"}).status == 3);
   CHECK(here.run({"diagnose", "run.log", "--kernel-log", "n1=absent"}).status == 3);
 }
@@ -168,7 +168,7 @@ TEST_CASE("a history that is damaged takes nothing from a diagnosis, and none is
   here.write("state/history.sqlite", std::string(5000, 'x'));
   const Ran ran = here.run({"diagnose", "run.log", "--job", "job.json", "--state-dir", "state"});
   CHECK(ran.status == 0);
-  CHECK(ran.err.contains("the history was not asked"));
+  CHECK(ran.err.contains("the history was not queried"));
 }
 
 TEST_CASE("what diagnose cannot do has the exit code of its kind") {

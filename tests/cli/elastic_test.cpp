@@ -118,14 +118,14 @@ TEST_CASE("elastic jobs: an experiment has verdicts, and is cited where its inpu
   const std::string csv = here.read("out/tables.csv");
   CHECK(csv.contains("tables,syn,0,sm,sia,sia+sm:hit_pct=0,ln_ratio,0,0,0,2,"));
   CHECK(csv.contains("tables,syn,100,sm,sia,sia+sm:hit_pct=100,jct_ratio,1."));
-  CHECK(here.run({"evaluate", "tables.toml", "--out", "out"}).out.contains("is there already"));
+  CHECK(here.run({"evaluate", "tables.toml", "--out", "out"}).out.contains("already exists"));
   const std::vector<std::string> cite{"evaluate", "--cite", "tables.toml", "--out",
                                       "out",      "--book", "report.md"};
   CHECK(here.run(cite).err.empty());
   const std::string page = here.read("report/tables.md");
   std::filesystem::remove_all(here.path("here"));
   CHECK(here.run(cite).err.contains(
-      "tables: shown as it was run, its inputs are not here: --tables here"));
+      "tables: shown as recorded, because its inputs are missing: --tables here"));
   CHECK(here.read("report/tables.md") == page);
   here.write("other.toml",
              "title = \"O\"\nhost = \"fifo\"\nperturbations = 2\n[settings]\n"
@@ -151,7 +151,7 @@ TEST_CASE("elastic jobs: what is missing or has no meaning is reported") {
       {{"--tables", "tables", "--cluster", "c.toml", "--policy", "sia:estimate=last_k"},
        "estimate= has no meaning"},
       {{"--tables", "tables", "--cluster", "c.toml", "--policy", "sia", "--explain", "j1"},
-       "not for elastic jobs"}};
+       "does not work for elastic jobs"}};
   for (const Wrong& wrong : all) {
     const Ran ran = here.simulate(wrong.words);
     CAPTURE(wrong.message);

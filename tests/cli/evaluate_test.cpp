@@ -28,12 +28,12 @@ TEST_CASE("evaluate: what is there is not run again, and what was changed is") {
   const World here;
   REQUIRE(here.evaluate("out").status == 0);
   const std::string csv = here.read("out/small.csv");
-  CHECK(here.evaluate("out").out.contains("is there already"));
+  CHECK(here.evaluate("out").out.contains("already exists"));
   here.write("out/small.csv", csv + "x");
-  CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
+  CHECK_FALSE(here.evaluate("out").out.contains("already exists"));
   CHECK(here.read("out/small.csv") == csv);
   here.write("jobs.csv", two_node_crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
-  CHECK_FALSE(here.evaluate("out").out.contains("is there already"));
+  CHECK_FALSE(here.evaluate("out").out.contains("already exists"));
 }
 
 TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
@@ -45,17 +45,17 @@ TEST_CASE("evaluate: what is cited is shown as it was run, and not run") {
     REQUIRE_MESSAGE(ran.status == 0, ran.err);
     return here.report("other");
   };
-  CHECK(report().contains("Not run yet: no figures here until schedmate evaluate other.toml"));
+  CHECK(report().contains("Not run yet: no figures until schedmate evaluate other.toml"));
   CHECK(here.read("out/other.csv").empty());
   REQUIRE(here.run({"evaluate", "other.toml", "--out", "out"}).status == 0);
   CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
-  CHECK_FALSE(report().contains("earlier state"));
+  CHECK_FALSE(report().contains("earlier version"));
   CHECK(here.run({"evaluate", "--cite", "other.toml", "--out", "out"}).status == 0);
   std::string manifest = here.read("out/other.manifest");
   const std::size_t code = manifest.find("code ") + 5;
   manifest.replace(code, 4, "zzzz");
   here.write("out/other.manifest", manifest);
-  CHECK(report().contains("earlier state of the program (code zzzz"));
+  CHECK(report().contains("earlier version of the program (code zzzz"));
   CHECK(report().contains("Lines of [../../out/other.csv](../../out/other.csv)"));
   // A trace more, and the inputs are not here: the CSV stands, without rows of that trace.
   here.write("other.toml",
@@ -72,18 +72,18 @@ TEST_CASE("evaluate: why what is cited has no figures, and what makes them") {
     return here.report();
   };
   const std::string hint =
-      ": no figures here until schedmate evaluate small.toml --out out has made them.";
+      ": no figures until schedmate evaluate small.toml --out out has made them.";
   const auto run = [&] {
     REQUIRE(here.run({"evaluate", "small.toml", "--out", "out"}).status == 0);
-    CHECK_FALSE(report().contains("no figures here"));
+    CHECK_FALSE(report().contains("no figures until"));
   };
   CHECK(report().contains("Not run yet" + hint));
   run();
   here.write("out/small.csv", here.read("out/small.csv") + "x");
-  CHECK(report().contains("manifest describes (changed by hand?)" + hint));
+  CHECK(report().contains("not match its manifest (changed by hand?)" + hint));
   run();
   here.write("jobs.csv", two_node_crowd() + "301,u1,p,1,COMPLETED,40000,100\n");
-  CHECK(report().contains("Its inputs changed since it was run" + hint));
+  CHECK(report().contains("Its inputs have changed since it was run" + hint));
   run();
 }
 
@@ -104,12 +104,12 @@ TEST_CASE("evaluate: later code that repeats the sample need not run the rest") 
   };
   evaluate();
   CHECK(here.read("out/small.manifest").contains("sample "));
-  CHECK(evaluate().contains("is there already"));
+  CHECK(evaluate().contains("already exists"));
   by_other_code("");
-  CHECK(evaluate().contains("is there already"));
+  CHECK(evaluate().contains("already exists"));
   CHECK(here.read("out/small.manifest").contains("same "));
   CHECK(here.read("report/small.md").contains("Made by code zzzz"));
-  CHECK_FALSE(here.read("report/small.md").contains("earlier state"));
+  CHECK_FALSE(here.read("report/small.md").contains("earlier version"));
   by_other_code("zzzz");
   CHECK(evaluate().contains("out/small.csv: "));
   CHECK_FALSE(here.read("out/small.manifest").contains("zzzz"));
@@ -240,8 +240,8 @@ TEST_CASE("evaluate: broken experiments say what, where and how to fix it") {
        "perturbations must be a whole number from 2 to 1000"},
       {"workload = \"heavy\"", "wrkload = \"heavy\"", "small.toml:8:11: unknown setting 'wrkload'"},
       {"name = \"crowd\"", "nmae = \"crowd\"", "unknown key 'nmae'"},
-      {"trace = \"helios:jobs.csv\"", "", "bundled are venus and philly"},
-      {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "an arm sm came before"},
+      {"trace = \"helios:jobs.csv\"", "", "only venus and philly are bundled"},
+      {"policy = \"fifo\"", "policy = \"qssf+sm\"\nlabel = \"sm\"", "the arm sm is listed twice"},
       {"policy = \"fifo\"", "policy = \"fifo\"\nhost = \"nobody\"", "host nobody: no such arm"},
       {"warm_up_days = 0.05", "warm_up_days = 50", "no job is left after a warm-up of 50 days"},
       {"standard = true", "standard = \"yes\"", "standard must be true or false"},
@@ -267,12 +267,12 @@ TEST_CASE("evaluate: what the command line lacks") {
   CHECK(here.run({"evaluate", "absent.toml", "--out", "out"}).status == 3);
   const Ran unnamed = here.run({"evaluate", "small.toml", "--out", "out", "--book", "report"});
   CHECK(unnamed.status == 2);
-  CHECK(unnamed.err.contains("a name that ends in .md is needed"));
+  CHECK(unnamed.err.contains("the name must end in .md"));
   const Ran twice = here.run({"evaluate", "small.toml", "small.toml", "--out", "out"});
   CHECK(twice.err.contains("small.toml and small.toml would write the same CSV"));
   const Ran cited = here.run({"evaluate", "small.toml", "--cite", "small.toml", "--out", "out"});
   CHECK(cited.status == 2);
-  CHECK(cited.err.contains("--cite small.toml: small.toml has that CSV already; leave one"));
+  CHECK(cited.err.contains("--cite small.toml: small.toml already has that CSV; leave one"));
 }
 
 }  // namespace schedmate

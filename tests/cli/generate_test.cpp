@@ -57,7 +57,7 @@ TEST_CASE("a load of 0 is called no load, not a missing flag") {
   const Ran ran = here.run({"generate", "--from", "venus", "--jobs", "3", "--gpus", "16", "--load",
                             "0", "--out", "made"});
   CHECK(ran.status == 2);
-  CHECK(ran.err.contains("--load 0: a number above 0"));
+  CHECK(ran.err.contains("--load 0: must be a number above 0"));
 }
 
 TEST_CASE("generate: a number of 0 is refused, not taken for a missing flag") {
@@ -67,16 +67,15 @@ TEST_CASE("generate: a number of 0 is refused, not taken for a missing flag") {
       const Ran ran = here.run({"generate", "--like", "saturn", flag, value, "--out", "made"});
       CAPTURE(ran.err);
       CHECK(ran.status == 2);
-      CHECK(ran.err ==
-            fmt::format("schedmate: {}: a whole number of at least 1 is needed, not {}\n", flag,
-                        value));
+      CHECK(ran.err == fmt::format("schedmate: {}: must be a whole number of at least 1, not {}\n",
+                                   flag, value));
     }
   }
   CHECK(here.files("made").empty());
   const Ran ran = here.run({"generate", "--from", "venus", "--jobs", "0", "--gpus", "16", "--load",
                             "1", "--out", "made"});
   CHECK(ran.status == 2);
-  CHECK(ran.err.contains("--jobs: a whole number of at least 1 is needed, not 0"));
+  CHECK(ran.err.contains("--jobs: must be a whole number of at least 1, not 0"));
 }
 
 TEST_CASE("names that mean something in CSV or TOML come back as they were") {
@@ -133,7 +132,7 @@ TEST_CASE("generate --like: where jobs are capped, what is written is reported b
   const std::vector<std::string> command{"generate",    "--like", "acme-kalos", "--days", "60",
                                          "--most-gpus", "8",      "--out",      "made"};
   const Ran ran = here.run(command);
-  CHECK(ran.out.contains("the table is of the draw before that; as written a job has "));
+  CHECK(ran.out.contains("the table shows the draw before the cut; a written job has "));
   auto with_json = command;
   with_json.emplace_back("--json");
   const auto document = nlohmann::json::parse(here.run(with_json).out);

@@ -202,7 +202,7 @@ TEST_CASE("without the state directory nothing is remembered, and nothing else c
   const Json diagnosis = logs.track(with_model(good.url(), {"--state-dir", "state"}));
   CHECK(diagnosis["step"] == 300);
   CHECK(diagnosis["degraded"].size() == 1);
-  CHECK(diagnosis["degraded"][0].get<std::string>().contains("remembered"));
+  CHECK(diagnosis["degraded"][0].get<std::string>().contains("cached"));
 }
 
 }  // namespace schedmate

@@ -66,7 +66,7 @@ TEST_CASE("whatif: what SchedMate adds is measured against the site that was tak
   // Every job is expected to last a minute at most, which is all the same to the factor.
   CHECK(arm["all"]["mean_ln_jct_ratio"] == 0);
   CHECK(whatif(here, testbed_dump)
-            .out.contains("  every job starts and ends as in the replay: it changes nothing\n"));
+            .out.contains("  it changes nothing: every job starts and ends as in the replay\n"));
 }
 
 TEST_CASE("whatif: a site that SchedMate has no variant of is reported, and no other stands in") {

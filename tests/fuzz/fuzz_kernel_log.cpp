@@ -25,7 +25,7 @@ void fuzz_kernel_log(std::string_view input) {
     if (finding)
       SCHEDMATE_CHECK((finding->means.verdict == FailureClass::infrastructure) ==
                           (finding->means.component != Component::none),
-                      "infrastructure, and only that, has a component");
+                      "infrastructure, and no other class, must have a component");
     return true;
   });
 }

@@ -63,7 +63,7 @@ Cases path_cases() {
       {"path of a process", plain, {{"/proc/self/environ", Gives::refused, "outside the tree"}}},
       {"path with a zero byte",
        plain,
-       {{std::string("a/x.py\0.txt", 11), Gives::invalid, "zero byte"}}},
+       {{std::string("a/x.py\0.txt", 11), Gives::invalid, "NUL byte"}}},
       {"file used as a folder", plain, {{"a/x.py/y.py", Gives::not_found, ""}}},
       {"folder read as a file",
        plain,
@@ -93,7 +93,7 @@ Cases path_cases() {
 
 Cases kind_cases() {
   return {
-      {"pipe", fifo("x.py"), {{"x.py", Gives::refused, "no regular file"}}},
+      {"pipe", fifo("x.py"), {{"x.py", Gives::refused, "not a regular file"}}},
       {"pipe as the file of ignored names",
        fifo(".schedmateignore"),
        {{"x.py", Gives::refused, ""}}},
@@ -102,8 +102,8 @@ Cases kind_cases() {
          ::mkfifo(world.path("pipe").c_str(), 0644);
          world.link("pipe", "x.py");
        },
-       {{"x.py", Gives::refused, "no regular file"}}},
-      {"socket", make_socket, {{"x.py", Gives::refused, "no regular file"}}},
+       {{"x.py", Gives::refused, "not a regular file"}}},
+      {"socket", make_socket, {{"x.py", Gives::refused, "not a regular file"}}},
       {"endless device in the tree",
        device(S_IFCHR, 1, 5),
        {{"x.py", Gives::refused, ""}},

@@ -67,7 +67,7 @@ Cases link_cases() {
          std::filesystem::remove(world.root);
          world.all.link("outside", "job");
        },
-       {{"other.py", Gives::refused, "give the folder it leads to"}}},
+       {{"other.py", Gives::refused, "give the folder it points to"}}},
   };
 }
 
@@ -119,7 +119,7 @@ Cases chain_cases() {
          for (int i = 0; i < 500; ++i) target += "a/../";
          world.link(target + "b.py", "x.py");
        },
-       {{"x.py", Gives::refused, "too long"}}},
+       {{"x.py", Gives::refused, "too many levels"}}},
       {"link that doubles at each step",
        [](const World& world) {
          world.link(".", "l0");

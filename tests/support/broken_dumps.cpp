@@ -58,7 +58,7 @@ void add_headers(std::vector<BrokenDump>& all) {
   all.push_back({"semicolons", "JobID;User;State\n", {"FILE:1", "separated by ';'"}});
   all.push_back({"screen table",
                  "JobID           JobName  Partition\n------------ ---------- ----------\n",
-                 {"FILE:1", "a table for the screen", "--parsable2"}});
+                 {"FILE:1", "a table formatted for the screen", "--parsable2"}});
 }
 
 void add_bytes(std::vector<BrokenDump>& all) {
@@ -81,7 +81,7 @@ void add_bytes(std::vector<BrokenDump>& all) {
                  {"FILE:1", "binary"}});
   all.push_back({"binary without NUL",
                  "\x7f\x02\x01\tx\t\x03" + std::string("\xc3\x01\n\x05"),
-                 {"FILE:1", "no text", "binary"}});
+                 {"FILE:1", "not text", "binary"}});
   std::string carriage = header + good;
   std::ranges::replace(carriage, '\n', '\r');
   all.push_back({"CR alone", carriage, {"FILE:1", "end in CR alone", "tr '"}});
@@ -105,29 +105,29 @@ void add_values(std::vector<BrokenDump>& all) {
                  text({.submit = "01.03.2024 10:00:00"}),
                  {"FILE:3:21", "submit is neither a date", "unset SLURM_TIME_FORMAT"}});
   all.push_back(
-      {"negative time", text({.start = "-5"}), {"FILE:3:41", "start is no time after 1970"}});
+      {"negative time", text({.start = "-5"}), {"FILE:3:41", "start is not a time between 1970"}});
   all.push_back({"end before start",
                  text({.end = "2024-03-01T10:00:30"}),
-                 {"FILE:3:61", "end lies before Start", "TZ=UTC"}});
+                 {"FILE:3:61", "end is before Start", "TZ=UTC"}});
   all.push_back({"start before submit",
                  text({.start = "2024-03-01T09:59:59"}),
-                 {"FILE:3:41", "start lies before Submit", "TZ=UTC"}});
+                 {"FILE:3:41", "start is before Submit", "TZ=UTC"}});
   all.push_back({"runs a century",
                  text({.end = "2123-03-01T10:00:30"}),
                  {"FILE:3:61", "more than ten years after Start"}});
   all.push_back({"unknown state",
                  text({.state = "EXPLODED"}),
-                 {"FILE:3:11", "state is not a state of Slurm's", "shifted"}});
+                 {"FILE:3:11", "state is not a Slurm state", "shifted"}});
   all.push_back({"ended without end",
                  text({.end = "Unknown"}),
                  {"FILE:3", "end is not known", "runawayjobs"}});
   all.push_back({"no id", text({.id = ""}), {"FILE:3", "jobid is empty"}});
   all.push_back({"huge GPUs",
                  text({.tres = "gres/gpu=99999999999999999999"}),
-                 {"FILE:3", "alloctres has no believable number"}});
+                 {"FILE:3", "alloctres has no plausible number"}});
   all.push_back({"negative GPUs",
                  text({.tres = "cpu=1,gres/gpu=-4"}),
-                 {"FILE:3", "alloctres has no believable number"}});
+                 {"FILE:3", "alloctres has no plausible number"}});
   all.push_back(
       {"bad limit", text({.limit = "-60"}), {"FILE:3", "timelimitraw is neither", "UNLIMITED"}});
   all.push_back({"huge host list",
@@ -168,10 +168,10 @@ void add_mixtures(std::vector<BrokenDump>& all) {
                  {"FILE:4", "text follows the end", "jq -s"}});
   all.push_back({"a message before JSON",
                  "sacct: warning: old\n" + json(hour, ended + ", " + four),
-                 {"FILE:1", "the JSON begins only in line 2", "2>/dev/null"}});
+                 {"FILE:1", "the JSON starts at line 2", "2>/dev/null"}});
   all.push_back({"GRES without a number",
                  text({.tres = "gpu:a100"}),
-                 {"FILE:3", "alloctres has no believable number"}});
+                 {"FILE:3", "alloctres has no plausible number"}});
 }
 
 void add_json(std::vector<BrokenDump>& all) {
@@ -184,7 +184,7 @@ void add_json(std::vector<BrokenDump>& all) {
   all.push_back({"JSON without jobs",
                  "{\"meta\": {}, \"errors\": []}",
                  {"FILE:1", "no array \"jobs\"", "sacct --json"}});
-  all.push_back({"JSON that is no job", "{\"jobs\": [17]}", {"FILE:1", "object was expected"}});
+  all.push_back({"JSON that is no job", "{\"jobs\": [17]}", {"FILE:1", "expected a JSON object"}});
   all.push_back({"not JSON inside",
                  "{\"jobs\": [{\"job_id\": }]}",
                  {"FILE:1", "job object 1 of the array", "not valid JSON"}});
@@ -199,12 +199,12 @@ void add_json(std::vector<BrokenDump>& all) {
                  {"FILE:2", "job 7: time.submission is not known"}});
   all.push_back({"number as a word",
                  json(R"({"submission": "soon"})", ended),
-                 {"FILE:2", "time.submission is no whole number"}});
+                 {"FILE:2", "time.submission is not a whole number"}});
   all.push_back({"JSON end before start",
                  json(R"({"submission": {"set": true, "number": 1709287200}, "start": 1709287260, )"
                       R"("end": {"set": true, "infinite": false, "number": 1709287259}})",
                       ended + ", " + four),
-                 {"FILE:2", "time.end lies before Start"}});
+                 {"FILE:2", "time.end is before Start"}});
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ LogAnswer failure(const LogKnowledge& knowledge) {
   const auto diagnosis = knowledge.diagnosis();
   if (!diagnosis) return answer;
   if (diagnosis->verdict == FailureClass::none) {
-    answer.text = "no failure is found in this log";
+    answer.text = "no failure was found in this log";
     return answer;
   }
   answer.text = fmt::format("{}: {}", name_of(diagnosis->verdict), diagnosis->reason);
@@ -180,7 +180,8 @@ std::vector<LogAnswer> answer(std::string_view text, const LogKnowledge& knowled
     LogAnswer found = one(question, knowledge);
     if (found.text.empty() && found.lines.empty())
       found = {"", "", best_lines(question, knowledge.index, most_lines), "words"};
-    if (found.text.empty() && found.lines.empty()) found.text = "no line of the log fits the words";
+    if (found.text.empty() && found.lines.empty())
+      found.text = "no line of the log matches the question";
     found.question = question;
     answers.push_back(std::move(found));
   }

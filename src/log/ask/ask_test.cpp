@@ -88,7 +88,7 @@ TEST_CASE("settings and memory are found by their words") {
 TEST_CASE("any other question gets the lines that fit its words, or the answer that none does") {
   CHECK(asked("shards").lines.at(0).number == 2);
   CHECK(asked("shards").by == "words");
-  CHECK(asked("kangaroo").text == "no line of the log fits the words");
+  CHECK(asked("kangaroo").text == "no line of the log matches the question");
 }
 
 TEST_CASE("several questions get an answer each") {

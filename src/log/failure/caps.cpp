@@ -53,25 +53,28 @@ void apply_caps(const CapCase& what, const RecommendationCaps& caps, Diagnosis& 
                      });
   if (again > 1 && again >= caps.same_cause_same_step)
     return take_back(made, Recommendation::do_not_restart,
-                     fmt::format("the same cause at the same step, {} times by now", again));
+                     fmt::format("the same cause at the same step, {} times so far", again));
   const auto of_job =
       count(what, [](const PastFailure& past) { return past.same_job && restarted(past); });
   if (of_job >= caps.restarts_per_job)
-    return take_back(made, Recommendation::do_not_restart,
-                     fmt::format("{} restarts of this job were recommended before, at most {} are",
-                                 of_job, caps.restarts_per_job));
+    return take_back(
+        made, Recommendation::do_not_restart,
+        fmt::format("{} restarts of this job were already recommended; the limit is {}", of_job,
+                    caps.restarts_per_job));
   const auto of_user = count(what, [&](const PastFailure& past) {
     return past.user == what.user && restarted(past) && is_recent(past, what);
   });
   if (of_user >= caps.restarts_per_user_hour)
-    return take_back(made, Recommendation::notify,
-                     fmt::format("{} restarts of this user's jobs within an hour, at most {} are",
-                                 of_user, caps.restarts_per_user_hour));
+    return take_back(
+        made, Recommendation::notify,
+        fmt::format(
+            "{} restarts of this user's jobs were recommended within an hour; the limit is {}",
+            of_user, caps.restarts_per_user_hour));
   if (made.recommendation != Recommendation::restart_elsewhere || made.nodes.empty()) return;
   const auto nodes = nodes_given_up(what, made);
   if (nodes > caps.nodes_per_hour)
     take_back(made, Recommendation::notify,
-              fmt::format("this would give up {} nodes within an hour, at most {} are: look for a "
+              fmt::format("this would give up {} nodes within an hour; the limit is {}: look for a "
                           "cause that they share",
                           nodes, caps.nodes_per_hour));
 }

@@ -75,10 +75,10 @@ Result<ClaimWords> ClaimWords::load(const std::string& folder) {
     if (row.text("class") == name_of(FailureClass::infrastructure))
       claim.verdict = FailureClass::infrastructure;
     else if (row.text("class") != name_of(FailureClass::other))
-      return row.refuse("class is infrastructure or other");
+      return row.refuse("class must be infrastructure or other");
     const bool infrastructure = claim.verdict == FailureClass::infrastructure;
     if (infrastructure != (claim.component != Component::none))
-      return row.refuse("infrastructure, and only that, has a component");
+      return row.refuse("infrastructure, and no other class, must have a component");
     auto any = read_phrases(row, "any", made->phrases);
     if (!any) return tl::unexpected(any.error());
     if (any->empty()) return row.refuse("a row needs any");

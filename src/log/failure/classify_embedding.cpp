@@ -36,10 +36,10 @@ Result<std::vector<CategoryText>> read_texts(const std::string& folder) {
   std::vector<CategoryText> texts;
   for (const RuleRow& row : *rows) {
     const auto kind = kind_named(row.text("kind"));
-    if (!kind) return row.refuse("kind is failure, warning, progress or other");
+    if (!kind) return row.refuse("kind must be failure, warning, progress or other");
     if (row.list("text").empty()) return row.refuse("a category needs texts");
     for (const std::string& text : row.list("text")) texts.push_back({*kind, text, {}, {}});
-    if (texts.size() > most_texts) return row.refuse("these are too many texts");
+    if (texts.size() > most_texts) return row.refuse("too many texts");
   }
   return texts;
 }

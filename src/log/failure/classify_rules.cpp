@@ -63,13 +63,13 @@ Result<LineVerdict> read_verdict(const RuleRow& row) {
   const auto kind = kind_named(row.text("kind"));
   const auto role = value_of(row.text("role"), roles);
   const auto mark = value_of(row.text("mark"), marks);
-  if (!kind) return row.refuse("kind is failure, warning, progress or other");
-  if (!role) return row.refuse("role is cause, cascade or teardown");
+  if (!kind) return row.refuse("kind must be failure, warning, progress or other");
+  if (!role) return row.refuse("role must be cause, cascade or teardown");
   if (!mark)
     return row.refuse(
-        "mark is traceback, frame, handles, follows, ignores, announces or starts_run");
+        "mark must be traceback, frame, handles, follows, ignores, announces or starts_run");
   const auto weight = row.has("weight") ? parse_number<int>(row.text("weight")) : std::optional(0);
-  if (!weight || *weight < 0 || *weight > 4) return row.refuse("weight is 1 to 4");
+  if (!weight || *weight < 0 || *weight > 4) return row.refuse("weight must be 1 to 4");
   return LineVerdict{*kind, *mark, *role, static_cast<std::uint8_t>(*weight)};
 }
 
@@ -80,12 +80,12 @@ Result<LineRow> read_line_row(const RuleRow& from, Phrases& phrases) {
   if (!verdict) return tl::unexpected(verdict.error());
   LineCondition line;
   line.exception = from.text("shape") == "exception";
-  if (from.has("shape") && !line.exception) return from.refuse("shape is exception");
+  if (from.has("shape") && !line.exception) return from.refuse("shape must be exception");
   const auto& level = from.text("level");
-  if (from.has("level") && level != "E" && level != "W") return from.refuse("level is E or W");
+  if (from.has("level") && level != "E" && level != "W") return from.refuse("level must be E or W");
   line.level = level.empty() ? '\0' : level[0];
   const auto numbers = parse_number<std::size_t>(from.text("numbers"));
-  if (from.has("numbers") && !numbers) return from.refuse("numbers is a count");
+  if (from.has("numbers") && !numbers) return from.refuse("numbers must be a count");
   line.numbers = numbers.value_or(0);
   if (words->empty() && !line.exception && line.level == 0)
     return from.refuse("a row needs any, all, shape or level");

@@ -43,7 +43,7 @@ Result<void> read_list(const std::string& path, const Document& from, JobContext
     else if (held->is_number())
       *out = held->dump();
     else
-      return refuse(path, fmt::format("{} must be a text or a number", key));
+      return refuse(path, fmt::format("{} must be a string or a number", key));
   }
   return {};
 }

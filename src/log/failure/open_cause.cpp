@@ -57,7 +57,7 @@ FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
   if (infrastructure) made.component = claim.component;
   made.reason = reason_of(claim, input);
   made.recommendation = infrastructure ? Recommendation::test_first : Recommendation::notify;
-  made.advice = "no rule knows this line; read it before anything is done";
+  made.advice = "no rule matches this line; read it before anything is done";
   made.confidence = confidence;
   made.open = true;  // a witness takes precedence over a model
   return made;

@@ -138,7 +138,7 @@ Result<void> consult_witnesses(const WitnessCase& what, const CauseLine& line, D
     take_findings(consulted, what, line, made);
   if (made.recommendation == Recommendation::restart_elsewhere && !agreed) {
     made.recommendation = Recommendation::test_first;
-    made.advice += "; without a second witness no machine is given up";
+    made.advice += "; no machine is given up without a second witness";
   }
   return {};
 }

@@ -12,7 +12,7 @@ Result<std::vector<std::uint32_t>> read_phrases(const RuleRow& row, std::string_
     const auto number = phrases.add(each);
     if (number == 0)
       return row.refuse(
-          fmt::format("the phrase '{}' has less than {} characters", each, Phrases::least));
+          fmt::format("the phrase '{}' has fewer than {} characters", each, Phrases::least));
     numbers.push_back(number);
   }
   return numbers;

@@ -34,17 +34,18 @@ Result<FailureVerdict> read_failure_verdict(const RuleRow& row) {
   made.reason = row.has("says") ? row.text("says") : row.text("reason");
   made.advice = row.text("advice");
   if (!read_name(row.text("class"), classes, made.verdict))
-    return row.refuse("class is infrastructure, framework, user_script, other or none");
+    return row.refuse("class must be infrastructure, framework, user_script, other or none");
   if (row.has("component") && !read_name(row.text("component"), components, made.component))
-    return row.refuse("component is gpu, nvlink, network, node, storage or other");
+    return row.refuse("component must be gpu, nvlink, network, node, storage or other");
   if ((made.verdict == FailureClass::infrastructure) != row.has("component"))
-    return row.refuse("infrastructure, and only that, has a component");
+    return row.refuse("infrastructure, and no other class, must have a component");
   if (!read_name(row.text("recommendation"), advice, made.recommendation))
     return row.refuse(
-        "recommendation is restart_same, restart_elsewhere, do_not_restart, test_first or notify");
+        "recommendation must be restart_same, restart_elsewhere, do_not_restart, test_first or "
+        "notify");
   const auto confidence = parse_number<double>(row.text("confidence"));
   if (!confidence || *confidence < 0 || *confidence > 1)
-    return row.refuse("confidence is from 0 to 1");
+    return row.refuse("confidence must be from 0 to 1");
   made.confidence = *confidence;
   made.open = row.has("open") && row.text("open") == "true";
   return made;

@@ -42,8 +42,8 @@ Result<LineBlocks> LineBlocks::open(const std::string& path, std::size_t lines_e
   if (!held) return tl::unexpected(held.error());
   if (!held->complete)
     return fail(ErrorCode::unsupported,
-                fmt::format("{}: algorithm1 holds the text of a compressed or UTF-16 log, up to {} "
-                            "MiB; use scan, or unpack it",
+                fmt::format("{}: algorithm1 keeps the text of a compressed or UTF-16 log in "
+                            "memory, up to {} MiB; use scan, or decompress it",
                             path, most_held >> 20U));
   blocks.text_ = std::move(held->text);
   blocks.index(blocks.text_);

@@ -62,7 +62,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
       error = tracker.error();
   }
   if (found.empty())
-    return tl::unexpected(error.value_or(Error{ErrorCode::invalid, "no log was named"}));
+    return tl::unexpected(error.value_or(Error{ErrorCode::invalid, "no log was given"}));
   std::ranges::stable_sort(found, std::greater{}, worth);
   Progress& best = found.front();
   for (const Progress& other : found) {

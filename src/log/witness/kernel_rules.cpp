@@ -64,7 +64,7 @@ std::optional<WitnessFinding> KernelRules::judge(std::string_view message,
       xids.at(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
                                              .verdict = FailureClass::infrastructure,
                                              .component = Component::gpu,
-                                             .reason = "an Xid that the table does not have",
+                                             .reason = "an Xid that is not in the table",
                                              .advice = "look it up in NVIDIA's catalogue",
                                              .recommendation = Recommendation::notify,
                                              .confidence = 0.3});

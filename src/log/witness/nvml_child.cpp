@@ -70,11 +70,11 @@ GpuReading failed(const NvmlOptions& options, std::string why) {
 
 GpuReading ask(const NvmlOptions& options) {
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return failed(options, "no pipe can be made");
+  if (::pipe(ends.data()) != 0) return failed(options, "cannot create a pipe");
   const Descriptor from(ends[0]);
   Descriptor to(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return failed(options, "no process can be made");
+  if (child < 0) return failed(options, "cannot start a process");
   if (child == 0) work(ends[1], options.library);
   to.close();
   const auto text = read_until(ends[0], Deadline(options.deadline));

@@ -67,14 +67,13 @@ class KernelWitness {
     made.complete = made.asked && untimed_ == 0 && read_all_nodes();
     made.says = in_words(made.findings);
     if (made.findings.empty())
-      made.says = lines_ == 0       ? "no line is of a node of the job"
-                  : window_.known() ? "nothing in the job's time"
+      made.says = lines_ == 0       ? "no line is from a node of the job"
+                  : window_.known() ? "nothing during the job"
                                     : "nothing";
     if (untimed_ > 0)
-      made.says +=
-          fmt::format("; {} event{} whose time is not known (dmesg -T or journalctl -k print it)",
-                      untimed_, untimed_ == 1 ? "" : "s");
-    if (other_lines_ > 0 && lines_ == 0) made.says += "; its hosts are not of the allocation";
+      made.says += fmt::format("; {} event{} of unknown time (dmesg -T or journalctl -k print it)",
+                               untimed_, untimed_ == 1 ? "" : "s");
+    if (other_lines_ > 0 && lines_ == 0) made.says += "; its hosts are not in the allocation";
     return made;
   }
 

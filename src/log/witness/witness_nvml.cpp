@@ -22,10 +22,11 @@ struct Fault {
 
 std::string_view advice_for(const Fault& fault) {
   if (fault.component == Component::nvlink)
-    return "reset all GPUs of the node, fabric manager, all_reduce_perf over all of them";
+    return "reset all GPUs of the node, restart the fabric manager, run all_reduce_perf over all "
+           "of them";
   if (fault.recommendation == Recommendation::restart_elsewhere)
     return "reboot the node; replace the GPU if it comes back";
-  return "take the GPU out of service, reset it, dcgmi diag -r 3";
+  return "take the GPU out of service, reset it, run dcgmi diag -r 3";
 }
 
 /// The driver's own word on what has to be done.
@@ -57,15 +58,14 @@ std::vector<Fault> faults_of(const GpuState& gpu) {
                       Recommendation::restart_elsewhere, 0.97});
   add_action(gpu, faults);
   if (gpu.ecc_uncorrected.value_or(0) > 0)
-    faults.push_back({"nvml ecc", fmt::format("{} memory errors that could not be corrected",
-                                              *gpu.ecc_uncorrected)});
-  if (gpu.remapped && gpu.remapped->failure)
-    faults.push_back({"nvml row remap", "a row of the memory could not be replaced"});
-  if (gpu.remapped && gpu.remapped->pending)
-    faults.push_back({"nvml row remap", "rows of the memory wait for a reset to be replaced"});
-  if (gpu.retirement_pending.value_or(false))
     faults.push_back(
-        {"nvml retired pages", "pages of the memory wait for a reset to be taken out"});
+        {"nvml ecc", fmt::format("{} uncorrectable memory errors", *gpu.ecc_uncorrected)});
+  if (gpu.remapped && gpu.remapped->failure)
+    faults.push_back({"nvml row remap", "a memory row could not be remapped"});
+  if (gpu.remapped && gpu.remapped->pending)
+    faults.push_back({"nvml row remap", "memory rows wait for a reset to be remapped"});
+  if (gpu.retirement_pending.value_or(false))
+    faults.push_back({"nvml retired pages", "memory pages wait for a reset to be retired"});
   const bool recovered = std::ranges::any_of(
       gpu.nvlinks, [](const NvlinkState& link) { return link.recovery.value_or(0) > 0; });
   if (recovered)
@@ -106,7 +106,7 @@ Result<WitnessReport> consult_nvml(const WitnessCase& what) {
     const bool bound = what.job && !what.job->nodes.empty();
     const std::string node = bound ? node_of(*what.job, reading.node) : "";
     if (bound && node.empty()) {
-      troubles += fmt::format("; {} is not of the allocation", reading.node);
+      troubles += fmt::format("; {} is not in the allocation", reading.node);
       continue;
     }
     if (!reading.error.empty()) troubles += "; " + reading.error;
@@ -128,7 +128,7 @@ Result<WitnessReport> consult_nvml(const WitnessCase& what) {
   if (made.asked)
     made.says = made.findings.empty() ? "no fault is shown" : in_words(made.findings);
   else if (!what.gpus.empty())
-    made.says = "no GPU of the job could be asked";
+    made.says = "no GPU of the job could be queried";
   made.says += troubles;
   return made;
 }

@@ -27,13 +27,11 @@ constexpr std::array meanings = {
     StateMeaning{"DEADLINE", FailureClass::other, "the scheduler ended the job at its deadline",
                  Recommendation::do_not_restart},
     StateMeaning{"PREEMPTED", FailureClass::other,
-                 "the scheduler took the job's place for another one",
-                 Recommendation::restart_same},
+                 "the scheduler preempted the job for another one", Recommendation::restart_same},
     StateMeaning{"CANCELLED", FailureClass::other, "the user or an administrator cancelled the job",
                  Recommendation::do_not_restart},
     StateMeaning{"OUT_OF_MEMORY", FailureClass::user_script,
-                 "the job used more memory of the machine than its limit",
-                 Recommendation::do_not_restart}};
+                 "the job used more host memory than its limit", Recommendation::do_not_restart}};
 
 }  // namespace
 
@@ -55,7 +53,7 @@ Result<WitnessReport> consult_scheduler(const WitnessCase& what) {
                    .verdict = held->verdict,
                    .component = fault ? Component::node : Component::none,
                    .reason = std::string(held->reason),
-                   .advice = fault ? "check the node before it gets work again" : "",
+                   .advice = fault ? "check the node before it gets jobs again" : "",
                    .recommendation = held->recommendation,
                    .confidence = confidence};
   finding.any_component = true;

@@ -23,7 +23,7 @@ Result<XidTable> XidTable::load(const std::string& folder) {
     if (!verdict) return tl::unexpected(verdict.error());
     for (const std::string& text : row.list("code")) {
       const auto code = parse_number<int>(text);
-      if (!code) return row.refuse("code is a list of numbers");
+      if (!code) return row.refuse("code must be a list of numbers");
       auto [held, is_new] = made.rows_.try_emplace(*code, *verdict);  // the first one counts
       if (is_new) held->second.rule = "xid " + text;
     }

@@ -119,7 +119,7 @@ ModulePtr only_file_named(Interpreter& in, const std::string& dotted) {
   }
   if (only.empty()) return nullptr;
   in.tree().degrade(
-      fmt::format("the module {} is not where its name says; {} is taken", dotted, only));
+      fmt::format("the module {} is not where its name says; {} is used", dotted, only));
   only.resize(only.size() - std::string_view(".py").size());
   std::ranges::replace(only, '/', '.');
   return in.find_module(only);

@@ -286,7 +286,7 @@ Value Interpreter::record(std::string callee, const Arguments& arguments) {
   made->callee = std::move(callee);
   made->call = seen_.calls.size();
   if (seen_.calls.size() >= most_records) {
-    tree_.degrade("very many calls: the later ones were left out");
+    tree_.degrade("too many calls: the later ones were left out");
     return wrap(std::move(made), arguments.place);
   }
   Call call;

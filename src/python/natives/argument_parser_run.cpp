@@ -156,7 +156,7 @@ void ArgumentParser::apply(Machine& machine, const FlagUse& use, Parsed& parsed)
   }
   parsed.given.insert(flag.spec.dest);
   if (action == "help" || action == "version")
-    return fail_with(machine, fmt::format("{} only prints and ends", use.name), use.place);
+    return fail_with(machine, fmt::format("{} only prints and exits", use.name), use.place);
   Value* held = parsed.values.find(flag.spec.dest);
   const Value before = held == nullptr ? Value::none() : held->deep_copy();
   Value value = placed(flag.constant, use.place);
@@ -318,7 +318,7 @@ Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& a
   if (!known && !parsed.leftover.empty() && parsed.certain && !parser.is_open()) {
     const Word& first = parsed.leftover.front();
     if (first.known)
-      machine.refuse(fmt::format("no flag or place for the argument '{}'", first.text),
+      machine.refuse(fmt::format("no flag or positional argument takes '{}'", first.text),
                      first.place);
   }
   if (!own) machine.seen().leftover = parsed.leftover;

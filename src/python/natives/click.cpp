@@ -225,8 +225,9 @@ Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Argumen
   }
   const bool strict = !is_group_ && match.certain;
   if (strict && !match.leftover.empty() && match.leftover.front().known)
-    machine.refuse(fmt::format("no option or place for '{}'", match.leftover.front().text),
-                   match.leftover.front().place);
+    machine.refuse(
+        fmt::format("no option or positional argument takes '{}'", match.leftover.front().text),
+        match.leftover.front().place);
   Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
   if (passes_context) arguments.positional.push_back(unknown(more.place));
   Value result = machine.call(function_, arguments);

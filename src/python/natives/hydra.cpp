@@ -131,7 +131,7 @@ Wanted with_words(Machine& machine, Wanted wanted, const PlacePtr& declared) {
     const std::string folder = tree_path(machine, *words.more).value_or(*words.more);
     if (machine.tree().is_file(folder + "/" + wanted.name + ".yaml")) wanted.folder = folder;
   }
-  if (words.only_prints) machine.stop("Hydra only prints the config and ends", declared);
+  if (words.only_prints) machine.stop("Hydra only prints the config and exits", declared);
   state(machine).folder = wanted.folder;
   return wanted;
 }

@@ -271,7 +271,7 @@ void add_os(NativeTable& table) {
   for (const auto* const name : {"sys.exit", "os._exit"}) {
     table[name] = [](Machine& machine, const Arguments& arguments) {
       const Value* code = arguments.find("status", 0);
-      std::string reason = "the program ends itself";
+      std::string reason = "the program exits by itself";
       if (code != nullptr && code->text() != nullptr) reason += ": " + *code->text();
       machine.stop(reason, arguments.place);
       return Value::none(arguments.place);

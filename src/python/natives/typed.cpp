@@ -200,7 +200,7 @@ class SimpleParser : public ArgumentParser {
     }
     if (known) return Value::list({space, as_list(words)}, arguments.place);
     if (!words.empty() && words.front().known)
-      machine.refuse(fmt::format("no flag or place for the argument '{}'", words.front().text),
+      machine.refuse(fmt::format("no flag or positional argument takes '{}'", words.front().text),
                      words.front().place);
     return space;
   }

@@ -146,10 +146,10 @@ Value TypedFlags::read(Machine& machine, const TypedFlag& flag, const FlagUse& u
     const bool allowed =
         choices.empty() || !word.known || std::ranges::find(choices, word.text) != choices.end();
     if (value && allowed) return *value;
-    machine.refuse(
-        fmt::format("the flag {}: {}", use.name,
-                    value ? "'" + word.text + "' is none of its choices" : value.error().message),
-        word.place);
+    machine.refuse(fmt::format("the flag {}: {}", use.name,
+                               value ? "'" + word.text + "' is not one of its choices"
+                                     : value.error().message),
+                   word.place);
     return unknown(word.place);
   };
   if (!flag.hint.is_list) return use.values.empty() ? Value(true, use.place) : one(use.values[0]);
@@ -227,7 +227,7 @@ Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
   flags.show(machine, values);
   if (!values.leftover.empty() && values.certain && values.leftover.front().known)
     machine.refuse(
-        fmt::format("no flag or place for the argument '{}'", values.leftover.front().text),
+        fmt::format("no flag or positional argument takes '{}'", values.leftover.front().text),
         values.leftover.front().place);
   Dict fields = flags.fields(machine, values);
   if (type) return machine.instance(target, std::move(fields));
