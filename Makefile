@@ -46,8 +46,9 @@ format: ## run clang-format on all C++ files
 	scripts/deps.sh test
 	scripts/format.sh
 
-tidy: ## check the project's own rules, clang-format and clang-tidy
+tidy: ## compile each source alone; check the own rules, clang-format and clang-tidy
 	scripts/deps.sh build test
+	scripts/build.sh files
 	scripts/build.sh release
 	ctest --test-dir build/release --output-on-failure -R '^tidy$$|^format$$'
 	scripts/clang_tidy.sh build/release

@@ -39,7 +39,7 @@ std::string similar_text(const Advice& advice) {
   for (const SimilarJob& each : advice.similar) {
     rows.push_back({"  " + (each.id.empty() ? "(other user)" : printable(each.id)),
                     fmt::format("{:.2f}", each.score), in_words(each.duration),
-                    state_word(each.state), printable(each.why)});
+                    advisor::state_word(each.state), printable(each.why)});
   }
   return "\nsimilar jobs\n" + aligned(rows);
 }

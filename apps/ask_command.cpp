@@ -16,11 +16,11 @@ namespace schedmate {
 namespace {
 
 void print_text(const service::AskAnswer& all) {
-  for (const LogAnswer& answer : all.answers) {
+  for (const ask::LogAnswer& answer : all.answers) {
     fmt::print("{}?\n  {}\n", printable(answer.question),
                answer.text.empty() ? "best matching lines:" : printable(answer.text));
     std::vector<std::vector<std::string>> rows;
-    for (const IndexedLine& line : answer.lines)
+    for (const ask::IndexedLine& line : answer.lines)
       rows.push_back({fmt::format("  {}", line.number), line.text});
     fmt::print("{}", aligned(rows));
   }

@@ -24,7 +24,7 @@ namespace schedmate {
 struct CommonFlags {
   bool json = false;
   std::vector<std::string> pairs;  ///< "key=value" of --set
-  SettingsSources sources;
+  settings::SettingsSources sources;
 };
 
 /// The parser of one command, for the time of its making.
@@ -35,7 +35,7 @@ struct Parser {
 
 /// What a command gets when it runs.
 struct CommandCall {
-  const Session& session;
+  const settings::Session& session;
   bool json = false;  ///< a program reads the answer
 };
 

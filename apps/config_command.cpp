@@ -17,12 +17,13 @@ namespace {
 using Row = std::vector<std::string>;  ///< setting, value, default, unit, origin, effect
 constexpr std::array columns{"setting", "value", "default", "unit", "origin", "effect"};
 
-std::vector<Row> rows_of(const Settings& settings) {
+std::vector<Row> rows_of(const settings::Settings& settings) {
   std::vector<Row> rows;
-  for (const SettingRow& row : setting_rows()) {
+  for (const settings::SettingRow& row : settings::setting_rows()) {
     rows.push_back({std::string(row.key), settings.text(row.key),
                     row.defect == nullptr ? std::string(row.fallback) : "by mode",
-                    std::string(unit_of(row)), settings.origin(row.key), std::string(row.effect)});
+                    std::string(settings::unit_of(row)), settings.origin(row.key),
+                    std::string(row.effect)});
   }
   for (const std::string& name : settings.models()) {
     const auto given = settings.model(name);

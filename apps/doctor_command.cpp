@@ -31,7 +31,7 @@ struct Finding {
 };
 
 Finding bundled(std::string what, std::string_view name) {
-  const auto path = data_file(name);
+  const auto path = settings::data_file(name);
   return {std::move(what), path.has_value(), true, path ? *path : path.error().message};
 }
 
@@ -62,7 +62,7 @@ Finding memory() {
           fmt::format("{:.0f} MiB free; a million jobs take up to 2 GiB", free_mib)};
 }
 
-std::vector<Finding> examine(const Session& session) {
+std::vector<Finding> examine(const settings::Session& session) {
   const Version built = version();
   return {bundled("Venus days (generate, demo)", "venus/venus_sept2020_days0-12.csv.gz"),
           bundled("made-up workload (lucid, horus)", "recipes/light.toml"),

@@ -9,9 +9,9 @@ namespace schedmate {
 namespace {
 
 /// Statistics asked and drawn.
-std::string check_text(const Synthesis& drawn) {
+std::string check_text(const synth::Synthesis& drawn) {
   std::vector<std::vector<std::string>> cells = {{"statistic", "of", "asked", "drawn", "off"}};
-  for (const CheckRow& row : worst_rows(drawn.checks)) {
+  for (const synth::CheckRow& row : synth::worst_rows(drawn.checks)) {
     std::string of = printable(row.of);
     if (row.at > 0) of += fmt::format("{}at {}, the worst", of.empty() ? "" : " ", row.at);
     cells.push_back({row.statistic, of.empty() ? "all" : of, fmt::format("{:.6g}", row.asked),
@@ -22,7 +22,7 @@ std::string check_text(const Synthesis& drawn) {
 }
 
 std::string unchecked_text(const service::SyntheticTrace& trace) {
-  const Synthesis& drawn = trace.drawn;
+  const synth::Synthesis& drawn = trace.drawn;
   return fmt::format(
       "not checked: {} failed jobs have a continuation; infrastructure is {:.1f} % of failures and "
       "{:.0f} % of their GPU time;\n  {:.1f} % of gaps are 0, their CV is {:.1f}; the top 5 % of "
@@ -33,7 +33,7 @@ std::string unchecked_text(const service::SyntheticTrace& trace) {
 
 }  // namespace
 
-std::string resampled_text(const service::GenerateRequest& request, const Resampled& drawn) {
+std::string resampled_text(const service::GenerateRequest& request, const synth::Resampled& drawn) {
   return fmt::format("{} jobs for {} GPUs in {} VCs, load {} over {}, written to {}\n",
                      request.jobs, drawn.gpus, drawn.cluster.partitions.size(), request.load,
                      in_words(drawn.span), printable(request.out));
@@ -41,7 +41,7 @@ std::string resampled_text(const service::GenerateRequest& request, const Resamp
 
 std::string synthetic_text(const service::GenerateRequest& request,
                            const service::SyntheticTrace& trace) {
-  const Synthesis& drawn = trace.drawn;
+  const synth::Synthesis& drawn = trace.drawn;
   std::string text =
       fmt::format("synthetic, like {}: {} jobs for {} GPUs, load {:.3f} over {}, written to {}\n",
                   printable(trace.cluster), drawn.jobs.size(), trace.gpus, drawn.load,
@@ -57,7 +57,7 @@ std::string synthetic_text(const service::GenerateRequest& request,
     text += fmt::format(
         "\nA statistic is more than {:.0f} % off: a small draw scatters more, and published tables "
         "can be inconsistent.\n",
-        100 * most_off);
+        100 * synth::most_off);
   return text;
 }
 

@@ -8,7 +8,7 @@
 namespace schedmate {
 
 [[nodiscard]] std::string resampled_text(const service::GenerateRequest& request,
-                                         const Resampled& drawn);
+                                         const synth::Resampled& drawn);
 /// Size, what is not checked, and the statistics asked and drawn.
 [[nodiscard]] std::string synthetic_text(const service::GenerateRequest& request,
                                          const service::SyntheticTrace& trace);

@@ -42,7 +42,7 @@ Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
                                       flags.facts, flags.submit_s, flags.outcome});
   if (!record) return tl::unexpected(record.error());
   if (call.json)
-    print_document(record_document(*record));
+    print_document(advisor::record_document(*record));
   else
     fmt::print("added {}\n", printable(record->id));
   return {};
@@ -50,9 +50,9 @@ Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
 
 /// How the advice came out, beside the outcome.
 std::string finish_text(const JobRecord& record) {
-  const auto score = score_advice(record);
-  return fmt::format("{}: {} after {}{}\n", printable(record.id), state_word(record.outcome->state),
-                     in_words(record.outcome->duration),
+  const auto score = advisor::score_advice(record);
+  return fmt::format("{}: {} after {}{}\n", printable(record.id),
+                     advisor::state_word(record.outcome->state), in_words(record.outcome->duration),
                      !score
                          ? std::string()
                          : fmt::format("; advised {}, {} the interval",
@@ -90,9 +90,9 @@ std::vector<std::string> table_row(const JobRecord& record) {
           printable(record.user),
           fmt::format("{}", seconds_of(record.submit)),
           fmt::format("{}", record.gpus),
-          ended ? state_word(record.outcome->state) : "-",
+          ended ? advisor::state_word(record.outcome->state) : "-",
           ended ? in_words(record.outcome->duration) : "-",
-          printable(field(record.fields, "model_name")),
+          printable(advisor::field(record.fields, "model_name")),
           printable(record.command.substr(0, 60))};
 }
 
@@ -113,7 +113,7 @@ Result<void> list(const CommandCall& call, const HistoryFlags& flags) {
 Result<void> show(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::show_job(call.session, flags.subject);
   if (!record) return tl::unexpected(record.error());
-  print_document(record_document(*record));
+  print_document(advisor::record_document(*record));
   return {};
 }
 
@@ -125,7 +125,7 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
     return {};
   }
   Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual"}};
-  for (const Calibration& row : *rows) {
+  for (const advisor::Calibration& row : *rows) {
     table.push_back({printable(row.who.empty() ? "all" : row.who), fmt::format("{}", row.jobs),
                      fmt::format("{:.1f} %", 100 * row.inside_share),
                      fmt::format("{:.1f} %", 100 * row.within_100_share),
@@ -137,7 +137,7 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
 
 Result<void> export_all(const CommandCall& call, const HistoryFlags& flags) {
   return service::each_job(call.session, flags.user, [](const JobRecord& record) {
-    fmt::print("{}\n", in_one_line(record_document(record)));
+    fmt::print("{}\n", in_one_line(advisor::record_document(record)));
   });
 }
 

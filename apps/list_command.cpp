@@ -80,10 +80,11 @@ std::vector<ListTable> list_tables() {
   tables.push_back({"witnesses", {}});
   for (const SeamRow& row : witness_names()) tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"elastic_policies", {}});
-  for (const ElasticPolicyRow& row : elastic_policy_rows())
+  for (const elastic::ElasticPolicyRow& row : elastic::elastic_policy_rows())
     tables.back().rows.push_back({row.name, row.summary});
   tables.push_back({"settings", {}});
-  for (const SettingRow& row : setting_rows()) tables.back().rows.push_back({row.key, row.effect});
+  for (const settings::SettingRow& row : settings::setting_rows())
+    tables.back().rows.push_back({row.key, row.effect});
   return tables;
 }
 

@@ -49,9 +49,9 @@ class ProgressBar {
 
 }  // namespace
 
-BeginProgress progress_bars(bool enabled, const Clock& clock) {
-  if (!enabled) return no_progress;
-  return [clock](const std::string& what) -> ShowProgress {
+settings::BeginProgress progress_bars(bool enabled, const Clock& clock) {
+  if (!enabled) return settings::no_progress;
+  return [clock](const std::string& what) -> settings::ShowProgress {
     return [bar = std::make_shared<ProgressBar>(what, clock)](double done) { bar->show(done); };
   };
 }

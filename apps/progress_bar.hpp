@@ -9,6 +9,6 @@ namespace schedmate {
 
 /// A bar on standard error for work that has lasted over a second, wiped when the work ends;
 /// nothing is drawn unless `enabled`.
-[[nodiscard]] BeginProgress progress_bars(bool enabled, const Clock& clock);
+[[nodiscard]] settings::BeginProgress progress_bars(bool enabled, const Clock& clock);
 
 }  // namespace schedmate

@@ -34,8 +34,8 @@ std::vector<MadeCommand> make_commands(CLI::App& program, CommonFlags& common) {
 }
 
 /// The settings file, then --set, then the flags. Errors: as load_settings.
-Result<Settings> settle(CommonFlags common, const Environment& environment) {
-  std::vector<SettingsSources::Given> given;
+Result<settings::Settings> settle(CommonFlags common, const settings::Environment& environment) {
+  std::vector<settings::SettingsSources::Given> given;
   for (const std::string& pair : common.pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos)
@@ -45,11 +45,11 @@ Result<Settings> settle(CommonFlags common, const Environment& environment) {
   }
   auto& flags = common.sources.given;
   flags.insert(flags.begin(), given.begin(), given.end());
-  return load_settings(common.sources, environment);
+  return settings::load_settings(common.sources, environment);
 }
 
 Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& commands,
-                const CommonFlags& common, Environment environment) {
+                const CommonFlags& common, settings::Environment environment) {
   if (auto ok = check_known(program); !ok) return tl::unexpected(ok.error());
   const auto chosen =
       std::ranges::find_if(commands, [](const MadeCommand& each) { return each.parser->parsed(); });
@@ -60,9 +60,10 @@ Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& command
   if (auto ok = chosen->command.check(); !ok) return tl::unexpected(ok.error());
   auto settings = settle(common, environment);
   if (!settings) return tl::unexpected(settings.error());
-  const Clock clock = machine_clock();
+  const Clock clock = settings::machine_clock();
   auto progress = progress_bars(environment.progress, clock);
-  const Session session{std::move(environment), *std::move(settings), clock, std::move(progress)};
+  const settings::Session session{std::move(environment), *std::move(settings), clock,
+                                  std::move(progress)};
   return chosen->command.run({session, common.json});
 }
 
@@ -85,7 +86,8 @@ int main(int argc, char** argv, char** environment) {
   const auto commands = sm::make_commands(program, common);
   try {
     program.parse(argc, argv);
-    const auto done = sm::run(program, commands, common, sm::read_environment(environment));
+    const auto done =
+        sm::run(program, commands, common, sm::settings::read_environment(environment));
     return done ? *done : sm::complain(done.error());
   } catch (const CLI::Success& asked) {  // --help, --version
     return program.exit(asked);

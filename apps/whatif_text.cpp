@@ -20,7 +20,7 @@ constexpr std::uint64_t few_jobs = 20;
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
 
 std::string_view unit_name(const service::WhatifAnswer& answer) {
-  return answer.cluster.resource == Resource::gpus ? "GPU" : "CPU";
+  return answer.cluster.resource == whatif::Resource::gpus ? "GPU" : "CPU";
 }
 
 std::string time(double s) {
@@ -32,7 +32,7 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 
 using Cells = std::vector<std::string>;
 
-Cells row_of(const Change& change) {
+Cells row_of(const whatif::Change& change) {
   return {printable(change.name),
           fmt::format("{}", change.jobs),
           time(change.real_wait_s),
@@ -40,13 +40,13 @@ Cells row_of(const Change& change) {
           time(change.wait_s),
           fmt::format("{:.3f}", std::exp(change.log_ratio)),
           fmt::format("{:.3f} to {:.3f}", std::exp(change.low), std::exp(change.high)),
-          std::string(to_string(change.verdict)),
-          std::string(to_string(change.confidence))};
+          std::string(whatif::to_string(change.verdict)),
+          std::string(whatif::to_string(change.confidence))};
 }
 
 /// The largest gains and the largest losses.
-std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out) {
-  std::ranges::stable_sort(changes, {}, &Change::log_ratio);
+std::vector<whatif::Change> outermost(std::vector<whatif::Change> changes, std::size_t& left_out) {
+  std::ranges::stable_sort(changes, {}, &whatif::Change::log_ratio);
   left_out = 0;
   if (changes.size() <= most_rows) return changes;
   left_out = changes.size() - most_rows;
@@ -57,15 +57,16 @@ std::vector<Change> outermost(std::vector<Change> changes, std::size_t& left_out
 
 /// One line for each reason why verdicts among the rows shown may come from the model alone. Names
 /// are those of the rows.
-std::string doubts_text(const std::vector<Change>& shown) {
-  constexpr std::pair<LowConfidenceReason, std::string_view> sentences[] = {
-      {LowConfidenceReason::replay_error, "the effect is no larger than the error of the replay"},
-      {LowConfidenceReason::near_to_past,
+std::string doubts_text(const std::vector<whatif::Change>& shown) {
+  constexpr std::pair<whatif::LowConfidenceReason, std::string_view> sentences[] = {
+      {whatif::LowConfidenceReason::replay_error,
+       "the effect is no larger than the error of the replay"},
+      {whatif::LowConfidenceReason::near_to_past,
        "this run is nearly as close to reality as the replay, so it may be what really happened"}};
   std::string text;
   for (const auto& [doubt, sentence] : sentences) {
     std::vector<std::string> names;
-    for (const Change& change : shown)
+    for (const whatif::Change& change : shown)
       if (change.doubt == doubt) names.push_back(printable(change.name));
     if (!names.empty()) text += fmt::format("  low, as {}: {}\n", sentence, fmt::join(names, ", "));
   }
@@ -88,9 +89,9 @@ std::string policy_text(const service::WhatifPolicy& policy) {
   std::vector<Cells> rows{
       {"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict", "confidence"}};
   std::size_t left_out = 0;
-  std::vector<Change> shown;
-  const auto add = [&](const std::vector<Change>& changes, std::string_view kind) {
-    for (const Change& change : changes) {
+  std::vector<whatif::Change> shown;
+  const auto add = [&](const std::vector<whatif::Change>& changes, std::string_view kind) {
+    for (const whatif::Change& change : changes) {
       shown.push_back(change);
       shown.back().name.insert(0, kind);
       rows.push_back(row_of(change));
@@ -110,9 +111,9 @@ std::string losses_text(const service::WhatifAnswer& answer) {
   if (answer.losses.empty()) return "\nfailures none\n";
   std::vector<Cells> rows{{"  state", "cause", "confidence", "jobs",
                            fmt::format("{} hours", unit_name(answer)), "of all"}};
-  for (const Loss& loss : answer.losses) {
+  for (const whatif::Loss& loss : answer.losses) {
     rows.push_back({"  " + printable(loss.state), loss.cause,
-                    std::string(to_string(loss.confidence)), fmt::format("{}", loss.jobs),
+                    std::string(whatif::to_string(loss.confidence)), fmt::format("{}", loss.jobs),
                     fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
   }
   return fmt::format(
@@ -120,7 +121,7 @@ std::string losses_text(const service::WhatifAnswer& answer) {
       aligned(rows));
 }
 
-std::string limits_text(const RecordedCluster& world) {
+std::string limits_text(const whatif::RecordedCluster& world) {
   std::string text =
       fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
   if (world.limits_unlimited > 0)
@@ -144,7 +145,7 @@ std::string attempts_text(const service::WhatifAnswer& answer) {
 
 /// How far starts and waits of the replay are from the real ones; "-": no job started in it.
 std::string errors_text(const service::WhatifAnswer& answer) {
-  const Fidelity& f = answer.fidelity;
+  const whatif::Fidelity& f = answer.fidelity;
   const bool none = f.never_started == f.jobs;
   std::string text =
       fmt::format("  start error of {} jobs: median {}, 90 % within {}, {} within 60 s, mean {}\n",
@@ -165,7 +166,7 @@ std::string errors_text(const service::WhatifAnswer& answer) {
 }
 
 /// Whether the replay is near enough, and whether enough jobs say so.
-std::string verdict_text(const Fidelity& f) {
+std::string verdict_text(const whatif::Fidelity& f) {
   std::string text = fmt::format(
       "  the median may be up to {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
       f.good() ? "replay is good enough to compare with"
@@ -198,8 +199,8 @@ std::string world_text(const service::WhatifAnswer& answer) {
   for (const std::string& note : answer.cluster.notes)
     text += fmt::format("         {}\n", printable(note));
   text += limits_text(answer.world);
-  const auto pinned = std::ranges::count_if(answer.world.past, &PastJob::pinned);
-  const auto running = std::ranges::count_if(answer.world.past, &PastJob::censored);
+  const auto pinned = std::ranges::count_if(answer.world.past, &whatif::PastJob::pinned);
+  const auto running = std::ranges::count_if(answer.world.past, &whatif::PastJob::censored);
   text += fmt::format(
       "warm-up  {} jobs ran before the first end in the dump: they enter at their real start and "
       "count in no figure\n",
@@ -212,7 +213,7 @@ std::string world_text(const service::WhatifAnswer& answer) {
 }
 
 std::string fidelity_text(const service::WhatifAnswer& answer) {
-  const Fidelity& f = answer.fidelity;
+  const whatif::Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
     return "\nreplay   no job is left after the warm-up: all of them started before the first "
            "end\n         in the dump. Nothing can be compared; dump a longer period "
@@ -228,7 +229,7 @@ std::string fidelity_text(const service::WhatifAnswer& answer) {
     text += fmt::format("  {} of {} warm-up jobs could not start at their real time\n",
                         f.pinned_elsewhen, f.pinned);
   double odd = 0;
-  for (const WaitShare& reason : answer.reasons) {
+  for (const whatif::WaitShare& reason : answer.reasons) {
     if (std::ranges::find(usual_reasons, reason.reason) == std::end(usual_reasons))
       odd += reason.share;
   }

@@ -48,7 +48,7 @@ struct Law {
   }
 };
 
-Fields fields_of(const Shape& shape) {
+advisor::Fields fields_of(const Shape& shape) {
   return {{"length", fmt::format("{} epochs", shape.epochs)},
           {"batch_size", fmt::format("{}", shape.batch)},
           {"gpus", fmt::format("{}", shape.gpus)},
@@ -78,7 +78,7 @@ void try_once(Random& random, const Change& change, const EstimateRow& row, Erro
     run.state = EndState::completed;
     run.duration =
         Seconds(std::llround(law.duration_s(before) * std::exp(noise * random.normal())));
-    run.scale = scale_between(fields_of(now), fields_of(before)).factor;
+    run.scale = advisor::scale_between(fields_of(now), fields_of(before)).factor;
   }
   const double actual = law.duration_s(now) * std::exp(noise * random.normal());
   const Estimate estimate =

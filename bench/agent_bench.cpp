@@ -50,7 +50,7 @@ struct Sums {
 };
 
 void run(const LabelledJob& labelled, Witnesses& witnesses, bool show, Sums& sums) {
-  auto tree = Tree::open(labelled.tree);
+  auto tree = tree::Tree::open(labelled.tree);
   if (!tree) return;
   JobSource job;
   job.root = labelled.tree;
@@ -58,24 +58,25 @@ void run(const LabelledJob& labelled, Witnesses& witnesses, bool show, Sums& sum
   job.gpus = 8;
   Facts found;
   found.files_read = labelled.key_files;
-  const AgentTask task{.job = job, .tree = *tree, .found = found, .log = {}, .monitoring = {}};
+  const agent::AgentTask task{
+      .job = job, .tree = *tree, .found = found, .log = {}, .monitoring = {}};
   double thinking = 0;
   const std::vector<Chat> models{chat_with(witnesses, thinking)};
   const auto start = Moment::now();
-  const auto outcome = fill_gaps(task, {}, models, wall_clock());
+  const auto outcome = agent::fill_gaps(task, {}, models, wall_clock());
   sums.seconds += seconds_since(start) - thinking;
   if (!outcome) return;
   for (const auto& [field, fact] : outcome->facts) {
     ++sums.accepted[field];
     if (!show) continue;
-    fmt::print("{:24} + {:14} {:24} {}:{} {}\n", labelled.id, field, shown(fact.value),
+    fmt::print("{:24} + {:14} {:24} {}:{} {}\n", labelled.id, field, agent::shown(fact.value),
                fact.evidence[0].file, fact.evidence[0].line, fact.evidence[0].text);
   }
-  for (const DroppedClaim& one : outcome->dropped) {
+  for (const agent::DroppedClaim& one : outcome->dropped) {
     ++sums.dropped[one.claim.field + ": " + one.why];
     if (!show) continue;
     fmt::print("{:24} - {:14} {:24} {}:{} {}\n", labelled.id, one.claim.field,
-               shown(one.claim.value), one.claim.file, one.claim.line, one.why);
+               agent::shown(one.claim.value), one.claim.file, one.claim.line, one.why);
   }
 }
 

@@ -12,19 +12,19 @@
 
 #include "base/random.hpp"
 #include "bench/watch.hpp"
-#include "elastic/allocation_cbc.hpp"
+#include "tests/support/allocation_cbc.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace {
 
-using schedmate::Allocation;
-using schedmate::AllocationJob;
-using schedmate::AllocationOption;
-using schedmate::AllocationProblem;
-using schedmate::AllocationSolver;
-using schedmate::no_option;
 using schedmate::Random;
 using schedmate::bench::Watch;
+using schedmate::elastic::Allocation;
+using schedmate::elastic::AllocationJob;
+using schedmate::elastic::AllocationOption;
+using schedmate::elastic::AllocationProblem;
+using schedmate::elastic::AllocationSolver;
+using schedmate::elastic::no_option;
 
 struct GpuKind {
   int gpus_per_node;

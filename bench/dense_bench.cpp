@@ -35,7 +35,7 @@ std::vector<float> vector_of(std::uint64_t number) {
   return values;
 }
 
-void fill(schedmate::IndexFiles& files, schedmate::Rows& rows, std::uint64_t count) {
+void fill(schedmate::store::IndexFiles& files, schedmate::store::Rows& rows, std::uint64_t count) {
   for (std::uint64_t done = 0; done < count;) {
     std::vector<schedmate::StoredText> texts;
     std::vector<std::uint64_t> ids;
@@ -47,22 +47,23 @@ void fill(schedmate::IndexFiles& files, schedmate::Rows& rows, std::uint64_t cou
     }
     const auto locked = need(files.lock_exclusive());
     need(rows.add(texts, vectors));
-    need(files.column(0).append(schedmate::bytes_of_array(ids)));
+    need(files.column(0).append(schedmate::store::bytes_of_array(ids)));
     files.counts.rows = done;
     files.counts.last_text = done;
     need(files.commit());
   }
 }
 
-int differences(schedmate::IndexFiles& files, schedmate::Rows& rows, int queries) {
+int differences(schedmate::store::IndexFiles& files, schedmate::store::Rows& rows, int queries) {
   const auto locked = need(files.lock_shared());
   const auto floats = files.column(3).as<float>();
   int different = 0;
   for (int i = 0; i < queries; ++i) {
-    const schedmate::QueryText query{"", vector_of(7'000'000 + static_cast<std::uint64_t>(i))};
-    schedmate::TopRows best(3);
+    const schedmate::store::QueryText query{"",
+                                            vector_of(7'000'000 + static_cast<std::uint64_t>(i))};
+    schedmate::store::TopRows best(3);
     for (std::uint64_t at = 0; at < files.counts.rows; ++at) {
-      best.offer(schedmate::dot_exact(query.vector, floats.data() + at * dimensions), at);
+      best.offer(schedmate::store::dot_exact(query.vector, floats.data() + at * dimensions), at);
     }
     const auto plain = std::move(best).best_first();
     const auto found = need(rows.search(query, 3));
@@ -79,19 +80,19 @@ int run(std::uint64_t count, const std::string& folder) {
   const schedmate::Embedder embedder{
       .name = "made/1", .threshold = 0.9, .features = {}, .embed = {}};
   const auto open = [&] {
-    return need(schedmate::IndexFiles::open(folder, 1, schedmate::dense_columns()));
+    return need(schedmate::store::IndexFiles::open(folder, 1, schedmate::store::dense_columns()));
   };
   {
     auto files = open();
-    const auto rows = schedmate::make_dense_rows(files, embedder, 2);
+    const auto rows = schedmate::store::make_dense_rows(files, embedder, 2);
     const Watch watch;
     fill(files, *rows, count);
     row(fmt::format("{} rows made and written, s (CPU)", count),
         fmt::format("{:.1f} ({:.1f})", watch.wall_ms() / 1000, watch.cpu_ms() / 1000));
   }
   std::uint64_t next = 9'000'000;
-  const auto search_once = [&](schedmate::IndexFiles& files, schedmate::Rows& rows) {
-    const schedmate::QueryText query{"", vector_of(++next)};
+  const auto search_once = [&](schedmate::store::IndexFiles& files, schedmate::store::Rows& rows) {
+    const schedmate::store::QueryText query{"", vector_of(++next)};
     const auto locked = need(files.lock_shared());
     (void)need(rows.search(query, 3));
   };
@@ -99,11 +100,11 @@ int run(std::uint64_t count, const std::string& folder) {
       measure(3,
               [&] {
                 auto files = open();
-                search_once(files, *schedmate::make_dense_rows(files, embedder, 2));
+                search_once(files, *schedmate::store::make_dense_rows(files, embedder, 2));
               }),
       "1000");
   auto files = open();
-  const auto rows = schedmate::make_dense_rows(files, embedder, 2);
+  const auto rows = schedmate::store::make_dense_rows(files, embedder, 2);
   search_once(files, *rows);
   row(fmt::format("top 3 of {} rows, ms (p99; CPU)", count),
       measure(200, [&] { search_once(files, *rows); }),

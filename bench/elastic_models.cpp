@@ -15,11 +15,11 @@
 
 namespace {
 
-using schedmate::BatchLimits;
-using schedmate::ObservedStep;
 using schedmate::Random;
-using schedmate::StepShape;
-using schedmate::ThroughputModel;
+using schedmate::elastic::BatchLimits;
+using schedmate::elastic::ObservedStep;
+using schedmate::elastic::StepShape;
+using schedmate::elastic::ThroughputModel;
 
 /// Between `low` and `high`, each power of ten as likely as the other.
 double spread_evenly(Random& random, double low, double high) {
@@ -46,7 +46,7 @@ std::vector<ObservedStep> random_steps(Random& random) {
     const std::int32_t replicas = 1 << spread;
     step.shape = {std::max(replicas / 8, 1), replicas,
                   static_cast<std::int32_t>(random.between(8, 256))};
-    const auto time = schedmate::step_time(model, step.shape);
+    const auto time = schedmate::elastic::step_time(model, step.shape);
     step.compute_s = time.accumulation_s * (1 + 0.05 * random.normal());
     step.step_s = std::max(time.optimisation_s * (1 + 0.05 * random.normal()), step.compute_s);
   }
@@ -80,9 +80,10 @@ void measure_fits(std::int64_t repeats) {
   Timings further;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const std::vector<ObservedStep> steps = random_steps(random);
-    const ThroughputModel before = schedmate::fit(std::span(steps).first(steps.size() - 1));
-    scratch.measure([&] { static_cast<void>(schedmate::fit(steps)); });
-    further.measure([&] { static_cast<void>(schedmate::fit(steps, &before)); });
+    const ThroughputModel before =
+        schedmate::elastic::fit(std::span(steps).first(steps.size() - 1));
+    scratch.measure([&] { static_cast<void>(schedmate::elastic::fit(steps)); });
+    further.measure([&] { static_cast<void>(schedmate::elastic::fit(steps, &before)); });
   }
   scratch.print("fit from scratch");
   further.print("fit after one step more");
@@ -100,8 +101,9 @@ void measure_batches(std::int64_t repeats, bool single_precision) {
     limits.most_batch = 4096;
     limits.single_precision = single_precision;
     const StepShape spread{1, static_cast<std::int32_t>(random.between(1, 8)), 1};
-    const schedmate::GradientNoise noise{random.uniform(), random.uniform() * 10};
-    timings.measure([&] { static_cast<void>(best_batch(model, noise, limits, spread)); });
+    const schedmate::elastic::GradientNoise noise{random.uniform(), random.uniform() * 10};
+    timings.measure(
+        [&] { static_cast<void>(schedmate::elastic::best_batch(model, noise, limits, spread)); });
   }
   timings.print(single_precision ? "best_batch, single precision" : "best_batch");
 }

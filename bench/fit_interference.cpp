@@ -23,11 +23,11 @@ namespace {
 double distance(double asked, double ours) { return std::min(1.0, asked) - ours; }
 
 double loss(const Recipe& recipe, const InterferenceModel& model) {
-  const auto means = means_by_score(packing_tables(recipe, model));
+  const auto means = workload::means_by_score(packing_tables(recipe, model));
   double sum = 0;
   for (std::size_t score = 0; score < means.size(); ++score) {
-    sum += std::pow(distance(released_means[score].newcomer, means[score].newcomer), 2) +
-           std::pow(distance(released_means[score].resident, means[score].resident), 2);
+    sum += std::pow(distance(workload::released_means[score].newcomer, means[score].newcomer), 2) +
+           std::pow(distance(workload::released_means[score].resident, means[score].resident), 2);
   }
   return sum;
 }
@@ -55,8 +55,8 @@ InterferenceModel fit(const Recipe& recipe, InterferenceModel model) {
 
 /// Mean speed of two jobs of 8 billion parameters at 95 % of the GPU and 30 % of its memory.
 double large_pair(const InterferenceModel& model) {
-  const Demand large{0.95, 0.30, 8};
-  const PairRate rate = pair_rate(model, large, large);
+  const workload::Demand large{0.95, 0.30, 8};
+  const PairRate rate = workload::pair_rate(model, large, large);
   return (rate.newcomer + rate.resident) / 2;
 }
 
@@ -91,10 +91,10 @@ void print(const Recipe& recipe, const InterferenceModel& model, std::string_vie
       "size = {:.3f}\n",
       what, model.compute, model.bandwidth, model.newcomer, model.size);
   fmt::print("score sum   asked: newcomer resident   ours: newcomer resident\n");
-  const auto means = means_by_score(tables);
+  const auto means = workload::means_by_score(tables);
   for (std::size_t score = 0; score < means.size(); ++score) {
     fmt::print("{:9}   {:15.2f} {:8.2f}   {:14.3f} {:8.3f}\n", score,
-               released_means[score].newcomer, released_means[score].resident,
+               workload::released_means[score].newcomer, workload::released_means[score].resident,
                means[score].newcomer, means[score].resident);
   }
   fmt::print(

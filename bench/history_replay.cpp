@@ -102,24 +102,24 @@ class Replay {
     submission.vc = trace_.vcs[job.vc];
     submission.submit = job.submit;
     submission.job = {place.root, ".", place.command, job.gpus, 1, ""};
-    TreeAccess tree;
-    tree.read = [](const std::string&, std::span<const std::string>) -> Result<Closure> {
-      return Closure();
+    advisor::TreeAccess tree;
+    tree.read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
+      return advisor::Closure();
     };
-    tree.unchanged = [](const std::string&, std::span<const FileStamp>) { return false; };
+    tree.unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; };
     tree.text = [](const std::string&, std::string_view) { return std::optional<std::string>(); };
-    const AdvisorParts parts{*store_,
-                             *index_,
-                             FlagRules::built_in(),
-                             estimate_,
-                             {},
-                             [&](const JobSource&) -> Result<Facts> {
-                               return facts_at(workload_, workload_.facts_of_row[row]);
-                             },
-                             std::move(tree),
-                             Role::cluster_operator};
-    const auto advised = advise(submission, parts);
-    if (!advised || !remember(*advised, parts)) std::abort();
+    const advisor::AdvisorParts parts{*store_,
+                                      *index_,
+                                      advisor::FlagRules::built_in(),
+                                      estimate_,
+                                      {},
+                                      [&](const JobSource&) -> Result<Facts> {
+                                        return facts_at(workload_, workload_.facts_of_row[row]);
+                                      },
+                                      std::move(tree),
+                                      Role::cluster_operator};
+    const auto advised = advisor::advise(submission, parts);
+    if (!advised || !advisor::remember(*advised, parts)) std::abort();
     return advised->advice.estimate;
   }
 

@@ -95,21 +95,21 @@ std::size_t write_corpus(const std::string& path, std::size_t count,
     std::string line = lines[i % lines.size()];
     if (i >= lines.size()) vary(line, random);
     if (random.below(200) == 0) rename(line, lines, random);
-    templates.insert(template_hash(line));
+    templates.insert(lines::template_hash(line));
     out << line << '\n';
   }
   return templates.size();
 }
 
-void classify(const std::string& path, LineKinds& kinds, const char* name) {
+void classify(const std::string& path, failure::LineKinds& kinds, const char* name) {
   const auto misses = kinds.misses();
   std::array<std::size_t, 4> seen{};
   std::string scratch;
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t lines = 0;
-  const auto done = each_line(path, [&](const Line& line) {
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
     ++lines;
-    for (const auto state : states_of(without_escapes(line.text, scratch)))
+    for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch)))
       ++seen[static_cast<std::size_t>(kinds.of(state).kind)];
     return true;
   });
@@ -133,7 +133,7 @@ int run(const std::vector<std::string>& words) {
              wanted, static_cast<double>(std::filesystem::file_size(path)) / 1e6, templates);
   fmt::print("{:<12} {:>10} {:>8} {:>12} {:>8}\n", "SchedMate", "lines read", "wall s", "lines/s",
              "misses");
-  LineKinds kinds(*make_rules_classifier({}));
+  failure::LineKinds kinds(*failure::make_rules_classifier({}));
   classify(path, kinds, "cold cache");
   classify(path, kinds, "warm cache");
   return 0;

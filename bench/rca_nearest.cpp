@@ -27,7 +27,7 @@ constexpr std::size_t window = 200;  ///< lines at the end of a log that make it
 struct Incident {
   std::string log, source, verdict;
   nlohmann::json component;
-  Sparse text, root;
+  failure::Sparse text, root;
 };
 
 std::vector<std::string_view> last_lines(std::string_view log) {
@@ -38,10 +38,10 @@ std::vector<std::string_view> last_lines(std::string_view log) {
 }
 
 /// Each template counts once.
-Sparse text_of(const Embedder& embedder, std::string_view log) {
-  Sparse sum;
+failure::Sparse text_of(const Embedder& embedder, std::string_view log) {
+  failure::Sparse sum;
   for (const auto line : last_lines(log))
-    for (const auto& [bucket, count] : sparse_of(embedder, line))
+    for (const auto& [bucket, count] : failure::sparse_of(embedder, line))
       sum[bucket] = std::max(sum[bucket], count);
   return sum;
 }
@@ -63,22 +63,22 @@ std::vector<Incident> read_incidents(const Embedder& embedder, const std::string
     made.verdict = from.at("class").get<std::string>();
     made.component = from.at("component");
     made.text = text_of(embedder, made.log);
-    made.root = sparse_of(embedder, from.at("root_text").get<std::string>());
+    made.root = failure::sparse_of(embedder, from.at("root_text").get<std::string>());
     incidents.push_back(std::move(made));
   }
   return incidents;
 }
 
-const Incident* nearest(const std::vector<Incident>& incidents, const Rarity& rarity,
-                        const Sparse& text, std::string_view log) {
+const Incident* nearest(const std::vector<Incident>& incidents, const failure::Rarity& rarity,
+                        const failure::Sparse& text, std::string_view log) {
   const auto self = std::ranges::find(incidents, log, &Incident::log);
   const std::string source = self == incidents.end() ? "" : self->source;
-  const Sparse wanted = rarity.weighed(text);
+  const failure::Sparse wanted = rarity.weighed(text);
   const Incident* best = nullptr;
   double best_near = -1;
   for (const Incident& each : incidents) {
     if (each.source == source) continue;
-    const double near = dot(wanted, rarity.weighed(each.text));
+    const double near = failure::dot(wanted, rarity.weighed(each.text));
     if (near > best_near) {
       best_near = near;
       best = &each;
@@ -88,15 +88,16 @@ const Incident* nearest(const std::vector<Incident>& incidents, const Rarity& ra
 }
 
 /// 1-based: the line that is most like `root`.
-std::size_t line_like(const Embedder& embedder, const Rarity& rarity, std::string_view log,
-                      const Sparse& root) {
-  const Sparse wanted = rarity.weighed(root);
+std::size_t line_like(const Embedder& embedder, const failure::Rarity& rarity, std::string_view log,
+                      const failure::Sparse& root) {
+  const failure::Sparse wanted = rarity.weighed(root);
   const auto lines = split(log, '\n');
   const auto first = lines.size() - last_lines(log).size();
   std::size_t best = first;
   double best_near = -1;
   for (std::size_t i = first; i < lines.size(); ++i) {
-    const double near = dot(wanted, rarity.weighed(sparse_of(embedder, lines[i])));
+    const double near =
+        failure::dot(wanted, rarity.weighed(failure::sparse_of(embedder, lines[i])));
     if (near > best_near) {
       best_near = near;
       best = i;
@@ -110,9 +111,9 @@ int run(const std::string& log_path, const std::string& incidents_path) {
   const auto incidents = read_incidents(embedder, incidents_path);
   std::ifstream file(log_path, std::ios::binary);
   const std::string log{std::istreambuf_iterator<char>(file), {}};
-  std::vector<Sparse> texts;
+  std::vector<failure::Sparse> texts;
   for (const Incident& each : incidents) texts.push_back(each.text);
-  const Rarity rarity(texts);
+  const failure::Rarity rarity(texts);
   const Incident* like = nearest(incidents, rarity, text_of(embedder, log), log);
   if (like == nullptr) return 1;
   const nlohmann::json document = {{"class", like->verdict},

@@ -30,21 +30,21 @@ int run(const std::string& folder, const std::string& tree) {
   const auto lexical = need(schedmate::make_embedder("lexical"));
   const auto index = need(schedmate::open_index(*store, lexical, {.folder = folder + "/vectors"}));
   int readings = 0;
-  const schedmate::AdvisorParts parts{*store,
-                                      *index,
-                                      schedmate::FlagRules::built_in(),
-                                      **schedmate::find_estimate("calibrated"),
-                                      {},
-                                      [&](const schedmate::JobSource& job) {
-                                        ++readings;
-                                        return schedmate::extract_facts(job);
-                                      },
-                                      schedmate::service::confined_tree(),
-                                      schedmate::Role::owner};
+  const schedmate::advisor::AdvisorParts parts{*store,
+                                               *index,
+                                               schedmate::advisor::FlagRules::built_in(),
+                                               **schedmate::find_estimate("calibrated"),
+                                               {},
+                                               [&](const schedmate::JobSource& job) {
+                                                 ++readings;
+                                                 return schedmate::extract_facts(job);
+                                               },
+                                               schedmate::service::confined_tree(),
+                                               schedmate::Role::owner};
   // A week of the same job, each run ended.
   for (int number = 0; number < 5; ++number) {
     const auto earlier = submission(tree, number);
-    need(remember(need(advise(earlier, parts)), parts));
+    need(schedmate::advisor::remember(need(schedmate::advisor::advise(earlier, parts)), parts));
     schedmate::Outcome outcome;
     outcome.state = schedmate::EndState::completed;
     outcome.duration = schedmate::Seconds(3000 + 100 * number);
@@ -53,9 +53,11 @@ int run(const std::string& folder, const std::string& tree) {
   const int before = readings;
   int number = 100;
   row("a resubmission answered, ms (p99; CPU)",
-      measure(500, [&] { need(advise(submission(tree, ++number), parts)); }), "5");
+      measure(500, [&] { need(schedmate::advisor::advise(submission(tree, ++number), parts)); }),
+      "5");
   row("a resubmission answered and recorded, ms (p99; CPU)", measure(100, [&] {
-        need(remember(need(advise(submission(tree, ++number), parts)), parts));
+        need(schedmate::advisor::remember(
+            need(schedmate::advisor::advise(submission(tree, ++number), parts)), parts));
       }));
   row("of these, trees read again (model asked: none is configured)",
       fmt::format("{}", readings - before), "0");

@@ -81,13 +81,13 @@ struct Score {
   int possible = 0, found = 0, right = 0, wrong = 0;
 };
 
-void count(const Case& each, const std::vector<FoundJob>& got, const std::set<std::string>& seen,
-           Score& score) {
+void count(const Case& each, const std::vector<advisor::FoundJob>& got,
+           const std::set<std::string>& seen, Score& score) {
   std::set<std::string> wanted;
   for (const std::string& id : each.similar)
     if (seen.contains(id)) wanted.insert(id);
   int hits = 0;
-  for (const FoundJob& job : got) {
+  for (const advisor::FoundJob& job : got) {
     const bool right = wanted.contains(job.record.id);
     hits += right ? 1 : 0;
     score.wrong += right || each.related.contains(job.record.id) ? 0 : 1;
@@ -97,11 +97,12 @@ void count(const Case& each, const std::vector<FoundJob>& got, const std::set<st
   score.right += hits;
 }
 
-void show(const Case& each, const Fields& fields, const std::vector<FoundJob>& got) {
-  for (const FoundJob& job : got) {
+void show(const Case& each, const advisor::Fields& fields,
+          const std::vector<advisor::FoundJob>& got) {
+  for (const advisor::FoundJob& job : got) {
     if (each.similar.contains(job.record.id) || each.related.contains(job.record.id)) continue;
     fmt::print("  {} got {} {:.2f}: {}\n", each.id, job.record.id, job.score,
-               describe(match_fields(fields, job.record.fields)));
+               advisor::describe(advisor::match_fields(fields, job.record.fields)));
   }
 }
 
@@ -115,7 +116,7 @@ Score run(const std::vector<Case>& cases, const Setup& setup) {
   Random random(setup.seed);
   Score score;
   std::set<std::string> seen;
-  SimilarityOptions options{.paper = setup.paper, .threshold = setup.threshold, .most = 3};
+  advisor::SimilarityOptions options{.paper = setup.paper, .threshold = setup.threshold, .most = 3};
   for (const Case& each : cases) {
     Submission submission;
     submission.id = each.id;
@@ -124,8 +125,8 @@ Score run(const std::vector<Case>& cases, const Setup& setup) {
     submission.submit = at(static_cast<std::int64_t>(seen.size()) * 3600);
     Facts facts = each.facts;
     std::erase_if(facts.facts, [&](const auto&) { return random.uniform() < setup.dropped; });
-    JobRecord record = make_record(submission, facts, FlagRules::built_in());
-    const auto got = find_similar({**store, **index, record.fields, each.id}, options);
+    JobRecord record = advisor::make_record(submission, facts, advisor::FlagRules::built_in());
+    const auto got = advisor::find_similar({**store, **index, record.fields, each.id}, options);
     if (!got) std::abort();
     if (setup.show) show(each, record.fields, *got);
     count(each, *got, seen, score);

@@ -11,7 +11,7 @@
 #include "advisor/scaling.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 std::string describe(const FlagDifference& each) {
@@ -189,4 +189,4 @@ double similarity(FlagClass relation) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

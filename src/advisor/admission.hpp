@@ -13,7 +13,7 @@
 #include "advisor/command_flags.hpp"
 #include "advisor/fields.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct FlagDifference {
   std::string name;
@@ -56,4 +56,4 @@ struct BothFlags {
 
 inline constexpr std::size_t submissions_of_an_entry = 64;  ///< the user's latest are looked at
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -203,4 +203,4 @@ TEST_CASE("rows of an operator replace and add; broken ones are named with their
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

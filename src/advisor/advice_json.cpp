@@ -36,7 +36,7 @@ ordered_json similar_of(const Advice& advice) {
                     {"score", each.score},
                     {"why", each.why},
                     {"duration_s", each.duration.count()},
-                    {"state", state_word(each.state)}});
+                    {"state", advisor::state_word(each.state)}});
   }
   return list;
 }

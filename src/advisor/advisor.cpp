@@ -8,7 +8,7 @@
 #include "advisor/past_failures.hpp"
 #include "advisor/stored_jobs.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 /// A submission, what is known of it, and what it is compared by.
@@ -126,4 +126,4 @@ Result<void> remember(const Advised& advised, const AdvisorParts& parts) {
   return parts.store.put(advised.record);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -13,7 +13,7 @@
 #include "advisor/similar.hpp"
 #include "advisor/versions.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// Everything that the advisor works with; all of it outlives the call.
 struct AdvisorParts {
@@ -48,4 +48,4 @@ struct Advised {
 [[nodiscard]] JobRecord make_record(const Submission& submission, const Facts& facts,
                                     const FlagRules& rules);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

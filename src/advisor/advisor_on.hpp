@@ -9,8 +9,10 @@
 #include <schedmate/estimator.hpp>
 
 namespace schedmate {
-
 struct Workload;
+}
+
+namespace schedmate::advisor {
 
 /// What the Advisor makes of a workload's jobs, and of each pair of them: costly, and the same in
 /// every replay of the workload. Threads may share it.
@@ -22,4 +24,4 @@ class ComparedJobs;
 [[nodiscard]] std::function<Estimator(const AdvisorChoice&)> advisor_on(
     const Trace& trace, const Workload& workload, std::shared_ptr<ComparedJobs> compared = nullptr);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -13,7 +13,7 @@
 #include "core/facts_json.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -274,4 +274,4 @@ TEST_CASE("a damaged closure in the cache is as good as none") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

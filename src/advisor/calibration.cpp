@@ -9,7 +9,7 @@
 #include "advisor/estimates.hpp"
 #include "advisor/stored_jobs.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 void add(const AdviceScore& score, Calibration& row) {
@@ -65,4 +65,4 @@ Result<std::vector<Calibration>> calibrate(Store& store) {
   return rows;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

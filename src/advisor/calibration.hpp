@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// How one advice came out.
 struct AdviceScore {
@@ -29,4 +29,4 @@ struct Calibration {
 /// All first, then users by number of jobs. Errors: those of the store.
 [[nodiscard]] Result<std::vector<Calibration>> calibrate(Store& store);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 bool equal_values(std::string_view a, std::string_view b) {
@@ -121,4 +121,4 @@ std::optional<Facts> carry_over(const Facts& earlier, std::string_view their_com
   return FactsCarryOver(earlier, our_command, rules).carry(compare_commands(ours, theirs, rules));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

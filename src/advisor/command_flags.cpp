@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 constexpr std::string_view marks = ";&|()\n";
@@ -149,4 +149,4 @@ std::string normal_command(std::string_view command, const FlagRules& rules) {
   return normal;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -10,7 +10,7 @@
 
 #include "advisor/flag_rules.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct GivenFlag {
   std::string name;   ///< as typed, without leading dashes or '+'
@@ -30,4 +30,4 @@ struct CommandFlags {
 /// The command without what changes neither work nor time, in one spelling: a key for facts.
 [[nodiscard]] std::string normal_command(std::string_view command, const FlagRules& rules);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -4,7 +4,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/advisor_on.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 const Described& ComparedJobs::describe(const Trace& trace, const Workload& workload,
                                         std::size_t row) {
@@ -48,4 +48,4 @@ Repetition ComparedJobs::repetition_of(const Described& ours, const Described& t
 
 std::shared_ptr<ComparedJobs> compared_jobs() { return std::make_shared<ComparedJobs>(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -17,7 +17,7 @@
 #include "advisor/admission.hpp"
 #include "advisor/match.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// A job as admission and search see it, one for each set of facts, place, GPU count and user.
 struct Described {
@@ -80,4 +80,4 @@ class ComparedJobs {
   Pairs<Repetition> repetitions_;   // by id
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

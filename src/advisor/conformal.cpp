@@ -6,7 +6,7 @@
 
 #include "advisor/weighted.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 constexpr double tail = 0.1;  ///< on each side of the interval
@@ -49,4 +49,4 @@ LogInterval conformal_interval(const EstimateInput& input, double spread) {
           quantile_of_sorted(with(believable * spread), 1 - tail)};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -6,7 +6,7 @@
 
 #include <schedmate/advice.hpp>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// Bounds of log(actual / p50).
 struct LogInterval {
@@ -18,4 +18,4 @@ struct LogInterval {
 /// experience, and bounds what a case beyond all experience may do.
 [[nodiscard]] LogInterval conformal_interval(const EstimateInput& input, double spread);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -14,7 +14,7 @@
 #include "base/random.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -140,4 +140,4 @@ TEST_CASE("errors to one side make a one-sided interval") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -13,7 +13,7 @@
 #include "advisor/estimates.hpp"
 #include "advisor/weighted.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 constexpr std::size_t user_runs = 5;  ///< of the fallback: odd, so that the median is one of them
@@ -137,4 +137,4 @@ Estimate estimate_calibrated(const EstimateInput& given) {
   return estimate;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

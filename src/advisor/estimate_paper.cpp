@@ -8,7 +8,7 @@
 
 #include "advisor/estimates.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 Estimate estimate_paper(const EstimateInput& input) {
   std::vector<PastRun> runs;
@@ -30,4 +30,4 @@ Estimate estimate_paper(const EstimateInput& input) {
   return estimate;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

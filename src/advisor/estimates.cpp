@@ -11,13 +11,13 @@ namespace schedmate {
 namespace {
 
 constexpr std::array rows{
-#define ESTIMATE(name, summary) EstimateRow{#name, summary, estimate_##name},
+#define ESTIMATE(name, summary) EstimateRow{#name, summary, advisor::estimate_##name},
 #include "advisor/estimates.def"
 #undef ESTIMATE
 };
 
-std::optional<double> mean_of(std::span<const PastRun> runs,
-                              std::optional<double> PastRun::* figure) {
+std::optional<double> mean_figure(std::span<const PastRun> runs,
+                                  std::optional<double> PastRun::* figure) {
   double sum = 0;
   double count = 0;
   for (const PastRun& run : runs) {
@@ -46,14 +46,14 @@ std::string_view name_of(AdviceSource source) {
   return names[static_cast<std::size_t>(source)];
 }
 
-bool ended_early(const PastRun& run) { return run.state != EndState::completed; }
+bool advisor::ended_early(const PastRun& run) { return run.state != EndState::completed; }
 
-void average_gpu_use(std::span<const PastRun> runs, Estimate& estimate) {
-  estimate.gpu_util_pct = mean_of(runs, &PastRun::gpu_util_pct);
-  estimate.gpu_memory_mib = mean_of(runs, &PastRun::gpu_memory_mib);
+void advisor::average_gpu_use(std::span<const PastRun> runs, Estimate& estimate) {
+  estimate.gpu_util_pct = mean_figure(runs, &PastRun::gpu_util_pct);
+  estimate.gpu_memory_mib = mean_figure(runs, &PastRun::gpu_memory_mib);
 }
 
-void keep_within(std::optional<Seconds> limit, Estimate& estimate) {
+void advisor::keep_within(std::optional<Seconds> limit, Estimate& estimate) {
   estimate.p10 = std::min(estimate.p10, estimate.p50);
   estimate.p90 = std::max(estimate.p90, estimate.p50);
   if (!limit) return;
@@ -63,6 +63,8 @@ void keep_within(std::optional<Seconds> limit, Estimate& estimate) {
     *figure = std::min(*figure, most);
 }
 
-double log_of(FractionalSeconds duration) { return std::log(std::max(1.0, duration.count())); }
+double advisor::log_of(FractionalSeconds duration) {
+  return std::log(std::max(1.0, duration.count()));
+}
 
 }  // namespace schedmate

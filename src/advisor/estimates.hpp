@@ -5,7 +5,7 @@
 
 #include <schedmate/advice.hpp>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 #define ESTIMATE(name, summary) [[nodiscard]] Estimate estimate_##name(const EstimateInput& input);
 #include "advisor/estimates.def"
@@ -23,4 +23,4 @@ void keep_within(std::optional<Seconds> limit, Estimate& estimate);
 /// What a log of a duration is taken of: at least a second.
 [[nodiscard]] double log_of(FractionalSeconds duration);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -133,4 +133,4 @@ TEST_CASE("an estimate has a name, and a misspelled one a neighbour") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

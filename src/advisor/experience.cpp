@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 double trust_after(std::size_t overruns, std::size_t jobs) {
   // A past of ten jobs with one overrun stands for the unknown user.
@@ -13,4 +13,4 @@ double trust_after(std::size_t overruns, std::size_t jobs) {
   return std::clamp(usual / share, least, 1.0);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -5,7 +5,7 @@
 
 #include "advisor/past_jobs.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// How far back it is looked.
 namespace experience {
@@ -68,4 +68,4 @@ template <PastJobs Jobs, class User>
   return residuals;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

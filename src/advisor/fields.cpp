@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 /// What is compared; the other facts (learning rate, augmentation) change neither duration nor use.
@@ -137,4 +137,4 @@ std::string embedding_text(const Fields& fields) {
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -30,4 +30,4 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 /// values share a word. "" when too little is known to find anything by it.
 [[nodiscard]] std::string embedding_text(const Fields& fields);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

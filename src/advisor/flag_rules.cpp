@@ -10,12 +10,11 @@
 #include "base/check.hpp"
 #include "base/table_reader.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view flags_toml;
-}
+}  // namespace schedmate::embedded
 
+namespace schedmate::advisor {
 namespace {
 
 constexpr auto class_names =
@@ -148,4 +147,4 @@ bool FlagRules::is_launcher(std::string_view program) const {
   return launchers_.contains(slash == std::string_view::npos ? program : program.substr(slash + 1));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

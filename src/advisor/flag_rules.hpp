@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// From the least to the greatest difference.
 enum class FlagClass : std::uint8_t { same_job, same_duration, scaled, another_job };
@@ -49,4 +49,4 @@ class FlagRules {
   std::set<std::string, std::less<>> launchers_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

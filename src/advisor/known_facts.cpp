@@ -6,7 +6,7 @@
 #include "advisor/admission.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 /// The user's last submission of this entry from this directory, with its facts.
@@ -101,4 +101,4 @@ Result<KnownFacts> know_facts(const Submission& submission, const AdvisorParts& 
   return known;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

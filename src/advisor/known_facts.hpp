@@ -5,7 +5,7 @@
 
 #include "advisor/advisor.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct KnownFacts {
   Facts facts;
@@ -21,4 +21,4 @@ struct KnownFacts {
 [[nodiscard]] Result<KnownFacts> know_facts(const Submission& submission,
                                             const AdvisorParts& parts);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

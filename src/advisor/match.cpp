@@ -11,7 +11,7 @@
 #include "advisor/names.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 enum class Kind : std::uint8_t { name, word, number, length };
@@ -147,4 +147,4 @@ std::string describe(const Match& match) {
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -12,7 +12,7 @@
 
 #include "advisor/fields.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct FieldDifference {
   std::string field;
@@ -52,4 +52,4 @@ struct Similarity {
 /// "same model_name, dataset; batch_size 64 here, 32 there".
 [[nodiscard]] std::string describe(const Match& match);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

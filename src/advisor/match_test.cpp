@@ -6,7 +6,7 @@
 #include "advisor/similar.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -132,4 +132,4 @@ TEST_CASE("the embedding text has one word per fact, and classes for numbers") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -10,7 +10,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 /// Bytes of UTF-8 beyond ASCII count as letters: names in any script stay whole.
@@ -113,4 +113,4 @@ NameSimilarity compare_names(std::string_view a, std::string_view b) {
   return similarity;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// Lower-case words and numbers, joined by '-': "vit-l-16". Folders and a hub's owner are left out,
 /// so that no path and no person's name stays.
@@ -20,4 +20,4 @@ struct NameSimilarity {
 };
 [[nodiscard]] NameSimilarity compare_names(std::string_view a, std::string_view b);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 bool same(std::string_view a, std::string_view b) {
@@ -51,4 +51,4 @@ TEST_CASE("odd names are words too") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -15,7 +15,7 @@
 #include "advisor/past_jobs.hpp"
 #include "advisor/similar.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// An earlier submission that the job at hand repeats.
 template <class Job>
@@ -188,4 +188,4 @@ class OrderOfAdvice {
   const OrderOptions& options_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

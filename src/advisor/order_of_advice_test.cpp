@@ -10,7 +10,7 @@
 #include "advisor/estimates.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -157,4 +157,4 @@ TEST_CASE("`top` keeps the best matches alone") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

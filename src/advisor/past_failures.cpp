@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ Result<std::vector<PastFailure>> failures_for_caps(Store& store, const FailureSu
   return failures;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -7,7 +7,7 @@
 #include <schedmate/recovery.hpp>
 #include <schedmate/store.hpp>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// The failure in the log summary of a record; nothing when it has none, or none that was a
 /// failure.
@@ -32,4 +32,4 @@ struct FailureSubject {
 [[nodiscard]] Result<std::vector<PastFailure>> failures_for_caps(Store& store,
                                                                  const FailureSubject& subject);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -114,4 +114,4 @@ TEST_CASE("caps count attempts of the job since it completed, and failures of th
   CHECK(ids(failures_for_caps(*store, {"ours", "ann", "f", at(15'000)})) == Texts{"before"});
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

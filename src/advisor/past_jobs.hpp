@@ -14,7 +14,7 @@
 #include "advisor/admission.hpp"
 #include "advisor/match.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// A job that has ended. Members `user` (compared and ordered) and `gpus`, and functions beside it.
 template <class Job>
@@ -54,4 +54,4 @@ concept PastJobs =
       { jobs.scale_from(job) } -> std::same_as<double>;
     };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

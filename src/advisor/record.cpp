@@ -3,7 +3,7 @@
 #include "advisor/command_flags.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 JobRecord make_record(const Submission& submission, const Facts& facts, const FlagRules& rules) {
   JobRecord record = comparable_record(submission, facts, rules);
@@ -35,4 +35,4 @@ JobRecord comparable_record(const Submission& submission, const Facts& facts,
   return record;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

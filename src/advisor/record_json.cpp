@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using nlohmann::ordered_json;
@@ -83,4 +83,4 @@ Result<EndState> read_state(std::string_view name) {
   return fail(ErrorCode::not_found, unknown_name("state", name, names));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -6,7 +6,7 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// A remembered job as JSON, `schedmate.job.v1`: with its facts, advice and outcome.
 [[nodiscard]] Document record_document(const JobRecord& record);
@@ -17,4 +17,4 @@ namespace schedmate {
 /// The reverse, in any case. Errors: not_found with the nearest name.
 [[nodiscard]] Result<EndState> read_state(std::string_view name);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

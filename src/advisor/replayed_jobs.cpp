@@ -7,7 +7,7 @@
 #include "advisor/scaling.hpp"
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 Embedder lexical_embedder() {
@@ -100,4 +100,4 @@ std::uint64_t ReplayedJobs::text_id_of(const Described& job) {
   return known->second;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

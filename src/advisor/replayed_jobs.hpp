@@ -20,7 +20,7 @@
 #include "advisor/past_jobs.hpp"
 #include "advisor/similar.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// A job of a replay that has ended.
 struct ReplayedJob {
@@ -124,4 +124,4 @@ class ReplayedJobs {
   Similarity alike_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 constexpr double most = 256;  ///< beyond that the law says nothing
@@ -85,4 +85,4 @@ Scaling scale_between(const Fields& ours, const Fields& theirs) {
   return scaling;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -13,7 +13,7 @@
 
 #include "advisor/fields.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 inline constexpr double batch_exponent = 0.9;
 inline constexpr double device_exponent = 0.1;
@@ -26,4 +26,4 @@ struct Scaling {
 /// Differences that are not known on both sides scale nothing.
 [[nodiscard]] Scaling scale_between(const Fields& ours, const Fields& theirs);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using testing::near;
@@ -81,4 +81,4 @@ TEST_CASE("what is unknown or senseless scales nothing, and nothing scales beyon
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

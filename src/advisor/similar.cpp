@@ -7,7 +7,7 @@
 #include "advisor/order_of_advice.hpp"
 #include "advisor/stored_jobs.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 double mixed_score(double cosine, double fields, double similar_cosine) {
   constexpr double cosine_share = 0.3;
@@ -35,4 +35,4 @@ Result<std::vector<FoundJob>> find_similar(const SimilarityQuery& query,
   return found;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

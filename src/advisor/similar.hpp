@@ -10,7 +10,7 @@
 
 #include "advisor/fields.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct SimilarityOptions {
   bool paper = false;       ///< plain cosine at the paper's threshold, nothing else
@@ -49,4 +49,4 @@ struct FoundJob {
 [[nodiscard]] Result<std::vector<FoundJob>> find_similar(const SimilarityQuery& query,
                                                          const SimilarityOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

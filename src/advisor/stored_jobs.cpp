@@ -22,8 +22,6 @@ Seconds duration_of(const JobRecord& record) {
 
 }  // namespace
 
-static_assert(PastJobs<StoredJobs>);
-
 bool has_run(const JobRecord& record) {
   return record.outcome && record.outcome->state != EndState::unknown;
 }
@@ -44,12 +42,19 @@ std::optional<Residual> residual_of(const JobRecord& record) {
   if (!has_run(record) || !record.advice) return std::nullopt;
   const AdviceSource source = source_of(record.advice->source);
   if (source == AdviceSource::none) return std::nullopt;
-  return Residual{log_of(duration_of(record)) - log_of(record.advice->p50), source, false};
+  return Residual{advisor::log_of(duration_of(record)) - advisor::log_of(record.advice->p50),
+                  source, false};
 }
 
 bool outlasted(const JobRecord& record) {
   return FractionalSeconds(record.outcome->duration) > record.advice->p90;
 }
+
+}  // namespace schedmate
+
+namespace schedmate::advisor {
+
+static_assert(PastJobs<StoredJobs>);
 
 JobFilter StoredJobs::entry_filter() const {
   return {.user = ours_.submission.user,
@@ -76,4 +81,4 @@ double StoredJobs::scale_from(const JobRecord& earlier) const {
   return scale_between(ours_.fields, earlier.fields).factor;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -24,6 +24,10 @@ namespace schedmate {
   return {record.submit, record.id};
 }
 
+}  // namespace schedmate
+
+namespace schedmate::advisor {
+
 class StoredJobs {
  public:
   using Job = JobRecord;
@@ -82,4 +86,4 @@ class StoredJobs {
   FieldRow row_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -5,7 +5,7 @@
 
 #include "advisor/order_of_advice.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 JobRecord stored_record(const std::string& id, std::int64_t submit, const std::string& more) {
@@ -71,4 +71,4 @@ TEST_CASE("a record gives its run and how its advice came out") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 using nlohmann::json;
@@ -110,4 +110,4 @@ std::vector<FactChange> changed_facts(const Facts& before, const Facts& now) {
   return changes;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

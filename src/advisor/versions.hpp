@@ -16,7 +16,7 @@
 
 #include "advisor/flag_rules.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// A file as it was when it was read.
 struct FileStamp {
@@ -62,4 +62,4 @@ struct TreeAccess {
 /// Facts that are not what they were, by name.
 [[nodiscard]] std::vector<FactChange> changed_facts(const Facts& before, const Facts& now);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 double total_weight(const Sample& sample) {
   double sum = 0;
@@ -49,4 +49,4 @@ double mean_of(const Sample& sample) {
   return sum / weight;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 struct Weighted {
   double value = 0;
@@ -27,4 +27,4 @@ using Sample = std::vector<Weighted>;
 /// Weighted mean; the sample must hold some weight.
 [[nodiscard]] double mean_of(const Sample& sample);
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

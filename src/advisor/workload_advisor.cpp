@@ -8,7 +8,7 @@
 #include "advisor/replayed_jobs.hpp"
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 /// Turns rows of the trace into past jobs and the job at hand.
 class WorkloadAdvisor::Memory {
@@ -134,4 +134,4 @@ std::function<Estimator(const AdvisorChoice&)> advisor_on(const Trace& trace,
   };
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -18,7 +18,7 @@
 #include "advisor/compared_jobs.hpp"
 #include "advisor/similar.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 
 class WorkloadAdvisor {
  public:
@@ -53,4 +53,4 @@ class WorkloadAdvisor {
   std::unique_ptr<Memory> memory_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::advisor

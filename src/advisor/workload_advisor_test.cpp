@@ -14,7 +14,7 @@
 #include "advisor/estimates.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::advisor {
 namespace {
 
 const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
@@ -198,4 +198,4 @@ TEST_CASE("a copy begins with an empty history and says the same from there on")
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::advisor

@@ -11,7 +11,7 @@
 #include "agent/prompt.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 class Filling {
@@ -112,4 +112,4 @@ std::string describe(const AgentOutcome& outcome) {
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -10,12 +10,12 @@
 
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 /// What is asked, of which job. `log` and `monitoring` are further sources, "" when there are none.
 struct AgentTask {
   const JobSource& job;
-  Tree& tree;
+  tree::Tree& tree;
   const Facts& found;  ///< a fact that is known, or unknown with a confidence, is resolved
   std::string_view log;
   std::string_view monitoring;
@@ -72,4 +72,4 @@ struct AgentOutcome {
 /// A short table of the counts, for people.
 [[nodiscard]] std::string describe(const AgentOutcome& outcome);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small_job.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 using testing::near;
@@ -255,4 +255,4 @@ TEST_CASE("secrets leave neither by a file nor by the command or the log") {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -7,7 +7,7 @@
 
 #include "base/characters.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 /// "1.3b" and "350m" are one word; so is "13".
@@ -94,4 +94,4 @@ Bindings read_bindings(std::string_view text, TextKind kind) {
   return {};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

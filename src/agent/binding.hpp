@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::agent {
 
 struct Binding {
   std::string key;    ///< as written: "--batch-size", "batch_size"; "import"; "" for a bare call
@@ -42,4 +42,4 @@ enum class TextKind { python, config, shell, other };
 /// The part behind the last dot.
 [[nodiscard]] std::string_view last_part(std::string_view dotted);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -7,7 +7,7 @@
 
 #include "tests/support/small_job.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 /// "key=value" for each binding of a line.
@@ -102,4 +102,4 @@ TEST_CASE("broken and absurd text binds what it can and ends") {
   CHECK(config_bindings("a: 'x\nb: 2\n").size() == 2);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

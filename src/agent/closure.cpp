@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -125,4 +125,4 @@ bool TaskClosure::named_by(const std::string& path, const Bindings& of) {
   });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -11,7 +11,7 @@
 #include "agent/agent.hpp"
 #include "agent/binding.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 class TaskClosure {
  public:
@@ -38,4 +38,4 @@ class TaskClosure {
   Bindings command_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

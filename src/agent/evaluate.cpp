@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "tree/redact.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 /// One model that cites a proving line; a log shows what ran, not what will.
@@ -139,7 +139,7 @@ tl::expected<FactValue, std::string> Evaluator::typed_value(const Claim& claim) 
 tl::expected<Evaluator::Source, std::string> Evaluator::whole_text(std::string_view name,
                                                                    std::string_view text,
                                                                    const Claim& claim) {
-  const std::string clean = redact(text);
+  const std::string clean = tree::redact(text);
   const auto lines = split(clean, '\n');
   if (claim.line < 1 || static_cast<std::size_t>(claim.line) > lines.size()) {
     return no("no such line");
@@ -155,7 +155,7 @@ tl::expected<Evaluator::Source, std::string> Evaluator::whole_text(std::string_v
 tl::expected<Evaluator::Source, std::string> Evaluator::source_of(const Claim& claim) {
   if (claim.file == "<command>") return whole_text("<command>", task_.job.command, claim);
   if (claim.file == "<log>") return whole_text("<log>", task_.log, claim);
-  const auto path = join_path("", claim.file);
+  const auto path = tree::join_path("", claim.file);
   if (!path) return no("the file is not in the tree");
   if (text_kind(*path) == TextKind::other) {
     return no("the file is not code or configuration");
@@ -276,4 +276,4 @@ std::string Evaluator::contradiction(const Claim& claim) const {
   return {};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -7,7 +7,7 @@
 
 #include "agent/closure.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 class Evaluator {
  public:
@@ -21,8 +21,8 @@ class Evaluator {
   struct Source {
     std::string file;
     const Bindings* bindings;
-    const TextFile* text;   ///< of the tree; nullptr for the command and the log
-    std::string line_text;  ///< of those, without secrets
+    const tree::TextFile* text;  ///< of the tree; nullptr for the command and the log
+    std::string line_text;       ///< of those, without secrets
     double confidence;
   };
   tl::expected<Source, std::string> source_of(const Claim& claim);
@@ -55,4 +55,4 @@ struct VoteOutcome {
 };
 [[nodiscard]] VoteOutcome vote(std::span<const CheckedClaim> claims, int samples);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

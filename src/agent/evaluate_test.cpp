@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small_job.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 using testing::near;
@@ -204,4 +204,4 @@ TEST_CASE("only open fields are gaps; an unknown with confidence is settled") {
   CHECK(open("dataset"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 constexpr std::array fields = {
@@ -149,4 +149,4 @@ std::optional<double> parameters_named(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -10,7 +10,7 @@
 
 #include "agent/binding.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 enum class FieldKind : std::uint8_t {
   name,       ///< words, compared loosely
@@ -56,4 +56,4 @@ struct Field {
 [[nodiscard]] std::optional<double> parameters_named(std::string_view text);
 [[nodiscard]] std::optional<double> number_of(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "llm/ask.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 /// Code has three to four bytes a token; three is on the safe side.
@@ -113,7 +113,7 @@ class Loop {
     const Wanted wanted = cut_off_ ? Wanted::bare_answer : last ? Wanted::answer : Wanted::turn;
     const Question<Turn> question = question_of(wanted, std::move(messages), left);
     ++sample_.requests;
-    const Asked<Turn> asked = put_to(chat_, question);
+    const llm::Asked<Turn> asked = llm::put_to(chat_, question);
     if (!asked.reply) return on_error(asked.answer.error());
     const ChatReply& reply = *asked.reply;
     const std::int64_t counted = reply.prompt_tokens + reply.completion_tokens;
@@ -153,7 +153,7 @@ class Loop {
     talk_.add(false, fmt::format("That could not be used: {}. Give the JSON object again.", why));
   }
 
-  void take(const Asked<Turn>& asked) {
+  void take(const llm::Asked<Turn>& asked) {
     const std::string& text = asked.reply->text;
     if (!asked.answer) return repair(text, asked.answer.error().message);
     if (!asked.answer->answer) return act(text, *asked.answer->action);
@@ -190,4 +190,4 @@ class Loop {
 
 Sample run_sample(const SampleSpec& spec, const Chat& chat) { return Loop(spec, chat).run(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -6,7 +6,7 @@
 
 #include "agent/reply.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 struct Sample {
   std::optional<std::vector<Claim>> answer;
@@ -28,4 +28,4 @@ struct SampleSpec {
 
 [[nodiscard]] Sample run_sample(const SampleSpec& spec, const Chat& chat);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

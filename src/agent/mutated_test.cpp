@@ -14,7 +14,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/small_job.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 constexpr std::array paths = {"../outside.py", "/etc/passwd", "/proc/self/environ", "train.py/..",
@@ -157,4 +157,4 @@ TEST_CASE("ten thousand mutated replies: no crash, no unsupported value, no read
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

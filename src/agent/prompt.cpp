@@ -11,12 +11,11 @@
 #include "base/random.hpp"
 #include "tree/redact.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view prompt_task, prompt_tools, prompt_metadata, prompt_format;
-}
+}  // namespace schedmate::embedded
 
+namespace schedmate::agent {
 namespace {
 
 constexpr std::size_t most_facts_text = 160;
@@ -79,7 +78,7 @@ std::vector<std::string> short_list(const AgentTask& task) {
   for (const std::string& file : task.found.files_read) {
     if (is_shown(file) && files.size() < most_listed) files.push_back(file + "  (read already)");
   }
-  for (const TreeEntry& entry : task.tree.list("")) {
+  for (const tree::TreeEntry& entry : task.tree.list("")) {
     if (!is_shown(entry.path) || files.size() >= most_listed) continue;
     const bool known =
         std::ranges::find(task.found.files_read, entry.path) != task.found.files_read.end();
@@ -129,23 +128,23 @@ std::string without_middle(std::span<const std::string> lines, std::size_t most_
 std::string job_prompt(const AgentTask& task, std::span<const std::string> gaps,
                        std::size_t most_bytes, std::uint64_t seed) {
   const auto share = [&](std::size_t percent) { return most_bytes * percent / 100; };
-  std::string out =
-      fmt::format("The job runs on {} GPUs ({}) of {} nodes, started in the folder '{}' by\n{}\n",
-                  task.job.gpus, task.job.gpu_type.empty() ? "kind unknown" : task.job.gpu_type,
-                  task.job.nodes, task.job.workdir,
-                  fenced("<command>", head_of(redact(task.job.command), share(20)), mix(seed + 1)));
+  std::string out = fmt::format(
+      "The job runs on {} GPUs ({}) of {} nodes, started in the folder '{}' by\n{}\n",
+      task.job.gpus, task.job.gpu_type.empty() ? "kind unknown" : task.job.gpu_type, task.job.nodes,
+      task.job.workdir,
+      fenced("<command>", head_of(tree::redact(task.job.command), share(20)), mix(seed + 1)));
   out += fmt::format(
       "\nFacts found:\n{}\n",
-      fenced("facts", head_of(redact(facts_part(task.found)), share(25)), mix(seed + 2)));
+      fenced("facts", head_of(tree::redact(facts_part(task.found)), share(25)), mix(seed + 2)));
   out += fmt::format("\nGaps to fill:\n{}", gaps_part(gaps));
   if (!task.log.empty()) {
     out += fmt::format("\nIts log so far:\n{}\n",
-                       fenced("<log>", numbered(redact(task.log), share(20)), mix(seed + 3)));
+                       fenced("<log>", numbered(tree::redact(task.log), share(20)), mix(seed + 3)));
   }
   if (!task.monitoring.empty()) {
     out += fmt::format(
         "\nMeasured while it ran:\n{}\n",
-        fenced("monitoring", tail_of(redact(task.monitoring), share(10)), mix(seed + 4)));
+        fenced("monitoring", tail_of(tree::redact(task.monitoring), share(10)), mix(seed + 4)));
   }
   const std::size_t used = out.size() + 100;
   const std::size_t left = most_bytes > used ? most_bytes - used : 0;
@@ -154,4 +153,4 @@ std::string job_prompt(const AgentTask& task, std::span<const std::string> gaps,
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

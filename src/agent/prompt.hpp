@@ -6,7 +6,7 @@
 
 #include "agent/agent.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 /// Changes whenever a file under prompts/extract does.
 [[nodiscard]] std::string prompt_version();
@@ -22,4 +22,4 @@ namespace schedmate {
 [[nodiscard]] std::string without_middle(std::span<const std::string> lines,
                                          std::size_t most_bytes);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "code/syntax.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 /// What stands around a node. Kept by index, since many nodes share one.
@@ -24,24 +24,24 @@ struct Bound {
 constexpr std::size_t most_nodes = 1'000'000;
 constexpr std::size_t most_text = 300;
 
-std::string short_text(Node node) { return std::string(node.text().substr(0, most_text)); }
+std::string short_text(code::Node node) { return std::string(node.text().substr(0, most_text)); }
 
 /// The content of a string literal without prefix and quotes; nothing for one with {names} in it.
-bool string_content(Node node, std::string& out) {
-  for (const Node part : node.children()) {
+bool string_content(code::Node node, std::string& out) {
+  for (const code::Node part : node.children()) {
     if (part.is("interpolation")) return false;
     if (part.is("string_content")) out += part.text().substr(0, most_text);
   }
   return true;
 }
 
-bool is_literal(Node node) {
+bool is_literal(code::Node node) {
   return node.is("integer") || node.is("float") || node.is("true") || node.is("false") ||
          node.is("none");
 }
 
 /// What an expression is, where that can be said without running it.
-Bound bound_by(Node node) {
+Bound bound_by(code::Node node) {
   Bound bound;
   while (node.is("parenthesized_expression") || node.is("list") || node.is("tuple")) {
     if (node.children().size() != 1) return bound;
@@ -54,7 +54,7 @@ Bound bound_by(Node node) {
     bound.values.push_back(short_text(node));
   } else if (node.is("call")) {
     bound.callee = short_text(node.field("function"));
-    for (const Node argument : node.field("arguments").children()) {
+    for (const code::Node argument : node.field("arguments").children()) {
       if (std::string part; argument.is("string") && string_content(argument, part)) {
         bound.values.push_back(part);
       } else if (argument.is("integer")) {
@@ -66,48 +66,48 @@ Bound bound_by(Node node) {
 }
 
 /// All numbers of an expression: the last argument of range(start, start + 200).
-void collect_numbers(Node node, std::vector<std::string>& out) {
-  std::vector<Node> open{node};
+void collect_numbers(code::Node node, std::vector<std::string>& out) {
+  std::vector<code::Node> open{node};
   while (!open.empty() && out.size() < 20) {
-    const Node at = open.back();
+    const code::Node at = open.back();
     open.pop_back();
     if (at.is("integer")) out.push_back(short_text(at));
-    for (const Node child : at.children()) open.push_back(child);
+    for (const code::Node child : at.children()) open.push_back(child);
   }
 }
 
 /// "x == 'a'" and "x in ('a', 'b')" choose by literal. Conditions joined by `or` or `and` count
 /// each; a negation chooses nothing.
-void chosen_literals(Node condition, std::vector<std::string>& out) {
-  std::vector<Node> open{condition};
+void chosen_literals(code::Node condition, std::vector<std::string>& out) {
+  std::vector<code::Node> open{condition};
   while (!open.empty()) {
-    const Node at = open.back();
+    const code::Node at = open.back();
     open.pop_back();
     if (at.is("not_operator") || at.text().find("!=") != std::string_view::npos) continue;
     if (out.size() > 32) return;
     if (at.is("comparison_operator") && (at.text().find("==") != std::string_view::npos ||
                                          at.text().find(" in ") != std::string_view::npos)) {
-      for (const Node side : at.children()) {
+      for (const code::Node side : at.children()) {
         std::string text;
         if (side.is("string") && string_content(side, text) && text != "__main__") {
           out.push_back(text);
         }
         if (!side.is("tuple") && !side.is("list") && !side.is("set")) continue;
-        for (const Node item : side.children()) {
+        for (const code::Node item : side.children()) {
           if (std::string one; item.is("string") && string_content(item, one)) out.push_back(one);
         }
       }
       continue;
     }
     if (at.is("boolean_operator") || at.is("parenthesized_expression")) {
-      for (const Node child : at.children()) open.push_back(child);
+      for (const code::Node child : at.children()) open.push_back(child);
     }
   }
 }
 
 class Reader {
  public:
-  explicit Reader(Node root) {
+  explicit Reader(code::Node root) {
     scopes_.emplace_back();
     open_.push_back({root, 0});
   }
@@ -123,12 +123,12 @@ class Reader {
 
  private:
   struct Frame {
-    Node node;
+    code::Node node;
     std::size_t scope;
   };
 
   void visit(const Frame& at) {
-    const Node node = at.node;
+    const code::Node node = at.node;
     if (node.is("if_statement") || node.is("elif_clause")) return visit_branch(at);
     if (node.is("function_definition") || node.is("class_definition")) return visit_named(at);
     if (node.is("assignment")) return visit_assignment(at);
@@ -149,14 +149,14 @@ class Reader {
   }
 
   void visit_branch(const Frame& at) {
-    const Node condition = at.node.field("condition");
+    const code::Node condition = at.node.field("condition");
     Scope inside = scopes_[at.scope];
     chosen_literals(condition, inside.chosen_by);
     const std::string_view text = trim(condition.text());
     inside.dead = inside.dead || text == "False" || text == "0" || text == "None";
     push(at.node.field("consequence"), add_scope(std::move(inside)));
     push(condition, at.scope);
-    for (const Node other : at.node.fields("alternative")) push(other, at.scope);
+    for (const code::Node other : at.node.fields("alternative")) push(other, at.scope);
   }
 
   void visit_named(const Frame& at) {
@@ -167,15 +167,15 @@ class Reader {
   }
 
   void visit_assignment(const Frame& at) {
-    const Node left = at.node.field("left");
-    const Node right = at.node.field("right");
+    const code::Node left = at.node.field("left");
+    const code::Node right = at.node.field("right");
     std::string key = short_text(left);
     if (left.is("subscript")) {
       key.clear();
       string_content(left.field("subscript"), key);
     }
     if (left.is("pattern_list") || left.is("tuple_pattern")) {
-      for (const Node each : left.children()) add(at, short_text(each), right);
+      for (const code::Node each : left.children()) add(at, short_text(each), right);
     } else {
       add(at, key, right);
     }
@@ -187,8 +187,8 @@ class Reader {
   }
 
   /// lr: float = field(default=0.1)
-  void add_field_default(const Frame& at, const std::string& key, Node call) {
-    for (const Node argument : call.field("arguments").children()) {
+  void add_field_default(const Frame& at, const std::string& key, code::Node call) {
+    for (const code::Node argument : call.field("arguments").children()) {
       if (argument.is("keyword_argument") && argument.field("name").text() == "default") {
         add(at, key, argument.field("value"));
       }
@@ -206,14 +206,14 @@ class Reader {
   }
 
   void visit_call(const Frame& at) {
-    const Node callee = at.node.field("function");
+    const code::Node callee = at.node.field("function");
     add(at, "", at.node);
     Scope inside = scopes_[at.scope];
     inside.owner = short_text(callee);
     inside.where += ' ' + std::string(last_part(inside.owner));
     const std::size_t scope = add_scope(std::move(inside));
-    const std::vector<Node> arguments = at.node.field("arguments").children();
-    for (const Node argument : arguments) {
+    const std::vector<code::Node> arguments = at.node.field("arguments").children();
+    for (const code::Node argument : arguments) {
       if (!argument.is("keyword_argument")) {
         push(argument, scope);
         continue;
@@ -226,12 +226,12 @@ class Reader {
   }
 
   /// add_argument("--lr", default=0.1), click.option(...), DEFINE_integer("lr", 3, "help").
-  void add_declaration(const Frame& at, const std::vector<Node>& arguments) {
+  void add_declaration(const Frame& at, const std::vector<code::Node>& arguments) {
     if (arguments.empty()) return;
     const bool defines = last_part(at.node.field("function").text()).starts_with("DEFINE_");
-    std::vector<std::pair<std::string, Node>> names;
-    Node fallback = defines && arguments.size() > 1 ? arguments[1] : Node();
-    for (const Node argument : arguments) {
+    std::vector<std::pair<std::string, code::Node>> names;
+    code::Node fallback = defines && arguments.size() > 1 ? arguments[1] : code::Node();
+    for (const code::Node argument : arguments) {
       std::string text;
       if (argument.is("string") && string_content(argument, text) &&
           (text.starts_with('-') || (defines && argument.id() == arguments[0].id()))) {
@@ -250,7 +250,7 @@ class Reader {
 
   /// ["--batch-size", "64"]: a command as a list of words.
   void visit_words(const Frame& at) {
-    const std::vector<Node> items = at.node.children();
+    const std::vector<code::Node> items = at.node.children();
     for (std::size_t i = 0; i + 1 < items.size(); ++i) {
       std::string flag;
       if (!items[i].is("string") || !string_content(items[i], flag)) continue;
@@ -259,9 +259,9 @@ class Reader {
   }
 
   void visit_loop(const Frame& at) {
-    const Node over = at.node.field("right");
+    const code::Node over = at.node.field("right");
     if (!over.is("call") || last_part(over.field("function").text()) != "range") return;
-    const std::vector<Node> arguments = over.field("arguments").children();
+    const std::vector<code::Node> arguments = over.field("arguments").children();
     if (arguments.empty()) return;
     Binding binding = make(at, short_text(at.node.field("left")), over);
     binding.values.clear();
@@ -273,15 +273,15 @@ class Reader {
     Binding binding = make(at, "import", {});
     const std::string module = short_text(at.node.field("module_name"));
     if (!module.empty()) binding.values.push_back(module);
-    for (const Node name : at.node.fields("name")) {
-      const Node plain = name.is("aliased_import") ? name.field("name") : name;
+    for (const code::Node name : at.node.fields("name")) {
+      const code::Node plain = name.is("aliased_import") ? name.field("name") : name;
       binding.values.push_back(module.empty() ? short_text(plain)
                                               : module + '.' + short_text(plain));
     }
     found_.push_back(std::move(binding));
   }
 
-  [[nodiscard]] Binding make(const Frame& at, std::string key, Node value) const {
+  [[nodiscard]] Binding make(const Frame& at, std::string key, code::Node value) const {
     const Scope& scope = scopes_[at.scope];
     Bound bound = bound_by(value);
     return {.key = std::move(key),
@@ -295,7 +295,7 @@ class Reader {
             .dead = scope.dead};
   }
 
-  void add(const Frame& at, std::string key, Node value) {
+  void add(const Frame& at, std::string key, code::Node value) {
     if (!value) return;
     found_.push_back(make(at, std::move(key), value));
   }
@@ -305,11 +305,11 @@ class Reader {
     scopes_.push_back(std::move(scope));
     return scopes_.size() - 1;
   }
-  void push(Node node, std::size_t scope) {
+  void push(code::Node node, std::size_t scope) {
     if (node) open_.push_back({node, scope});
   }
-  void push_children(Node node, std::size_t scope) {
-    for (const Node child : node.children()) push(child, scope);
+  void push_children(code::Node node, std::size_t scope) {
+    for (const code::Node child : node.children()) push(child, scope);
   }
 
   std::vector<Scope> scopes_;
@@ -320,8 +320,8 @@ class Reader {
 }  // namespace
 
 Bindings python_bindings(std::string_view text) {
-  const auto tree = SyntaxTree::parse(text, tree_sitter_python());
+  const auto tree = code::SyntaxTree::parse(text, tree_sitter_python());
   return tree ? Reader(tree->root()).read() : Bindings();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

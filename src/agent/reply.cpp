@@ -10,7 +10,7 @@
 
 #include "base/reply_object.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 using Json = nlohmann::json;
@@ -114,4 +114,4 @@ Result<Turn> read_turn(std::string_view text) {
   return turn;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

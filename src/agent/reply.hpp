@@ -8,7 +8,7 @@
 
 #include "agent/agent.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 enum class Tool : std::uint8_t { file_tree, file_read, search };
 
@@ -37,4 +37,4 @@ enum class Wanted : std::uint8_t { turn, answer, bare_answer };
 /// tool). Prose and a code fence around the object are stepped over.
 [[nodiscard]] Result<Turn> read_turn(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::agent {
 
 TEST_CASE("an action and an answer are read") {
   const auto act = read_turn(
@@ -75,4 +75,4 @@ TEST_CASE("the last turn leaves no action") {
   CHECK(last.find("\"thought\"") < last.find("\"answer\""));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

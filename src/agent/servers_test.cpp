@@ -8,7 +8,7 @@
 #include "tests/support/fake_llm.hpp"
 #include "tests/support/small_job.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 using testing::FakeCall;
@@ -82,4 +82,4 @@ TEST_CASE("a gateway that wants a token, refuses schemas and asks for pauses") {
   CHECK(served.calls.back().schema.empty());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

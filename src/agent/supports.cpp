@@ -6,7 +6,7 @@
 #include "agent/fields.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 constexpr std::string_view generic_keys =
@@ -325,4 +325,4 @@ bool holds_value(const Field& field, const Binding& binding, const FactValue& va
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

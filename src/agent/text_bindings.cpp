@@ -4,7 +4,7 @@
 #include "agent/binding.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 constexpr std::size_t most_line = 4000;
@@ -272,4 +272,4 @@ Bindings config_bindings(std::string_view text) { return ConfigReader().read(tex
 
 Bindings shell_bindings(std::string_view text) { return ShellReader().read(text); }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

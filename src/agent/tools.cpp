@@ -12,7 +12,7 @@
 #include "tree/names.hpp"
 #include "tree/redact.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 constexpr std::size_t longest_line = 300;
@@ -54,7 +54,7 @@ bool append(std::string& out, const std::string& line, std::size_t most_bytes) {
 }  // namespace
 
 bool is_shown(std::string_view path) {
-  return !is_secret_path(path) && !is_agent_text(path) && !is_binary_name(path);
+  return !tree::is_secret_path(path) && !tree::is_agent_text(path) && !is_binary_name(path);
 }
 
 std::string Toolbox::use(const ToolCall& call, std::size_t most_bytes) {
@@ -70,18 +70,18 @@ std::string Toolbox::use(const ToolCall& call, std::size_t most_bytes) {
 }
 
 std::string Toolbox::file_tree(const ToolCall& call, std::size_t most_bytes) {
-  const auto folder = join_path("", call.path);
+  const auto folder = tree::join_path("", call.path);
   if (!folder || (!folder->empty() && !tree_.is_folder(*folder))) return "no such folder\n";
   std::string out;
   bool room = true;
   std::map<std::string, std::size_t, std::less<>> seen;  // files by suffix
-  const std::vector<TreeEntry> entries = tree_.list(*folder);
-  for (const TreeEntry& entry : entries) {
+  const std::vector<tree::TreeEntry> entries = tree_.list(*folder);
+  for (const tree::TreeEntry& entry : entries) {
     if (!entry.is_folder || !is_shown(entry.path)) continue;
     const std::size_t inside = tree_.list(entry.path).size();
     room = room && append(out, fmt::format("{}/  ({} entries)", entry.path, inside), most_bytes);
   }
-  for (const TreeEntry& entry : entries) {
+  for (const tree::TreeEntry& entry : entries) {
     if (entry.is_folder || !is_shown(entry.path)) continue;
     if (++seen[std::string(suffix_of(entry.path))] > files_of_a_kind) continue;
     room = room && append(out, fmt::format("{}  ({} bytes)", entry.path, entry.bytes), most_bytes);
@@ -108,14 +108,14 @@ const std::vector<std::string>* Toolbox::clean_lines(const std::string& path, st
     return nullptr;
   }
   std::vector<std::string>& lines = clean_[path];
-  const std::string clean = redact((*file)->text);
+  const std::string clean = tree::redact((*file)->text);
   for (const std::string_view line : split(clean, '\n')) lines.push_back(cut(line));
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   return &lines;
 }
 
 std::string Toolbox::file_read(const ToolCall& call, std::size_t most_bytes) {
-  const auto path = join_path("", call.path);
+  const auto path = tree::join_path("", call.path);
   if (!path) return "the path leaves the job's root\n";
   std::string why;
   const auto* lines = clean_lines(*path, why);
@@ -139,7 +139,7 @@ std::string Toolbox::file_read(const ToolCall& call, std::size_t most_bytes) {
 std::string Toolbox::search(const ToolCall& call, std::size_t most_bytes) {
   const std::string wanted = lower_case(trim(call.query));
   if (wanted.empty()) return "`query` is empty: give a word to look for\n";
-  const auto folder = join_path("", call.path);
+  const auto folder = tree::join_path("", call.path);
   if (!folder) return "the path leaves the job's root\n";
   std::string out, why;
   std::size_t hits = 0, searched = 0;
@@ -159,7 +159,7 @@ std::string Toolbox::search(const ToolCall& call, std::size_t most_bytes) {
     look_into(*folder);
     return out.empty() ? "nothing found\n" : out;
   }
-  for (const TreeEntry& entry : tree_.walk(*folder)) {
+  for (const tree::TreeEntry& entry : tree_.walk(*folder)) {
     if (entry.is_folder || entry.bytes > largest_searched) continue;
     if (text_kind(entry.path) == TextKind::other || !is_shown(entry.path)) continue;
     if (++searched > most_searched || !look_into(entry.path)) {
@@ -170,4 +170,4 @@ std::string Toolbox::search(const ToolCall& call, std::size_t most_bytes) {
   return out.empty() ? "nothing found\n" : out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -8,11 +8,11 @@
 
 #include "agent/reply.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 
 class Toolbox {
  public:
-  explicit Toolbox(Tree& tree) : tree_(tree) {}
+  explicit Toolbox(tree::Tree& tree) : tree_(tree) {}
 
   /// What the tool found, or a sentence why not; never longer than `most_bytes`.
   [[nodiscard]] std::string use(const ToolCall& call, std::size_t most_bytes);
@@ -24,7 +24,7 @@ class Toolbox {
   /// The file without its secrets, by line; nullptr with the reason in `why`.
   const std::vector<std::string>* clean_lines(const std::string& path, std::string& why);
 
-  Tree& tree_;
+  tree::Tree& tree_;
   std::map<std::string, std::vector<std::string>> clean_;
 };
 
@@ -32,4 +32,4 @@ class Toolbox {
 /// files are not.
 [[nodiscard]] bool is_shown(std::string_view path);
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -4,7 +4,7 @@
 #include "agent/fields.hpp"
 #include "agent/reply.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 // Ordered, so that the model writes its thought before its choice. Only what every server's
@@ -90,4 +90,4 @@ std::string turn_schema(std::span<const std::string> gaps, Wanted wanted) {
   return object(properties).dump();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

@@ -5,7 +5,7 @@
 #include "agent/evaluate.hpp"
 #include "agent/fields.hpp"
 
-namespace schedmate {
+namespace schedmate::agent {
 namespace {
 
 struct VoteCount {
@@ -48,4 +48,4 @@ VoteOutcome vote(std::span<const CheckedClaim> claims, int samples) {
   return verdict;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::agent

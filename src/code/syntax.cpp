@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "code/syntax.hpp"
 
-namespace schedmate {
+namespace schedmate::code {
 namespace {
 
 struct DeleteParser {
@@ -82,4 +82,4 @@ Result<SyntaxTree> SyntaxTree::parse(std::string_view text, const TSLanguage* la
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::code

@@ -15,7 +15,7 @@ extern "C" {
 const TSLanguage* tree_sitter_python();
 }
 
-namespace schedmate {
+namespace schedmate::code {
 
 class Node {
  public:
@@ -65,4 +65,4 @@ class SyntaxTree {
   std::string_view text_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::code

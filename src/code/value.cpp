@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::code {
 namespace {
 
 template <class... Cases>
@@ -206,4 +206,4 @@ std::string repr(const Value& value) {
                     value.data);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::code

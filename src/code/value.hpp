@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::code {
 
 /// Where a value was written. `from` leads on to what it was made of: `a // b` has the place of the
 /// expression, from the place of `a`.
@@ -121,4 +121,4 @@ bool set_path(Value& root, std::string_view dotted, Value value);
 /// For messages and tests: Python's repr() with dicts and lists, objects as <object>.
 [[nodiscard]] std::string repr(const Value& value);
 
-}  // namespace schedmate
+}  // namespace schedmate::code

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::code {
 namespace {
 
 Value dict(std::initializer_list<Dict::Entry> entries) {
@@ -70,4 +70,4 @@ TEST_CASE("a large dict finds, replaces and erases as a small one does") {
   CHECK(*copy.find("12345")->integer() == 12'345);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::code

@@ -6,14 +6,14 @@
 #include "command/launch_parts.hpp"
 #include "command/paths.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::size_t most_config_bytes = 1 << 16;
 constexpr std::size_t most_prefix = 200;
 
-PlacePtr place_of(const YAML::Node& node, const TextFile& file) {
-  auto place = std::make_shared<Place>();
+code::PlacePtr place_of(const YAML::Node& node, const tree::TextFile& file) {
+  auto place = std::make_shared<code::Place>();
   place->file = file.path;
   place->line = node.Mark().line + 1;
   place->text = trim(file.line(place->line));
@@ -21,13 +21,13 @@ PlacePtr place_of(const YAML::Node& node, const TextFile& file) {
   return place;
 }
 
-Value scalar(const YAML::Node& node, const TextFile& file) {
+code::Value scalar(const YAML::Node& node, const tree::TextFile& file) {
   const auto& text = node.Scalar();
   auto place = place_of(node, file);
   if (node.Tag() == "!") return {text, place};  // it stood in quotes
   if (text == "true" || text == "yes" || text == "True") return {true, place};
   if (text == "false" || text == "no" || text == "False") return {false, place};
-  if (text == "null" || text == "~" || text.empty()) return Value::none(place);
+  if (text == "null" || text == "~" || text.empty()) return code::Value::none(place);
   if (const auto number = parse_number<std::int64_t>(text)) return {*number, place};
   if (const auto number = parse_number<double>(text)) return {*number, place};
   return {text, place};
@@ -35,7 +35,8 @@ Value scalar(const YAML::Node& node, const TextFile& file) {
 
 /// Nested blocks (deepspeed_config, fsdp_config) hold what flags of the same names say; those of a
 /// DeepSpeed file keep the names of their blocks (zero_optimization.stage).
-void flatten(const YAML::Node& node, const TextFile& file, const std::string& prefix, Dict& into) {
+void flatten(const YAML::Node& node, const tree::TextFile& file, const std::string& prefix,
+             code::Dict& into) {
   for (const auto& entry : node) {
     if (!entry.first.IsScalar()) continue;
     const auto key = prefix + entry.first.Scalar();
@@ -43,7 +44,7 @@ void flatten(const YAML::Node& node, const TextFile& file, const std::string& pr
       into.set(key, scalar(entry.second, file));
     } else if (entry.second.IsMap() && prefix.size() < most_prefix) {
       const bool flags = key.ends_with("_config");
-      if (flags) into.set(key, Value(true, place_of(entry.first, file)));
+      if (flags) into.set(key, code::Value(true, place_of(entry.first, file)));
       flatten(entry.second, file, flags ? "" : key + ".", into);
     }
   }
@@ -75,4 +76,4 @@ void read_accelerate_config(const Word& word, LaunchContext& context) {
   }
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

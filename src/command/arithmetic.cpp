@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "command/shell_lexer.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 using Number = std::optional<std::int64_t>;
@@ -264,4 +264,4 @@ std::optional<std::int64_t> calculate(std::string_view expression, const Numbers
   return Calculator(expression, numbers).whole();
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

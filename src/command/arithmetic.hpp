@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// What variables mean. `read` gives nothing for what is not known; an unset name is 0.
 struct Numbers {
@@ -24,4 +24,4 @@ struct Numbers {
 /// "12", "0x1f", "8#17", "-3".
 [[nodiscard]] std::optional<std::int64_t> shell_number(std::string_view text);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

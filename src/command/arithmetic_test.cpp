@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 struct Memory {
@@ -60,4 +60,4 @@ TEST_CASE("what is unknown, broken or too large gives nothing") {
   CHECK_FALSE(value(std::string(100'000, '-') + "1"));
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

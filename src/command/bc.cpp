@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr int most_depth = 40;
@@ -153,4 +153,4 @@ std::optional<std::string> calculate_decimal(std::string_view text, int scale) {
   return made;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

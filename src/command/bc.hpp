@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// "10 / 4" gives "2", "scale=2; 10 / 4" gives "2.50"; nothing for all but + - * / % ^ and
 /// brackets.
 [[nodiscard]] std::optional<std::string> calculate_decimal(std::string_view text, int scale);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

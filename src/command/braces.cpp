@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "command/expand.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::size_t most_words = 1000;
@@ -99,4 +99,4 @@ std::vector<std::string> expand_braces(std::string_view raw) {
   return made;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

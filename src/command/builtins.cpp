@@ -9,7 +9,7 @@
 #include "command/programs.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 int count_of(const Arguments& argv) {
@@ -306,7 +306,8 @@ bool run_builtin(Shell& shell, const Arguments& argv) {
   return true;
 }
 
-bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use) {
+bool run_declaration(Shell& shell, std::span<const std::string_view> raw,
+                     const code::PlacePtr& use) {
   const auto keyword = raw.front();
   bool exports = keyword == "export";
   bool associative = false;
@@ -344,4 +345,4 @@ bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const 
   return true;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

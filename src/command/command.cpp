@@ -7,9 +7,9 @@
 #include "command/paths.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 
-Result<Commands> read_command(Tree& tree, const CommandSource& source) {
+Result<Commands> read_command(tree::Tree& tree, const CommandSource& source) {
   constexpr std::size_t most_bytes = 1 << 18;
   if (trim(source.command).empty())
     return fail(ErrorCode::invalid, "the command is empty: give the line that starts the job");
@@ -20,15 +20,15 @@ Result<Commands> read_command(Tree& tree, const CommandSource& source) {
   }
   if (source.command.find('\0') != std::string::npos)
     return fail(ErrorCode::invalid, "the command contains a NUL byte: give it as plain text");
-  auto folder = join_path(".", source.workdir);
+  auto folder = tree::join_path(".", source.workdir);
   if (!folder) return tl::unexpected(folder.error());
   Commands made;
-  shell::Shell shell(tree, source, made);
+  command::Shell shell(tree, source, made);
   shell.state().cwd = *folder;
-  shell::Script script;
+  command::Script script;
   script.text = source.command;
   shell.run_text(std::move(script));
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::command

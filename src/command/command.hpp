@@ -15,13 +15,13 @@
 #include "code/value.hpp"
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 
 /// One word after expansion. `known` is false when a part of it could not be expanded; `text` then
 /// holds the rest with the unknown parts as written (`$DATA/imagenet`).
 struct Word {
   std::string text;
-  PlacePtr place;
+  code::PlacePtr place;
   bool known = true;
 };
 using Environment = std::map<std::string, Word, std::less<>>;
@@ -40,8 +40,8 @@ struct Invocation {
 /// would read then. Readers look here before they look into the tree.
 struct WrittenFile {
   std::string text;
-  PlacePtr place;     ///< of the first line, where it was written as a here-document
-  bool known = true;  ///< false when parts could not be expanded and stand as written
+  code::PlacePtr place;  ///< of the first line, where it was written as a here-document
+  bool known = true;     ///< false when parts could not be expanded and stand as written
 };
 
 struct Commands {
@@ -59,14 +59,14 @@ struct CommandSource {
 };
 
 /// Errors: invalid (empty or unreadable command).
-[[nodiscard]] Result<Commands> read_command(Tree& tree, const CommandSource& source);
+[[nodiscard]] Result<Commands> read_command(tree::Tree& tree, const CommandSource& source);
 
 /// What is started once all launchers are taken off.
 struct Launch {
   std::vector<std::string> launchers;  ///< "srun", "torchrun", "accelerate launch", outermost first
-  PlacePtr launcher_place;             ///< of the innermost
-  Value processes_per_node;            ///< unknown when no launcher says
-  Value nodes;
+  code::PlacePtr launcher_place;       ///< of the innermost
+  code::Value processes_per_node;      ///< unknown when no launcher says
+  code::Value nodes;
   std::string script;      ///< relative to the root; "" when the entry is not a file of the tree
   std::string function;    ///< of the script, where a console script of the tree names one
   std::string module;      ///< dotted, after -m; "" otherwise
@@ -74,8 +74,9 @@ struct Launch {
   std::vector<Word> args;  ///< of the script
   Environment env;
   std::string cwd;
-  Dict settings;  ///< what launchers decide: accelerate's YAML and flags (mixed_precision,
-                  ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
+  code::Dict
+      settings;  ///< what launchers decide: accelerate's YAML and flags (mixed_precision,
+                 ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
   bool python = false;  ///< the program is a Python one
   bool certain = true;
   bool itself = false;  ///< started by the same program: one process of each device
@@ -86,7 +87,7 @@ struct Launch {
 [[nodiscard]] bool same_program(const Launch& a, const Launch& b);
 
 /// Nothing when the invocation is no training candidate (cd, mkdir, pip, echo, rsync, ...).
-[[nodiscard]] std::optional<Launch> read_launch(Tree& tree, const Invocation& invocation,
+[[nodiscard]] std::optional<Launch> read_launch(tree::Tree& tree, const Invocation& invocation,
                                                 const CommandSource& source);
 
-}  // namespace schedmate
+}  // namespace schedmate::command

@@ -9,7 +9,7 @@
 #include "command/paths.hpp"
 #include "command/sed.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 struct SedCall {
@@ -161,4 +161,4 @@ void run_tee(Shell& shell, const Arguments& argv) {
   }
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

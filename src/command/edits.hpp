@@ -5,10 +5,10 @@
 
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 void run_sed(Shell& shell, const Arguments& argv);  ///< -i in place, otherwise as a filter
 void run_copy(Shell& shell, const Arguments& argv);
 void run_tee(Shell& shell, const Arguments& argv);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -6,7 +6,7 @@
 #include "command/launch_parts.hpp"
 #include "command/paths.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::size_t longest_name = 100;  ///< of a command
@@ -46,7 +46,7 @@ std::optional<EntryPoint> entry_in(std::string_view line, std::string_view name)
   return std::nullopt;
 }
 
-std::string file_of(Tree& tree, const std::string& base) {
+std::string file_of(tree::Tree& tree, const std::string& base) {
   if (tree.is_file(base + ".py")) return base + ".py";
   if (tree.is_file(base + "/__main__.py")) return base + "/__main__.py";
   return {};
@@ -60,9 +60,9 @@ std::string below(std::string_view folder, std::string_view path) {
 /// Visits the lines of the files that say what a package installs, until one is taken: those at the
 /// top, then those of the folders there.
 template <class Take>
-void each_setup_line(Tree& tree, const Take& take) {
+void each_setup_line(tree::Tree& tree, const Take& take) {
   std::vector<std::string> folders{"."};
-  for (const TreeEntry& entry : tree.list("")) {
+  for (const tree::TreeEntry& entry : tree.list("")) {
     if (entry.is_folder) folders.push_back(entry.path);
   }
   for (const std::string& folder : folders) {
@@ -79,7 +79,7 @@ void each_setup_line(Tree& tree, const Take& take) {
 
 }  // namespace
 
-std::string module_file(Tree& tree, std::string_view cwd, std::string_view module) {
+std::string module_file(tree::Tree& tree, std::string_view cwd, std::string_view module) {
   if (!is_dotted(module)) return {};
   std::string path(module);
   std::ranges::replace(path, '.', '/');
@@ -99,7 +99,7 @@ std::string module_file(Tree& tree, std::string_view cwd, std::string_view modul
   return {};
 }
 
-std::string script_file(Tree& tree, std::string_view cwd, const Word& word) {
+std::string script_file(tree::Tree& tree, std::string_view cwd, const Word& word) {
   auto path = word.known ? path_in_tree(cwd, word.text) : std::nullopt;
   const bool there = path && (tree.is_file(*path) || tree.is_folder(*path));
   const bool anywhere = !word.known || word.text.starts_with('/') || word.text.starts_with("..");
@@ -123,7 +123,7 @@ std::string dora_module(const ProgramCall& call, LaunchContext& context) {
   const std::string main = value_of_option({"M", "main-module"}, "DORA_MAIN_MODULE", "train");
   std::string package = value_of_option({"P", "package"}, "DORA_PACKAGE", "");
   if (package.empty()) {
-    for (const TreeEntry& entry : context.tree.list(context.made.cwd)) {
+    for (const tree::TreeEntry& entry : context.tree.list(context.made.cwd)) {
       const std::string file = entry.path + "/" + main + ".py";
       if (entry.is_folder && context.tree.is_file(file)) package = base_name(entry.path);
     }
@@ -131,7 +131,7 @@ std::string dora_module(const ProgramCall& call, LaunchContext& context) {
   return package.empty() ? main : package + "." + main;
 }
 
-std::optional<EntryPoint> console_script(Tree& tree, std::string_view name) {
+std::optional<EntryPoint> console_script(tree::Tree& tree, std::string_view name) {
   std::optional<EntryPoint> found;
   if (name.empty() || name.size() > longest_name) return found;
   each_setup_line(tree, [&](std::string_view line) {
@@ -141,7 +141,7 @@ std::optional<EntryPoint> console_script(Tree& tree, std::string_view name) {
   return found;
 }
 
-std::string installed_script(Tree& tree, std::string_view name) {
+std::string installed_script(tree::Tree& tree, std::string_view name) {
   std::string found;
   if (name.empty() || name.size() > longest_name) return found;
   each_setup_line(tree, [&](std::string_view line) {
@@ -160,4 +160,4 @@ std::string installed_script(Tree& tree, std::string_view name) {
   return found;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -9,7 +9,7 @@
 #include "command/arithmetic.hpp"
 #include "command/shell_state.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// The tree's root as scripts see it ($PWD, $0): a path that `cd` leaves alone. Words that leave
 /// the shell are made relative to their folder again (paths.hpp).
@@ -19,24 +19,24 @@ class Expander {
  public:
   struct Surroundings {
     State& state;
-    Tree& tree;
+    tree::Tree& tree;
     /// Standard output of a script's text, as $(...) gives it.
-    std::function<Text(std::string_view script, const PlacePtr& use)> output_of;
+    std::function<Text(std::string_view script, const code::PlacePtr& use)> output_of;
     /// Where a part of the script's own text stands; nullptr for any other text.
-    std::function<PlacePtr(std::string_view part)> place_of = {};
+    std::function<code::PlacePtr(std::string_view part)> place_of = {};
     bool unset_is_empty = false;  ///< in tests: [ -z "$X" ]
   };
   explicit Expander(Surroundings around) : around_(std::move(around)) {}
 
   /// The words that one written word becomes.
-  std::vector<Text> fields(std::string_view raw, const PlacePtr& use);
+  std::vector<Text> fields(std::string_view raw, const code::PlacePtr& use);
   /// Without splitting and patterns: assignments, subjects of case, [[ ]].
-  Text single(std::string_view raw, const PlacePtr& use);
+  Text single(std::string_view raw, const code::PlacePtr& use);
   /// As single(), with the marks of quoted parts escaped.
-  Text pattern(std::string_view raw, const PlacePtr& use);
+  Text pattern(std::string_view raw, const code::PlacePtr& use);
   /// Inside of a here-document: quotes are plain characters.
-  Text here_document(std::string_view raw, const PlacePtr& use);
-  std::optional<std::int64_t> number(std::string_view expression, const PlacePtr& use);
+  Text here_document(std::string_view raw, const code::PlacePtr& use);
+  std::optional<std::int64_t> number(std::string_view expression, const code::PlacePtr& use);
 
  private:
   enum class Origin : std::uint8_t { literal, quoted, expanded };
@@ -89,7 +89,7 @@ class Expander {
   Numbers numbers();
 
   Surroundings around_;
-  PlacePtr use_;
+  code::PlacePtr use_;
   bool several_lines_ = false;  ///< what is expanded goes over more than one
   int depth_ = 0;
 };
@@ -97,4 +97,4 @@ class Expander {
 /// "a{1,2}b" -> "a1b", "a2b"; quoted braces and ${...} stay.
 [[nodiscard]] std::vector<std::string> expand_braces(std::string_view raw);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -5,7 +5,7 @@
 
 #include "tests/support/command_lines.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 namespace {
 
 using testing::check_started;
@@ -108,4 +108,4 @@ TEST_CASE("an unset variable stays as written and marks only its own word") {
   CHECK(started_by("p $HOME/x ~/y ${HOME:-z}") == "p ?$HOME/x ?~/y ?${HOME:-z}");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::command

@@ -5,7 +5,7 @@
 #include "command/bc.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 Text run_filter(Shell& shell, const Arguments& argv);
 
@@ -176,4 +176,4 @@ Text run_filter(Shell& shell, const Arguments& argv) {
   return made ? literal(std::move(*made), place) : not_known(argv);
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

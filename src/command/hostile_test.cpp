@@ -7,14 +7,14 @@
 #include "base/random.hpp"
 #include "tests/support/command_lines.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 namespace {
 
 using testing::commands_of;
 using testing::SmallTree;
 
 /// Reads the command and every launch in it; says how long that took.
-std::chrono::milliseconds read_all(Tree& tree, const std::string& command) {
+std::chrono::milliseconds read_all(tree::Tree& tree, const std::string& command) {
   const auto before = std::chrono::steady_clock::now();
   const CommandSource source{command, ".", 4, 1};
   for (const auto& invocation : commands_of(tree, source).invocations)
@@ -158,4 +158,4 @@ TEST_CASE("places of words of a command are parts of it, verbatim") {
   CHECK(seen >= 8);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::command

@@ -6,19 +6,19 @@
 
 #include "command/programs.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 struct LaunchContext {
-  Tree& tree;
+  tree::Tree& tree;
   const CommandSource& source;
   Launch& made;
 };
 
 /// GPUs of one node as the request says, and as CUDA_VISIBLE_DEVICES narrows them.
 [[nodiscard]] int gpus_per_node(const CommandSource& source);
-[[nodiscard]] Value devices_per_node(const LaunchContext& context);
+[[nodiscard]] code::Value devices_per_node(const LaunchContext& context);
 /// A number, "gpu" or "auto"; unknown otherwise.
-[[nodiscard]] Value count_from(const Word& word, const LaunchContext& context);
+[[nodiscard]] code::Value count_from(const Word& word, const LaunchContext& context);
 
 /// What srun, mpirun and horovodrun say about processes.
 void apply_tasks(const ProgramCall& call, LaunchContext& context);
@@ -28,9 +28,10 @@ void apply_trainer(const ProgramCall& call, LaunchContext& context);
 void read_accelerate_config(const Word& word, LaunchContext& context);
 
 /// The file of "package.module", searched from `cwd`, src/ and the root; "" when not in the tree.
-[[nodiscard]] std::string module_file(Tree& tree, std::string_view cwd, std::string_view module);
+[[nodiscard]] std::string module_file(tree::Tree& tree, std::string_view cwd,
+                                      std::string_view module);
 /// The file that `path` means for Python: itself, or __main__.py of a folder; "" when none.
-[[nodiscard]] std::string script_file(Tree& tree, std::string_view cwd, const Word& word);
+[[nodiscard]] std::string script_file(tree::Tree& tree, std::string_view cwd, const Word& word);
 
 /// The module that `dora run` starts: train.py of the package that is named, or of the only folder
 /// that has one.
@@ -41,8 +42,8 @@ struct EntryPoint {
   std::string function;
 };
 /// What setup.py, setup.cfg or pyproject.toml say about a console script.
-[[nodiscard]] std::optional<EntryPoint> console_script(Tree& tree, std::string_view name);
+[[nodiscard]] std::optional<EntryPoint> console_script(tree::Tree& tree, std::string_view name);
 /// The file that setup's `scripts` installs under a name (setuptools: script-files); "" = none.
-[[nodiscard]] std::string installed_script(Tree& tree, std::string_view name);
+[[nodiscard]] std::string installed_script(tree::Tree& tree, std::string_view name);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -5,14 +5,14 @@
 
 #include "tests/support/command_lines.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 namespace {
 
 using testing::commands_of;
 using testing::SmallTree;
 
 /// "launchers > script(args) processes/nodes" of what the command starts last.
-std::string launched(Tree& tree, const std::string& command, int gpus = 8, int nodes = 1) {
+std::string launched(tree::Tree& tree, const std::string& command, int gpus = 8, int nodes = 1) {
   const CommandSource source{command, ".", gpus, nodes};
   std::string shown = "nothing";
   for (const auto& invocation : commands_of(tree, source).invocations) {
@@ -23,7 +23,7 @@ std::string launched(Tree& tree, const std::string& command, int gpus = 8, int n
     const auto& entry = launch->script.empty() ? "~" + launch->program : launch->script;
     shown = fmt::format("{}{}{}{} {}/{}", fmt::join(launch->launchers, "+"),
                         launch->launchers.empty() ? "" : " > ", entry, args,
-                        repr(launch->processes_per_node), repr(launch->nodes));
+                        code::repr(launch->processes_per_node), code::repr(launch->nodes));
   }
   return shown;
 }
@@ -170,7 +170,7 @@ TEST_CASE("launcher settings keep their values and places") {
   REQUIRE(made.invocations.size() == 1);
   const auto launch = read_launch(*tree, made.invocations[0], source);
   REQUIRE(launch);
-  CHECK(repr(*launch->settings.find("mixed_precision")) == "'bf16'");
+  CHECK(code::repr(*launch->settings.find("mixed_precision")) == "'bf16'");
   const auto* const stage = launch->settings.find("zero_stage");
   REQUIRE(stage != nullptr);
   CHECK(stage->place->file == "acc.yaml");
@@ -207,4 +207,4 @@ TEST_CASE("make runs the recipe of its goal with the variables of file and comma
   CHECK(made.invocations[0].argv[5].place->file == "Makefile");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::command

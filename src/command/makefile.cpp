@@ -8,7 +8,7 @@
 #include "command/paths.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr int deepest_variable = 20;
@@ -21,13 +21,13 @@ struct Rule {
 
 struct MakeVariable {
   std::string value;
-  PlacePtr place;
+  code::PlacePtr place;
   bool given = false;  ///< on the command line: assignments of the file do not count
 };
 
 class Makefile {
  public:
-  Makefile(Shell& shell, const TextFile& file) : shell_(shell), file_(file) {}
+  Makefile(Shell& shell, const tree::TextFile& file) : shell_(shell), file_(file) {}
 
   void set(std::string_view name, MakeVariable variable) {
     variables_[std::string(name)] = std::move(variable);
@@ -90,7 +90,7 @@ class Makefile {
     const bool from_outside =
         exported != shell_.state().variables.end() && exported->second.exported;
     if (variable.given || (if_unset && (variable.place || from_outside))) return;
-    auto place = std::make_shared<schedmate::Place>();
+    auto place = std::make_shared<schedmate::code::Place>();
     place->file = file_.path;
     place->line = number;
     place->text = trim(file_.line(number));
@@ -166,7 +166,7 @@ class Makefile {
   }
 
   Shell& shell_;
-  const TextFile& file_;
+  const tree::TextFile& file_;
   std::map<std::string, MakeVariable, std::less<>> variables_;
   std::map<std::string, Rule, std::less<>> rules_;
   std::vector<std::string> current_;
@@ -197,7 +197,7 @@ bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env) 
       goals.push_back(text);
     }
   }
-  const TextFile* file = nullptr;
+  const tree::TextFile* file = nullptr;
   for (const std::string_view candidate : {"GNUmakefile", "makefile", "Makefile"}) {
     const auto path =
         path_in_tree(shell.state().cwd, name.empty() ? candidate : std::string_view(name));
@@ -225,4 +225,4 @@ bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env) 
   return true;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

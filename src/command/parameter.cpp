@@ -5,7 +5,7 @@
 #include "command/expand.hpp"
 #include "command/pattern.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 bool is_special(char c) { return std::string_view("@*#?$!-0123456789").contains(c) && c != 0; }
@@ -331,11 +331,12 @@ Numbers Expander::numbers() {
           }};
 }
 
-std::optional<std::int64_t> Expander::number(std::string_view expression, const PlacePtr& use) {
+std::optional<std::int64_t> Expander::number(std::string_view expression,
+                                             const code::PlacePtr& use) {
   use_ = use;
   Parts parts;
   walk(expression, Quoting::quotes, parts);
   return calculate(written(text_of(parts)), numbers());
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "command/pattern.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::size_t most_paths = 1000;
@@ -59,15 +59,15 @@ std::optional<std::string> path_in_tree(std::string_view cwd, std::string_view t
     while (text.starts_with('/')) text.remove_prefix(1);
     cwd = ".";
   }
-  auto path = join_path(cwd, text);
+  auto path = tree::join_path(cwd, text);
   if (!path) return std::nullopt;
   return *path;
 }
 
-std::optional<std::string> end_in_tree(Tree& tree, std::string_view text) {
+std::optional<std::string> end_in_tree(tree::Tree& tree, std::string_view text) {
   for (auto slash = text.find('/'); slash != std::string_view::npos; slash = text.find('/')) {
     text.remove_prefix(slash + 1);
-    const auto path = join_path(".", text);
+    const auto path = tree::join_path(".", text);
     if (path && *path != "." && (tree.is_file(*path) || tree.is_folder(*path))) return *path;
   }
   return std::nullopt;
@@ -79,14 +79,15 @@ std::string without_root(std::string_view text, std::string_view cwd) {
     made += text.substr(0, at);
     text.remove_prefix(at + tree_root.size());
     const std::size_t end = std::min(text.find_first_of(" \t\n:,;'\"=@"), text.size());
-    const auto path = join_path(".", text.substr(0, end).substr(text.starts_with('/') ? 1 : 0));
+    const auto path =
+        tree::join_path(".", text.substr(0, end).substr(text.starts_with('/') ? 1 : 0));
     made += path ? relative(*path == "." ? "" : *path, cwd) : std::string(text.substr(0, end));
     text.remove_prefix(end);
   }
   return made + std::string(text);
 }
 
-std::vector<std::string> matching_paths(Tree& tree, std::string_view cwd,
+std::vector<std::string> matching_paths(tree::Tree& tree, std::string_view cwd,
                                         std::string_view pattern) {
   std::vector<std::string> found{""};
   const auto parts = split(pattern, '/');
@@ -119,4 +120,4 @@ std::vector<std::string> matching_paths(Tree& tree, std::string_view cwd,
   return found;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -5,7 +5,7 @@
 
 #include "command/expand.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// `text` as a path relative to the root: relative to `cwd`, or below tree_root. Nothing when it
 /// leaves the tree.
@@ -13,16 +13,16 @@ namespace schedmate::shell {
 
 /// A file or folder meant by an absolute path or one that begins with something unknown: the
 /// longest end of it that the tree has ("/data/repo/tools/train.py" -> "tools/train.py").
-[[nodiscard]] std::optional<std::string> end_in_tree(Tree& tree, std::string_view text);
+[[nodiscard]] std::optional<std::string> end_in_tree(tree::Tree& tree, std::string_view text);
 
 /// With each tree_root written as a path relative to `cwd`.
 [[nodiscard]] std::string without_root(std::string_view text, std::string_view cwd);
 
 /// Paths that fit a pattern, written as the pattern is; empty when there are none.
-[[nodiscard]] std::vector<std::string> matching_paths(Tree& tree, std::string_view cwd,
+[[nodiscard]] std::vector<std::string> matching_paths(tree::Tree& tree, std::string_view cwd,
                                                       std::string_view pattern);
 
 [[nodiscard]] std::string_view base_name(std::string_view path);
 [[nodiscard]] std::string_view folder_name(std::string_view path);  ///< as dirname
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/pattern.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr auto nowhere = std::string_view::npos;
@@ -93,4 +93,4 @@ std::string escaped_pattern(std::string_view text) {
   return made;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// Does the whole text fit? At most |pattern| x |text| steps.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
@@ -15,4 +15,4 @@ namespace schedmate::shell {
 /// With a backslash before each mark, so that quoted text stands for itself.
 [[nodiscard]] std::string escaped_pattern(std::string_view text);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

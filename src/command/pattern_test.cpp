@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 TEST_CASE("patterns fit whole texts") {
   CHECK(matches("*.yaml", "a.yaml"));
@@ -31,4 +31,4 @@ TEST_CASE("escaped text stands for itself") {
   CHECK(matches(escaped_pattern(text), text));
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

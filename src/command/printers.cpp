@@ -8,10 +8,10 @@
 #include "command/paths.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
-Text line(std::string text, const PlacePtr& place) {
+Text line(std::string text, const code::PlacePtr& place) {
   return literal(std::move(text) + "\n", place);
 }
 
@@ -175,7 +175,7 @@ Text sequence(Shell&, const Arguments& argv) {
 
 /// As many lines as the request says; what stands in them is not known.
 Text unknown_lines(std::string_view what, int count, std::string asked) {
-  auto place = std::make_shared<schedmate::Place>();
+  auto place = std::make_shared<schedmate::code::Place>();
   place->file = "<request>";
   place->text = std::move(asked);
   place->source = FactSource::environment;
@@ -217,7 +217,7 @@ std::optional<Text> device_count(Shell& shell, const Arguments& argv) {
                     word_at(argv, 2).contains("print(torch.cuda.device_count())");
   if (!asks) return std::nullopt;
   const auto& source = shell.source();
-  auto place = std::make_shared<schedmate::Place>();
+  auto place = std::make_shared<schedmate::code::Place>();
   place->file = "<request>";
   place->text = fmt::format("gpus={}", source.gpus);
   place->source = FactSource::environment;
@@ -268,4 +268,4 @@ bool run_printer(Shell& shell, const Arguments& argv) {
   return true;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

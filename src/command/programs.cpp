@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "command/paths.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::string_view torch_options =
@@ -340,4 +340,4 @@ bool is_housekeeping(std::string_view program) {
   return has_word(names, program);
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

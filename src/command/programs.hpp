@@ -7,7 +7,7 @@
 
 #include "command/command.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 enum class Role : std::uint8_t {
   wrapper,     ///< changes nothing that matters here: nohup, timeout, conda run
@@ -58,4 +58,4 @@ struct ProgramCall {
 /// Programs that never train: cd, mkdir, pip, ...
 [[nodiscard]] bool is_housekeeping(std::string_view program);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

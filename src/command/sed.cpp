@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::size_t most_output = 1 << 18;
@@ -244,4 +244,4 @@ std::optional<std::string> edited(std::string_view text, std::span<const std::st
   return made;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// What sed makes of a text; nothing when an expression holds anything else.
 [[nodiscard]] std::optional<std::string> edited(std::string_view text,
                                                 std::span<const std::string> expressions,
                                                 bool extended);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

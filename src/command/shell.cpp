@@ -8,7 +8,7 @@
 #include "command/paths.hpp"
 #include "command/programs.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr std::int64_t most_steps = 100'000;
@@ -49,10 +49,10 @@ std::vector<Word> to_words(std::span<const Argument> arguments) {
   return words;
 }
 
-Shell::Shell(Tree& tree, const CommandSource& source, Commands& made)
+Shell::Shell(tree::Tree& tree, const CommandSource& source, Commands& made)
     : tree_(tree), source_(source), made_(made), steps_left_(most_steps) {
   const auto from_request = [&](const char* name, const char* key, int value) {
-    auto place = std::make_shared<schedmate::Place>();
+    auto place = std::make_shared<schedmate::code::Place>();
     place->file = "<request>";
     place->text = fmt::format("{}={}", key, value);
     place->source = FactSource::environment;
@@ -89,19 +89,20 @@ void Shell::note_here(std::string_view text) {
 }
 
 Expander Shell::expander(bool unset_is_empty) {
-  return Expander({.state = state_,
-                   .tree = tree_,
-                   .output_of = [this](std::string_view script,
-                                       const PlacePtr& use) { return output_of(script, use); },
-                   .place_of = [this](std::string_view part) { return place_of_part(part); },
-                   .unset_is_empty = unset_is_empty});
+  return Expander(
+      {.state = state_,
+       .tree = tree_,
+       .output_of = [this](std::string_view script,
+                           const code::PlacePtr& use) { return output_of(script, use); },
+       .place_of = [this](std::string_view part) { return place_of_part(part); },
+       .unset_is_empty = unset_is_empty});
 }
 
 void Shell::print(const Text& text) {
   if (out_ != nullptr) append(*out_, text);
 }
 
-PlacePtr Shell::place_of_part(std::string_view part) const {
+code::PlacePtr Shell::place_of_part(std::string_view part) const {
   const std::string_view all = script_ != nullptr ? std::string_view(script_->text) : "";
   const std::less_equal<const char*> before;
   const bool within = !part.empty() && before(all.data(), part.data()) &&
@@ -111,7 +112,7 @@ PlacePtr Shell::place_of_part(std::string_view part) const {
   return script_->place({begin, begin + part.size()});
 }
 
-Text Shell::output_of(std::string_view script, const PlacePtr& use) {
+Text Shell::output_of(std::string_view script, const code::PlacePtr& use) {
   const std::string as_written = fmt::format("$({})", script);
   if (depth_ > deepest_block || !charge(1)) return unknown(as_written, use);
   Text printed;
@@ -322,4 +323,4 @@ std::string word_at(const Arguments& argv, std::size_t i) {
 
 Text not_known(const Arguments& argv) { return unknown("", argv.front().use); }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -8,12 +8,12 @@
 
 #include "command/expand.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 /// A word after expansion, with the place where it is used.
 struct Argument {
   Text text;
-  PlacePtr use;
+  code::PlacePtr use;
 };
 using Arguments = std::vector<Argument>;
 
@@ -21,10 +21,10 @@ using Arguments = std::vector<Argument>;
 
 class Shell {
  public:
-  Shell(Tree& tree, const CommandSource& source, Commands& made);
+  Shell(tree::Tree& tree, const CommandSource& source, Commands& made);
 
   State& state() { return state_; }
-  Tree& tree() { return tree_; }
+  tree::Tree& tree() { return tree_; }
   const CommandSource& source() const { return source_; }
   Commands& made() { return made_; }
 
@@ -44,12 +44,14 @@ class Shell {
     state_.status = status;
   }
 
-  Text single(std::string_view raw, const PlacePtr& use) { return expander().single(raw, use); }
+  Text single(std::string_view raw, const code::PlacePtr& use) {
+    return expander().single(raw, use);
+  }
   Expander expander(bool unset_is_empty = false);
-  Text output_of(std::string_view script, const PlacePtr& use);
-  void assign(const AssignmentWord& word, const PlacePtr& use);
+  Text output_of(std::string_view script, const code::PlacePtr& use);
+  void assign(const AssignmentWord& word, const code::PlacePtr& use);
   void write_file(std::string_view path, WrittenFile file, bool append);
-  std::optional<Text> content_of(std::string_view path, const PlacePtr& use);
+  std::optional<Text> content_of(std::string_view path, const code::PlacePtr& use);
   void emit(std::vector<Word> argv, const Environment& env);
   void external(const Arguments& argv, const Environment& env);
   void note(std::string text);
@@ -69,7 +71,7 @@ class Shell {
   void hide_local(const std::string& name);
 
  private:
-  using Place = schedmate::Place;
+  using Place = schedmate::code::Place;
   void run_block(const std::vector<Statement>& block);
   void run(const Statement& statement);
   void run_kind(const Statement& statement);
@@ -90,15 +92,15 @@ class Shell {
   void once_undecided(const Statement& body, std::int64_t runs);
   void forget_assigned(const Statement& statement);
   void with_redirects(const Statement& statement, const std::function<void()>& work);
-  void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where);
+  void finish_output(const Redirect& redirect, const Text& text, const code::PlacePtr& where);
   Text here_text(const Redirect& redirect);
   void enter_child(std::span<const Word> args, const Environment& env);
-  void run_here_script(const Text& body, const PlacePtr& where);
+  void run_here_script(const Text& body, const code::PlacePtr& where);
   bool run_nested(std::span<const Word> argv, Environment env);
   void run_in(std::span<const Word> argv, const Environment& env);
-  PlacePtr place(Range range) const { return script_->place(range); }
+  code::PlacePtr place(Range range) const { return script_->place(range); }
   /// Where a part of the running script's text stands; nullptr for any other text.
-  PlacePtr place_of_part(std::string_view part) const;
+  code::PlacePtr place_of_part(std::string_view part) const;
   std::string_view text(Range range) const { return script_->at(range); }
   void settle_copies(Invocation& made) const;
   void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
@@ -108,7 +110,7 @@ class Shell {
     const Statement* body = nullptr;
   };
 
-  Tree& tree_;
+  tree::Tree& tree_;
   const CommandSource& source_;
   Commands& made_;
   State state_;
@@ -125,7 +127,8 @@ class Shell {
   const Text* in_ = nullptr;
   std::vector<std::string> edits_;
   std::map<std::string, std::string> copies_;  ///< folder that is made -> what it is a copy of
-  std::map<PlacePtr, Text> origins_;  ///< of words that are made of several pieces, by their place
+  std::map<code::PlacePtr, Text>
+      origins_;  ///< of words that are made of several pieces, by their place
 };
 
 constexpr int deepest_block = 60;  ///< calls, substitutions, loops and blocks in each other
@@ -144,11 +147,12 @@ bool run_builtin(Shell& shell, const Arguments& argv);
 bool run_printer(Shell& shell, const Arguments& argv);
 /// [ ... ] and [[ ... ]].
 Truth run_test(Shell& shell, const Arguments& argv);
-Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use);
+Truth run_double_test(Shell& shell, std::string_view inside, const code::PlacePtr& use);
 /// export, local, declare, readonly, typeset: their words as written.
-bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use);
+bool run_declaration(Shell& shell, std::span<const std::string_view> raw,
+                     const code::PlacePtr& use);
 /// sbatch and make.
 bool run_submission(Shell& shell, std::span<const Word> argv, const Environment& env);
 bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -5,7 +5,7 @@
 
 #include "command/shell_parser.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 Statement Parser::function(Range name) {
   Statement made;
@@ -148,4 +148,4 @@ Statement Parser::compound(std::string_view keyword) {
   return while_loop(keyword == "while" ? Kind::loop_while : Kind::loop_until);
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr int deepest_quote = 200;
@@ -213,4 +213,4 @@ std::vector<Range> words_in(std::string_view text) {
   return found;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

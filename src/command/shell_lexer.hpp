@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 struct Range {
   std::size_t begin = 0;
@@ -64,4 +64,4 @@ struct AssignmentWord {
 /// words of their own.
 [[nodiscard]] std::vector<Range> words_in(std::string_view text);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -7,12 +7,12 @@
 #include "command/programs.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 /// The shell file of the tree that `word` names, nothing when it is none.
 std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_text) {
-  Tree& tree = shell.tree();
+  tree::Tree& tree = shell.tree();
   auto path = word.known ? path_in_tree(shell.state().cwd, word.text) : std::nullopt;
   if (!path || !tree.is_file(*path)) {
     const bool anywhere = !word.known || word.text.starts_with('/');
@@ -42,7 +42,7 @@ void Shell::external(const Arguments& argv, const Environment& env) {
   emit(std::move(words), env);
 }
 
-void Shell::run_here_script(const Text& body, const PlacePtr& where) {
+void Shell::run_here_script(const Text& body, const code::PlacePtr& where) {
   Script script = script_of(body, state_.script);
   const bool of_file = where && where->line > 0 && script_ != nullptr && script_->file != nullptr;
   if (of_file) {
@@ -116,4 +116,4 @@ bool Shell::run_nested(std::span<const Word> argv, Environment env) {
   return true;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

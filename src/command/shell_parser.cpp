@@ -7,7 +7,7 @@
 #include <array>
 #include <iterator>
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr int deepest_compound = 100;
@@ -280,4 +280,4 @@ Syntax Parser::parse() {
 
 Syntax parse_shell(std::string_view text) { return Parser(text).parse(); }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

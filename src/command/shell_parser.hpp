@@ -8,7 +8,7 @@
 
 #include "command/shell_syntax.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 using Words = std::initializer_list<std::string_view>;
 
@@ -60,4 +60,4 @@ class Parser {
   Syntax made_;
 };
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -3,7 +3,7 @@
 
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 void Shell::run_block(const std::vector<Statement>& block) {
   for (const auto& statement : block) {
     if (state_.flow != Flow::on) return;
@@ -132,4 +132,4 @@ void Shell::run_choice(const Statement& statement) {
   run_choice_items(statement, subject, 0);
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

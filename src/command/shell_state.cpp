@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "command/arithmetic.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 bool same(const Text& a, const Text& b) { return known(a) && known(b) && written(a) == written(b); }
@@ -21,7 +21,7 @@ bool same(const Variable& a, const Variable& b) {
 Variable undecided(const std::string& name, const Variable& like) {
   Variable made;
   made.exported = like.exported;
-  const auto place = like.items.empty() ? PlacePtr() : place_of(like.items.front());
+  const auto place = like.items.empty() ? code::PlacePtr() : place_of(like.items.front());
   made.items.push_back(unknown("$" + name, place));
   return made;
 }
@@ -93,4 +93,4 @@ std::optional<std::size_t> item_index(const Variable& of, std::string_view subsc
   return static_cast<std::size_t>(*number < 0 ? *number + size : *number);
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

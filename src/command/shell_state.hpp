@@ -5,7 +5,7 @@
 
 #include "command/shell_text.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 struct Variable {
   std::vector<Text> items;        ///< one for a plain variable
@@ -43,4 +43,4 @@ struct State {
 /// Index of an array's item by its written subscript; nothing when there is none.
 [[nodiscard]] std::optional<std::size_t> item_index(const Variable& of, std::string_view subscript);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

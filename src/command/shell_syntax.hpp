@@ -11,7 +11,7 @@
 
 #include "command/shell_lexer.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 
 struct Redirect {
   int descriptor = -1;  ///< as written, -1 when not
@@ -71,4 +71,4 @@ struct Syntax {
 /// Never fails: what is not understood becomes a note and is passed over.
 [[nodiscard]] Syntax parse_shell(std::string_view text);
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

@@ -5,7 +5,7 @@
 
 #include "tests/support/command_lines.hpp"
 
-namespace schedmate {
+namespace schedmate::command {
 namespace {
 
 using testing::check_started;
@@ -193,4 +193,4 @@ TEST_CASE("what is not followed is named with its line") {
   CHECK(notes("cd /data/elsewhere").contains("out of the tree"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::command

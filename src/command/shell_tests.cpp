@@ -8,7 +8,7 @@
 #include "command/pattern.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 constexpr int deepest_test = 50;
@@ -198,7 +198,7 @@ Truth run_test(Shell& shell, const Arguments& argv) {
   return Test(shell, std::move(tokens), false).whole();
 }
 
-Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use) {
+Truth run_double_test(Shell& shell, std::string_view inside, const code::PlacePtr& use) {
   std::vector<Token> tokens;
   auto expander = shell.expander(true);
   for (const auto& range : words_in(inside)) {
@@ -208,4 +208,4 @@ Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use
   return Test(shell, std::move(tokens), true).whole();
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

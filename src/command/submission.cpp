@@ -9,7 +9,7 @@
 #include "command/programs.hpp"
 #include "command/shell.hpp"
 
-namespace schedmate::shell {
+namespace schedmate::command {
 namespace {
 
 using Names = std::initializer_list<std::string_view>;
@@ -99,7 +99,7 @@ std::optional<std::int64_t> number_of(Shell& shell, std::string_view name) {
   return text ? parse_number<std::int64_t>(*text) : std::nullopt;
 }
 
-void complete(Shell& shell, const PlacePtr& place) {
+void complete(Shell& shell, const code::PlacePtr& place) {
   auto& variables = shell.state().variables;
   const auto nodes = number_of(shell, "SLURM_NNODES");
   const auto tasks_per_node = number_of(shell, "SLURM_NTASKS_PER_NODE");
@@ -116,7 +116,7 @@ void complete(Shell& shell, const PlacePtr& place) {
 }
 
 /// The options of the script's #SBATCH lines, each with its line.
-std::vector<Word> header_words(Tree& tree, const std::string& path) {
+std::vector<Word> header_words(tree::Tree& tree, const std::string& path) {
   std::vector<Word> words{{"sbatch", nullptr, true}};
   const auto file = tree.read(path);
   if (!file) return words;
@@ -125,7 +125,7 @@ std::vector<Word> header_words(Tree& tree, const std::string& path) {
     auto line = trim((*file)->line(i));
     if (!line.starts_with('#') && !line.empty()) break;
     if (!line.starts_with("#SBATCH")) continue;
-    auto place = std::make_shared<schedmate::Place>();
+    auto place = std::make_shared<schedmate::code::Place>();
     place->file = path;
     place->line = i;
     place->text = line;
@@ -172,4 +172,4 @@ bool run_submission(Shell& shell, std::span<const Word> argv, const Environment&
   return true;
 }
 
-}  // namespace schedmate::shell
+}  // namespace schedmate::command

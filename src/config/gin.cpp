@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "config/places.hpp"
 
-namespace schedmate {
+namespace schedmate::config {
 namespace {
 
 /// Follows quotes and brackets through a text.
@@ -83,7 +83,7 @@ bool read_key(std::string_view key, GinStatement& out) {
 }  // namespace
 
 std::vector<GinStatement> parse_gin(std::string_view text, std::string_view file,
-                                    const PlacePtr& given) {
+                                    const code::PlacePtr& given) {
   std::vector<GinStatement> all;
   config::Places places(text, file);
   Nesting nesting;
@@ -142,4 +142,4 @@ std::optional<std::vector<std::string_view>> gin_items(std::string_view text) {
   return items;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

@@ -20,15 +20,15 @@ struct Default {
   std::string group;                   ///< as written, "/" in front when absolute
   std::vector<std::string> options;    ///< several for `group: [a, b]`; none for null
   std::optional<std::string> package;  ///< behind @
-  PlacePtr place;
+  code::PlacePtr place;
 };
-[[nodiscard]] std::vector<Default> read_defaults(const Value& list);
+[[nodiscard]] std::vector<Default> read_defaults(const code::Value& list);
 /// Reads "group@package" of the key into the entry.
 void read_default_key(Default& entry, std::string_view key);
 
 /// A config file: its content, its defaults list and its `# @package`.
 struct HydraFile {
-  Value content;
+  code::Value content;
   std::optional<std::vector<Default>> defaults;
   std::optional<std::string> package;
 };
@@ -36,7 +36,7 @@ struct HydraFile {
 /// Where configs are sought: the folder itself, then hydra.searchpath, then what the program
 /// stored.
 struct SearchPath {
-  Tree& tree;
+  tree::Tree& tree;
   std::vector<std::string> folders;
   const StoredConfigs* stored = nullptr;
   /// Errors: not_found, and those of reading. `path` is without .yaml.
@@ -51,18 +51,18 @@ struct Override {
   std::string key;  ///< without + and ~
   std::string text;
   bool has_value = false;
-  PlacePtr place;
+  code::PlacePtr place;
 };
-[[nodiscard]] std::vector<Override> read_overrides(std::span<const Value> words);
+[[nodiscard]] std::vector<Override> read_overrides(std::span<const code::Value> words);
 
 /// A config with the package that its content goes to ("" is the root), later ones on top.
 struct Placed {
-  Value content;
+  code::Value content;
   std::string package;
 };
 struct Composition {
   std::vector<Placed> parts;
-  Dict choices;
+  code::Dict choices;
   std::vector<std::string> notes;
   std::vector<std::string> refusals;  ///< as in HydraConfig
 };

@@ -44,7 +44,7 @@ std::string full_path(const Default& entry, const Parent& parent) {
 
 // The group as Hydra names it: of a config entry, the folder of its path.
 std::string group_of(const Default& entry, const std::string& path) {
-  return entry.is_group ? path : folder_of(path);
+  return entry.is_group ? path : tree::folder_of(path);
 }
 
 void replace_word(std::string& text, std::string_view word, const std::string& with) {
@@ -56,7 +56,7 @@ std::string final_package(const Default& entry, const Parent& parent,
                           const std::optional<std::string>& header) {
   const auto group = group_of(entry, full_path(entry, parent));
   const auto written = without_slash(entry.group);
-  std::string package = dotted(entry.is_group ? written : folder_of(written));
+  std::string package = dotted(entry.is_group ? written : tree::folder_of(written));
   if (entry.package) {
     package = *entry.package == "_here_" ? "" : *entry.package;
     if (package.contains("_group_")) package = "_global_." + package;
@@ -90,7 +90,7 @@ class Composer {
     auto file = path_.load(name);
     if (!file) return tl::unexpected(file.error());
     const auto package = final_package(primary, {}, file->package);
-    made_.parts = expand_file(*std::move(file), {folder_of(name), package}, true);
+    made_.parts = expand_file(*std::move(file), {tree::folder_of(name), package}, true);
     for (const auto& [key, changed] : choices_.changed)
       if (!key.starts_with("hydra/") && !used_.contains(key)) refuse("overridden", key);
     for (const auto& [key, option] : choices_.removed)
@@ -143,20 +143,20 @@ class Composer {
 
   void choose(const std::string& key, const Default& entry) {
     if (entry.options.empty()) {
-      made_.choices.set(key, Value::none(entry.place));
+      made_.choices.set(key, code::Value::none(entry.place));
     } else if (entry.options.size() == 1) {
-      made_.choices.set(key, Value(entry.options[0], entry.place));
+      made_.choices.set(key, code::Value(entry.options[0], entry.place));
     } else {
-      List all;
+      code::List all;
       for (const auto& option : entry.options) all.emplace_back(option, entry.place);
-      made_.choices.set(key, Value::list(std::move(all), entry.place));
+      made_.choices.set(key, code::Value::list(std::move(all), entry.place));
     }
   }
 
   Parts load(const Default& entry, const std::string& path, const Parent& parent) {
     if (path.ends_with("???")) {
-      made_.notes.push_back(
-          fmt::format("the config group '{}' must be chosen by the command", folder_of(path)));
+      made_.notes.push_back(fmt::format("the config group '{}' must be chosen by the command",
+                                        tree::folder_of(path)));
       return {};
     }
     if (depth_ >= deepest_list || ++loaded_ > most_configs) {
@@ -232,20 +232,20 @@ class Composer {
 
   // ${group} is the option chosen for it; ${defaults.0.group} is an older way to say so.
   Parts expand_interpolated(Default entry, const Parent& parent, const std::vector<Default>& list) {
-    Dict known = made_.choices;
-    List lines;
+    code::Dict known = made_.choices;
+    code::List lines;
     for (const Default& each : list) {
-      Dict line;
-      const Value* chosen = made_.choices.find(override_key(each, parent));
+      code::Dict line;
+      const code::Value* chosen = made_.choices.find(override_key(each, parent));
       if (chosen != nullptr) line.set(each.group, *chosen);
-      lines.push_back(Value::dict(std::move(line)));
+      lines.push_back(code::Value::dict(std::move(line)));
     }
-    known.set("defaults", Value::list(std::move(lines)));
+    known.set("defaults", code::Value::list(std::move(lines)));
     for (std::string* text : texts_of(entry)) {
-      known.set("?", Value(*text, entry.place));
-      Value root = Value::dict(known).deep_copy();
+      known.set("?", code::Value(*text, entry.place));
+      code::Value root = code::Value::dict(known).deep_copy();
       interpolate(path_.tree, root);
-      const auto* option = find_path(root, "?")->text();
+      const auto* option = code::find_path(root, "?")->text();
       if (option == nullptr) return {};
       *text = *option;
     }

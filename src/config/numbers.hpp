@@ -9,13 +9,14 @@
 namespace schedmate::config {
 
 /// `mark` is one of + - * / %, f for //, p for **.
-[[nodiscard]] std::optional<Value::Data> apply(const Value::Data& left, char mark,
-                                               const Value::Data& right);
+[[nodiscard]] std::optional<code::Value::Data> apply(const code::Value::Data& left, char mark,
+                                                     const code::Value::Data& right);
 /// `mark` is ==, !=, <, <=, > or >=.
-[[nodiscard]] std::optional<Value::Data> compare(const Value::Data& left, std::string_view mark,
-                                                 const Value::Data& right);
+[[nodiscard]] std::optional<code::Value::Data> compare(const code::Value::Data& left,
+                                                       std::string_view mark,
+                                                       const code::Value::Data& right);
 /// int, float, str, len, round, abs, min, max, ceil, floor, sqrt.
-[[nodiscard]] std::optional<Value::Data> call_function(std::string_view name,
-                                                       const List& arguments);
+[[nodiscard]] std::optional<code::Value::Data> call_function(std::string_view name,
+                                                             const code::List& arguments);
 
 }  // namespace schedmate::config

@@ -16,16 +16,16 @@ class Places {
   Places(std::string_view text, std::string_view file);
 
   /// The place at a 1-based line and 0-based column.
-  PlacePtr at(int line, std::size_t column);
+  code::PlacePtr at(int line, std::size_t column);
   /// The place at an offset into the text.
-  PlacePtr at_offset(std::size_t offset);
+  code::PlacePtr at_offset(std::size_t offset);
   [[nodiscard]] int line_of(std::size_t offset) const;
 
  private:
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
-  PlacePtr last_;
+  code::PlacePtr last_;
   std::size_t last_window_ = 0;
 };
 

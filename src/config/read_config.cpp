@@ -13,7 +13,7 @@ tl::unexpected<Error> fail_at(std::string_view file, int line, std::string_view 
 
 }  // namespace schedmate::config
 
-namespace schedmate {
+namespace schedmate::config {
 
 std::optional<ConfigFormat> config_format(std::string_view path) {
   struct Ending {
@@ -29,7 +29,8 @@ std::optional<ConfigFormat> config_format(std::string_view path) {
   return std::nullopt;
 }
 
-Result<Value> parse_config(std::string_view text, ConfigFormat format, std::string_view file) {
+Result<code::Value> parse_config(std::string_view text, ConfigFormat format,
+                                 std::string_view file) {
   const config::ConfigText input{text, file};
   switch (format) {
     case ConfigFormat::json:
@@ -49,13 +50,13 @@ Result<Value> parse_config(std::string_view text, ConfigFormat format, std::stri
   return json ? json : value;
 }
 
-Result<Value> read_config(Tree& tree, std::string_view path) {
+Result<code::Value> read_config(tree::Tree& tree, std::string_view path) {
   const auto file = tree.read(path);
   if (!file) return tl::unexpected(file.error());
-  const TextFile& found = **file;
+  const tree::TextFile& found = **file;
   const auto by_content =
       trim(found.text).starts_with('{') ? ConfigFormat::json : ConfigFormat::yaml;
   return parse_config(found.text, config_format(found.path).value_or(by_content), found.path);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::config

@@ -22,10 +22,11 @@ enum class Dialect : std::uint8_t {
 };
 
 /// A plain (unquoted) word: null, boolean, integer, real or text.
-[[nodiscard]] Value::Data read_word(std::string_view text, Dialect dialect);
+[[nodiscard]] code::Value::Data read_word(std::string_view text, Dialect dialect);
 
 /// A word, a quoted text, a [list] or a {dict} as written in an override; what does not parse as a
 /// whole is one text.
-[[nodiscard]] Value read_override(std::string_view text, Dialect dialect, const PlacePtr& place);
+[[nodiscard]] code::Value read_override(std::string_view text, Dialect dialect,
+                                        const code::PlacePtr& place);
 
 }  // namespace schedmate::config

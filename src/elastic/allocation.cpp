@@ -10,7 +10,7 @@
 #include "elastic/allocation_prices.hpp"
 #include "elastic/allocation_search.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct AllocationSolver::Work {
   AllocationTable table;
@@ -153,4 +153,4 @@ Allocation AllocationSolver::solve(const AllocationProblem& problem) {
   return result;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// One way to run a job.
 struct AllocationOption {
@@ -82,4 +82,4 @@ class AllocationSolver {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double impossible_loss = std::numeric_limits<double>::infinity();
@@ -142,4 +142,4 @@ void AllocationCore::add_entries(const AllocationTable& table, const UndecidedJo
   first_.push_back(entries_.size());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -14,7 +14,7 @@
 
 #include "elastic/allocation_repair.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// A way to go on with a job, against its option in the start.
 struct CoreEntry {
@@ -85,4 +85,4 @@ class AllocationCore {
   CapacityBounds losses_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 void AllocationExchange::improve(const AllocationTable& table, TableChoice& choice) {
   // Each sweep raises the score or the order; two are nearly always enough.
@@ -82,4 +82,4 @@ bool AllocationExchange::settle(const AllocationTable& table, std::size_t begin,
   return changed;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "elastic/allocation_repair.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// Kept for its memory.
 class AllocationExchange {
@@ -36,4 +36,4 @@ class AllocationExchange {
   std::vector<char> taken_;  ///< of a shape: some job has it
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

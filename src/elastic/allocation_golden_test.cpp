@@ -11,13 +11,13 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "elastic/allocation_cbc.hpp"
+#include "tests/support/allocation_cbc.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -151,4 +151,4 @@ TEST_CASE("cbc comes to the same objective") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

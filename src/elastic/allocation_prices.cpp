@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 void PriceModel::reset(const std::vector<std::int64_t>& free) {
   rows_ = free.size() + 1;
@@ -165,4 +165,4 @@ double PriceSearch::minimise(const AllocationTable& table, std::vector<double>& 
   return best;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 
 #include "elastic/allocation_table.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// The least value that all cuts allow, and where: a small linear programme over the convex
 /// combinations of what the jobs chose at earlier prices, by the simplex method on T + 1 rows.
@@ -59,4 +59,4 @@ class PriceSearch {
   double worth_ = 0;  ///< of the jobs' choice
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

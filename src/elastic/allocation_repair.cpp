@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 double move_price(const AllocationTable& table, const std::vector<double>& prices,
@@ -156,4 +156,4 @@ bool AllocationRepair::make_moves(const AllocationTable& table, TableChoice& cho
   return moved;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "elastic/allocation_table.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What each job of a table takes.
 struct TableChoice {
@@ -48,4 +48,4 @@ class AllocationRepair {
   std::vector<AllocationMove> heap_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double nothing_dropped = std::numeric_limits<double>::infinity();
@@ -187,4 +187,4 @@ void AllocationSearch::cut(const std::vector<double>& prices) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 
 #include "elastic/allocation_core.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What a search is to do.
 struct SearchGoal {
@@ -83,4 +83,4 @@ class AllocationSearch {
   std::vector<std::pair<double, std::uint64_t>> ranks_, ranked_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// What the jobs that are not pinned could gain and use at most.
@@ -219,4 +219,4 @@ bool tabulate(const AllocationProblem& problem, double step, AllocationTable& ta
   return true;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 
 #include "elastic/allocation.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// One number to make large: objective first, then held options kept, then GPUs saved. Zero is a
 /// job that gets nothing.
@@ -64,4 +64,4 @@ struct AllocationTable {
   return problem.maximise ? value - problem.without : problem.without - value;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

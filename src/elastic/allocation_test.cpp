@@ -13,7 +13,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -379,4 +379,4 @@ TEST_CASE("large numbers: more GPUs than jobs can use, values of any size") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "elastic/table_row.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ Result<Application> read_application(const std::string& folder, const Applicatio
   return application;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -15,7 +15,7 @@
 #include "elastic/step_table.hpp"
 #include "elastic/training.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What the source code of an application would show, as docs/formats/facts.md has it; "" and 0: it
 /// does not.
@@ -65,4 +65,4 @@ struct Application {
                                                    const ApplicationTraits& traits,
                                                    const ElasticCluster& cluster);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

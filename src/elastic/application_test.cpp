@@ -13,7 +13,7 @@
 #include "elastic/elastic_workload.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// A cluster, one application and two jobs, all of it right.
@@ -297,4 +297,4 @@ TEST_CASE("files that are absent are named") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// Whether an earlier job has anything to show.
@@ -153,4 +153,4 @@ std::function<void(ElasticRun& run, std::span<ElasticRun* const> known)> bootstr
   return Bootstrap(options);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// Who is taken for a similar job.
 enum class MatchRule : std::uint8_t {
@@ -43,4 +43,4 @@ struct BootstrapOptions {
 [[nodiscard]] std::function<void(ElasticRun& run, std::span<ElasticRun* const> known)> bootstrap(
     const BootstrapOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 double inner_product(const SearchPoint& a, const SearchPoint& b) {
@@ -179,4 +179,4 @@ Minimum bounded_minimum(const BoundedFunction& function, const SearchPoint& star
   return best;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 inline constexpr std::size_t most_variables = 7;
 using SearchPoint = std::array<double, most_variables>;
@@ -47,4 +47,4 @@ struct Minimum {
 [[nodiscard]] Minimum bounded_minimum(const BoundedFunction& function, const SearchPoint& start,
                                       const SearchLimits& limits = {});
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -236,4 +236,4 @@ TEST_CASE("where the function is not a number the search turns back") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 StepShape shape_of(const GpusByNode& placement, std::int32_t atomic_batch) {
@@ -277,4 +277,4 @@ void ElasticRun::forget_inherited() {
   ++version_;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -12,7 +12,7 @@
 #include "elastic/application.hpp"
 #include "elastic/goodput.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What a scheduler may change of a job.
 enum class ElasticKind : std::uint8_t {
@@ -180,4 +180,4 @@ class ElasticRun {
   std::optional<double> start_s_, completion_s_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr std::array elastic_rows{
@@ -75,4 +75,4 @@ Result<ElasticScheduler> make_elastic_scheduler(std::string_view name, PolicyOpt
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

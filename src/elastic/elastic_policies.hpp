@@ -11,7 +11,7 @@
 #include "elastic/bootstrap.hpp"
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What a policy does about what jobs are like.
 enum class JobKnowledge : std::uint8_t {
@@ -48,4 +48,4 @@ struct ElasticScheduler {
 #include "elastic/elastic_policies.def"
 #undef ELASTIC_POLICY
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "elastic/table_row.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double latest_s = 1e9;
@@ -111,4 +111,4 @@ Result<ElasticWorkload> read_elastic_workload(const ElasticFiles& files,
   });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

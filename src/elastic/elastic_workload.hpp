@@ -12,7 +12,7 @@
 
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct ElasticFiles {
   std::string jobs;    ///< CSV: name, time, application, num_replicas, batch_size [, category]
@@ -33,4 +33,4 @@ using LoadApplication = std::function<Result<Application>(const ApplicationTrait
     std::string_view csv, const std::string& file, const std::vector<ApplicationTraits>& traits,
     const LoadApplication& load);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 #include "tests/support/elastic_tables.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::made_application;
@@ -127,4 +127,4 @@ TEST_CASE("a job that ends early trains that share of its length") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

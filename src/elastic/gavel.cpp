@@ -15,7 +15,7 @@
 #include "elastic/linear_program.hpp"
 #include "elastic/rigid_queue.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double least_share = 1e-5;  // below, it is rounding
@@ -198,4 +198,4 @@ Result<ElasticPolicy> make_elastic_gavel(PolicyOptions& options, std::uint64_t t
   return gavel_policy(gavel);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

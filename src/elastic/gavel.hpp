@@ -14,7 +14,7 @@
 
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct GavelOptions {
   double round_s = 360;  ///< between decisions, as in that study
@@ -39,4 +39,4 @@ struct GavelKind {
 [[nodiscard]] std::vector<double> gavel_shares(std::span<const GavelKind> kinds,
                                                std::span<const std::int32_t> capacity);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -15,7 +15,7 @@
 #include "tests/support/elastic_tables.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::made_application;
@@ -188,4 +188,4 @@ TEST_CASE("gavel: a round that makes no sense is reported") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

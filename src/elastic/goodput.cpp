@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double rounding_slack = 1e-8;  // a size this little above a whole one counts as that
@@ -120,4 +120,4 @@ BatchChoice fixed_batch(const BatchLimits& limits, double total, std::int32_t re
   return in_parts(std::ceil(total / replicas - rounding_slack), limits, replicas == 1);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "elastic/throughput.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// Gradient statistics at some point of a training.
 struct GradientNoise {
@@ -45,4 +45,4 @@ struct BatchChoice {
 [[nodiscard]] BatchChoice fixed_batch(const BatchLimits& limits, double total,
                                       std::int32_t replicas);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

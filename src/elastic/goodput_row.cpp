@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr std::int32_t most_gpus_of_a_job = 64;  // as in the released scheduler
@@ -116,4 +116,4 @@ double restart_factor(const ElasticRun& run, double now_s) {
   return std::max(age - run.restarts() * penalty, 0.0) / (age + penalty);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

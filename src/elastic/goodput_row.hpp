@@ -8,7 +8,7 @@
 
 #include "elastic/elastic_job.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct RowOptions {
   bool project = true;     ///< types it has not run on: from one that it has, by one-GPU throughput
@@ -28,4 +28,4 @@ struct RowInput {
 /// max(age - restarts x penalty, 0) / (age + penalty); 1 while it is younger than the penalty.
 [[nodiscard]] double restart_factor(const ElasticRun& run, double now_s);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

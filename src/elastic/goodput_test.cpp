@@ -10,7 +10,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -218,4 +218,4 @@ TEST_CASE("a batch that is not tuned is shared out, and split where it does not 
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -7,7 +7,7 @@
 
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 void read_type(TableReader& reader, ElasticCluster& cluster) {
@@ -60,4 +60,4 @@ std::vector<Configuration> configurations_of(const ElasticCluster& cluster) {
   return all;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct GpuType {
   std::string name;
@@ -43,4 +43,4 @@ struct Configuration {
 /// By type, then by GPUs.
 [[nodiscard]] std::vector<Configuration> configurations_of(const ElasticCluster& cluster);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 #include "base/input.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 std::vector<std::int32_t> gpu_counts(const ElasticCluster& cluster) {
@@ -66,4 +66,4 @@ TEST_CASE("names with a path in them are distinguished") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "elastic/line_search.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double bfgs_rounding = std::numeric_limits<double>::epsilon();
@@ -364,4 +364,4 @@ Minimum limited_bfgs_minimum(const BoundedFunction& function, const SearchPoint&
   return LimitedBfgs(function, limits).minimum(start);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -14,7 +14,7 @@
 
 #include "elastic/bounded_minimum.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// When the search ends; as the released simulator sets them.
 struct LimitedBfgsLimits {
@@ -29,4 +29,4 @@ struct LimitedBfgsLimits {
                                            const SearchPoint& start,
                                            const LimitedBfgsLimits& limits = {});
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

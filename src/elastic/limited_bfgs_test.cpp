@@ -13,7 +13,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -188,4 +188,4 @@ TEST_CASE("line search: down all the way, it goes to the end") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double wanted_share = 1e-3;   // of the decrease that the first slope promises
@@ -169,4 +169,4 @@ void LineSearch::set_ends(double length) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

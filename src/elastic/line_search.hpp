@@ -4,7 +4,7 @@
 /// How far to go along a line that leads down: More, Thuente, "Line search algorithms with
 /// guaranteed sufficient decrease" (1994), as L-BFGS-B uses it.
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// A length along the line, the value there and its slope along the line.
 struct LinePoint {
@@ -48,4 +48,4 @@ class LineSearch {
   bool once_low_ = false;  ///< the wanted value was reached
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double simplex_tolerance = 1e-9;  // of coefficients and, relative, of the objective
@@ -150,4 +150,4 @@ std::optional<LinearOptimum> maximise(const LinearProgram& program) {
   return simplex.optimum();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

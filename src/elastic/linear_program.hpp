@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// objective x is to be as large as it can be with matrix x <= limits and x >= 0.
 struct LinearProgram {
@@ -28,4 +28,4 @@ struct LinearOptimum {
 /// whose columns have few coefficients are fast.
 [[nodiscard]] std::optional<LinearOptimum> maximise(const LinearProgram& program);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

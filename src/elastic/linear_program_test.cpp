@@ -10,7 +10,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -199,4 +199,4 @@ TEST_CASE("equal linear programs have equal answers") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

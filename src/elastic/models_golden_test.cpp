@@ -14,7 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -187,4 +187,4 @@ TEST_CASE("430 goodputs of Sia's own simulator: the same batch, the same goodput
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

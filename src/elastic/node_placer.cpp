@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr std::int32_t most_gpus_of_a_node = 64;
@@ -248,4 +248,4 @@ std::int32_t NodePlacer::free_gpus(std::uint16_t type, std::int32_t node) const 
   return types_[type].nodes[static_cast<std::size_t>(node)].free;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -15,7 +15,7 @@
 #include "elastic/elastic_job.hpp"
 #include "elastic/gpu_types.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 enum class PlacementRule : std::uint8_t {
   packed,  ///< again in each round: larger jobs first, node after node (the released simulator)
@@ -120,4 +120,4 @@ class NodePlacer {
   std::vector<std::uint32_t> moved_, unplaced_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

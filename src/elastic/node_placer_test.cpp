@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "tests/support/effort.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using Wishes = std::map<std::uint32_t, Assignment>;
@@ -357,4 +357,4 @@ TEST_CASE("node placer: three jobs of 4 do not fit two nodes of 6, and one is na
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "elastic/elastic_policies.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// GPUs on one machine that Pollux takes for a node.
@@ -379,4 +379,4 @@ Result<ElasticPolicy> make_elastic_pollux(PolicyOptions& options, std::uint64_t 
   return pollux_policy(pollux);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 #include "elastic/pollux_population.hpp"
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct PolluxOptions {
   PopulationOptions search;
@@ -18,4 +18,4 @@ struct PolluxOptions {
 
 [[nodiscard]] ElasticPolicy pollux_policy(const PolluxOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 // Rows are padded to whole blocks, so that loops over one have a length that compilers know.
@@ -311,4 +311,4 @@ void PolluxMembers::evaluate(std::size_t slot) {
   hashes_[slot] = hash;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

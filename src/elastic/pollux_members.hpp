@@ -12,7 +12,7 @@
 
 #include "elastic/pollux_population.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// How a job is spread in a member.
 struct RowSize {
@@ -101,4 +101,4 @@ class PolluxMembers {
   std::vector<std::size_t> order_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 
 #include "elastic/pollux_members.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double at_the_end = std::numeric_limits<double>::infinity();
@@ -263,4 +263,4 @@ std::vector<NodeGpus> PopulationSearch::best(const PopulationProblem& problem) {
   return rows;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -12,7 +12,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct PopulationOptions {
   std::int32_t population = 100;
@@ -65,4 +65,4 @@ class PopulationSearch {
   PopulationGenes last_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

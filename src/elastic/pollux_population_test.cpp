@@ -10,7 +10,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -214,4 +214,4 @@ TEST_CASE("a job that loses by a move stays where nothing else is won") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

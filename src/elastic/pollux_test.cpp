@@ -12,7 +12,7 @@
 #include "tests/support/elastic_tables.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::made_application;
@@ -182,4 +182,4 @@ TEST_CASE("pollux: settings out of range and unknown ones are reported") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -18,7 +18,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/needs.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -73,4 +73,4 @@ TEST_CASE("average JCT over ways to break ties is within 5 % of the released run
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

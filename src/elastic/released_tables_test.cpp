@@ -16,7 +16,7 @@
 #include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -150,4 +150,4 @@ TEST_CASE("888 on rtx and six full nodes of aws are rows of scalability" *
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

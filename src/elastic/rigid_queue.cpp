@@ -9,7 +9,7 @@
 
 #include "elastic/elastic_policies.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 GpusByNode packed_placement(const GpuType& type, std::int32_t gpus) {
@@ -194,4 +194,4 @@ Result<ElasticPolicy> make_elastic_srtf(PolicyOptions& /*options*/, std::uint64_
   return elastic_srtf_policy();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

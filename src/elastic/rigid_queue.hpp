@@ -11,7 +11,7 @@
 
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// One way to run a job with what it asked for.
 struct RigidPlace {
@@ -60,4 +60,4 @@ class RigidPlan {
 /// takes is not made. An oracle: it knows the true remaining times.
 [[nodiscard]] ElasticPolicy elastic_srtf_policy();
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 #include "tests/support/elastic_tables.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::made_application;
@@ -196,4 +196,4 @@ TEST_CASE("fifo and srtf: equal inputs give equal results") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 class Rounds {
@@ -170,4 +170,4 @@ Result<ElasticResult> run_rounds(const ElasticWorkload& workload, const ElasticC
   return Rounds(workload, cluster, options).run(policy);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

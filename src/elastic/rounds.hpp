@@ -15,7 +15,7 @@
 #include "elastic/elastic_job.hpp"
 #include "elastic/node_placer.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// What a policy sees in a round.
 struct ElasticView {
@@ -78,4 +78,4 @@ struct ElasticWorkload {
                                                const ElasticPolicy& policy,
                                                const ElasticOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -12,7 +12,7 @@
 #include "tests/support/elastic_tables.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::made_application;
@@ -170,4 +170,4 @@ TEST_CASE("progress is conserved over restarts: a training takes the same second
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

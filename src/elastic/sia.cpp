@@ -12,7 +12,7 @@
 #include "elastic/allocation.hpp"
 #include "elastic/elastic_policies.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double rounded_to = 0.01;  // values, so that equal ones are equal
@@ -192,4 +192,4 @@ Result<ElasticPolicy> make_elastic_sia(PolicyOptions& options, std::uint64_t tie
   return sia_policy(sia);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 #include "elastic/goodput_row.hpp"
 #include "elastic/rounds.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct SiaOptions {
   double power = -0.5;   ///< of goodputs: below 0 fair, above 0 fast
@@ -21,4 +21,4 @@ struct SiaOptions {
 
 [[nodiscard]] ElasticPolicy sia_policy(const SiaOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr std::int32_t widest = 16;  // nodes; beyond, times are those of 16
@@ -179,4 +179,4 @@ std::int32_t StepTable::most_replicas() const {
   return most;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// GPUs on each node.
 using GpusByNode = std::vector<std::int32_t>;
@@ -78,4 +78,4 @@ class StepTable {
   double least_ = 0, most_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

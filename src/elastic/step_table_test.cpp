@@ -9,7 +9,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -167,4 +167,4 @@ TEST_CASE("one GPU is as fast as its largest batch in its longest step") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

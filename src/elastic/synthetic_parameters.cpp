@@ -10,7 +10,7 @@
 
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr std::int32_t largest_made_batch = 1 << 20;
@@ -218,4 +218,4 @@ Result<SyntheticParameters> parse_synthetic_parameters(std::string_view toml,
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -13,7 +13,7 @@
 
 #include "elastic/gpu_types.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct SyntheticGpuType {
   GpuType gpus;                 ///< `measured_nodes`: a job may have their GPUs, whole or in parts
@@ -75,4 +75,4 @@ struct SyntheticParameters {
 [[nodiscard]] std::int32_t largest_batch_in_memory(const SyntheticApplication& application,
                                                    const SyntheticGpuType& type);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include "base/random.hpp"
 #include "elastic/step_table.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// Members that pass gradients round in a ring: each sends 2 (n - 1) / n of them in 2 (n - 1)
@@ -233,4 +233,4 @@ std::vector<SyntheticFile> make_elastic_tables(const SyntheticParameters& made) 
   return files;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -10,7 +10,7 @@
 #include "elastic/synthetic_parameters.hpp"
 #include "elastic/throughput.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 struct SyntheticFile {
   std::string path;  ///< relative, with '/'
@@ -27,4 +27,4 @@ struct SyntheticFile {
                                               const std::vector<SyntheticGpuType>& types,
                                               std::size_t place);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

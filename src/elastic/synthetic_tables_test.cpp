@@ -14,7 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -281,4 +281,4 @@ TEST_CASE("made tables: a workload needs an application that has jobs") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

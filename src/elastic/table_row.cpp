@@ -9,9 +9,10 @@
 #include "base/input.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
-TableRow::TableRow(const CsvRows& rows, std::string path) : rows_(rows), path_(std::move(path)) {}
+TableRow::TableRow(const trace::CsvRows& rows, std::string path)
+    : rows_(rows), path_(std::move(path)) {}
 
 double TableRow::number(std::string_view column, Bounds bounds) {
   const auto at = rows_.need(column);
@@ -50,7 +51,7 @@ void TableRow::refuse(std::string_view why) {
 
 Result<void> parse_table(std::string_view csv, const std::string& file,
                          const std::function<void(TableRow&)>& read) {
-  auto rows = CsvRows::open(csv, file);
+  auto rows = trace::CsvRows::open(csv, file);
   if (!rows) return tl::unexpected(rows.error());
   while (rows->next()) {
     TableRow row(*rows, file);
@@ -69,4 +70,4 @@ Result<void> read_table(const std::string& path, const std::function<void(TableR
   return parse_table(*text, path, read);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -13,11 +13,11 @@
 #include "base/table_reader.hpp"
 #include "trace/csv.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 class TableRow {
  public:
-  TableRow(const CsvRows& rows, std::string path);
+  TableRow(const trace::CsvRows& rows, std::string path);
 
   /// `bounds.low` when the column is absent, no number, or out of bounds.
   [[nodiscard]] double number(std::string_view column, Bounds bounds);
@@ -31,7 +31,7 @@ class TableRow {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  const CsvRows& rows_;
+  const trace::CsvRows& rows_;
   std::string path_;
   std::optional<Error> error_;
 };
@@ -43,4 +43,4 @@ class TableRow {
 [[nodiscard]] Result<void> read_table(const std::string& path,
                                       const std::function<void(TableRow&)>& read);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 /// Where each parameter stands in a FitLoss; of a link the second parameter follows the first.
@@ -172,4 +172,4 @@ FitLoss fit_loss(const ThroughputModel& model, std::span<const ObservedStep> ste
   return loss;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

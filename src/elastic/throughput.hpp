@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// Seconds. T_acc = compute_s + compute_per_sample_s x m; T_net by nodes and replicas; a step is
 /// (T_acc^overlap + T_net^overlap)^(1/overlap).
@@ -68,4 +68,4 @@ enum class FitSearch : std::uint8_t {
                                   const ThroughputModel* start = nullptr,
                                   FitSearch search = FitSearch::released);
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -13,7 +13,7 @@
 #include "elastic/limited_bfgs.hpp"
 #include "elastic/throughput.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 constexpr double least_parameter = 1e-8;
@@ -180,4 +180,4 @@ ThroughputModel fit(std::span<const ObservedStep> steps, const ThroughputModel* 
   return model;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

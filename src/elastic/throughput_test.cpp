@@ -12,7 +12,7 @@
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -374,4 +374,4 @@ TEST_CASE("the released search fixes what the best one does") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 TrainingTable::TrainingTable(std::vector<TrainingRun> runs) : runs_(std::move(runs)) {
   SCHEDMATE_CHECK(!runs_.empty() && !runs_.front().progress.empty(), "a training has an epoch");
@@ -30,4 +30,4 @@ GradientNoise TrainingTable::noise_at(double batch, std::size_t epoch) const {
           std::lerp(low.variance, high.variance, share)};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -9,7 +9,7 @@
 
 #include "elastic/goodput.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 
 /// One training at one total batch; entry e of each is epoch e.
 struct TrainingRun {
@@ -36,4 +36,4 @@ class TrainingTable {
   std::vector<double> ends_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::elastic

@@ -5,7 +5,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::elastic {
 namespace {
 
 using testing::near;
@@ -52,4 +52,4 @@ TEST_CASE("one run says the same of every batch") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::elastic

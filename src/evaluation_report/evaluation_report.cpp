@@ -165,8 +165,8 @@ std::string default_costs(const Chapter& chapter) {
   if (!fails) return "";
   const std::string command = chapter.rows.empty() ? "" : chapter.rows.front().row.command;
   std::string text;
-  for (const SettingRow& row : setting_rows()) {
-    if (!is_cost_of_failures(row) || row.key == experiment.sweep) continue;
+  for (const settings::SettingRow& row : settings::setting_rows()) {
+    if (!settings::is_cost_of_failures(row) || row.key == experiment.sweep) continue;
     if (experiment.settings.contains(std::string(row.key))) continue;
     if (command.contains(fmt::format("--set {}=", row.key))) continue;
     text += fmt::format("{}{} = {}", text.empty() ? "Defaults: " : ", ", row.key, row.fallback);

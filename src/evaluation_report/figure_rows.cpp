@@ -103,9 +103,9 @@ double number_of(std::string_view text) {
 Result<std::vector<FigureLine>> read_rows_of(const std::string& csv_path) {
   const auto text = read_file(csv_path);
   if (!text) return tl::unexpected(text.error());
-  auto rows = CsvRows::open(*text, csv_path);
+  auto rows = trace::CsvRows::open(*text, csv_path);
   if (!rows) return tl::unexpected(rows.error());
-  std::map<std::string_view, Column> columns;
+  std::map<std::string_view, trace::Column> columns;
   for (const std::string_view name :
        {"experiment", "trace", "at", "arm", "host", "policy", "figure", "value", "low", "high", "n",
         "note", "workload_sha256", "command"}) {

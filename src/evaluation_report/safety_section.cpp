@@ -56,7 +56,7 @@ std::string_view why_no_promise(const std::vector<ArmRows>& arms, const ArmRows&
 std::string recipe_of(const study::ExperimentFile& experiment) {
   constexpr const char* key = "workload";
   const auto found = experiment.settings.find(key);
-  return found == experiment.settings.end() ? Settings().text(key) : found->second;
+  return found == experiment.settings.end() ? settings::Settings().text(key) : found->second;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr double least = confidence::weak - 0.05;
@@ -61,4 +61,4 @@ void choose(Findings findings, Facts& facts) {
   for (auto& [field, found] : by_field) settle(field, group(std::move(found)), facts);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

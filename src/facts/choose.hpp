@@ -5,7 +5,7 @@
 
 #include "facts/finding.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// Takes for each field the value with the highest joint confidence: that of its best finding,
 /// raised a little by other rules that found the same. Below `confidence::weak` - 0.05 the field
@@ -13,4 +13,4 @@ namespace schedmate {
 /// Losers go to `facts.rejected`.
 void choose(Findings findings, Facts& facts);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

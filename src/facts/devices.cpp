@@ -5,16 +5,16 @@
 
 #include "facts/mesh.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
-const Call* single_process_split(const Scene& scene) {
+const python::Call* single_process_split(const Scene& scene) {
   if (scene.job.gpus <= 1) return nullptr;
-  const Call* found = nullptr;
+  const python::Call* found = nullptr;
   for (const auto* name :
        {"DataParallel", "MirroredStrategy", "multi_gpu_model", "DataListParallel", "jax.pmap",
         "flax.jax_utils.replicate", "sharding.Mesh", "sharding.NamedSharding",
         "mesh_utils.create_device_mesh", "jax.make_mesh"}) {
-    for (const Call* call : scene.calls(name)) {
+    for (const python::Call* call : scene.calls(name)) {
       if (call->callee.starts_with("paddle")) continue;  // one process for each GPU there
       if (found == nullptr || (call->certain && !found->certain)) found = call;
     }
@@ -32,7 +32,7 @@ bool has_process_per_device(const Scene& scene) {
 }
 
 bool is_started_as_one_process(const Scene& scene) {
-  const Value& started = scene.launch.processes_per_node;
+  const code::Value& started = scene.launch.processes_per_node;
   const auto nodes = scene.launch.nodes.number();
   const bool by_flag =
       started.number() == 1 && started.place && started.place->text.contains("nproc");
@@ -40,7 +40,7 @@ bool is_started_as_one_process(const Scene& scene) {
 }
 
 double devices_per_process(const Scene& scene) {
-  const Call* call = single_process_split(scene);
+  const python::Call* call = single_process_split(scene);
   if (call == nullptr || !call->certain || has_process_per_device(scene)) return 1;
   const auto mesh = mesh_of(scene);
   if (mesh && mesh->sized && mesh->splits_model)
@@ -48,4 +48,4 @@ double devices_per_process(const Scene& scene) {
   return scene.gpus_per_node();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

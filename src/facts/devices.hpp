@@ -5,7 +5,7 @@
 
 #include "facts/finding.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// GPUs that one process drives: all of the node under DataParallel, MirroredStrategy or
 /// multi_gpu_model, else 1. What a program calls its batch size is shared by them.
@@ -19,6 +19,6 @@ namespace schedmate {
 [[nodiscard]] bool is_started_as_one_process(const Scene& scene);
 
 /// The call that splits a batch over the devices of one process; nullptr when there is none.
-[[nodiscard]] const Call* single_process_split(const Scene& scene);
+[[nodiscard]] const python::Call* single_process_split(const Scene& scene);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -11,7 +11,7 @@
 #include "facts/library.hpp"
 #include "facts/mesh.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::string_view distributed_field = "distributed";
@@ -50,7 +50,7 @@ const Setting* number_setting(const Scene& scene, std::string_view name, double 
 }
 
 /// "+tp", "+pp", "+ep" for sizes above 1; the place of the first one.
-std::string model_parallel(const Scene& scene, PlacePtr& place) {
+std::string model_parallel(const Scene& scene, code::PlacePtr& place) {
   std::string word;
   for (const auto& [name, part] :
        {std::pair("tensor_parallel", "tp"), std::pair("pipeline_parallel", "pp"),
@@ -80,7 +80,7 @@ bool is_idle_default(const Scene& scene, const Setting& stage) {
   const auto& launchers = scene.launch.launchers;
   const auto starts = scene.calls("deepspeed.initialize");
   return stage.standing >= Standing::fallback && scene.trains &&
-         std::ranges::none_of(starts, &Call::certain) &&
+         std::ranges::none_of(starts, &python::Call::certain) &&
          std::ranges::find(launchers, "deepspeed") == launchers.end();
 }
 
@@ -101,12 +101,12 @@ void from_zero(const Scene& scene, Findings& out) {
 
 void from_wrappers(const Scene& scene, Findings& out) {
   for (const auto& [name, word] : wrappers) {
-    for (const Call* call : scene.calls(name)) {
+    for (const python::Call* call : scene.calls(name)) {
       add(out, {distributed_field, std::string(word), call->certain ? 0.94 : confidence::fair},
           call->place, "wrapped by the program");
     }
   }
-  const Call* call = single_process_split(scene);
+  const python::Call* call = single_process_split(scene);
   if (call == nullptr) return;
   double sure = call->certain ? 0.93 : confidence::weak;
   if (has_process_per_device(scene)) sure = confidence::weak;
@@ -209,7 +209,7 @@ void from_launcher(const Scene& scene, Findings& out) {
   if (scene.job.nodes > 1)
     return add_on_request(scene, out, "ddp", scene.trains ? confidence::weak : confidence::hint);
   const bool keras = scene.imports("keras") || scene.imports("tensorflow");
-  const bool shares = std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+  const bool shares = std::ranges::any_of(scene.seen.calls, [](const python::Call& call) {
     return call.callee.contains("Strategy") || call.callee.contains("multi_gpu") ||
            (call.callee == "tensorflow.device" && call.loops > 0);
   });
@@ -236,7 +236,7 @@ void find_distributed(const Scene& scene, Findings& out) {
   from_fsdp_axis(scene, found);
   from_launcher(scene, found);
   from_one_process(scene, found);
-  PlacePtr place;
+  code::PlacePtr place;
   const std::string model = model_parallel(scene, place);
   for (Finding& finding : found) {
     auto* word = std::get_if<std::string>(&finding.fact.value);  // a swept stage has no value
@@ -247,4 +247,4 @@ void find_distributed(const Scene& scene, Findings& out) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -9,15 +9,15 @@
 #include "facts/tables.hpp"
 #include "tree/tree.hpp"
 
-namespace schedmate {
-
-struct FactRules {
-  Keys keys;
-  Tables tables;
+struct schedmate::FactRules {
+  facts::Keys keys;
+  facts::Tables tables;
 };
 
+namespace schedmate::facts {
+
 /// Errors: invalid (empty or unreadable command).
-[[nodiscard]] Result<Facts> extract_facts_in(Tree& tree, const JobSource& job,
+[[nodiscard]] Result<Facts> extract_facts_in(tree::Tree& tree, const JobSource& job,
                                              const FactRules& rules);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

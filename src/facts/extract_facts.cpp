@@ -11,8 +11,9 @@ namespace {
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
 std::string reply_of_child(const JobSource& job, const FactRules& rules) {
-  auto tree = Tree::open(job.root);
-  const auto facts = tree ? extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
+  auto tree = tree::Tree::open(job.root);
+  const auto facts =
+      tree ? facts::extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
   const char code = static_cast<char>('0' + static_cast<int>(facts.error().code));
   return std::string("!") + code + facts.error().message;
@@ -27,9 +28,9 @@ Result<Facts> extract_facts(const JobSource& job) {
 }
 
 Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
-  const auto confinement = confined_to_owner(job.root, {});
+  const auto confinement = tree::confined_to_owner(job.root, {});
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto reply = run_confined(*confinement, [&] { return reply_of_child(job, rules); });
+  const auto reply = tree::run_confined(*confinement, [&] { return reply_of_child(job, rules); });
   if (!reply) return tl::unexpected(reply.error());
   if (reply->starts_with('!') && reply->size() > 1)
     return fail(static_cast<ErrorCode>((*reply)[1] - '0'), reply->substr(2));

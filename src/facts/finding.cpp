@@ -5,13 +5,13 @@
 
 #include "config/config.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 namespace {
 
 /// Every run of the job has another one.
-bool is_swept(const PlacePtr& place) {
-  for (const Place* at = place.get(); at != nullptr; at = at->from.get()) {
+bool is_swept(const code::PlacePtr& place) {
+  for (const code::Place* at = place.get(); at != nullptr; at = at->from.get()) {
     if (at->swept) return true;
   }
   return false;
@@ -22,18 +22,18 @@ bool is_beside(const Scene& scene, const Setting& setting) {
   if (!setting.value.place) return false;
   const std::string& own = setting.value.place->file;
   const auto names = [&](std::string_view file) {
-    return std::ranges::any_of(scene.launch.args, [&](const Word& word) {
+    return std::ranges::any_of(scene.launch.args, [&](const command::Word& word) {
       return word.text.size() > 4 && (file.ends_with(word.text) || word.text.ends_with(file));
     });
   };
   const auto& configs = scene.seen.configs;
-  return config_format(own) && !names(own) &&
-         std::ranges::any_of(configs, names, &LoadedConfig::file);
+  return config::config_format(own) && !names(own) &&
+         std::ranges::any_of(configs, names, &python::LoadedConfig::file);
 }
 
 }  // namespace
 
-void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why) {
+void add(Findings& out, FieldClaim claim, const code::PlacePtr& place, std::string_view why) {
   if (is_swept(place)) claim.value = std::monostate();
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
@@ -42,7 +42,8 @@ void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_vie
   out.push_back({std::string(claim.field), std::move(fact), std::string(why)});
 }
 
-void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const PlacePtr& place) {
+void add_from_table(Findings& out, FieldClaim claim, const Evidence& row,
+                    const code::PlacePtr& place) {
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
             .source = FactSource::table,
@@ -72,4 +73,4 @@ double sure_of(const Scene& scene, const Setting& setting) {
   return confidence::weak;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

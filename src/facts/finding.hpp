@@ -6,7 +6,7 @@
 
 #include "facts/scene.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// How sure a rule is, as a share of right answers; in one place so that the scale stays one.
 namespace confidence {
@@ -36,9 +36,10 @@ struct FieldClaim {
 };
 
 /// Adds a finding whose evidence is `place` and what that was made of.
-void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why);
+void add(Findings& out, FieldClaim claim, const code::PlacePtr& place, std::string_view why);
 /// Adds a finding that general knowledge gives: `row` of rules/NAME.toml, besides `place`.
-void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const PlacePtr& place);
+void add_from_table(Findings& out, FieldClaim claim, const Evidence& row,
+                    const code::PlacePtr& place);
 
 /// Confidence in a setting that names a field, by how it got its value and whether the program was
 /// seen to use it.
@@ -58,4 +59,4 @@ void find_shape(const Scene& scene, Findings& out);
 /// What the request says: gpus, nodes, gpu_type.
 void find_request(const JobSource& job, Findings& out);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -3,7 +3,7 @@
 
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 std::string normal_key(std::string_view key) {
   while (key.starts_with('-')) key.remove_prefix(1);
@@ -50,4 +50,4 @@ std::vector<KeyMeaning> Keys::find(std::string_view key) const {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct KeyMeaning {
   std::string field;    ///< "batch_size", "length", ...
@@ -33,4 +33,4 @@ class Keys {
 /// Lower case, '-' as '_', leading dashes off: "--Batch-Size" -> "batch_size".
 [[nodiscard]] std::string normal_key(std::string_view key);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

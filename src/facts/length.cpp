@@ -9,7 +9,7 @@
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::string_view length_field = "length";
@@ -29,7 +29,7 @@ constexpr std::array limits{
 };
 
 /// The command gives the library a number of steps that is worked out elsewhere.
-const Word* unknown_limit(const Scene& scene) {
+const command::Word* unknown_limit(const Scene& scene) {
   const auto& words = scene.launch.args;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (normal_key(words[i].text) == "max_steps" && !words[i + 1].known) return &words[i + 1];
@@ -38,7 +38,7 @@ const Word* unknown_limit(const Scene& scene) {
 }
 
 void length_from_libraries(const Scene& scene, Findings& out) {
-  const Word* limit = unknown_limit(scene);
+  const command::Word* limit = unknown_limit(scene);
   if (limit != nullptr && !libraries_of(scene).empty())
     return add(out, {length_field, {}, 0.98}, limit->place, "a limit that is not known");
   for (const Library& library : libraries_of(scene)) {
@@ -57,10 +57,10 @@ void length_from_libraries(const Scene& scene, Findings& out) {
 
 /// stable-baselines3's learn(25_000): steps in the environment.
 void from_learning(const Scene& scene, Findings& out) {
-  for (const Call* call : scene.calls("learn")) {
+  for (const python::Call* call : scene.calls("learn")) {
     const bool known =
         call->callee.starts_with("stable_baselines3.") || call->callee.starts_with("sb3_contrib.");
-    const Value* steps = argument(*call, "total_timesteps", 0);
+    const code::Value* steps = argument(*call, "total_timesteps", 0);
     const auto number = known && steps != nullptr ? steps->number() : std::nullopt;
     if (number && *number > 0)
       add(out,
@@ -74,7 +74,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return lower.contains(word);
 }
 
-std::string unit_of(const Loop& loop) {
+std::string unit_of(const python::Loop& loop) {
   const std::string text = loop.target + " " + loop.source_text;
   if (has_word(text, "mini")) return "";
   if (has_word(text, "epoch") || loop.target == "ep") return "epochs";
@@ -87,7 +87,7 @@ std::string unit_of(const Loop& loop) {
 }
 
 /// "range(start, start + 200)" runs 200 times wherever it starts.
-std::optional<double> length_from_start(const Loop& loop) {
+std::optional<double> length_from_start(const python::Loop& loop) {
   std::string text = loop.source_text;
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
   const auto comma = text.find(',');
@@ -108,12 +108,12 @@ bool ends_one_later(std::string text) {
 }
 
 struct Run {
-  const Loop* loop;
+  const python::Loop* loop;
   double amount;
   std::string unit;
 };
 
-std::optional<Run> run_of(const Loop& loop) {
+std::optional<Run> run_of(const python::Loop& loop) {
   const std::string unit = unit_of(loop);
   if (unit.empty()) return std::nullopt;
   std::optional<double> amount = length_from_start(loop);
@@ -131,7 +131,7 @@ std::optional<Run> run_of(const Loop& loop) {
 
 void from_loops(const Scene& scene, Findings& out) {
   std::vector<Run> runs;
-  for (const Loop& loop : scene.seen.loops) {
+  for (const python::Loop& loop : scene.seen.loops) {
     if (const auto run = run_of(loop)) runs.push_back(*run);
   }
   std::ranges::stable_sort(runs, {}, [](const Run& run) {
@@ -142,12 +142,12 @@ void from_loops(const Scene& scene, Findings& out) {
   double sure = best.unit == "epochs" ? 0.95 : confidence::likely;
   if (!best.loop->certain) sure -= 0.1;
   if (best.loop->loops > 0) sure -= 0.35;  // rounds within a step, folds around a training
-  const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
+  const code::PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
   add(out, {length_field, Length{best.amount, best.unit}, sure}, place, "the training loop");
 }
 
 /// Composer's "90ep", "100ba"; nothing for other units.
-std::optional<Length> duration_in(const Value& value) {
+std::optional<Length> duration_in(const code::Value& value) {
   const std::string* text = value.text();
   if (text == nullptr) return std::nullopt;
   for (const auto& [ending, unit] : {Limit{"ep", "epochs"}, Limit{"ba", "steps"}}) {
@@ -167,7 +167,7 @@ bool of_something_else(std::string_view key) {
 
 /// Whether an environment is stepped in a loop: steps are those of the environment then.
 bool plays(const Scene& scene) {
-  return std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+  return std::ranges::any_of(scene.seen.calls, [](const python::Call& call) {
     const std::string_view callee = call.callee;
     const bool made = callee.starts_with("gym.") || callee.starts_with("gymnasium.") ||
                       callee.starts_with("dm_control.");
@@ -222,4 +222,4 @@ void find_length(const Scene& scene, Findings& out) {
   length_from_settings(scene, out);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -8,7 +8,7 @@
 
 #include "python/objects/objects.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 /// How the use of a library shows: a call that ends in `call`, or a class or dataclass derived from
@@ -41,9 +41,9 @@ bool ends_with_name(std::string_view dotted, std::string_view name) {
                             dotted[dotted.size() - name.size() - 1] == '.');
 }
 
-const Call* call_with(const Scene& scene, std::string_view name) {
-  const Call* best = nullptr;
-  for (const Call& call : scene.seen.calls) {
+const python::Call* call_with(const Scene& scene, std::string_view name) {
+  const python::Call* best = nullptr;
+  for (const python::Call& call : scene.seen.calls) {
     if (!ends_with_name(call.callee, name)) continue;
     if (best == nullptr || (call.certain && !best->certain)) best = &call;
   }
@@ -52,8 +52,8 @@ const Call* call_with(const Scene& scene, std::string_view name) {
 
 bool derived_from(const Scene& scene, std::string_view type) {
   if (type.empty()) return false;
-  const auto owns = [&](const Flag& flag) { return flag.owner == type; };
-  const auto based = [&](const std::shared_ptr<Instance>& instance) {
+  const auto owns = [&](const python::Flag& flag) { return flag.owner == type; };
+  const auto based = [&](const std::shared_ptr<python::Instance>& instance) {
     return instance->type == type ||
            std::ranges::find(instance->bases, type) != instance->bases.end();
   };
@@ -68,8 +68,8 @@ bool has_training_defaults(const Tables& tables, std::string_view callee) {
   return false;
 }
 
-const Flag* flag_named(const Scene& scene, std::string_view name) {
-  for (const Flag& flag : scene.seen.flags) {
+const python::Flag* flag_named(const Scene& scene, std::string_view name) {
+  for (const python::Flag& flag : scene.seen.flags) {
     if (normal_key(flag.name) == name) return &flag;
   }
   return nullptr;
@@ -80,7 +80,7 @@ const Flag* flag_named(const Scene& scene, std::string_view name) {
 std::vector<Library> libraries_of(const Scene& scene) {
   std::vector<Library> found;
   for (const Sign& sign : signs) {
-    const Call* call = call_with(scene, sign.call);
+    const python::Call* call = call_with(scene, sign.call);
     if (call == nullptr && !derived_from(scene, sign.type)) continue;
     const auto same = [&](const Library& library) { return library.callee == sign.row; };
     if (std::ranges::any_of(found, same)) continue;
@@ -88,7 +88,7 @@ std::vector<Library> libraries_of(const Scene& scene) {
   }
   // Anything else whose own defaults are known: Keras' fit(), stable-baselines3, ultralytics, ...
   std::set<std::string_view> without;  ///< callees of no library
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     if (without.contains(call.callee)) continue;
     const bool part = call.callee.contains("Loader") || call.callee.contains("Sampler") ||
                       scene.tables->find_optimizer(call.callee).has_value();
@@ -109,14 +109,14 @@ std::optional<LibrarySetting> library_setting(const Scene& scene, const Library&
                                               std::string_view name) {
   LibrarySetting setting{.certain = library.certain};
   if (library.call != nullptr) {
-    if (const Value* value = library.call->named.find(name)) {
+    if (const code::Value* value = library.call->named.find(name)) {
       setting.value = *value;
       if (!value->is_unknown() && !value->is_none()) return setting;
     }
   }
   const bool dataclass =
       library.callee.starts_with("transformers.") || library.callee.starts_with("trl.");
-  if (const Flag* flag =
+  if (const python::Flag* flag =
           dataclass && setting.value.is_unknown() ? flag_named(scene, name) : nullptr) {
     setting.value = flag->value;
     if (!flag->value.is_unknown()) return setting;
@@ -150,21 +150,21 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
   }
 }
 
-std::string name_in(const Value& value) {
+std::string name_in(const code::Value& value) {
   if (const std::string* text = value.text()) return *text;
-  Object* object = value.object();
-  if (const auto* symbol = dynamic_cast<Symbol*>(object)) return symbol->name;
-  if (const auto* made = dynamic_cast<Made*>(object)) return made->callee;
-  if (const auto* instance = dynamic_cast<Instance*>(object)) return instance->type;
+  code::Object* object = value.object();
+  if (const auto* symbol = dynamic_cast<python::Symbol*>(object)) return symbol->name;
+  if (const auto* made = dynamic_cast<python::Made*>(object)) return made->callee;
+  if (const auto* instance = dynamic_cast<python::Instance*>(object)) return instance->type;
   if (const auto* type = dynamic_cast<python::Class*>(object)) return type->name;
   return "";
 }
 
-std::optional<double> likely_number(const Value& value) {
-  const auto* open = std::get_if<Unknown>(&value.data);
+std::optional<double> likely_number(const code::Value& value) {
+  const auto* open = std::get_if<code::Unknown>(&value.data);
   if (open == nullptr || open->may_be == nullptr) return value.number();
   std::optional<double> only;
-  for (const Value& each : *open->may_be) {
+  for (const code::Value& each : *open->may_be) {
     const auto number = likely_number(each);
     if (!number) continue;
     if (only && *only != *number) return std::nullopt;
@@ -179,4 +179,4 @@ FactValue number_fact(double number) {
   return number;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::size_t most_axes = 8;
@@ -33,13 +33,13 @@ std::string_view kind_of(std::string_view name) {
   return "";
 }
 
-std::vector<Axis> axes_of(const Call& call) {
-  const Value* names = argument(call, "axis_names", 1);
+std::vector<Axis> axes_of(const python::Call& call) {
+  const code::Value* names = argument(call, "axis_names", 1);
   if (names == nullptr) return {};
   std::vector<Axis> axes;
   if (names->text() != nullptr) axes.push_back({normal_key(*names->text())});
-  if (const List* several = names->items()) {
-    for (const Value& name : *several) {
+  if (const code::List* several = names->items()) {
+    for (const code::Value& name : *several) {
       if (name.text() == nullptr || axes.size() == most_axes) return {};
       axes.push_back({normal_key(*name.text())});
     }
@@ -48,8 +48,8 @@ std::vector<Axis> axes_of(const Call& call) {
 }
 
 /// The numbers of a shape with as many entries as there are axes.
-bool take_shape(const Value* shape, std::vector<Axis>& axes) {
-  const List* sizes = shape == nullptr ? nullptr : shape->items();
+bool take_shape(const code::Value* shape, std::vector<Axis>& axes) {
+  const code::List* sizes = shape == nullptr ? nullptr : shape->items();
   if (sizes == nullptr || sizes->size() != axes.size()) return false;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto size = (*sizes)[i].number();
@@ -69,17 +69,17 @@ void fill_rest(std::vector<Axis>& axes, double devices) {
 }
 
 /// From the mesh itself, or from the shape that its devices were brought into.
-bool take_sizes(const Scene& scene, const Call& mesh, std::vector<Axis>& axes) {
+bool take_sizes(const Scene& scene, const python::Call& mesh, std::vector<Axis>& axes) {
   if (mesh.callee.ends_with("make_mesh")) {
     const bool has_shape = take_shape(argument(mesh, "axis_shapes", 0), axes);
     fill_rest(axes, scene.job.gpus);
     return has_shape;
   }
   for (const auto* name : {"create_device_mesh", "reshape"}) {
-    for (const Call* call : scene.calls(name)) {
-      const Value shape = call->args.size() == axes.size() && axes.size() > 1
-                              ? Value::list(call->args)
-                              : (call->args.empty() ? Value{} : call->args.front());
+    for (const python::Call* call : scene.calls(name)) {
+      const code::Value shape = call->args.size() == axes.size() && axes.size() > 1
+                                    ? code::Value::list(call->args)
+                                    : (call->args.empty() ? code::Value{} : call->args.front());
       if (!take_shape(&shape, axes)) continue;
       fill_rest(axes, scene.job.gpus);
       double all = 1;
@@ -107,7 +107,7 @@ void describe(const std::vector<Axis>& axes, Mesh& mesh) {
 
 std::optional<Mesh> mesh_of(const Scene& scene) {
   for (const auto* name : {"sharding.Mesh", "maps.Mesh", "jax.make_mesh"}) {
-    for (const Call* call : scene.calls(name)) {
+    for (const python::Call* call : scene.calls(name)) {
       auto axes = axes_of(*call);
       if (axes.empty()) continue;
       Mesh mesh{.call = call};
@@ -122,4 +122,4 @@ std::optional<Mesh> mesh_of(const Scene& scene) {
   return std::nullopt;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

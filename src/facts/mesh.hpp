@@ -6,10 +6,10 @@
 
 #include "facts/finding.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct Mesh {
-  const Call* call = nullptr;
+  const python::Call* call = nullptr;
   bool splits_model = false;  ///< an axis other than those that divide the data
   bool sized = false;         ///< the devices of every axis are known
   double batch_devices = 1;   ///< that share a batch, when sized
@@ -19,4 +19,4 @@ struct Mesh {
 /// The mesh that the program lays its devices out in; nothing when it names no axes.
 [[nodiscard]] std::optional<Mesh> mesh_of(const Scene& scene);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

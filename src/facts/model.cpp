@@ -11,7 +11,7 @@
 #include "facts/name_index.hpp"
 #include "facts/network.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::string_view model_field = "model_name";
@@ -27,7 +27,8 @@ class Models {
 
   /// A model named `text` at `place`. Without a row in the table the text itself is the name, when
   /// `alone` allows it.
-  void add_name(std::string_view text, double sure, const PlacePtr& place, bool alone = true) {
+  void add_name(std::string_view text, double sure, const code::PlacePtr& place,
+                bool alone = true) {
     if (text.empty() || text.size() > 200) return;
     const auto match = scene_.tables->find_model(text);
     if (!match) {
@@ -106,9 +107,9 @@ class Models {
     const std::string* text = setting.value.text();
     if (text == nullptr || setting.standing != Standing::given) return false;
     return !scene_.tables->find_model(*text) &&
-           std::ranges::any_of(scene_.launch.args, [&](const Word& word) {
+           std::ranges::any_of(scene_.launch.args, [&](const command::Word& word) {
              const auto file = std::string_view(word.text).substr(word.text.rfind('/') + 1);
-             return config_format(word.text) && file.substr(0, file.rfind('.')) == *text;
+             return config::config_format(word.text) && file.substr(0, file.rfind('.')) == *text;
            });
   }
 
@@ -147,7 +148,7 @@ class Models {
   }
 
   /// OpenMMLab's configs are called `algorithm_components_training_data.py`.
-  void add_algorithm(const Word& word) {
+  void add_algorithm(const command::Word& word) {
     const std::string_view path = word.text;
     const auto file = path.substr(path.rfind('/') + 1);
     const auto algorithm = file.substr(0, file.find('_'));
@@ -173,14 +174,14 @@ bool loads_a_model(std::string_view callee) {
 }
 
 /// A hub's model within a network that is known by another name is a part of that.
-bool is_part_of_another(const Scene& scene, const Call& call, std::string_view path) {
+bool is_part_of_another(const Scene& scene, const python::Call& call, std::string_view path) {
   const auto whole = scene.tables->find_model(call.inside_class);
   const auto part = scene.tables->find_model(path);
   return whole && (!part || part->family != whole->family);
 }
 
 /// Within what a program calls the backbone or encoder of its model.
-bool in_backbone(const Call& call) {
+bool in_backbone(const python::Call& call) {
   const std::string file = call.place ? normal_key(call.place->file) : "";
   const std::string around = normal_key(call.inside_class) + " " + normal_key(call.function);
   const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);
@@ -189,12 +190,12 @@ bool in_backbone(const Call& call) {
 }
 
 void Models::from_hub_calls() {
-  for (const Call& call : scene_.seen.calls) {
+  for (const python::Call& call : scene_.seen.calls) {
     double sure = call.certain ? 0.94 : 0.72;
     const std::string_view callee = call.callee;
     if (callee.ends_with(".from_pretrained") && loads_a_model(callee) &&
         !is_frozen_encoder(callee)) {
-      const Value* path = argument(call, "pretrained_model_name_or_path", 0);
+      const code::Value* path = argument(call, "pretrained_model_name_or_path", 0);
       if (path == nullptr || path->text() == nullptr) continue;
       if (is_part_of_another(scene_, call, *path->text())) sure -= 0.2;
       add_name(*path->text(), sure, path->place);
@@ -203,14 +204,14 @@ void Models::from_hub_calls() {
     const bool create = callee.ends_with("create_model") || callee.ends_with("get_model") ||
                         callee.ends_with("create_model_and_transforms");
     if (create) {
-      const Value* name = argument(call, "model_name", 0);
+      const code::Value* name = argument(call, "model_name", 0);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
     // esm.pretrained.esm2_t33_650M_UR50D()
     if (callee.contains(".pretrained.") && !callee.contains("()"))
       add_name(callee.substr(callee.rfind('.') + 1), sure, call.place);
     if (callee == "torch.hub.load") {
-      const Value* name = argument(call, "model", 1);
+      const code::Value* name = argument(call, "model", 1);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
   }
@@ -245,7 +246,7 @@ void Models::from_zoo_calls() {
                             "tianshou.policy",
                             "d3rlpy.algos",
                             "ray.rllib.algorithms"};
-  for (const Call& call : scene_.seen.calls) {
+  for (const python::Call& call : scene_.seen.calls) {
     const std::string_view callee = call.callee;
     if (is_of_measure(call.place, call.inside_class)) continue;
     const bool of_zoo =
@@ -312,8 +313,8 @@ void Models::from_settings() {
 
 /// Names of config files, script and folders: hints when nothing else is said.
 void Models::from_names() {
-  for (const Word& word : scene_.launch.args) {
-    const bool config = config_format(word.text).has_value() || word.text.ends_with(".py");
+  for (const command::Word& word : scene_.launch.args) {
+    const bool config = config::config_format(word.text).has_value() || word.text.ends_with(".py");
     if (!config) continue;
     const std::string_view text = word.text;
     add_name(text.substr(text.rfind('/') + 1), 0.8, word.place, false);
@@ -321,9 +322,9 @@ void Models::from_names() {
     if (scene_.imports("mmengine") || scene_.imports("mmcv")) add_algorithm(word);
   }
   const std::string& command = scene_.job.command;
-  const PlacePtr written =
-      std::make_shared<const Place>(Place{"<command>", 0, command, FactSource::command, {}});
-  for (const LoadedConfig& config : scene_.seen.configs) {
+  const code::PlacePtr written = std::make_shared<const code::Place>(
+      code::Place{"<command>", 0, command, FactSource::command, {}});
+  for (const python::LoadedConfig& config : scene_.seen.configs) {
     const auto file = std::string_view(config.file).substr(config.file.rfind('/') + 1);
     const auto stem = file.substr(0, file.rfind('.'));
     // --config-name=resnet50
@@ -349,8 +350,8 @@ void Models::from_names() {
   }
   if (const std::string* title = scene_.title.text())
     add_name(*title, confidence::weak, scene_.title.place, false);
-  const PlacePtr place = std::make_shared<const Place>(
-      Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
+  const code::PlacePtr place = std::make_shared<const code::Place>(
+      code::Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
   if (scene_.job.command.contains(scene_.launch.script)) {
     const std::string_view script = scene_.launch.script;
     // Scripts of reinforcement learning are called after their algorithm.
@@ -378,4 +379,4 @@ void find_model(const Scene& scene, Findings& out) {
   find_scale(scene, out);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "facts/keys.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 std::string flat_name(std::string_view text) {
   std::string out = normal_key(text);
@@ -47,4 +47,4 @@ bool is_layer_name(std::string_view name) {
   return std::ranges::any_of(layers, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

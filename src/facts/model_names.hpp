@@ -5,7 +5,7 @@
 
 #include "facts/tables.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// Letters and digits alone, in small letters.
 [[nodiscard]] std::string flat_name(std::string_view text);
@@ -22,4 +22,4 @@ namespace schedmate {
 /// Layers that zoos offer beside their models, and activations.
 [[nodiscard]] bool is_layer_name(std::string_view name);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -7,7 +7,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::size_t longest_text = 400;
@@ -161,4 +161,4 @@ std::optional<NameHit> NameIndex::search(std::string_view text,
   return best;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

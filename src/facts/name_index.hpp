@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// A run of letters or digits, in lower case; "6.7" is one. `opens` is true where something other
 /// than a letter or digit stands before it; "GPT2LMHead" has one opening token and four others.
@@ -65,4 +65,4 @@ class NameIndex {
   std::size_t longest_ = 0;  ///< tokens of the longest name
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

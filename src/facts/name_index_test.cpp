@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 TEST_CASE("spellings of one name have one key") {
@@ -71,4 +71,4 @@ TEST_CASE("hostile texts are read within bounds") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -5,10 +5,10 @@
 #include <array>
 #include <set>
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
-bool is_network(const Instance& instance) {
+bool is_network(const python::Instance& instance) {
   return std::ranges::any_of(instance.bases, [](const std::string& base) {
     return base.ends_with("nn.Module") || base.ends_with("LightningModule") ||
            base.ends_with("keras.Model") || base.ends_with("nn.Layer") ||
@@ -20,7 +20,7 @@ bool is_network(const Instance& instance) {
   });
 }
 
-bool is_lightning(const Instance& instance) {
+bool is_lightning(const python::Instance& instance) {
   return std::ranges::any_of(
       instance.bases, [](const std::string& base) { return base.ends_with("LightningModule"); });
 }
@@ -39,21 +39,22 @@ bool is_side_piece(std::string_view type) {
   return false;
 }
 
-void collect_parts(const Value& value, std::set<const Instance*>& parts, int depth) {
+void collect_parts(const code::Value& value, std::set<const python::Instance*>& parts, int depth) {
   if (depth > 4) return;
-  if (const auto* instance = dynamic_cast<Instance*>(value.object())) parts.insert(instance);
-  if (const List* list = value.items()) {
-    for (const Value& item : *list) collect_parts(item, parts, depth + 1);
+  if (const auto* instance = dynamic_cast<python::Instance*>(value.object()))
+    parts.insert(instance);
+  if (const code::List* list = value.items()) {
+    for (const code::Value& item : *list) collect_parts(item, parts, depth + 1);
   }
-  if (const Dict* dict = value.entries()) {
+  if (const code::Dict* dict = value.entries()) {
     for (const auto& [key, item] : dict->all()) collect_parts(item, parts, depth + 1);
   }
 }
 
 /// Parameters of one layer that was seen to be built; 0 when it is none.
-double parameters_of(const Call& call) {
+double parameters_of(const python::Call& call) {
   const auto number = [&](std::string_view name, std::size_t position) {
-    const Value* value = argument(call, name, position);
+    const code::Value* value = argument(call, name, position);
     return value == nullptr ? std::nullopt : value->number();
   };
   const std::string_view callee = call.callee;
@@ -95,7 +96,7 @@ double from_depth_and_width(const Scene& scene, Findings& out) {
   const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
   const double parameters = 12 * *depth->value.number() * d * d + rows * d;
   add(out, {"params_scale", scale_of(parameters), 0.78}, width->value.place,
-      "depth " + repr(depth->value) + ", width " + repr(width->value));
+      "depth " + code::repr(depth->value) + ", width " + code::repr(width->value));
   return parameters;
 }
 
@@ -103,8 +104,8 @@ double from_depth_and_width(const Scene& scene, Findings& out) {
 /// counts.
 void from_layers(const Scene& scene, double computed, Findings& out) {
   double parameters = 0;
-  const Call* largest = nullptr;
-  for (const Call& call : scene.seen.calls) {
+  const python::Call* largest = nullptr;
+  for (const python::Call& call : scene.seen.calls) {
     const double here = parameters_of(call);
     parameters += here;
     if (here > 0 && (largest == nullptr || here > parameters_of(*largest))) largest = &call;
@@ -116,7 +117,7 @@ void from_layers(const Scene& scene, double computed, Findings& out) {
 }
 
 /// from_pretrained() of a model, and of anything that is not known to be something else.
-bool loads_published_model(const Call& call) {
+bool loads_published_model(const python::Call& call) {
   constexpr std::array others{"Tokenizer", "Processor", "Extractor", "Scheduler", "tokenizer"};
   return call.callee.ends_with("from_pretrained") &&
          std::ranges::none_of(others,
@@ -126,8 +127,8 @@ bool loads_published_model(const Call& call) {
 }  // namespace
 
 std::vector<Network> networks_of(const Scene& scene) {
-  std::set<const Instance*> parts;
-  std::set<const Instance*> inside_lightning;
+  std::set<const python::Instance*> parts;
+  std::set<const python::Instance*> inside_lightning;
   for (const auto& instance : scene.seen.instances) {
     // A trainer that holds the model does not make it a part of something.
     if (!is_network(*instance)) continue;
@@ -157,14 +158,14 @@ std::vector<Network> networks_of(const Scene& scene) {
 bool is_shell(const Scene& scene, std::string_view type) {
   return std::ranges::any_of(scene.seen.instances, [&](const auto& instance) {
     if (instance->type != type || !is_lightning(*instance)) return false;
-    return std::ranges::any_of(instance->fields.all(), [](const Dict::Entry& field) {
-      const auto* held = dynamic_cast<Instance*>(field.value.object());
+    return std::ranges::any_of(instance->fields.all(), [](const code::Dict::Entry& field) {
+      const auto* held = dynamic_cast<python::Instance*>(field.value.object());
       return held != nullptr && is_network(*held) && !is_side_piece(held->type);
     });
   });
 }
 
-bool is_of_measure(const PlacePtr& place, std::string_view inside_class) {
+bool is_of_measure(const code::PlacePtr& place, std::string_view inside_class) {
   const std::string file = place ? normal_key(place->file) : "";
   const std::string type = normal_key(inside_class);
   // The network that pytorch-fid measures with, as many projects copy it.
@@ -197,4 +198,4 @@ void find_scale(const Scene& scene, Findings& out) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

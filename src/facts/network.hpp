@@ -5,11 +5,11 @@
 
 #include "facts/finding.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct Network {
   std::string name;  ///< class name
-  PlacePtr place;
+  code::PlacePtr place;
   bool certain = true;
 };
 
@@ -23,7 +23,7 @@ struct Network {
 
 /// A network that a loss or a measure of quality looks through is not the one that is trained, and
 /// has weights of its own.
-[[nodiscard]] bool is_of_measure(const PlacePtr& place, std::string_view inside_class);
+[[nodiscard]] bool is_of_measure(const code::PlacePtr& place, std::string_view inside_class);
 
 /// Classes of pretrained networks that turn images and prompts into what a diffusion model is
 /// trained on: they come with weights and keep them.
@@ -36,4 +36,4 @@ struct Network {
 /// seen to be built.
 void find_scale(const Scene& scene, Findings& out);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

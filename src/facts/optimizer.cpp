@@ -6,7 +6,7 @@
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::string_view optimizer_field = "optimizer";
@@ -26,15 +26,15 @@ constexpr Factory factories[] = {
 struct Built {
   std::string name;
   Evidence row;
-  PlacePtr place;
+  code::PlacePtr place;
   bool certain;
   std::string function;
 };
 
 /// FusedAdam of apex and DeepSpeed decouples the weight decay unless it is configured not to.
-bool is_configured_as_adam(const Call& call) {
+bool is_configured_as_adam(const python::Call& call) {
   for (const auto* name : {"adam_w_mode", "adamw_mode"}) {
-    const Value* mode = call.named.find(name);
+    const code::Value* mode = call.named.find(name);
     if (mode != nullptr && mode->truth() == false) return true;
   }
   return false;
@@ -42,7 +42,7 @@ bool is_configured_as_adam(const Call& call) {
 
 /// An outside call whose name is an optimiser's: torch.optim.AdamW, optax.adam, FusedLAMB.
 void take_calls(const Scene& scene, std::vector<Built>& built) {
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     if (call.callee.contains("()") || call.callee.starts_with('?')) continue;
     if (const auto match = scene.tables->find_optimizer(call.callee)) {
       const std::string name = is_configured_as_adam(call) ? "Adam" : match->name;
@@ -65,8 +65,8 @@ void take_own_classes(const Scene& scene, std::vector<Built>& built) {
 
 void take_factories(const Scene& scene, std::vector<Built>& built) {
   for (const auto& [callee, name, position] : factories) {
-    for (const Call* call : scene.calls(callee)) {
-      const Value* value = argument(*call, name, position);
+    for (const python::Call* call : scene.calls(callee)) {
+      const code::Value* value = argument(*call, name, position);
       const std::string* text = value == nullptr ? nullptr : value->text();
       const auto match = text ? scene.tables->find_optimizer(*text) : std::nullopt;
       if (match)
@@ -142,4 +142,4 @@ void find_optimizer(const Scene& scene, Findings& out) {
   optimizer_from_settings(scene, out);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -8,19 +8,19 @@
 
 #include "facts/library.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
-bool is_off(const Value& value) {
+bool is_off(const code::Value& value) {
   const std::string text = normal_key(name_in(value));
   return value.truth() == false || text == "false" || text == "no" || text == "0";
 }
-bool is_on(const Value& value) {
+bool is_on(const code::Value& value) {
   return value.truth() == true && !is_off(value) && value.entries() == nullptr;
 }
 
 std::string line_of(const Setting& setting) {
-  const PlacePtr& place = setting.value.place;
+  const code::PlacePtr& place = setting.value.place;
   if (!place) return setting.key;
   if (place->line == 0) return fmt::format("{} ({})", setting.key, place->text);
   return fmt::format("{} ({}:{})", setting.key, place->file, place->line);
@@ -37,7 +37,7 @@ bool names_evaluation(std::string_view raw) {
 }
 
 std::string by_settings(const Scene& scene) {
-  const bool trained = std::ranges::any_of(scene.seen.calls, [](const Call& call) {
+  const bool trained = std::ranges::any_of(scene.seen.calls, [](const python::Call& call) {
     return call.certain && call.callee.ends_with(".backward");
   });
   const bool called_training =
@@ -74,7 +74,7 @@ std::string by_predicting(const Scene& scene) {
 }
 
 bool builds_optimizer(const Scene& scene) {
-  return std::ranges::any_of(scene.seen.calls, [&](const Call& call) {
+  return std::ranges::any_of(scene.seen.calls, [&](const python::Call& call) {
     return call.certain && !call.callee.contains("()") && scene.tables->find_optimizer(call.callee);
   });
 }
@@ -94,7 +94,7 @@ std::string by_name(const Scene& scene) {
 
 int training_signs(const Scene& scene) {
   int signs = builds_optimizer(scene) ? 3 : 0;
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
     if (callee.ends_with(".backward") || callee.ends_with(".zero_grad")) signs += 2;
     // A network that goes back to its mode for training is not trained by that.
@@ -119,7 +119,7 @@ Expectation expect(const Scene& scene) {
   const auto first_training =
       static_cast<std::size_t>(std::ranges::find_if(calls, is_of_training) - calls.begin());
   const int signs = training_signs(scene);
-  for (const Stop& stop : scene.seen.stops) {
+  for (const python::Stop& stop : scene.seen.stops) {
     // What comes after an error was looked at too. An error within the program's own modules may be
     // one of reading it.
     const bool trained = first_training < stop.calls;
@@ -134,4 +134,4 @@ Expectation expect(const Scene& scene) {
   return {};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -5,7 +5,7 @@
 
 #include "facts/finding.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct Expectation {
   Outlook outlook = Outlook::runs;
@@ -19,4 +19,4 @@ struct Expectation {
 /// How much the program looks like a training: 0 for none. Chooses among several programs.
 [[nodiscard]] int training_signs(const Scene& scene);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

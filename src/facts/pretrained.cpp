@@ -8,12 +8,12 @@
 #include "facts/library.hpp"
 #include "facts/network.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::string_view pretrained_field = "pretrained";
 
-bool is_set(const Value& value) {
+bool is_set(const code::Value& value) {
   const std::string text = normal_key(name_in(value));
   if (text == "false" || text == "none" || text == "no" || text == "null" || text == "0" ||
       text == "scratch" || text == "random")
@@ -35,11 +35,11 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 }
 
 /// Whatever fetches a file of weights by its address; those of a metric or a loss are no start.
-bool fetches_weights(const Call& call) {
+bool fetches_weights(const python::Call& call) {
   const std::string callee = normal_key(call.callee.substr(call.callee.rfind('.') + 1));
   if (!contains_any(callee, {"download", "retrieve", "request", "urlopen", "get", "fetch"}))
     return false;
-  return std::ranges::any_of(call.args, [](const Value& value) {
+  return std::ranges::any_of(call.args, [](const code::Value& value) {
     const std::string* text = value.text();
     if (text == nullptr || !text->starts_with("http")) return false;
     constexpr std::array ends{".pt",          ".pth", ".bin", ".ckpt",
@@ -50,7 +50,7 @@ bool fetches_weights(const Call& call) {
 }
 
 /// Constructors that fetch what they are given the name of, where their own library trains it.
-bool loads_by_name(const Scene& scene, const Call& call) {
+bool loads_by_name(const Scene& scene, const python::Call& call) {
   constexpr std::string_view library = "sentence_transformers.";
   constexpr std::array makers{"SentenceTransformer", "CrossEncoder", "SparseEncoder",
                               "models.Transformer"};
@@ -58,21 +58,21 @@ bool loads_by_name(const Scene& scene, const Call& call) {
   if (!callee.starts_with(library) || callee.contains("()")) return false;
   const bool makes = std::ranges::any_of(
       makers, [&](std::string_view maker) { return callee.substr(library.size()) == maker; });
-  const Value* name = argument(call, "model_name_or_path", 0);
+  const code::Value* name = argument(call, "model_name_or_path", 0);
   if (!makes || name == nullptr || name->is_none()) return false;
-  return std::ranges::any_of(scene.seen.calls, [&](const Call& other) {
+  return std::ranges::any_of(scene.seen.calls, [&](const python::Call& other) {
     const std::string_view trains = other.callee;
     return trains.starts_with(library) && (trains.ends_with(".fit") || trains.ends_with("Trainer"));
   });
 }
 
 void pretrained_from_calls(const Scene& scene, Findings& out) {
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     const std::string_view callee = call.callee;
     if (is_of_measure(call.place, call.inside_class)) continue;
     const double sure = call.certain ? 0.94 : confidence::weak;
     // In a hook that is given a folder later on, it goes on with the job's own weights.
-    const Value* path = argument(call, "pretrained_model_name_or_path", 0);
+    const code::Value* path = argument(call, "pretrained_model_name_or_path", 0);
     const bool known = call.certain || (path != nullptr && path->text() != nullptr);
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
         !callee.starts_with('?') && !is_frozen_encoder(callee))
@@ -91,7 +91,7 @@ void pretrained_from_calls(const Scene& scene, Findings& out) {
     if (fetches_weights(call))
       add(out, {pretrained_field, true, 0.66}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
-      const Value* value = call.named.find(name);
+      const code::Value* value = call.named.find(name);
       const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
                          callee.contains("applications.") || callee.contains("hub.load") ||
                          callee.contains("segmentation_models");
@@ -120,13 +120,13 @@ bool is_own_checkpoint(const Scene& scene, const std::string& path) {
 /// Files of weights that are read on a taken path, before the training that may have written them.
 void from_files(const Scene& scene, Findings& out) {
   const auto& calls = scene.seen.calls;
-  const Call* training = nullptr;
+  const python::Call* training = nullptr;
   if (const auto first = std::ranges::find_if(calls, is_of_training); first != calls.end())
     training = &*first;
   for (const auto* name : {"torch.load", "load_file", "paddle.load", "load_weights"}) {
-    for (const Call* call : scene.calls(name)) {
+    for (const python::Call* call : scene.calls(name)) {
       // Keras: by the names of layers, into a network that has others besides.
-      const Value* by_name = call->named.find("by_name");
+      const code::Value* by_name = call->named.find("by_name");
       if (by_name != nullptr && by_name->truth() == true)
         add(out, {pretrained_field, true, confidence::fair}, call->place,
             "weights by the names of layers");
@@ -189,7 +189,7 @@ bool may_start_from_weights(const Scene& scene) {
            is_set(meant.setting->value);
   };
   if (std::ranges::any_of(scene.meant(pretrained_field), goes_on)) return false;
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     if (is_of_training(call)) break;
     const bool loads = call.callee.ends_with(".load_state_dict") ||
                        call.callee.ends_with("load_raw") || call.callee.ends_with(".load_weights");
@@ -233,4 +233,4 @@ void find_pretrained(const Scene& scene, Findings& out) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -7,7 +7,7 @@
 #include "facts/extract.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 void write(const std::string& path, std::string_view text) { std::ofstream(path) << text; }
@@ -56,4 +56,4 @@ TEST_CASE("an operator's rows count as they are when a job is read") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -6,16 +6,16 @@
 #include "base/text.hpp"
 #include "tree/redact.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 class Redactor {
  public:
-  Redactor(Tree& tree, const std::string& command)
-      : tree_(tree), safe_command_(redact(command)), plain_(safe_command_ == command) {}
+  Redactor(tree::Tree& tree, const std::string& command)
+      : tree_(tree), safe_command_(tree::redact(command)), plain_(safe_command_ == command) {}
 
   void clean(Fact& fact) {
-    if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
+    if (auto* text = std::get_if<std::string>(&fact.value)) *text = tree::redact(*text);
     for (Evidence& line : fact.evidence) trace(line);
     std::erase_if(fact.evidence, [&](const Evidence& line) { return !stands(line); });
     for (Evidence& line : fact.evidence) clean(line);
@@ -54,8 +54,8 @@ class Redactor {
   }
 
   /// A line that an edit left as it was in the file of the tree.
-  static bool original(const TextFile& written, const Evidence& evidence) {
-    const TextFile* below = written.below;
+  static bool original(const tree::TextFile& written, const Evidence& evidence) {
+    const tree::TextFile* below = written.below;
     while (below != nullptr && below->written) below = below->below;
     return below != nullptr && below->line(evidence.line).contains(evidence.text);
   }
@@ -69,7 +69,8 @@ class Redactor {
 
   void clean(Evidence& evidence) {
     if (evidence.file == "<command>") {
-      if (!plain_ && !safe_command_.contains(evidence.text)) evidence.text = redact(evidence.text);
+      if (!plain_ && !safe_command_.contains(evidence.text))
+        evidence.text = tree::redact(evidence.text);
     } else if (evidence.line > 0 && !evidence.file.starts_with("rules/")) {
       if (const auto safe = safe_line(evidence.file, evidence.line)) evidence.text = *safe;
     }
@@ -81,7 +82,7 @@ class Redactor {
     auto held = files_.find(path);
     if (held == files_.end()) {
       const auto file = tree_.read(path);
-      std::string safe = file ? redact((*file)->text) : "";
+      std::string safe = file ? tree::redact((*file)->text) : "";
       if (file && safe == (*file)->text) safe.clear();
       held = files_.emplace(path, std::move(safe)).first;
     }
@@ -91,7 +92,7 @@ class Redactor {
     return index < lines.size() ? std::optional(std::string(trim(lines[index]))) : std::nullopt;
   }
 
-  Tree& tree_;
+  tree::Tree& tree_;
   std::string safe_command_;
   bool plain_;
   std::map<std::string, std::string> files_;  ///< redacted text; "" = nothing to hide
@@ -99,13 +100,13 @@ class Redactor {
 
 }  // namespace
 
-void redact_facts(Tree& tree, const std::string& command, Facts& facts) {
+void redact_facts(tree::Tree& tree, const std::string& command, Facts& facts) {
   Redactor redactor(tree, command);
   for (auto& [name, fact] : facts.facts) redactor.clean(fact);
   for (auto& [name, fact] : facts.extra) redactor.clean(fact);
   for (Rejected& rejected : facts.rejected) redactor.clean(rejected.fact);
-  for (std::string& note : facts.degraded) note = redact(note);
-  facts.expect_reason = redact(facts.expect_reason);
+  for (std::string& note : facts.degraded) note = tree::redact(note);
+  facts.expect_reason = tree::redact(facts.expect_reason);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

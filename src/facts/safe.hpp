@@ -7,10 +7,10 @@
 
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// Redacts whole files and the whole command first and takes the evidence lines from there, since a
 /// key that is cut is not recognised.
-void redact_facts(Tree& tree, const std::string& command, Facts& facts);
+void redact_facts(tree::Tree& tree, const std::string& command, Facts& facts);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

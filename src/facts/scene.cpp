@@ -8,26 +8,26 @@
 #include "facts/settings.hpp"
 #include "python/interpreter/observe.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 /// torch.distributed.launch and deepspeed hand each process its rank as a word.
-bool hands_out_ranks(const Launch& launch) {
+bool hands_out_ranks(const command::Launch& launch) {
   if (launch.launchers.empty()) return false;
   const std::string& by = launch.launchers.back();
   if (by == "torch.distributed.launch") return launch.settings.find("use_env") == nullptr;
   return (by == "deepspeed" || by == "ds") && launch.settings.find("no_local_rank") == nullptr;
 }
 
-PythonRun run_of(const JobSource& job, const Launch& launch) {
-  PythonRun run{.script = launch.script,
-                .module = launch.module,
-                .function = launch.function,
-                .args = launch.args,
-                .env = launch.env,
-                .cwd = launch.cwd};
+python::PythonRun run_of(const JobSource& job, const command::Launch& launch) {
+  python::PythonRun run{.script = launch.script,
+                        .module = launch.module,
+                        .function = launch.function,
+                        .args = launch.args,
+                        .env = launch.env,
+                        .cwd = launch.cwd};
   if (hands_out_ranks(launch))
-    run.args.insert(run.args.begin(), Word{"--local_rank=0", launch.launcher_place});
+    run.args.insert(run.args.begin(), command::Word{"--local_rank=0", launch.launcher_place});
   run.nodes = std::max(1, job.nodes);
   run.gpus_per_node = std::max(1, job.gpus / run.nodes);
   const auto started = launch.processes_per_node.number();
@@ -38,7 +38,7 @@ PythonRun run_of(const JobSource& job, const Launch& launch) {
 
 }  // namespace
 
-bool is_of_training(const Call& call) {
+bool is_of_training(const python::Call& call) {
   constexpr std::array steps{"step",
                              "backward",
                              "fit",
@@ -69,7 +69,7 @@ bool is_of_training(const Call& call) {
 namespace {
 
 /// What the repository calls itself.
-Value title_of(Tree& tree) {
+code::Value title_of(tree::Tree& tree) {
   constexpr int first_lines = 30;
   for (const std::string file : {"README.md", "readme.md", "README.rst"}) {
     if (!tree.is_file(file)) continue;
@@ -81,8 +81,8 @@ Value title_of(Tree& tree) {
       const auto marks = each.find_first_not_of('#');
       if (marks == 0 || marks > 3 || each[marks] != ' ') continue;
       const std::string heading(trim(each.substr(marks)));
-      return {heading,
-              std::make_shared<const Place>(Place{file, line, heading, FactSource::code, {}})};
+      return {heading, std::make_shared<const code::Place>(
+                           code::Place{file, line, heading, FactSource::code, {}})};
     }
   }
   return {};
@@ -130,9 +130,9 @@ const std::vector<Scene::Meant>& Scene::meant(std::string_view field) const {
   return found == by_field_.end() ? none : found->second;
 }
 
-std::vector<const Call*> Scene::calls(std::string_view name) const {
-  std::vector<const Call*> found;
-  for (const Call& call : seen.calls) {
+std::vector<const python::Call*> Scene::calls(std::string_view name) const {
+  std::vector<const python::Call*> found;
+  for (const python::Call& call : seen.calls) {
     const std::string_view callee = call.callee;
     const bool ends = callee.ends_with(name) && callee.size() > name.size() &&
                       callee[callee.size() - name.size() - 1] == '.';
@@ -142,20 +142,20 @@ std::vector<const Call*> Scene::calls(std::string_view name) const {
 }
 
 bool Scene::imports(std::string_view module) const {
-  return std::ranges::any_of(seen.imports.all(), [&](const Dict::Entry& entry) {
+  return std::ranges::any_of(seen.imports.all(), [&](const code::Dict::Entry& entry) {
     const std::string_view name = entry.key;
     return name == module ||
            (name.starts_with(module) && name.size() > module.size() && name[module.size()] == '.');
   });
 }
 
-Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
+Scene read_scene(tree::Tree& tree, const JobSource& job, const command::Launch& launch) {
   Scene scene;
   scene.job = job;
   scene.launch = launch;
   const std::size_t already = tree.files_read().size();
   if (launch.python) {
-    if (auto seen = observe(tree, run_of(job, launch))) {
+    if (auto seen = python::observe(tree, run_of(job, launch))) {
       scene.seen = std::move(*seen);
       scene.followed = !scene.seen.files.empty();
       scene.trains = std::ranges::any_of(scene.seen.calls, is_of_training);
@@ -171,14 +171,14 @@ Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch) {
   return scene;
 }
 
-const Value* argument(const Call& call, std::string_view name, std::size_t position) {
-  if (const Value* named = call.named.find(name)) return named;
+const code::Value* argument(const python::Call& call, std::string_view name, std::size_t position) {
+  if (const code::Value* named = call.named.find(name)) return named;
   return position < call.args.size() ? &call.args[position] : nullptr;
 }
 
-std::vector<Evidence> evidence_of(const PlacePtr& place) {
+std::vector<Evidence> evidence_of(const code::PlacePtr& place) {
   std::vector<Evidence> lines;
-  for (PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
+  for (code::PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
     const Evidence line{at->file, at->line, at->text};
     const bool is_known = std::ranges::any_of(lines, [&](const Evidence& other) {
       return other.file == line.file && other.line == line.line && other.text == line.text;
@@ -188,4 +188,4 @@ std::vector<Evidence> evidence_of(const PlacePtr& place) {
   return lines;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -11,7 +11,7 @@
 #include "facts/tables.hpp"
 #include "python/objects/observation.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// How a setting got its value, most binding first.
 enum class Standing : std::uint8_t {
@@ -26,7 +26,7 @@ enum class Standing : std::uint8_t {
 
 struct Setting {
   std::string key{};  ///< dotted and normalised: "model.optimizer.lr"
-  Value value{};
+  code::Value value{};
   Standing standing = Standing::loose;
   std::string owner{};  ///< callee, dataclass or config file
   bool read = false;    ///< the program was seen to use it
@@ -35,13 +35,13 @@ struct Setting {
 
 struct Scene {
   JobSource job;
-  Launch launch;
-  Observation seen{};
+  command::Launch launch;
+  python::Observation seen{};
   std::vector<Setting> settings{};
   const Keys* keys = nullptr;
   const Tables* tables = nullptr;
   std::vector<std::string> closure{};  ///< files read for this program
-  Value title{};                       ///< first heading of the README, unknown when there is none
+  code::Value title{};                 ///< first heading of the README, unknown when there is none
   bool followed = false;               ///< the entry was found and run through
   bool trains = false;                 ///< its training loop, or a library's, was seen to be run
 
@@ -55,7 +55,7 @@ struct Scene {
   };
   [[nodiscard]] const std::vector<Meant>& meant(std::string_view field) const;
   /// Calls whose callee is `name` or ends in ".name".
-  [[nodiscard]] std::vector<const Call*> calls(std::string_view name) const;
+  [[nodiscard]] std::vector<const python::Call*> calls(std::string_view name) const;
   [[nodiscard]] bool imports(std::string_view module) const;
 
  private:
@@ -63,15 +63,17 @@ struct Scene {
 };
 
 /// Reads the program of one launch. Never fails: what could not be read is noted in the tree.
-[[nodiscard]] Scene read_scene(Tree& tree, const JobSource& job, const Launch& launch);
+[[nodiscard]] Scene read_scene(tree::Tree& tree, const JobSource& job,
+                               const command::Launch& launch);
 
 /// A step of an optimiser, or the start of a library's training.
-[[nodiscard]] bool is_of_training(const Call& call);
+[[nodiscard]] bool is_of_training(const python::Call& call);
 
 /// The argument of a call by name or position; nullptr when not given.
-[[nodiscard]] const Value* argument(const Call& call, std::string_view name, std::size_t position);
+[[nodiscard]] const code::Value* argument(const python::Call& call, std::string_view name,
+                                          std::size_t position);
 
 /// Evidence of a value: its place and those it was made of, without repetitions.
-[[nodiscard]] std::vector<Evidence> evidence_of(const PlacePtr& place);
+[[nodiscard]] std::vector<Evidence> evidence_of(const code::PlacePtr& place);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -7,13 +7,13 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr int max_depth = 12;
 constexpr std::size_t max_settings = 20'000;
 
-Standing standing_of(const Value& value, Standing otherwise) {
+Standing standing_of(const code::Value& value, Standing otherwise) {
   if (!value.place) return otherwise;
   switch (value.place->source) {
     case FactSource::command:
@@ -33,34 +33,34 @@ Standing standing_of(const Value& value, Standing otherwise) {
 
 class Gatherer {
  public:
-  Gatherer(Tree& tree, std::string cwd) : tree_(tree), cwd_(std::move(cwd)) {}
+  Gatherer(tree::Tree& tree, std::string cwd) : tree_(tree), cwd_(std::move(cwd)) {}
 
   void add(Setting setting) {
     if (settings_.size() < max_settings) settings_.push_back(std::move(setting));
   }
 
   /// accelerate's own settings, and the configuration of DeepSpeed that they name.
-  void take_launcher(const Dict& settings) {
-    flatten(Value::dict(settings), {.standing = Standing::launcher, .read = true});
+  void take_launcher(const code::Dict& settings) {
+    flatten(code::Value::dict(settings), {.standing = Standing::launcher, .read = true});
     const std::size_t own = settings_.size();
     for (std::size_t i = 0; i < own; ++i) {
-      const Value named = settings_[i].value;
+      const code::Value named = settings_[i].value;
       if (settings_[i].leaf() == "deepspeed_config_file" && named.text() != nullptr)
         take_file({*named.text(), named.place, true}, Standing::config);
     }
   }
 
   /// Every entry of nested dicts under its dotted key.
-  void flatten(const Value& value, const Setting& as, int depth = 0) {
-    const Dict* dict = value.entries();
+  void flatten(const code::Value& value, const Setting& as, int depth = 0) {
+    const code::Dict* dict = value.entries();
     if (dict == nullptr || depth > max_depth) {
       if (as.key.empty()) return;
       Setting leaf = as;
       leaf.value = value;
       leaf.standing = standing_of(value, as.standing);
       add(std::move(leaf));
-      if (const List* list = value.items(); list != nullptr && depth <= max_depth) {
-        for (const Value& item : *list) {
+      if (const code::List* list = value.items(); list != nullptr && depth <= max_depth) {
+        for (const code::Value& item : *list) {
           if (item.entries() != nullptr) flatten(item, as, depth + 1);
         }
       }
@@ -73,8 +73,8 @@ class Gatherer {
     }
   }
 
-  void take_flags(const Observation& seen) {
-    for (const Flag& flag : seen.flags) {
+  void take_flags(const python::Observation& seen) {
+    for (const python::Flag& flag : seen.flags) {
       const Setting as{.key = normal_key(flag.name),
                        .standing = flag.given ? Standing::given : Standing::fallback,
                        .owner = flag.owner,
@@ -87,23 +87,23 @@ class Gatherer {
 
   /// What became of the fields of a flags' dataclass after parsing: `args.batch = a * b`. Objects
   /// of it that were made before the last are choices that were not taken.
-  void take_fields(const Observation& seen) {
+  void take_fields(const python::Observation& seen) {
     std::set<std::string_view> taken;
     for (const auto& instance : seen.instances | std::views::reverse) {
-      const auto owned = [&](const Flag& flag) { return flag.owner == instance->type; };
+      const auto owned = [&](const python::Flag& flag) { return flag.owner == instance->type; };
       if (!std::ranges::any_of(seen.flags, owned) || !taken.insert(instance->type).second) continue;
-      flatten(Value::dict(instance->fields),
+      flatten(code::Value::dict(instance->fields),
               {.standing = Standing::fallback, .owner = instance->type, .read = true});
     }
   }
 
   /// A folder whose files are all read is a register, of which the command names one.
-  void take_configs(const Observation& seen, std::string_view command) {
+  void take_configs(const python::Observation& seen, std::string_view command) {
     constexpr std::ptrdiff_t most_of_a_folder = 4;
-    const auto folder = [](const LoadedConfig& config) {
+    const auto folder = [](const python::LoadedConfig& config) {
       return config.file.substr(0, config.file.rfind('/') + 1);
     };
-    for (const LoadedConfig& config : seen.configs) {
+    for (const python::LoadedConfig& config : seen.configs) {
       const auto same = std::ranges::count(seen.configs, folder(config), folder);
       const auto name = config.file.substr(config.file.rfind('/') + 1);
       const bool named = command.contains(name.substr(0, name.rfind('.')));
@@ -113,8 +113,8 @@ class Gatherer {
     }
   }
 
-  void take_arguments(const Observation& seen) {
-    for (const Call& call : seen.calls) {
+  void take_arguments(const python::Observation& seen) {
+    for (const python::Call& call : seen.calls) {
       if (call.callee.starts_with("?")) continue;
       // A whole configuration is given as a dict: deepspeed.initialize(config=...).
       const bool configures = call.callee == "deepspeed.initialize" ||
@@ -137,7 +137,7 @@ class Gatherer {
 
   /// `--key value`, `--key=value`, `key=value`, `-k value` as they stand, read by nobody known; and
   /// `KEY value` where a config has such a key.
-  void take_words(std::span<const Word> words) {
+  void take_words(std::span<const command::Word> words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string_view text = words[i].text;
       if (i + 1 < words.size() && text.contains('.') && is_config_key(normal_key(text))) {
@@ -152,21 +152,21 @@ class Gatherer {
       } else if (dashed && i + 1 < words.size() && !is_flag(words[i + 1].text)) {
         add_word(text, words[i + 1].text, joined(words[i], words[i + 1]));
       } else if (dashed) {
-        add({.key = normal_key(text), .value = Value(true, words[i].place)});
+        add({.key = normal_key(text), .value = code::Value(true, words[i].place)});
       } else {
         take_file(words[i]);
       }
     }
   }
 
-  void take_globals(const Observation& seen) {
+  void take_globals(const python::Observation& seen) {
     for (const auto& [name, value] : seen.globals.all())
       flatten(value, {.key = normal_key(name), .standing = Standing::global});
   }
 
   /// `key=value` texts that a flag took: `-o a.b=c`, `--hparams "a=1,b=2"`, a list of both.
-  void take_overrides(const Observation& seen) {
-    for (const Flag& flag : seen.flags) {
+  void take_overrides(const python::Observation& seen) {
+    for (const python::Flag& flag : seen.flags) {
       if (flag.given) take_override(flag.value);
     }
   }
@@ -174,8 +174,8 @@ class Gatherer {
   std::vector<Setting> take() { return std::move(settings_); }
 
  private:
-  void take_override(const Value& value) {
-    if (const List* items = value.items()) {
+  void take_override(const code::Value& value) {
+    if (const code::List* items = value.items()) {
       for (std::size_t i = 0; i < items->size(); ++i) {
         const std::string* key = (*items)[i].text();
         const bool pair =
@@ -184,9 +184,10 @@ class Gatherer {
           take_override((*items)[i]);
           continue;
         }
-        const Value& next = (*items)[++i];
+        const code::Value& next = (*items)[++i];
         add({.key = normal_key(*key),
-             .value = next.text() == nullptr ? next : parse_scalar(*next.text(), next.place),
+             .value =
+                 next.text() == nullptr ? next : config::parse_scalar(*next.text(), next.place),
              .standing = Standing::given,
              .read = true});
       }
@@ -201,7 +202,7 @@ class Gatherer {
           key, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
       if (!dotted) continue;
       add({.key = key,
-           .value = parse_scalar(part.substr(equals + 1), value.place),
+           .value = config::parse_scalar(part.substr(equals + 1), value.place),
            .standing = Standing::given,
            .read = true});
     }
@@ -211,7 +212,7 @@ class Gatherer {
   static bool is_flag(std::string_view text) {
     return text.starts_with('-') && text.size() > 1 && !is_number(text);
   }
-  static Word joined(const Word& flag, const Word& value) {
+  static command::Word joined(const command::Word& flag, const command::Word& value) {
     return {value.text, value.place ? value.place : flag.place, value.known};
   }
 
@@ -224,8 +225,9 @@ class Gatherer {
   }
 
   /// A word that repeats a key of a config is meant to replace it.
-  void add_word(std::string_view key, std::string_view text, const Word& word) {
-    Value value = word.known ? parse_scalar(text, word.place) : Value(Value::Data{}, word.place);
+  void add_word(std::string_view key, std::string_view text, const command::Word& word) {
+    code::Value value = word.known ? config::parse_scalar(text, word.place)
+                                   : code::Value(code::Value::Data{}, word.place);
     Setting setting{.key = normal_key(key), .value = std::move(value)};
     if (is_config_key(setting.key)) {
       setting.standing = Standing::given;
@@ -236,15 +238,15 @@ class Gatherer {
   }
 
   /// A config file that is named but was not seen to be read.
-  void take_file(const Word& word, Standing standing = Standing::loose) {
-    const auto path = join_path(cwd_, word.text);
-    if (!word.known || !path || !config_format(*path) || !tree_.is_file(*path)) return;
+  void take_file(const command::Word& word, Standing standing = Standing::loose) {
+    const auto path = tree::join_path(cwd_, word.text);
+    if (!word.known || !path || !config::config_format(*path) || !tree_.is_file(*path)) return;
     if (!taken_.insert(*path).second) return;
-    if (const auto config = read_config_chain(tree_, *path))
+    if (const auto config = config::read_config_chain(tree_, *path))
       flatten(*config, {.standing = standing, .owner = *path, .read = standing < Standing::loose});
   }
 
-  Tree& tree_;
+  tree::Tree& tree_;
   std::string cwd_;
   std::set<std::string, std::less<>> taken_;  ///< config files, once each
   std::vector<Setting> settings_;
@@ -252,23 +254,24 @@ class Gatherer {
 
 }  // namespace
 
-std::vector<Setting> gather_settings(Tree& tree, const Launch& launch, const Observation& seen) {
+std::vector<Setting> gather_settings(tree::Tree& tree, const command::Launch& launch,
+                                     const python::Observation& seen) {
   Gatherer gatherer(tree, launch.cwd);
   gatherer.take_launcher(launch.settings);
   gatherer.take_flags(seen);
   gatherer.take_fields(seen);
   std::string words;
-  for (const Word& word : launch.args) words += word.text + " ";
+  for (const command::Word& word : launch.args) words += word.text + " ";
   gatherer.take_configs(seen, words);
   gatherer.take_overrides(seen);
   gatherer.take_arguments(seen);
   gatherer.take_globals(seen);
   // Without any parser the program looks at its words by itself; Hydra's are applied already.
-  const auto by_hydra = [](const LoadedConfig& config) { return config.how == "hydra"; };
-  const bool parsed =
-      std::ranges::any_of(seen.flags, &Flag::given) || std::ranges::any_of(seen.configs, by_hydra);
-  gatherer.take_words(parsed ? std::span<const Word>(seen.leftover) : launch.args);
+  const auto by_hydra = [](const python::LoadedConfig& config) { return config.how == "hydra"; };
+  const bool parsed = std::ranges::any_of(seen.flags, &python::Flag::given) ||
+                      std::ranges::any_of(seen.configs, by_hydra);
+  gatherer.take_words(parsed ? std::span<const command::Word>(seen.leftover) : launch.args);
   return gatherer.take();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

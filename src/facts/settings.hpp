@@ -5,12 +5,12 @@
 
 #include "facts/scene.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// Flags, configs, keyword arguments of outside calls, launcher settings, constants of the entry
 /// script; then, for words that no parser was seen to take, the words themselves and the config
 /// files that they name.
-[[nodiscard]] std::vector<Setting> gather_settings(Tree& tree, const Launch& launch,
-                                                   const Observation& seen);
+[[nodiscard]] std::vector<Setting> gather_settings(tree::Tree& tree, const command::Launch& launch,
+                                                   const python::Observation& seen);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

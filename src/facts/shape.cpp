@@ -9,13 +9,13 @@
 #include "facts/finding.hpp"
 #include "facts/library.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
-    const Value* value = &setting->value;
-    if (const List* list = value->items(); list != nullptr && !list->empty())
+    const code::Value* value = &setting->value;
+    if (const code::List* list = value->items(); list != nullptr && !list->empty())
       value = &list->front();
     const auto number = value->number();
     if (!number || *number <= 0 || value->boolean() != nullptr) continue;
@@ -25,8 +25,8 @@ void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
 }
 
 void from_optimizer_call(const Scene& scene, Findings& out) {
-  for (const Call& call : scene.seen.calls) {
-    const Value* rate = call.named.find("lr");
+  for (const python::Call& call : scene.seen.calls) {
+    const code::Value* rate = call.named.find("lr");
     if (rate == nullptr) rate = call.named.find("learning_rate");
     if (rate == nullptr || !scene.tables->find_optimizer(call.callee)) continue;
     const auto number = rate->number();
@@ -40,8 +40,8 @@ void from_optimizer_call(const Scene& scene, Findings& out) {
 /// Random transforms and mixing that the program applies, in order of appearance.
 void find_augmentation(const Scene& scene, Findings& out) {
   std::string names;
-  PlacePtr place;
-  for (const Call& call : scene.seen.calls) {
+  code::PlacePtr place;
+  for (const python::Call& call : scene.seen.calls) {
     const std::string_view name = std::string_view(call.callee).substr(call.callee.rfind('.') + 1);
     const bool random = name.starts_with("Random") || name == "ColorJitter" || name == "Mixup" ||
                         name == "AutoAugment" || name == "TrivialAugmentWide" || name == "CutMix";
@@ -76,7 +76,7 @@ void find_task(const Scene& scene, Findings& out) {
       Sign{"gymnasium.make", "reinforcement learning", "rl"},
   };
   for (const auto& [callee, task, type] : signs) {
-    for (const Call* call : scene.calls(callee)) {
+    for (const python::Call* call : scene.calls(callee)) {
       add(out, {"task", std::string(task), confidence::likely}, call->place, callee);
       add(out, {"task_type", std::string(type), confidence::strong}, call->place, callee);
     }
@@ -101,4 +101,4 @@ void find_request(const JobSource& job, Findings& out) {
     add_request(out, "gpu_type", job.gpu_type, fmt::format("GPU type {}", job.gpu_type));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -7,7 +7,7 @@
 
 #include "python/objects/native.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr std::size_t most_commands = 8;
@@ -28,11 +28,11 @@ std::string shell_quoted(std::string_view word) {
 }
 
 /// The command as a shell would be given it; "" when its program is not known.
-std::string command_in(const Call& call) {
-  const Value* what = argument(call, "args", 0);
+std::string command_in(const python::Call& call) {
+  const code::Value* what = argument(call, "args", 0);
   if (what == nullptr) return "";
   if (const std::string* text = what->text()) return *text;
-  const List* words = what->items();
+  const code::List* words = what->items();
   if (words == nullptr) return "";
   std::string made;
   for (std::size_t i = 0; i < words->size(); ++i) {
@@ -44,23 +44,23 @@ std::string command_in(const Call& call) {
 }
 
 /// With `call` for whatever stands in the command.
-PlacePtr moved(const PlacePtr& place, const PlacePtr& call) {
+code::PlacePtr moved(const code::PlacePtr& place, const code::PlacePtr& call) {
   if (!place) return place;
   if (place->file == "<command>") return call;
-  Place copy = *place;
+  code::Place copy = *place;
   copy.from = moved(place->from, call);
-  return std::make_shared<const Place>(std::move(copy));
+  return std::make_shared<const code::Place>(std::move(copy));
 }
 
-void move_places(Launch& launch, const PlacePtr& call) {
+void move_places(command::Launch& launch, const code::PlacePtr& call) {
   launch.launcher_place = moved(launch.launcher_place, call);
   launch.processes_per_node.place = moved(launch.processes_per_node.place, call);
   launch.nodes.place = moved(launch.nodes.place, call);
-  for (Word& word : launch.args) word.place = moved(word.place, call);
+  for (command::Word& word : launch.args) word.place = moved(word.place, call);
   for (auto& [name, word] : launch.env) word.place = moved(word.place, call);
-  Dict settings;
+  code::Dict settings;
   for (const auto& [key, value] : launch.settings.all()) {
-    Value here = value;
+    code::Value here = value;
     here.place = moved(value.place, call);
     settings.set(key, std::move(here));
   }
@@ -68,28 +68,28 @@ void move_places(Launch& launch, const PlacePtr& call) {
 }
 
 /// The environment that a process is started in: a dict, or a copy of os.environ.
-Dict environment_in(const Call& call) {
-  const Value* env = call.named.find("env");
-  auto* object = env == nullptr ? nullptr : dynamic_cast<NativeObject*>(env->object());
-  const Value held = object != nullptr ? object->plain().value_or(Value{})
-                     : env == nullptr  ? Value{}
-                                       : *env;
-  return held.entries() == nullptr ? Dict{} : *held.entries();
+code::Dict environment_in(const python::Call& call) {
+  const code::Value* env = call.named.find("env");
+  auto* object = env == nullptr ? nullptr : dynamic_cast<python::NativeObject*>(env->object());
+  const code::Value held = object != nullptr ? object->plain().value_or(code::Value{})
+                           : env == nullptr  ? code::Value{}
+                                             : *env;
+  return held.entries() == nullptr ? code::Dict{} : *held.entries();
 }
 
 /// A launcher of the tree's own: it hands each process its rank through the environment.
-bool hands_out_ranks(const Call& call) {
-  const Dict all = environment_in(call);
+bool hands_out_ranks(const python::Call& call) {
+  const code::Dict all = environment_in(call);
   return all.find("WORLD_SIZE") != nullptr &&
          (all.find("RANK") != nullptr || all.find("LOCAL_RANK") != nullptr);
 }
 
 /// As torch.distributed.launch would have started it.
-void start_all_ranks(Launch& launch, const Call& call) {
+void start_all_ranks(command::Launch& launch, const python::Call& call) {
   launch.launchers.insert(launch.launchers.begin(), "launch");
   launch.launcher_place = call.place;
   launch.runs = 1;
-  const Dict env = environment_in(call);
+  const code::Dict env = environment_in(call);
   for (const auto& [name, value] : env.all()) {
     const bool rank = name == "RANK" || name == "LOCAL_RANK";
     if (const auto* text = value.text(); text != nullptr && !launch.env.contains(name))
@@ -99,26 +99,26 @@ void start_all_ranks(Launch& launch, const Call& call) {
 
 }  // namespace
 
-std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
-  std::vector<Launch> launches;
-  std::vector<const Place*> ranks;  ///< calls that start one process after another
+std::vector<command::Launch> started_by(tree::Tree& tree, const Scene& scene) {
+  std::vector<command::Launch> launches;
+  std::vector<const code::Place*> ranks;  ///< calls that start one process after another
   std::size_t commands = 0;
   bool restarted = false;
-  for (const Call& call : scene.seen.calls) {
+  for (const python::Call& call : scene.seen.calls) {
     if (!call.place || !starts_programs(call.callee)) continue;
     const bool ranked = hands_out_ranks(call);
     if (ranked && std::ranges::find(ranks, call.place.get()) != ranks.end()) continue;
     if (ranked) ranks.push_back(call.place.get());
     const std::string command = command_in(call);
     if (command.empty() || ++commands > most_commands) continue;
-    const CommandSource source{command, scene.launch.cwd, scene.job.gpus, scene.job.nodes};
-    const auto inner = read_command(tree, source);
+    const command::CommandSource source{command, scene.launch.cwd, scene.job.gpus, scene.job.nodes};
+    const auto inner = command::read_command(tree, source);
     if (!inner) continue;
-    for (const Invocation& invocation : inner->invocations) {
-      auto launch = read_launch(tree, invocation, source);
+    for (const command::Invocation& invocation : inner->invocations) {
+      auto launch = command::read_launch(tree, invocation, source);
       if (!launch) continue;
       move_places(*launch, call.place);
-      launch->itself = same_program(*launch, scene.launch);
+      launch->itself = command::same_program(*launch, scene.launch);
       if (launch->itself && (scene.launch.itself || std::exchange(restarted, true))) continue;
       if (ranked || launch->itself) start_all_ranks(*launch, call);
       launch->certain = launch->certain && call.certain;
@@ -128,4 +128,4 @@ std::vector<Launch> started_by(Tree& tree, const Scene& scene) {
   return launches;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -5,10 +5,10 @@
 
 #include "facts/scene.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 /// What the calls that were seen would launch. Its words stand where the program puts the command
 /// together: at the call.
-[[nodiscard]] std::vector<Launch> started_by(Tree& tree, const Scene& scene);
+[[nodiscard]] std::vector<command::Launch> started_by(tree::Tree& tree, const Scene& scene);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -9,15 +9,14 @@
 #include "base/text.hpp"
 #include "facts/tables_rows.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view models_toml;
 extern const std::string_view datasets_toml;
 extern const std::string_view optimizers_toml;
 extern const std::string_view defaults_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::facts {
 namespace {
 
 using AddRows = Result<void> (*)(const TableFile&, Tables::Rows&);
@@ -145,4 +144,4 @@ std::optional<DefaultMatch> Tables::find_default(std::string_view callee, std::s
   return best->arguments.find(argument)->second;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

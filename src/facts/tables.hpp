@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct ModelMatch {
   std::string name;    ///< canonical, with its size: "GPT-2 medium", "LLaMA-7B", "ResNet-50"
@@ -69,4 +69,4 @@ class Tables {
   std::unique_ptr<Rows> rows_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

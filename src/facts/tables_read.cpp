@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "facts/tables_rows.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 constexpr Bounds params_in_millions{1e-6, 5e6};
@@ -195,4 +195,4 @@ Result<void> add_defaults(const TableFile& table, Tables::Rows& rows) {
   });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

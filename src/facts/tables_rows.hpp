@@ -9,7 +9,7 @@
 #include "facts/name_index.hpp"
 #include "facts/tables.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 
 struct ModelMember {
   std::string name;
@@ -67,4 +67,4 @@ struct TableFile {
 /// "8.0.103" as numbers.
 [[nodiscard]] std::vector<int> version_numbers(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -10,7 +10,7 @@
 #include "facts/tables_rows.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::facts {
 namespace {
 
 const Tables& tables() {
@@ -258,4 +258,4 @@ TEST_CASE("a table that cannot be right is refused with its line") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::facts

@@ -5,11 +5,11 @@
 
 #include "base/words.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 
 void QuestionTally::note(std::string_view text) {
   std::string shown = printable(text);
   if (std::ranges::find(notes, shown) == notes.end()) notes.push_back(std::move(shown));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -7,7 +7,7 @@
 #include <schedmate/question.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 /// What became of the questions of one command.
 struct QuestionTally {
@@ -54,4 +54,4 @@ template <class Answer>
   return answers;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

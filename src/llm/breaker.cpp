@@ -3,7 +3,7 @@
 
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 /// Closed, open (nothing is sent until the rest is over), or trying (one request is out).
@@ -62,4 +62,4 @@ Chat with_breaker(Chat chat, const ChatSettings& settings, Clock clock) {
   };
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -95,7 +95,7 @@ struct TokenAllowance {
     if (*own >= of_user) {
       return fail(ErrorCode::refused, fmt::format("the {} tokens of user {} for the day are used "
                                                   "up; tokens_per_user sets the limit",
-                                                  of_user, quotable(user, 40)));
+                                                  of_user, llm::quotable(user, 40)));
     }
     return {};
   }
@@ -131,7 +131,7 @@ std::shared_ptr<TokenLedger> file_ledger(std::string folder) {
   return std::make_shared<FileLedger>(std::move(folder));
 }
 
-Chat with_budget(Chat chat, const ChatSettings& settings, const ChatServices& services) {
+Chat llm::with_budget(Chat chat, const ChatSettings& settings, const ChatServices& services) {
   TokenAllowance allowance{.ledger = services.ledger ? services.ledger : memory_ledger(),
                            .day = services.today,
                            .user = word_of(services.user),

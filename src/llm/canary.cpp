@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 /// No model says this word unless the schema leaves it no other. Nothing else in the prompt names
@@ -92,4 +92,4 @@ Chat with_canary(Chat chat, std::shared_ptr<ChatMeter> meter) {
   return [canary](const ChatRequest& request) { return canary->ask(request); };
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

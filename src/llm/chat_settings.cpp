@@ -70,8 +70,9 @@ constexpr std::int64_t most = 300'000'000'000;
 
 Result<void> set(ChatSettings& settings, const SettingRow& row, const std::string& value) {
   const auto wrong = [&](std::string_view wanted) {
-    return fail(ErrorCode::unsupported, fmt::format("llm.{}.{}: '{}' is not {}", settings.name,
-                                                    row.shown.key, quotable(value, 60), wanted));
+    return fail(ErrorCode::unsupported,
+                fmt::format("llm.{}.{}: '{}' is not {}", settings.name, row.shown.key,
+                            llm::quotable(value, 60), wanted));
   };
   if (const auto* text = std::get_if<Text>(&row.member)) {
     settings.*(*text) = value;

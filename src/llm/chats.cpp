@@ -39,8 +39,8 @@ Result<std::string> token_of(const ChatSettings& settings, const ChatServices& s
 
 }  // namespace
 
-Result<HttpTarget> target_of(const ChatSettings& settings, const ChatServices& services) {
-  auto url = parse_url(settings.url);
+Result<llm::HttpTarget> llm::target_of(const ChatSettings& settings, const ChatServices& services) {
+  auto url = llm::parse_url(settings.url);
   if (!url) {
     return fail(ErrorCode::invalid,
                 fmt::format("{}.url: {}", table_of(settings), url.error().message));
@@ -52,10 +52,10 @@ Result<HttpTarget> target_of(const ChatSettings& settings, const ChatServices& s
                 fmt::format("{}: a token is sent to another machine only over https://",
                             table_of(settings)));
   }
-  HttpTarget target{
+  llm::HttpTarget target{
       .url = *std::move(url), .token = *std::move(token), .proxy = {}, .ca_file = settings.ca_file};
   if (!settings.proxy.empty()) {
-    auto proxy = parse_url(settings.proxy);
+    auto proxy = llm::parse_url(settings.proxy);
     if (!proxy) return tl::unexpected(proxy.error());
     target.proxy = *std::move(proxy);
   }
@@ -73,26 +73,28 @@ std::string without(std::string text, const std::string& secret) {
   return text;
 }
 
-tl::expected<ChatReply, Failure> exchange(const ChatSettings& settings, const HttpTarget& target,
-                                          const ChatRequest& request) {
-  const HttpLimits limits{.deadline = request.patience,
-                          .reply_bytes = static_cast<std::size_t>(settings.reply_bytes)};
-  auto http = post_json(target, "/chat/completions", chat_body(settings, request), limits);
+tl::expected<ChatReply, llm::Failure> exchange(const ChatSettings& settings,
+                                               const llm::HttpTarget& target,
+                                               const ChatRequest& request) {
+  const llm::HttpLimits limits{.deadline = request.patience,
+                               .reply_bytes = static_cast<std::size_t>(settings.reply_bytes)};
+  auto http =
+      llm::post_json(target, "/chat/completions", llm::chat_body(settings, request), limits);
   if (!http) {
     const bool again = http.error().code == ErrorCode::unavailable;
-    return tl::unexpected(Failure{.error = http.error(), .again = again, .wait = {}});
+    return tl::unexpected(llm::Failure{.error = http.error(), .again = again, .wait = {}});
   }
   http->body = without(std::move(http->body), target.token);
-  return read_chat_reply(*http);
+  return llm::read_chat_reply(*http);
 }
 
 Result<Chat> open_openai(const ChatSettings& settings, const ChatServices& services) {
-  auto target = target_of(settings, services);
+  auto target = llm::target_of(settings, services);
   if (!target) return tl::unexpected(target.error());
-  Exchange tried = [settings, target = *std::move(target)](const ChatRequest& request) {
+  llm::Exchange tried = [settings, target = *std::move(target)](const ChatRequest& request) {
     return exchange(settings, target, request);
   };
-  return with_retries(std::move(tried), settings, services);
+  return llm::with_retries(std::move(tried), settings, services);
 }
 
 Result<void> need_recording(const ChatSettings& settings) {
@@ -105,13 +107,13 @@ Result<void> need_recording(const ChatSettings& settings) {
 Result<Chat> open_record(const ChatSettings& settings, const ChatServices& services) {
   if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
   return open_openai(settings, services).map([&](Chat chat) {
-    return with_recording(std::move(chat), settings.recording);
+    return llm::with_recording(std::move(chat), settings.recording);
   });
 }
 
 Result<Chat> open_replay(const ChatSettings& settings, const ChatServices&) {
   if (const auto named = need_recording(settings); !named) return tl::unexpected(named.error());
-  return open_recording(settings.recording);
+  return llm::open_recording(settings.recording);
 }
 
 Result<Chat> open_none(const ChatSettings&, const ChatServices&) {
@@ -151,13 +153,13 @@ Result<Chat> open_chat(const ChatSettings& settings, const ChatServices& service
     auto opened = row.open(settings, services);
     if (!opened) return opened;
     // From the inside out: what is redacted is what is recorded, paid for and sent.
-    Chat chat = with_breaker(*std::move(opened), settings, services.clock);
-    chat = with_limit(std::move(chat), settings.at_once);
-    chat = with_meter(std::move(chat), services.meter);
+    Chat chat = llm::with_breaker(*std::move(opened), settings, services.clock);
+    chat = llm::with_limit(std::move(chat), settings.at_once);
+    chat = llm::with_meter(std::move(chat), services.meter);
     // What was recorded has been paid for.
-    if (settings.kind != "replay") chat = with_budget(std::move(chat), settings, services);
-    chat = with_canary(std::move(chat), services.meter);
-    chat = with_redaction(std::move(chat), services.redact);
+    if (settings.kind != "replay") chat = llm::with_budget(std::move(chat), settings, services);
+    chat = llm::with_canary(std::move(chat), services.meter);
+    chat = llm::with_redaction(std::move(chat), services.redact);
     return [chat = std::move(chat), deadline = settings.deadline](const ChatRequest& request) {
       ChatRequest timed = request;
       const bool patient = request.patience > std::chrono::milliseconds(0);

@@ -10,7 +10,7 @@
 #include "base/hash.hpp"
 #include "llm/embedders.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 constexpr std::uint64_t word_seed = 1;
@@ -45,4 +45,4 @@ Result<Embedder> make_lexical_embedder(const EmbedderOptions& options) {
                   .embed = {}};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -7,7 +7,7 @@
 #include "llm/embedders.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using Json = nlohmann::json;
@@ -137,4 +137,4 @@ Result<Embedder> make_openai_embedder(const EmbedderOptions& options) {
                   .embed = OpenAiEmbeddings(std::move(*target), options)};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

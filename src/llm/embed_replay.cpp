@@ -10,7 +10,7 @@
 #include "llm/embedders.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using Recording = std::unordered_map<std::string, std::vector<float>>;
@@ -66,4 +66,4 @@ Result<Embedder> make_replay_embedder(const EmbedderOptions& options) {
                   .embed = std::move(vectors_for)};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -10,7 +10,7 @@
 #include "tests/support/fake_llm.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using nlohmann::json;
@@ -185,4 +185,4 @@ TEST_CASE("replay: recorded texts have their vectors, any other text is an error
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::llm

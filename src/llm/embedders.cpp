@@ -12,7 +12,7 @@ namespace {
 
 using Make = Result<Embedder> (*)(const EmbedderOptions&);
 constexpr std::array makers{
-#define EMBED(name, summary) Make{make_##name##_embedder},
+#define EMBED(name, summary) Make{llm::make_##name##_embedder},
 #include "llm/embedders.def"
 #undef EMBED
 };
@@ -39,7 +39,7 @@ Result<Embedder> make_embedder(std::string_view name, const EmbedderOptions& opt
   return makers[static_cast<std::size_t>(row - rows.begin())](options);
 }
 
-Result<std::vector<float>> unit_vector(std::vector<float> values) {
+Result<std::vector<float>> llm::unit_vector(std::vector<float> values) {
   double sum = 0;
   for (const float value : values) sum += double{value} * double{value};
   if (!std::isfinite(sum) || sum <= 0) {

@@ -5,7 +5,7 @@
 
 #include <schedmate/embed.hpp>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 #define EMBED(name, summary) \
   [[nodiscard]] Result<Embedder> make_##name##_embedder(const EmbedderOptions& options);
@@ -15,4 +15,4 @@ namespace schedmate {
 /// To unit length. Errors: bad_reply (empty, not finite, all zero).
 [[nodiscard]] Result<std::vector<float>> unit_vector(std::vector<float> values);
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

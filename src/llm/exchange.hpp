@@ -8,7 +8,7 @@
 
 #include "llm/http.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 
 /// Why a try failed, and whether another may help.
 struct Failure {
@@ -58,4 +58,4 @@ using Exchange = std::function<tl::expected<ChatReply, Failure>(const ChatReques
 /// Cut to a length that fits a message; control characters and broken UTF-8 become '?'.
 [[nodiscard]] std::string quotable(std::string_view text, std::size_t most = 200);
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using Json = nlohmann::json;
@@ -69,4 +69,4 @@ Result<Chat> open_recording(const std::string& path) {
   };
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -3,7 +3,7 @@
 
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using Json = nlohmann::json;
@@ -73,4 +73,4 @@ Result<ChatReply> read_reply(std::string_view text) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -8,7 +8,7 @@
 
 #include "llm/watchdog.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 /// Longer than any server on the way should take to accept; the watchdog cuts what is left.
@@ -106,4 +106,4 @@ Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -8,7 +8,7 @@
 #include <schedmate/result.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 /// "https://host:port/base": what a URL is made of. `base` has no slash at its end.
 struct Url {
@@ -45,4 +45,4 @@ struct HttpReply {
 [[nodiscard]] Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
                                           const std::string& body, const HttpLimits& limits);
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using Json = nlohmann::json;
@@ -178,4 +178,4 @@ Reply read_chat_reply(const HttpReply& reply) {
                    .finish_reason = text_at(choice, "finish_reason")};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

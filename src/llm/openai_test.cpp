@@ -6,7 +6,7 @@
 #include "llm/exchange.hpp"
 #include "tests/support/fake_llm.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -248,4 +248,4 @@ TEST_CASE("URLs are taken apart") {
   CHECK_FALSE(parse_url("https://user:pass@models.example/v1"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -65,4 +65,4 @@ std::string answer_for(std::span<const Chat> chats, std::string_view question) {
   return reply ? good + reply_text(*reply) : error_reply(reply.error());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -8,7 +8,7 @@
 #include <schedmate/llm.hpp>
 #include <span>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 /// `count` chats that put each request to `ask`.
 [[nodiscard]] std::vector<Chat> chats_through(
@@ -18,4 +18,4 @@ namespace schedmate {
 /// error as its answer.
 [[nodiscard]] std::string answer_for(std::span<const Chat> chats, std::string_view question);
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

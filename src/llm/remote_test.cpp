@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 ChatRequest some_request() {
@@ -53,4 +53,4 @@ TEST_CASE("a senseless question or answer is an error") {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -6,7 +6,7 @@
 #include "base/random.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -69,4 +69,4 @@ Chat with_retries(Exchange exchange, const ChatSettings& settings, const ChatSer
   return Retries(std::move(exchange), settings, services);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "llm/http.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 tl::unexpected<Error> bad_url(std::string_view text, std::string_view why) {
@@ -52,4 +52,4 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -8,7 +8,7 @@
 
 #include <ctime>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 Watchdog::Watchdog(std::chrono::milliseconds limit)
     : thread_([this, limit](const std::stop_token& stop) { wait(stop, limit); }) {}
@@ -62,4 +62,4 @@ NoBrokenPipe::~NoBrokenPipe() {
   if (!was_blocked_) pthread_sigmask(SIG_UNBLOCK, &pipe, nullptr);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace schedmate {
+namespace schedmate::llm {
 
 class Watchdog {
  public:
@@ -46,4 +46,4 @@ class NoBrokenPipe {
   bool was_blocked_ = false;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

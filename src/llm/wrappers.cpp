@@ -6,7 +6,7 @@
 
 namespace schedmate {
 
-Chat with_limit(Chat chat, std::int64_t at_once) {
+Chat llm::with_limit(Chat chat, std::int64_t at_once) {
   const auto places = std::max<std::int64_t>(at_once, 1);
   auto free = std::make_shared<std::counting_semaphore<>>(places);
   return [chat = std::move(chat), free](const ChatRequest& request) -> Result<ChatReply> {
@@ -19,7 +19,7 @@ Chat with_limit(Chat chat, std::int64_t at_once) {
   };
 }
 
-Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> redact) {
+Chat llm::with_redaction(Chat chat, std::function<std::string(std::string_view)> redact) {
   if (!redact) return chat;
   return [chat = std::move(chat), redact = std::move(redact)](const ChatRequest& request) {
     ChatRequest clean = request;
@@ -30,7 +30,7 @@ Chat with_redaction(Chat chat, std::function<std::string(std::string_view)> reda
   };
 }
 
-Chat with_meter(Chat chat, std::shared_ptr<ChatMeter> meter) {
+Chat llm::with_meter(Chat chat, std::shared_ptr<ChatMeter> meter) {
   if (!meter) return chat;
   return [chat = std::move(chat), meter = std::move(meter)](const ChatRequest& request) {
     auto reply = chat(request);

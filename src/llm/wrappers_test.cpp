@@ -7,7 +7,7 @@
 #include "base/input.hpp"
 #include "llm/exchange.hpp"
 
-namespace schedmate {
+namespace schedmate::llm {
 namespace {
 
 using std::chrono::milliseconds;
@@ -206,4 +206,4 @@ TEST_CASE("settings are read by key and distinguished from typing errors") {
   CHECK(chat_kinds().size() == 4);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::llm

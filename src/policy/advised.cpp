@@ -69,7 +69,8 @@ class Advised {
         shrink_(scheduler.shrink),
         orders_(scheduler.advice_orders),
         profiles_(scheduler.profiler.has_value()),
-        purpose_(scheduler.plans && !orders_ ? AdviceGoal::length : AdviceGoal::order) {}
+        purpose_(scheduler.plans && !orders_ ? policy::AdviceGoal::length
+                                             : policy::AdviceGoal::order) {}
 
   void learn(const FinishedJob& ended) {
     host_.learn(ended);
@@ -116,8 +117,9 @@ class Advised {
   void judge(const Open& open, const FinishedJob& ended) {
     const Prediction& advice = open.advice;
     if (!advice.blind) {
-      const Expected seen{open.host, log_of(advice.run_time),
-                          log_of(FractionalSeconds(ended.run_time)), std::log(ended.job.gpus)};
+      const policy::Expected seen{open.host, log_of(advice.run_time),
+                                  log_of(FractionalSeconds(ended.run_time)),
+                                  std::log(ended.job.gpus)};
       skills_[{advice.source, size_class(ended.job)}].add(seen, peers_, purpose_);
       peers_.add(seen);
     }
@@ -128,11 +130,11 @@ class Advised {
   Estimator host_, advisor_;
   SharingRule sharing_;
   bool shrink_, orders_, profiles_;
-  AdviceGoal purpose_;
+  policy::AdviceGoal purpose_;
   std::unordered_map<std::uint64_t, Open> open_;  // by number: advised and not ended
-  RecentJobs peers_;
-  std::map<std::pair<std::uint8_t, int>, Skill> skills_;  // by source and size_class()
-  std::map<std::uint8_t, UseRecord> uses_;                // by source
+  policy::RecentJobs peers_;
+  std::map<std::pair<std::uint8_t, int>, policy::Skill> skills_;  // by source and size_class()
+  std::map<std::uint8_t, UseRecord> uses_;                        // by source
 };
 
 /// Boosted trees on GPU use would know what nobody measured where jobs are not profiled first.

@@ -13,7 +13,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::near;
@@ -266,4 +266,4 @@ TEST_CASE("the wrong spec of an advisor is an error that names the nearest one")
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -26,7 +26,7 @@
 #include "policy/backfill_easy_queue.hpp"
 #include "policy/free_times.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 Seconds predicted_run_time(const JobInfo& job) {
@@ -131,4 +131,4 @@ Result<Scheduler> make_backfill_easy(const PolicyInput&, PolicyOptions&) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

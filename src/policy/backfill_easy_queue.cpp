@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 constexpr Seconds gone = Seconds::max();
 }
@@ -61,4 +61,4 @@ std::optional<JobId> WaitingLine::first(JobId from, Seconds longest) const {
   return ids_[at - leaves];
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

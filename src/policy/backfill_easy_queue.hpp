@@ -11,7 +11,7 @@
 #include <schedmate/time.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 class WaitingLine {
  public:
@@ -32,4 +32,4 @@ class WaitingLine {
   std::vector<Seconds> least_;  // [1] = root, [leaves + i] = leaf i; gone = Seconds::max()
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 TEST_CASE("a line of nobody has no first job") {
@@ -43,4 +43,4 @@ TEST_CASE("the first job in order that is short enough is found as a plain searc
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

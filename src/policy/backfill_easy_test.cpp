@@ -13,7 +13,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct Row {
@@ -282,4 +282,4 @@ TEST_CASE("its default estimate is the user's limit") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -5,7 +5,7 @@
 
 #include <schedmate/time.hpp>
 
-namespace schedmate::lucid {
+namespace schedmate::policy::lucid {
 
 inline constexpr Seconds profiling_time{200};     ///< T_prof on Venus
 inline constexpr int profiler_nodes = 2;          ///< N_prof
@@ -21,4 +21,4 @@ inline constexpr Seconds grow_interval{10};
 inline constexpr Seconds shrink_interval{100};
 inline constexpr std::uint32_t extra_node = 9999;  ///< its printed number
 
-}  // namespace schedmate::lucid
+}  // namespace schedmate::policy::lucid

@@ -60,7 +60,7 @@ Result<Estimator> plain(const EstimatorSpec& spec, std::string_view name, Estima
 }
 
 struct UserMean {
-  PastRuns past;
+  policy::PastRuns past;
 
   void learn(const FinishedJob& ended) { past.add(ended); }
   Prediction operator()(const EnteringJob& at) const { return past.of_user(at.job.user); }
@@ -71,7 +71,7 @@ Result<Estimator> make_user_mean(const EstimatorSpec& spec) {
 }
 
 struct Typical {
-  PastRuns past;
+  policy::PastRuns past;
 
   void learn(const FinishedJob& ended) { past.add(ended); }
   Prediction operator()(const EnteringJob&) const { return past.typical(); }
@@ -159,7 +159,7 @@ class LastK {
   Prediction operator()(const EnteringJob& at) const {
     const auto found = by_shape_.find(shape_of(at.job));
     if (found == by_shape_.end()) return past_.of_user(at.job.user);
-    PastRuns::Mean mean;
+    policy::PastRuns::Mean mean;
     for (const Seconds run_time : found->second.values()) mean.add(run_time);
     return Prediction{mean.value()};
   }
@@ -170,7 +170,7 @@ class LastK {
   }
 
   std::size_t count_;
-  PastRuns past_;
+  policy::PastRuns past_;
   std::unordered_map<std::uint64_t, RecentValues<Seconds>> by_shape_;  // user and GPUs
 };
 
@@ -221,7 +221,7 @@ class OracleRetrieval {
 
   std::span<const std::uint32_t> templates_;  // by row
   std::size_t count_;
-  PastRuns past_;
+  policy::PastRuns past_;
   std::unordered_map<std::uint32_t, RecentValues<Alike>> by_template_;
 };
 
@@ -296,7 +296,7 @@ Result<Estimator> make_gbdt(const EstimatorSpec& spec) {
         fmt::format("estimate=gbdt:{}: must be \"gbdt\" or \"gbdt:profiled\"", spec.argument));
   }
   return make_last_k({"", spec.input}).map([&](const Estimator& last_k) {
-    return gbdt_on(last_k, profiled);
+    return policy::gbdt_on(last_k, profiled);
   });
 }
 

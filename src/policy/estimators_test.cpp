@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::estimator;
@@ -328,4 +328,4 @@ TEST_CASE("every row of the table makes an estimator under its own name") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

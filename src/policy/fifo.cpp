@@ -8,7 +8,7 @@
 
 #include "policy/head_of_line.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 
 Result<Scheduler> make_fifo(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
@@ -17,4 +17,4 @@ Result<Scheduler> make_fifo(const PolicyInput&, PolicyOptions&) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

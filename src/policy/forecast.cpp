@@ -80,7 +80,7 @@ class TableForecast final : public Forecast {
 
 }  // namespace
 
-ForecastTable forecast_from_past(const Trace& trace) {
+ForecastTable policy::forecast_from_past(const Trace& trace) {
   ForecastTable table;
   table.step = row_step;
   if (trace.jobs.empty()) return table;
@@ -108,7 +108,8 @@ std::shared_ptr<const Forecast> forecast_by(ForecastTable table) {
 }
 
 std::shared_ptr<const Forecast> forecast_of(const Trace& trace) {
-  return forecast_by(trace.forecast != nullptr ? *trace.forecast : forecast_from_past(trace));
+  return forecast_by(trace.forecast != nullptr ? *trace.forecast
+                                               : policy::forecast_from_past(trace));
 }
 
 void SubmissionForecast::add(SimTime submit, int gpus) {
@@ -141,21 +142,23 @@ SimTime SubmissionForecast::next_row(SimTime now) const {
   return begin_of_row(std::max(now, first_ == never ? now : first_ - row_step)) + row_step;
 }
 
-SharingSwitch::SharingSwitch(std::shared_ptr<const Forecast> forecast, double quiet,
-                             Seconds interval)
+policy::SharingSwitch::SharingSwitch(std::shared_ptr<const Forecast> forecast, double quiet,
+                                     Seconds interval)
     : forecast_(std::move(forecast)), quiet_(quiet), interval_(interval) {}
 
-SimTime SharingSwitch::set_at(SimTime now) const {
+SimTime policy::SharingSwitch::set_at(SimTime now) const {
   return round_up(now - interval_ + Seconds(1), interval_);
 }
 
-bool SharingSwitch::is_on(SimTime set) const {
+bool policy::SharingSwitch::is_on(SimTime set) const {
   return !(forecast_->expected(set).jobs <= quiet_);  // unknown: on
 }
 
-bool SharingSwitch::on(SimTime now) const { return forecast_ == nullptr || is_on(set_at(now)); }
+bool policy::SharingSwitch::on(SimTime now) const {
+  return forecast_ == nullptr || is_on(set_at(now));
+}
 
-SimTime SharingSwitch::next_change(SimTime now) {
+SimTime policy::SharingSwitch::next_change(SimTime now) {
   if (forecast_ == nullptr) return never;
   if (now >= asked_ && now < change_) return change_;
   asked_ = now;

@@ -7,7 +7,7 @@
 #include <schedmate/forecast.hpp>
 #include <schedmate/time.hpp>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// Rows from the first submission to a week after the last; NaN where nothing is known yet.
 [[nodiscard]] ForecastTable forecast_from_past(const Trace& trace);
@@ -31,4 +31,4 @@ class SharingSwitch {
   SimTime asked_ = never, change_ = SimTime::min();  // holds in between
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

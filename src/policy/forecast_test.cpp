@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::day_s;
@@ -172,4 +172,4 @@ TEST_CASE("the next change is where the switch really changes") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

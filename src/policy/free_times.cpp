@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 FreeTimes::FreeTimes(const Cluster& idle)
     : together_(idle.placer() == Placer::consolidate),
@@ -165,4 +165,4 @@ bool FreeTimes::possible(int gang, SimTime by, std::span<const Slice> taken) con
   return available >= gang;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

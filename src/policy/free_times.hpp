@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 class FreeTimes {
  public:
@@ -92,4 +92,4 @@ class FreeTimes {
   std::vector<Order> order_;             // [k]: nodes by ready(, k)
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -18,7 +18,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 /// Small on purpose: many fits on some hundred rows each.
@@ -184,4 +184,4 @@ Result<float> Gbdt::predict(std::span<const float> row) const {
   return sum;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

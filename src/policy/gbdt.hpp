@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// Fitted trees. Threads may ask them at once.
 class Gbdt {
@@ -46,4 +46,4 @@ class Gbdt {
   std::vector<std::uint32_t> roots_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -19,7 +19,7 @@
 
 #include "policy/gbdt.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 constexpr std::size_t enough = 50;    // jobs, for a first fit
@@ -198,4 +198,4 @@ Estimator gbdt_on(Estimator fallback, bool profiled) {
   return DailyTrees(std::move(fallback), profiled);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -3,7 +3,7 @@
 
 #include <schedmate/estimator.hpp>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// Boosted trees on the log of the run time, refitted each day (of the trace's clock) on what had
 /// ended in the VC by midnight. They stand in for the learned estimators of Lucid (EBM)
@@ -13,4 +13,4 @@ namespace schedmate {
 /// Remembers the latest half a million jobs.
 [[nodiscard]] Estimator gbdt_on(Estimator fallback, bool profiled);
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -12,7 +12,7 @@
 #include "tests/support/estimators.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::day_s;
@@ -202,4 +202,4 @@ TEST_CASE("gbdt says the same each time, however often it was asked and by whate
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

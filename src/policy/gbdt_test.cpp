@@ -10,7 +10,7 @@
 #include "base/random.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::near;
@@ -80,4 +80,4 @@ TEST_CASE("examples that cannot be learned from are an error, not an abort") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

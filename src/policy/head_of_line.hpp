@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// Smaller ranks go first; ties by GPU count when `small_first`, then by order of entry.
 class HeadOfLine {
@@ -53,4 +53,4 @@ class HeadOfLine {
   std::set<JobId> withdrawn_;  // that are still in it
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -7,7 +7,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -43,4 +43,4 @@ TEST_CASE("nothing overtakes a head that cannot be placed") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

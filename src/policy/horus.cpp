@@ -35,7 +35,7 @@
 #include "base/random.hpp"
 #include "policy/defaults.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 constexpr double spare_mib = 500;
@@ -238,4 +238,4 @@ Result<Scheduler> make_horus(const PolicyInput& input, PolicyOptions& settings) 
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using Settings = std::map<std::string, std::string, std::less<>>;
@@ -253,4 +253,4 @@ TEST_CASE("settings out of range are refused") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

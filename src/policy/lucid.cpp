@@ -30,7 +30,7 @@
 #include "policy/packing_watch.hpp"
 #include "policy/partners.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 enum class Packing : std::uint8_t { automatic, on, off };
@@ -307,4 +307,4 @@ Result<Scheduler> make_lucid(const PolicyInput& input, PolicyOptions& settings) 
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

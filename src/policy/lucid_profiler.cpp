@@ -8,7 +8,7 @@
 
 #include "policy/defaults.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 class LeastGpusFirst {
@@ -62,4 +62,4 @@ class LeastGpusFirst {
 
 Policy least_gpus_first(ProfilerOptions options) { return LeastGpusFirst(std::move(options)); }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -8,7 +8,7 @@
 #include <schedmate/forecast.hpp>
 #include <schedmate/policy.hpp>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 struct ProfilerOptions {
   bool elastic = true;
@@ -20,4 +20,4 @@ struct ProfilerOptions {
 /// at a multiple of 100 s when fewer than 5 wait and little is predicted.
 [[nodiscard]] Policy least_gpus_first(ProfilerOptions options);
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

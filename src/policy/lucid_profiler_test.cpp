@@ -7,7 +7,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -128,4 +128,4 @@ TEST_CASE("advice that comes while a job waits to be profiled sends it to its VC
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -5,7 +5,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -62,4 +62,4 @@ TEST_CASE("a newcomer may be twice as long as its partner, not longer") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

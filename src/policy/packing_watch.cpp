@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 /// Work left, seconds alone; a job beyond its estimate is expected to go on for as long as it has.
@@ -102,4 +102,4 @@ bool PackingWatch::gains(const View& view, const Pair& pair, double speed) const
   return cancel < keep;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

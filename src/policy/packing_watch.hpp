@@ -12,7 +12,7 @@
 #include <schedmate/scheduler.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 enum class CancelRule : std::uint8_t {
   off,
@@ -62,4 +62,4 @@ class PackingWatch {
   double usual_wait_s_ = 0;  // of jobs that started alone, decaying mean
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -7,7 +7,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -142,4 +142,4 @@ TEST_CASE("settings of the cancellation that make no sense are errors that say s
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

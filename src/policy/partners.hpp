@@ -9,7 +9,7 @@
 #include <schedmate/job.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 class Partners {
  public:
@@ -79,4 +79,4 @@ class Partners {
   Mark last_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct Waiting {
@@ -67,4 +67,4 @@ TEST_CASE("partners: offers and refusals at random, as a search through all of t
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 // Without any finished job in the VC: an hour, in the middle of the typical durations of Venus and
 // Philly on a log scale (medians 193 s and 1,002 s, means 11,769 s and 38,716 s).
@@ -28,4 +28,4 @@ Prediction PastRuns::typical() const {
   return {FractionalSeconds(std::exp(sum_of_logs_ / static_cast<double>(all_.count)))};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

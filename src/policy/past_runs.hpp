@@ -8,7 +8,7 @@
 #include <schedmate/estimator.hpp>
 #include <unordered_map>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 class PastRuns {
  public:
@@ -36,4 +36,4 @@ class PastRuns {
   double sum_of_logs_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

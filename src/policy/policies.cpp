@@ -10,16 +10,18 @@
 
 namespace schedmate {
 
+namespace policy {
 #define POLICY(name, summary) Result<Scheduler> make_##name(const PolicyInput&, PolicyOptions&);
 #define VARIANT(name, host, preset, summary)
 #include "policy/policies.def"
 #undef POLICY
 #undef VARIANT
+}  // namespace policy
 
 std::span<const PolicyRow> policy_rows() {
   static constexpr std::array rows{
-#define POLICY(name, summary) PolicyRow{#name, summary, make_##name, ""},
-#define VARIANT(name, host, preset, summary) PolicyRow{name, summary, make_##host, preset},
+#define POLICY(name, summary) PolicyRow{#name, summary, policy::make_##name, ""},
+#define VARIANT(name, host, preset, summary) PolicyRow{name, summary, policy::make_##host, preset},
 #include "policy/policies.def"
 #undef POLICY
 #undef VARIANT

@@ -6,7 +6,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -93,4 +93,4 @@ TEST_CASE("lenders may be named, and the profiler's size and time set") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -11,7 +11,7 @@
 
 #include "policy/head_of_line.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 double service(const JobInfo& job) { return job.estimate.count() * job.gpus; }
@@ -49,4 +49,4 @@ Result<Scheduler> make_qssf(const PolicyInput& input, PolicyOptions&) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 void QuotaQueue::put(JobId id, const Place& place) {
   places_[id] = place;
@@ -76,4 +76,4 @@ const QuotaQueue::Choice& QuotaQueue::choose(int quota, Rule rule) {
   return choice_;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 class QuotaQueue {
  public:
@@ -71,4 +71,4 @@ class QuotaQueue {
   Choice choice_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::job;
@@ -127,4 +127,4 @@ TEST_CASE("the walk per GPU count chooses as a walk over one sorted list") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

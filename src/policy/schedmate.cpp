@@ -23,7 +23,7 @@
 
 #include "policy/free_times.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct StandaloneOptions {
@@ -197,4 +197,4 @@ Result<Scheduler> make_schedmate(const PolicyInput&, PolicyOptions& settings) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -225,4 +225,4 @@ TEST_CASE("so it is with the patience that is set by default, and jobs of days")
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

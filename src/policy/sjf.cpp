@@ -8,7 +8,7 @@
 
 #include "policy/head_of_line.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 
 Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
   Scheduler scheduler;
@@ -16,4 +16,4 @@ Result<Scheduler> make_sjf(const PolicyInput&, PolicyOptions&) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

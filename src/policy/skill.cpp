@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 /// By how much the squared error, in log seconds, falls.
@@ -74,4 +74,4 @@ double Skill::Tally::proven() const {
   return mean - standard_errors * std::sqrt(variance / jobs);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

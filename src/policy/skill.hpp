@@ -6,7 +6,7 @@
 #include <array>
 #include <deque>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// How advice is judged: by what the estimates are for.
 enum class AdviceGoal : bool {
@@ -50,4 +50,4 @@ class Skill {
   std::array<Tally, 3> tallies_{Tally{0.25}, Tally{0.5}, Tally{1}};
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

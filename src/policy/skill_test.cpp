@@ -6,7 +6,7 @@
 #include "base/random.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::near;
@@ -82,4 +82,4 @@ TEST_CASE("each purpose is judged by its own measure") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

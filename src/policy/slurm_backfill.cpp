@@ -35,7 +35,7 @@
 #include "policy/slurm_backfill_map.hpp"
 #include "policy/slurm_backfill_priority.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct SlurmSettings {
@@ -248,4 +248,4 @@ Result<Scheduler> make_slurm_backfill(const PolicyInput&, PolicyOptions& options
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -6,7 +6,7 @@
 #include <queue>
 #include <tuple>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 constexpr std::int64_t beyond = std::numeric_limits<std::int64_t>::max() / 2;
 }
@@ -257,4 +257,4 @@ std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

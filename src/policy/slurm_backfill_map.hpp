@@ -18,7 +18,7 @@
 
 #include "policy/free_times.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 
 /// GPUs of one node, which ones is left open. One share of node 0 where any GPUs will do.
 struct Share {
@@ -102,4 +102,4 @@ class FreeMap {
   std::vector<Found> found_;                             // by the requests so far
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -18,7 +18,7 @@
 #include "base/random.hpp"
 #include "tests/support/slot_table.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using Nodes = testing::SlotTable::Nodes;
@@ -383,4 +383,4 @@ TEST_CASE("with right predictions a reservation of slurm_backfill is kept to the
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 /// How much of the VC the job asks for.
@@ -108,4 +108,4 @@ void MultifactorQueue::remove(JobId id) {
   entries_.erase(id);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -20,7 +20,7 @@
 #include <set>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::policy {
 
 struct MultifactorWeights {
   std::int64_t age = 1000;  ///< the weights of the example in Slurm's documentation
@@ -81,4 +81,4 @@ class MultifactorQueue {
   SimTime next_ = SimTime::min();
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 constexpr Seconds day{86'400};
@@ -115,4 +115,4 @@ TEST_CASE("there is no calculation where none can change the order") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -6,7 +6,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::SmallJob;
@@ -85,4 +85,4 @@ TEST_CASE("slurm_backfill plans with the user's limit unless configured otherwis
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -15,7 +15,7 @@
 
 #include "policy/quota_queue.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct Srtf {
@@ -58,4 +58,4 @@ Result<Scheduler> make_srtf(const PolicyInput&, PolicyOptions&) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -24,7 +24,7 @@
 #include "base/text.hpp"
 #include "policy/quota_queue.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct TiresiasOptions {
@@ -239,4 +239,4 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
   return scheduler;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

@@ -5,7 +5,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 using testing::small_cluster;
@@ -135,4 +135,4 @@ TEST_CASE("with SchedMate a job goes as if submitted `defer` times its run time 
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::policy

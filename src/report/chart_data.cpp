@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "report/text_safety.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -105,4 +105,4 @@ std::string chart_data(std::span<const RunSummary> runs) {
   return script_safe(document.dump());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::report {
 
 [[nodiscard]] std::string chart_data(std::span<const RunSummary> runs);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

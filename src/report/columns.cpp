@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 using enum Quantity;
@@ -87,4 +87,4 @@ std::vector<bool> best_of(std::span<const double> values, BetterDirection better
   return best;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::report {
 
 enum class Quantity : std::uint8_t { seconds, percent, ratio, count };
 enum class BetterDirection : std::uint8_t { lower, higher, neither };
@@ -38,4 +38,4 @@ struct Scale {
 /// Positions of the best values; none when all are equal or nothing is better.
 [[nodiscard]] std::vector<bool> best_of(std::span<const double> values, BetterDirection better);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -12,23 +12,23 @@ constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 double cdf_grid(std::size_t k) { return std::pow(10.0, static_cast<double>(k) / 36.0); }
 
-double nearest_rank(std::span<const double> ascending, std::uint64_t permille) {
+double report::nearest_rank(std::span<const double> ascending, std::uint64_t permille) {
   if (ascending.empty()) return no_value;
-  return ascending[rank_of(ascending.size(), permille) - 1];
+  return ascending[report::rank_of(ascending.size(), permille) - 1];
 }
 
-Distribution distribution(std::span<const double> ascending) {
+Distribution report::distribution(std::span<const double> ascending) {
   const double sum = std::accumulate(ascending.begin(), ascending.end(), 0.0);
   return {.average = sum / static_cast<double>(ascending.size()),  // 0 / 0 = NaN when empty
-          .p50 = nearest_rank(ascending, 500),
-          .p90 = nearest_rank(ascending, 900),
-          .p95 = nearest_rank(ascending, 950),
-          .p99 = nearest_rank(ascending, 990),
-          .p999 = nearest_rank(ascending, 999),
-          .max = nearest_rank(ascending, 1000)};
+          .p50 = report::nearest_rank(ascending, 500),
+          .p90 = report::nearest_rank(ascending, 900),
+          .p95 = report::nearest_rank(ascending, 950),
+          .p99 = report::nearest_rank(ascending, 990),
+          .p999 = report::nearest_rank(ascending, 999),
+          .max = report::nearest_rank(ascending, 1000)};
 }
 
-RunSummary::Cdf cumulative(std::span<const double> ascending) {
+RunSummary::Cdf report::cumulative(std::span<const double> ascending) {
   RunSummary::Cdf share{};
   auto above = ascending.begin();
   for (std::size_t k = 0; k < share.size(); ++k) {
@@ -39,12 +39,12 @@ RunSummary::Cdf cumulative(std::span<const double> ascending) {
   return share;
 }
 
-double bounded_slowdown(Seconds jct, Seconds duration) {
-  const FractionalSeconds alone = std::max(duration, slowdown_threshold);
+double report::bounded_slowdown(Seconds jct, Seconds duration) {
+  const FractionalSeconds alone = std::max(duration, report::slowdown_threshold);
   return std::max(1.0, FractionalSeconds(jct) / alone);
 }
 
-double jain_index(std::span<const double> values) {
+double report::jain_index(std::span<const double> values) {
   if (values.empty()) return no_value;
   double sum = 0;
   double squares = 0;

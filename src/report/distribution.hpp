@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// Short jobs count as this long in slowdowns, so that a wait of seconds is no slowdown of
 /// thousands.
@@ -34,4 +34,4 @@ inline constexpr Seconds slowdown_threshold{10};
 /// (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything.
 [[nodiscard]] double jain_index(std::span<const double> values);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

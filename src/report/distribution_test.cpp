@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 using testing::near;
@@ -70,4 +70,4 @@ TEST_CASE("the Jain index is one for equals and 1/n for one who has all") {
   CHECK(near(jain_index(std::vector<double>{1, 3}), 0.8, 1e-12, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -7,7 +7,7 @@
 
 #include "report/distribution.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 // Users with unfinished jobs in each VC, and the integral of their number over time.
@@ -108,4 +108,4 @@ std::vector<double> finish_fairness(const RunRecord& record) {
   return finished;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -12,9 +12,9 @@
 #include <schedmate/report.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// rho of each finished job, in trace order; other jobs are left out.
 [[nodiscard]] std::vector<double> finish_fairness(const RunRecord& record);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

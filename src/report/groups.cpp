@@ -3,7 +3,7 @@
 
 #include "report/distribution.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 
 const std::vector<std::string>& size_classes() {
   static const std::vector<std::string> names = {"1", "2-4", "5-8", "9-16", "17-32", ">32"};
@@ -53,4 +53,4 @@ std::vector<GroupSummary> Groups::summaries() const {
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// "1", "2-4", "5-8", "9-16", "17-32", ">32" GPUs.
 [[nodiscard]] const std::vector<std::string>& size_classes();
@@ -39,4 +39,4 @@ class Groups {
   std::vector<Member> members_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -11,7 +11,7 @@
 #include "report/columns.hpp"
 #include "report/text_safety.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 // One column, ready to print.
@@ -129,4 +129,4 @@ std::string settings_html(std::span<const RunSummary> runs) {
   return html + "</tbody></table></div>\n";
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// One row per label, the best value of each column marked.
 [[nodiscard]] std::string results_html(std::span<const RunSummary> runs);
@@ -16,4 +16,4 @@ namespace schedmate {
 /// Policy text, estimator, seed and settings of each label.
 [[nodiscard]] std::string settings_html(std::span<const RunSummary> runs);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -104,7 +104,7 @@ std::string_view status_cell(JobStatus status) {
 std::vector<std::string> cells(const std::vector<std::string>& names) {
   std::vector<std::string> out;
   out.reserve(names.size());
-  for (const std::string& name : names) out.push_back(csv_cell(name));
+  for (const std::string& name : names) out.push_back(report::csv_cell(name));
   return out;
 }
 
@@ -112,7 +112,7 @@ void put_id(Row& row, std::string_view id) {
   if (id.find_first_of(",\"\r\n") == std::string_view::npos) {
     put(row, id);
   } else {
-    put(row, csv_cell(id));
+    put(row, report::csv_cell(id));
   }
 }
 
@@ -131,7 +131,7 @@ std::string header(const RunLabel& run) {
 
 }  // namespace
 
-Result<void> write_jobs_csv(const std::string& path, const RunRecord& record) {
+Result<void> report::write_jobs_csv(const std::string& path, const RunRecord& record) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   file->append(header(record.run));
@@ -158,7 +158,7 @@ Result<void> write_jobs_csv(const std::string& path, const RunRecord& record) {
   return file->commit();
 }
 
-Result<void> write_timeline_csv(const std::string& path, const Timeline& timeline) {
+Result<void> report::write_timeline_csv(const std::string& path, const Timeline& timeline) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   file->append("time_s,busy_gpus,stranded_gpus,queued_jobs,queued_gpus,running_jobs,used_gpus\n");
@@ -178,7 +178,7 @@ Result<void> write_timeline_csv(const std::string& path, const Timeline& timelin
   return file->commit();
 }
 
-Result<void> write_scaling_csv(const std::string& path, const SimResult& result) {
+Result<void> report::write_scaling_csv(const std::string& path, const SimResult& result) {
   std::string text = "time,scaling_num\n";
   for (const auto& [time, nodes] : result.profiler_scaling) {
     fmt::format_to(std::back_inserter(text), "{},{}\n", seconds_of(time), nodes);
@@ -193,14 +193,16 @@ Result<void> write_run(const std::string& folder, const RunRecord& record) {
     return fail(ErrorCode::invalid,
                 fmt::format("label '{}' cannot name a file: choose one after '@' that has no '/' "
                             "and does not start with '.'",
-                            clean_utf8(label)));
+                            report::clean_utf8(label)));
   }
   const std::string stem = folder + "/" + label;
-  return write_jobs_csv(stem + ".jobs.csv", record)
-      .and_then([&] { return write_timeline_csv(stem + ".timeline.csv", record.result.timeline); })
+  return report::write_jobs_csv(stem + ".jobs.csv", record)
+      .and_then([&] {
+        return report::write_timeline_csv(stem + ".timeline.csv", record.result.timeline);
+      })
       .and_then([&]() -> Result<void> {
         if (record.result.profiler_scaling.empty()) return {};
-        return write_scaling_csv(stem + ".scaling.csv", record.result);
+        return report::write_scaling_csv(stem + ".scaling.csv", record.result);
       });
 }
 

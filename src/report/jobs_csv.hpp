@@ -6,10 +6,10 @@
 #include <schedmate/report.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::report {
 
 [[nodiscard]] Result<void> write_jobs_csv(const std::string& path, const RunRecord& record);
 [[nodiscard]] Result<void> write_timeline_csv(const std::string& path, const Timeline& timeline);
 [[nodiscard]] Result<void> write_scaling_csv(const std::string& path, const SimResult& result);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

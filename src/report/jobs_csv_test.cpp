@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "report/sample.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 // A folder of its own, removed at the end.
@@ -138,4 +138,4 @@ TEST_CASE("a label that would leave the folder is refused, a missing folder is r
   CHECK(written.error().code == ErrorCode::unavailable);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -25,7 +25,9 @@ extern const std::string_view report_css;
 
 namespace {
 
-std::string whole(std::uint64_t value) { return number(static_cast<double>(value), {1, "", 0}); }
+std::string whole(std::uint64_t value) {
+  return report::number(static_cast<double>(value), {1, "", 0});
+}
 
 std::string fact(std::string_view name, const std::string& value, const std::string& note) {
   return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, note);
@@ -43,7 +45,7 @@ std::string cluster_fact(const Experiment& experiment) {
       fmt::format("{} nodes in {} virtual clusters, {}", whole(static_cast<std::uint64_t>(nodes)),
                   experiment.cluster.partitions.size(),
                   experiment.cluster_spec.empty() ? "as the trace says"
-                                                  : html_escape(experiment.cluster_spec)));
+                                                  : report::html_escape(experiment.cluster_spec)));
 }
 
 std::string facts(const Experiment& experiment, std::span<const RunSummary> runs) {
@@ -55,22 +57,23 @@ std::string facts(const Experiment& experiment, std::span<const RunSummary> runs
   std::set<std::string> modes;
   std::set<std::uint64_t> seeds;
   for (const RunSummary& run : runs) {
-    modes.insert(html_escape(run.run.mode));
+    modes.insert(report::html_escape(run.run.mode));
     seeds.insert(run.run.seed);
   }
   const std::size_t known = experiment.trace.users.size();
   const std::string users = known > 1 ? whole(known) + " users" : "users not distinguished";
   std::string html = "<dl class=\"facts\">\n";
-  html += fact("Trace", whole(jobs.size()) + " jobs",
-               fmt::format("{}, {:.1f} days, {}", users, days, html_escape(experiment.trace_spec)));
+  html += fact(
+      "Trace", whole(jobs.size()) + " jobs",
+      fmt::format("{}, {:.1f} days, {}", users, days, report::html_escape(experiment.trace_spec)));
   html += cluster_fact(experiment);
   if (!runs.empty()) {
-    html += fact("Offered load", number(runs[0].offered_load, {0.01, "%", 1}) + " %",
+    html += fact("Offered load", report::number(runs[0].offered_load, {0.01, "%", 1}) + " %",
                  "of the GPU time between first and last submission");
   }
-  html += fact(
-      "Mode", fmt::format("{}", fmt::join(modes, ", ")),
-      fmt::format("seed {}, program {}", fmt::join(seeds, ", "), html_escape(experiment.commit)));
+  html += fact("Mode", fmt::format("{}", fmt::join(modes, ", ")),
+               fmt::format("seed {}, program {}", fmt::join(seeds, ", "),
+                           report::html_escape(experiment.commit)));
   return html + "</dl>\n";
 }
 
@@ -79,7 +82,7 @@ std::string unfinished(std::span<const RunSummary> runs) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> labels;
   for (const RunSummary& run : runs) {
     if (run.finished != run.jobs) {
-      labels[{run.infeasible, run.stalled}].push_back(html_escape(run.run.label));
+      labels[{run.infeasible, run.stalled}].push_back(report::html_escape(run.run.label));
     }
   }
   std::string items;
@@ -99,7 +102,7 @@ std::string omissions(const Experiment& experiment, std::span<const RunSummary> 
   std::string items;
   for (const auto& [reason, rows] : experiment.trace.report.dropped) {
     fmt::format_to(std::back_inserter(items), "<li>trace: {} of {} rows were dropped: {}.</li>\n",
-                   whole(rows), whole(experiment.trace.report.rows), html_escape(reason));
+                   whole(rows), whole(experiment.trace.report.rows), report::html_escape(reason));
   }
   items += unfinished(runs);
   if (items.empty()) return "<p>Nothing: every row became a job and every job finished.</p>\n";
@@ -135,7 +138,7 @@ constexpr std::string_view page_head =
 std::string report_html(const Experiment& experiment, std::span<const RunSummary> runs) {
   const std::string title =
       fmt::format("{} {} on {}", runs.size(), runs.size() == 1 ? "policy" : "policies",
-                  html_escape(experiment.trace_spec));
+                  report::html_escape(experiment.trace_spec));
   std::string html(page_head);
   html += "<title>SchedMate: " + title + "</title>\n<style>";
   html += embedded::uplot_css;
@@ -149,7 +152,7 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
       "least "
       "10 s); fairness is JCT over that on a user's equal share of the virtual cluster, 1 being "
       "fair.</p>\n";
-  html += results_html(runs);
+  html += report::results_html(runs);
   html +=
       "<h2>Distributions and time</h2>\n<p class=\"soft screen\">A click on a name hides or shows "
       "its "
@@ -159,14 +162,14 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
   html +=
       "<h2>Average queueing delay by job size</h2>\n<p class=\"soft\">Bars compare the policies "
       "within a column.</p>\n";
-  html += waiting_html(runs);
+  html += report::waiting_html(runs);
   html += "<h2>Left out</h2>\n" + omissions(experiment, runs);
-  html += "<h2>Settings</h2>\n" + settings_html(runs);
+  html += "<h2>Settings</h2>\n" + report::settings_html(runs);
   html +=
       "<footer>Written by schedmate simulate. Definitions: "
       "docs/formats/summary-json.md.</footer>\n";
-  html +=
-      "<script type=\"application/json\" id=\"data\">" + chart_data(runs) + "</script>\n<script>";
+  html += "<script type=\"application/json\" id=\"data\">" + report::chart_data(runs) +
+          "</script>\n<script>";
   html += embedded::uplot_js;
   html += "</script>\n<script>";
   html += embedded::report_js;

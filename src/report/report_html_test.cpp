@@ -10,7 +10,7 @@
 #include "report/columns.hpp"
 #include "report/sample.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 RunSummary summary_named(const std::string& label) {
@@ -129,4 +129,4 @@ TEST_CASE("the terminal's table shows each label and what did not finish") {
   CHECK(count(table, "1 infeasible, 0 stalled of 5 jobs") == 1);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

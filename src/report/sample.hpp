@@ -13,7 +13,7 @@
 
 #include <schedmate/report.hpp>
 
-namespace schedmate::sample {
+namespace schedmate::report::sample {
 
 inline Job job(std::uint32_t user, std::int32_t gpus, std::int64_t submit_s,
                std::int64_t duration_s) {
@@ -85,4 +85,4 @@ inline RunRecord record(const Trace& trace, const ClusterSpec& cluster) {
           .result = result(trace)};
 }
 
-}  // namespace schedmate::sample
+}  // namespace schedmate::report::sample

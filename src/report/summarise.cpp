@@ -68,28 +68,28 @@ std::vector<Finished> finished_by_jct(const RunRecord& record) {
 void measure_groups(const RunRecord& record, std::span<const Finished> finished,
                     RunSummary& summary) {
   const Trace& trace = record.trace;
-  Groups vcs(trace.vcs);
-  Groups sizes(size_classes());
-  Groups users(trace.users);
+  report::Groups vcs(trace.vcs);
+  report::Groups sizes(report::size_classes());
+  report::Groups users(trace.users);
   for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
     if (record.result.outcomes[row].status != JobStatus::finished) continue;
     const Job& job = trace.jobs[row];
     vcs.expect(job.vc);
-    sizes.expect(size_class(job.gpus));
+    sizes.expect(report::size_class(job.gpus));
     users.expect(job.user);
   }
   for (const Finished& each : finished) {
     const Job& job = trace.jobs[each.row];
     const JobOutcome& outcome = record.result.outcomes[each.row];
     vcs.add(job.vc, job, outcome);
-    sizes.add(size_class(job.gpus), job, outcome);
+    sizes.add(report::size_class(job.gpus), job, outcome);
     users.add(job.user, job, outcome);
   }
   summary.by_vc = vcs.summaries();
   summary.by_size = sizes.summaries();
   summary.by_user = users.summaries();
   std::erase_if(summary.by_user, [](const GroupSummary& user) { return user.jobs == 0; });
-  summary.jain_index = jain_index(users.slowdowns());
+  summary.jain_index = report::jain_index(users.slowdowns());
 }
 
 void measure_distributions(const RunRecord& record, std::span<const Finished> finished,
@@ -97,8 +97,8 @@ void measure_distributions(const RunRecord& record, std::span<const Finished> fi
   std::vector<double> values(finished.size());
   std::ranges::transform(finished, values.begin(),
                          [](const Finished& each) { return static_cast<double>(each.jct_s); });
-  summary.jct_s = distribution(values);
-  summary.jct_cdf = cumulative(values);
+  summary.jct_s = report::distribution(values);
+  summary.jct_cdf = report::cumulative(values);
 
   std::vector<double> slowdowns;
   values.clear();
@@ -107,18 +107,18 @@ void measure_distributions(const RunRecord& record, std::span<const Finished> fi
     const JobOutcome& outcome = record.result.outcomes[row];
     if (outcome.status != JobStatus::finished) continue;
     values.push_back(static_cast<double>(outcome.queue.count()));
-    slowdowns.push_back(bounded_slowdown(outcome.end - job.submit, job.duration));
+    slowdowns.push_back(report::bounded_slowdown(outcome.end - job.submit, job.duration));
   }
   std::ranges::sort(values);
-  summary.queue_s = distribution(values);
-  summary.queue_cdf = cumulative(values);
+  summary.queue_s = report::distribution(values);
+  summary.queue_cdf = report::cumulative(values);
 
   std::ranges::sort(slowdowns);
-  summary.slowdown = distribution(slowdowns);
+  summary.slowdown = report::distribution(slowdowns);
 
-  values = finish_fairness(record);
+  values = report::finish_fairness(record);
   std::ranges::sort(values);
-  summary.finish_fairness = distribution(values);
+  summary.finish_fairness = report::distribution(values);
   const auto fair = std::ranges::upper_bound(values, 1.0);
   summary.share_worse_than_fair =
       static_cast<double>(values.end() - fair) / static_cast<double>(values.size());

@@ -8,7 +8,7 @@
 #include "report/sample.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 
 using testing::near;
 
@@ -120,4 +120,4 @@ TEST_CASE("without a finished job there are no values, and nothing breaks") {
   CHECK(s.jct_cdf.back() == 0);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

@@ -21,7 +21,7 @@ void append(Json& object, const std::string& key, Json value) {
 Json groups(const std::vector<GroupSummary>& all) {
   Json object = Json::object();
   for (const GroupSummary& group : all) {
-    append(object, clean_utf8(group.name),
+    append(object, report::clean_utf8(group.name),
            {{"n", group.jobs},
             {"avg_jct_s", group.average_jct.count()},
             {"p99_jct_s", group.p99_jct.count()},
@@ -51,10 +51,11 @@ Json fairness(const RunSummary& run) {
 
 Json label(const RunSummary& run) {
   Json settings = Json::object();
-  for (const auto& [key, value] : run.run.settings) settings[clean_utf8(key)] = clean_utf8(value);
-  Json object = {{"policy", clean_utf8(run.run.policy)},
-                 {"estimator", clean_utf8(run.run.estimator)},
-                 {"mode", clean_utf8(run.run.mode)},
+  for (const auto& [key, value] : run.run.settings)
+    settings[report::clean_utf8(key)] = report::clean_utf8(value);
+  Json object = {{"policy", report::clean_utf8(run.run.policy)},
+                 {"estimator", report::clean_utf8(run.run.estimator)},
+                 {"mode", report::clean_utf8(run.run.mode)},
                  {"seed", run.run.seed},
                  {"settings", std::move(settings)},
                  {"jobs", run.jobs},
@@ -83,8 +84,8 @@ Json label(const RunSummary& run) {
 Json trace_part(const Experiment& experiment) {
   const ReadReport& read = experiment.trace.report;
   Json dropped = Json::object();
-  for (const auto& [reason, rows] : read.dropped) dropped[clean_utf8(reason)] = rows;
-  return {{"spec", clean_utf8(experiment.trace_spec)},
+  for (const auto& [reason, rows] : read.dropped) dropped[report::clean_utf8(reason)] = rows;
+  return {{"spec", report::clean_utf8(experiment.trace_spec)},
           {"jobs", experiment.trace.jobs.size()},
           {"users", experiment.trace.users.size()},
           {"vcs", experiment.trace.vcs.size()},
@@ -99,30 +100,30 @@ Json cluster_part(const Experiment& experiment) {
   std::int64_t gpus = 0;
   for (const PartitionSpec& part : experiment.cluster.partitions) {
     gpus += std::int64_t{part.nodes} * part.gpus_per_node;
-    append(partitions, clean_utf8(part.name),
+    append(partitions, report::clean_utf8(part.name),
            {{"nodes", part.nodes},
             {"gpus_per_node", part.gpus_per_node},
             {"round_s", part.round.count()}});
   }
-  return {{"spec", clean_utf8(experiment.cluster_spec)},
+  return {{"spec", report::clean_utf8(experiment.cluster_spec)},
           {"gpus", gpus},
           {"vcs", std::move(partitions)}};
 }
 
 }  // namespace
 
-Document summary_document(const Experiment& experiment, std::span<const RunSummary> runs) {
+Document report::summary_document(const Experiment& experiment, std::span<const RunSummary> runs) {
   Json labels = Json::object();
-  for (const RunSummary& run : runs) labels[clean_utf8(run.run.label)] = label(run);
+  for (const RunSummary& run : runs) labels[report::clean_utf8(run.run.label)] = label(run);
   return {{"schema", "schedmate.simulation.v1"},
-          {"commit", clean_utf8(experiment.commit)},
+          {"commit", report::clean_utf8(experiment.commit)},
           {"trace", trace_part(experiment)},
           {"cluster", cluster_part(experiment)},
           {"labels", std::move(labels)}};
 }
 
 std::string summary_json(const Experiment& experiment, std::span<const RunSummary> runs) {
-  return indented(summary_document(experiment, runs)) + "\n";
+  return indented(report::summary_document(experiment, runs)) + "\n";
 }
 
 }  // namespace schedmate

@@ -6,10 +6,10 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// schedmate.simulation.v1, what summary_json() is the text of.
 [[nodiscard]] Document summary_document(const Experiment& experiment,
                                         std::span<const RunSummary> runs);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

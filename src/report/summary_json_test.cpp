@@ -6,7 +6,7 @@
 
 #include "report/sample.hpp"
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 std::string summary_of(const Trace& trace, RunLabel label) {
@@ -61,4 +61,4 @@ TEST_CASE("names of any bytes keep the summary valid and apart") {
   CHECK(label["by_user"]["\\xff"]["n"] == 2);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

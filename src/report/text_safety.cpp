@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace schedmate {
+namespace schedmate::report {
 namespace {
 
 unsigned char byte(std::string_view text, std::size_t i) {
@@ -99,4 +99,4 @@ std::string csv_cell(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

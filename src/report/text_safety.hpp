@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::report {
 
 /// Valid UTF-8: each byte that is none becomes "\xNN", so different names stay different.
 [[nodiscard]] std::string clean_utf8(std::string_view text);
@@ -21,4 +21,4 @@ namespace schedmate {
 /// A CSV cell (RFC 4180), quoted only when it must be.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::report

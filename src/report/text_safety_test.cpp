@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::report {
 
 TEST_CASE("bytes that are no UTF-8 become visible and stay distinct") {
   CHECK(clean_utf8("plain, é, 漢, 😀") == "plain, é, 漢, 😀");
@@ -36,4 +36,4 @@ TEST_CASE("a CSV cell is quoted only when it must be") {
   CHECK(csv_cell("").empty());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::report

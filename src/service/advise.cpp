@@ -12,7 +12,7 @@ namespace {
 
 /// The command is remembered and compared without its secrets.
 Submission submission_of(const AdviseRequest& request, JobSource job, SimTime now) {
-  job.command = redact(job.command);
+  job.command = tree::redact(job.command);
   Submission submission{std::move(job),
                         request.id,
                         request.user,
@@ -34,7 +34,7 @@ Result<void> check(const AdviseRequest& request) {
 
 }  // namespace
 
-Result<Advice> advise(const Session& session, const AdviseRequest& request) {
+Result<Advice> advise(const settings::Session& session, const AdviseRequest& request) {
   if (auto ok = check(request); !ok) return tl::unexpected(ok.error());
   auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
@@ -47,23 +47,25 @@ Result<Advice> advise(const Session& session, const AdviseRequest& request) {
   if (!state) return tl::unexpected(state.error());
   const auto estimate = find_estimate(session.settings.text("estimate"));
   if (!estimate) return tl::unexpected(estimate.error());
-  AdvisorParts parts{*state->store,
-                     *state->index,
-                     FlagRules::built_in(),
-                     **estimate,
-                     {.paper = session.settings.text("similarity") == "paper",
-                      .similar_cosine = state->embedder->threshold},
-                     [&](const JobSource&) {
-                       return extract_facts(*job).map([&](Facts facts) {
-                         return with_model_facts(std::move(facts), *job, *sources, *models);
-                       });
-                     },
-                     confined_tree(),
-                     state->role};
-  auto advised = schedmate::advise(submission_of(request, *job, session.clock.wall()), parts);
+  advisor::AdvisorParts parts{*state->store,
+                              *state->index,
+                              advisor::FlagRules::built_in(),
+                              **estimate,
+                              {.paper = session.settings.text("similarity") == "paper",
+                               .similar_cosine = state->embedder->threshold},
+                              [&](const JobSource&) {
+                                return extract_facts(*job).map([&](Facts facts) {
+                                  return with_model_facts(std::move(facts), *job, *sources,
+                                                          *models);
+                                });
+                              },
+                              confined_tree(),
+                              state->role};
+  auto advised =
+      schedmate::advisor::advise(submission_of(request, *job, session.clock.wall()), parts);
   if (!advised) return tl::unexpected(advised.error());
   if (request.record)
-    if (auto done = remember(*advised, parts); !done) return tl::unexpected(done.error());
+    if (auto done = advisor::remember(*advised, parts); !done) return tl::unexpected(done.error());
   return std::move(advised->advice);
 }
 

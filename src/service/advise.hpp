@@ -17,6 +17,6 @@ struct AdviseRequest {
 
 /// Admission, facts, similar jobs and estimate of a submission (paper 3.1). Errors: those of
 /// reading the job's tree and of the store; unsupported for a request that contradicts itself.
-[[nodiscard]] Result<Advice> advise(const Session& session, const AdviseRequest& request);
+[[nodiscard]] Result<Advice> advise(const settings::Session& session, const AdviseRequest& request);
 
 }  // namespace schedmate::service

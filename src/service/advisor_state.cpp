@@ -11,8 +11,8 @@
 namespace schedmate::service {
 namespace {
 
-EmbedderOptions embedder_options(const Session& session) {
-  const Settings& settings = session.settings;
+EmbedderOptions embedder_options(const settings::Session& session) {
+  const settings::Settings& settings = session.settings;
   EmbedderOptions options;
   options.server.url = settings.text("embedder.url");
   options.server.token_file = settings.text("embedder.token_file");
@@ -23,27 +23,29 @@ EmbedderOptions embedder_options(const Session& session) {
     options.server.model = model;
   options.services.clock = session.clock;
   options.services.environment = session.environment.variable;
-  options.services.redact = redact;
+  options.services.redact = tree::redact;
   return options;
 }
 
-std::string file_of(const Session& session) { return session.state_dir() + "/history.sqlite"; }
+std::string file_of(const settings::Session& session) {
+  return session.state_dir() + "/history.sqlite";
+}
 
 }  // namespace
 
-Result<Embedder> open_embedder(const Session& session) {
+Result<Embedder> open_embedder(const settings::Session& session) {
   auto embedder = make_embedder(session.settings.text("embedder.kind"), embedder_options(session));
   if (!embedder || embedder->sparse()) return embedder;
   embedder->embed = [send = std::move(embedder->embed)](std::span<const std::string> texts) {
     std::vector<std::string> clean;
-    for (const std::string& text : texts) clean.push_back(redact(text));
+    for (const std::string& text : texts) clean.push_back(tree::redact(text));
     return send(clean);
   };
   return embedder;
 }
 
-Result<HistoryAccess> open_history(const Session& session) {
-  const auto owner = make_state_folder(session.state_dir());
+Result<HistoryAccess> open_history(const settings::Session& session) {
+  const auto owner = settings::make_state_folder(session.state_dir());
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
   auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
@@ -51,7 +53,7 @@ Result<HistoryAccess> open_history(const Session& session) {
   return HistoryAccess{std::move(*store), *owner ? Role::cluster_operator : Role::owner};
 }
 
-Result<std::optional<HistoryAccess>> find_history(const Session& session) {
+Result<std::optional<HistoryAccess>> find_history(const settings::Session& session) {
   std::error_code error;
   if (session.settings.text("store").empty() && !std::filesystem::exists(file_of(session), error))
     return std::nullopt;
@@ -60,7 +62,7 @@ Result<std::optional<HistoryAccess>> find_history(const Session& session) {
   return std::optional(*std::move(history));
 }
 
-Result<AdvisorState> open_state(const Session& session) {
+Result<AdvisorState> open_state(const settings::Session& session) {
   auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
   AdvisorState state;

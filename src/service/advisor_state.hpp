@@ -19,9 +19,9 @@ struct HistoryAccess {
 };
 
 /// Makes the state directory (rights 0700) when it is absent. Errors: as open_state().
-[[nodiscard]] Result<HistoryAccess> open_history(const Session& session);
+[[nodiscard]] Result<HistoryAccess> open_history(const settings::Session& session);
 /// The same for a history that is there; nothing is made.
-[[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const Session& session);
+[[nodiscard]] Result<std::optional<HistoryAccess>> find_history(const settings::Session& session);
 
 struct AdvisorState {
   std::unique_ptr<Store> store;
@@ -32,10 +32,10 @@ struct AdvisorState {
 
 /// Makes the state directory (rights 0700) when it is absent. Errors: unavailable (no rights),
 /// invalid (the store is damaged or of a newer version; nothing is changed then).
-[[nodiscard]] Result<AdvisorState> open_state(const Session& session);
+[[nodiscard]] Result<AdvisorState> open_state(const settings::Session& session);
 
 /// The one that the settings name; secrets are taken out of what it sends. Errors: not_found,
 /// invalid (no URL, an unreadable recording or token).
-[[nodiscard]] Result<Embedder> open_embedder(const Session& session);
+[[nodiscard]] Result<Embedder> open_embedder(const settings::Session& session);
 
 }  // namespace schedmate::service

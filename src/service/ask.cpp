@@ -10,54 +10,54 @@
 namespace schedmate::service {
 namespace {
 
-Document json_of(const LogAnswer& answer) {
+Document json_of(const ask::LogAnswer& answer) {
   Document json = {{"question", answer.question},
                    {"answer", answer.text.empty() ? Document(nullptr) : Document(answer.text)},
                    {"by", answer.by},
                    {"lines", Document::array()}};
-  for (const IndexedLine& line : answer.lines)
+  for (const ask::IndexedLine& line : answer.lines)
     json["lines"].push_back({{"line", line.number}, {"text", line.text}});
   return json;
 }
 
 }  // namespace
 
-Result<AskAnswer> ask(const Session& session, const AskRequest& request) {
+Result<AskAnswer> ask(const settings::Session& session, const AskRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   const auto found = find_log(session, request.subject);
   if (!found) return tl::unexpected(found.error());
   const std::string& log = found->path;
-  const auto index = cached_index(log, session.state_dir() + "/log-index");
+  const auto index = ask::cached_index(log, session.state_dir() + "/log-index");
   if (!index) return tl::unexpected(index.error());
-  const LogKnowledge knowledge{*index,
-                               [&]() -> std::optional<Progress> {
-                                 auto progress =
-                                     schedmate::track(log, {session.settings.text("rules")});
-                                 if (!progress) return std::nullopt;
-                                 return *std::move(progress);
-                               },
-                               [&]() -> std::optional<Diagnosis> {
-                                 DiagnoseInput input;
-                                 input.paths = {log};
-                                 input.job = found->job;
-                                 input.rules = session.settings.text("rules");
-                                 auto made = schedmate::diagnose(input);
-                                 if (!made) return std::nullopt;
-                                 return *std::move(made);
-                               }};
+  const ask::LogKnowledge knowledge{*index,
+                                    [&]() -> std::optional<Progress> {
+                                      auto progress =
+                                          schedmate::track(log, {session.settings.text("rules")});
+                                      if (!progress) return std::nullopt;
+                                      return *std::move(progress);
+                                    },
+                                    [&]() -> std::optional<Diagnosis> {
+                                      DiagnoseInput input;
+                                      input.paths = {log};
+                                      input.job = found->job;
+                                      input.rules = session.settings.text("rules");
+                                      auto made = schedmate::diagnose(input);
+                                      if (!made) return std::nullopt;
+                                      return *std::move(made);
+                                    }};
   AskAnswer made;
-  made.answers = answer(request.question, knowledge);
+  made.answers = ask::answer(request.question, knowledge);
   made.model = answer_by_model(made.answers, *index, *models);
-  for (LogAnswer& each : made.answers)
-    for (IndexedLine& line : each.lines) line.text = printable(redact(line.text));
+  for (ask::LogAnswer& each : made.answers)
+    for (ask::IndexedLine& line : each.lines) line.text = printable(tree::redact(line.text));
   made.calls = models->meter ? models->meter->sums().calls : 0;
   return made;
 }
 
 Document ask_document(const AskAnswer& answer) {
   Document document = {{"schema", "schedmate.answers.v1"}, {"answers", Document::array()}};
-  for (const LogAnswer& each : answer.answers) document["answers"].push_back(json_of(each));
+  for (const ask::LogAnswer& each : answer.answers) document["answers"].push_back(json_of(each));
   document["model"] = {{"calls", answer.calls},
                        {"accepted", answer.model.accepted},
                        {"dropped", answer.model.dropped},

@@ -12,14 +12,14 @@ struct AskRequest {
 };
 
 struct AskAnswer {
-  std::vector<LogAnswer> answers;  ///< lines printable and without secrets
-  QuestionTally model;
+  std::vector<ask::LogAnswer> answers;  ///< lines printable and without secrets
+  llm::QuestionTally model;
   std::int64_t calls = 0;  ///< of models
 };
 
 /// What a log says, in words and lines. Errors: not_found (neither a log nor a job with one), those
 /// of reading.
-[[nodiscard]] Result<AskAnswer> ask(const Session& session, const AskRequest& request);
+[[nodiscard]] Result<AskAnswer> ask(const settings::Session& session, const AskRequest& request);
 
 /// schedmate.answers.v1.
 [[nodiscard]] Document ask_document(const AskAnswer& answer);

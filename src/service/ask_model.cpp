@@ -26,13 +26,14 @@ constexpr std::size_t shown_lines = 24;
 constexpr std::size_t longest_answer = 600;
 
 /// The lines of the answer without a model, and those that fit the question's words.
-std::vector<IndexedLine> material(const LogAnswer& answer, const LogIndex& index) {
-  std::vector<IndexedLine> lines = answer.lines;
-  for (auto& line : best_lines(answer.question, index, shown_lines)) {
-    const bool known = std::ranges::find(lines, line.number, &IndexedLine::number) != lines.end();
+std::vector<ask::IndexedLine> material(const ask::LogAnswer& answer, const ask::LogIndex& index) {
+  std::vector<ask::IndexedLine> lines = answer.lines;
+  for (auto& line : ask::best_lines(answer.question, index, shown_lines)) {
+    const bool known =
+        std::ranges::find(lines, line.number, &ask::IndexedLine::number) != lines.end();
     if (!known && lines.size() < shown_lines) lines.push_back(std::move(line));
   }
-  std::ranges::sort(lines, {}, &IndexedLine::number);
+  std::ranges::sort(lines, {}, &ask::IndexedLine::number);
   return lines;
 }
 
@@ -46,10 +47,10 @@ std::string schema() {
       .dump();
 }
 
-std::string prompt_of(const LogAnswer& answer, const std::vector<IndexedLine>& lines) {
+std::string prompt_of(const ask::LogAnswer& answer, const std::vector<ask::IndexedLine>& lines) {
   std::string text;
-  for (const IndexedLine& line : lines)
-    text += fmt::format("{}: {}\n", line.number, printable(redact(line.text)));
+  for (const ask::IndexedLine& line : lines)
+    text += fmt::format("{}: {}\n", line.number, printable(tree::redact(line.text)));
   return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
 
@@ -74,26 +75,27 @@ Result<CitedAnswer> read_cited(std::string_view reply) {
 }
 
 /// "" when lines prove the answer, else what is wrong with it.
-std::string fault_of(const CitedAnswer& given, const std::vector<IndexedLine>& shown) {
+std::string fault_of(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown) {
   if (given.text.empty() || given.text.size() > longest_answer) return "no short answer";
   if (given.lines.empty()) return "it cites no line";
   std::set<double> proven;
   for (const auto number : given.lines) {
-    const auto at = std::ranges::find(shown, number, &IndexedLine::number);
+    const auto at = std::ranges::find(shown, number, &ask::IndexedLine::number);
     if (at == shown.end()) return fmt::format("line {} was not shown", number);
     proven.insert(static_cast<double>(number));
-    for (const Number& each : numbers_of(at->text)) {
+    for (const lines::Number& each : lines::numbers_of(at->text)) {
       proven.insert(each.value);
       if (each.total) proven.insert(*each.total);
       if (each.mean) proven.insert(*each.mean);
     }
   }
-  for (const Number& each : numbers_of(given.text))
+  for (const lines::Number& each : lines::numbers_of(given.text))
     if (!proven.contains(each.value)) return fmt::format("no line holds {}", each.value);
   return "";
 }
 
-Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<IndexedLine>& lines) {
+Question<CitedAnswer> question_of(const ask::LogAnswer& answer,
+                                  const std::vector<ask::IndexedLine>& lines) {
   ChatRequest request;
   request.system = std::string(schedmate::embedded::prompt_ask);
   request.messages.push_back({false, prompt_of(answer, lines)});
@@ -103,24 +105,25 @@ Question<CitedAnswer> question_of(const LogAnswer& answer, const std::vector<Ind
           [&lines](const CitedAnswer& given) { return fault_of(given, lines); }};
 }
 
-void take_over(const CitedAnswer& given, const std::vector<IndexedLine>& shown, LogAnswer& answer) {
-  answer.text = printable(redact(given.text));
+void take_over(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown,
+               ask::LogAnswer& answer) {
+  answer.text = printable(tree::redact(given.text));
   answer.by = "model";
   answer.lines.clear();
   for (const auto number : given.lines)
-    answer.lines.push_back(*std::ranges::find(shown, number, &IndexedLine::number));
+    answer.lines.push_back(*std::ranges::find(shown, number, &ask::IndexedLine::number));
 }
 
 }  // namespace
 
-QuestionTally answer_by_model(std::vector<LogAnswer>& answers, const LogIndex& index,
-                              const Models& models) {
-  QuestionTally made;
+llm::QuestionTally answer_by_model(std::vector<ask::LogAnswer>& answers, const ask::LogIndex& index,
+                                   const Models& models) {
+  llm::QuestionTally made;
   if (models.chats.empty()) return made;
-  for (LogAnswer& answer : answers) {
+  for (ask::LogAnswer& answer : answers) {
     const auto lines = material(answer, index);
     if (lines.empty()) continue;
-    const auto given = put_to(models.chats.front(), question_of(answer, lines)).answer;
+    const auto given = llm::put_to(models.chats.front(), question_of(answer, lines)).answer;
     if (given) {
       take_over(*given, lines, answer);
       ++made.accepted;

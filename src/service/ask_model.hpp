@@ -12,7 +12,7 @@ namespace schedmate::service {
 /// Lets the first model answer from the lines that were found, in place of the answer without it.
 /// An answer counts when the lines it cites were shown and hold every number it names; else the
 /// answer stays as it was.
-[[nodiscard]] QuestionTally answer_by_model(std::vector<LogAnswer>& answers, const LogIndex& index,
-                                            const Models& models);
+[[nodiscard]] llm::QuestionTally answer_by_model(std::vector<ask::LogAnswer>& answers,
+                                                 const ask::LogIndex& index, const Models& models);
 
 }  // namespace schedmate::service

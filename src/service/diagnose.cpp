@@ -20,7 +20,7 @@ void warn_of_history(const Error& error, std::vector<std::string>& warnings) {
   warnings.push_back("the history was not queried: " + error.message);
 }
 
-std::optional<HistoryAccess> known_history(const Session& session,
+std::optional<HistoryAccess> known_history(const settings::Session& session,
                                            std::vector<std::string>& warnings) {
   auto history = find_history(session);
   if (history) return *std::move(history);
@@ -42,8 +42,9 @@ Result<void> find_job(const std::optional<HistoryAccess>& history, DiagnoseInput
 }
 
 /// What other jobs say of this one. A history that cannot be read takes nothing from a diagnosis.
-Result<void> add_history(const Session& session, const std::optional<HistoryAccess>& history,
-                         const DiagnoseInput& input, Diagnosis& made) {
+Result<void> add_history(const settings::Session& session,
+                         const std::optional<HistoryAccess>& history, const DiagnoseInput& input,
+                         Diagnosis& made) {
   if (!history || !input.job) return {};
   const auto progress = schedmate::track(input.paths, {input.rules});
   const auto step = progress ? progress->step : std::nullopt;
@@ -52,7 +53,7 @@ Result<void> add_history(const Session& session, const std::optional<HistoryAcce
 }
 
 /// What --kernel-log, --nvml and --nvml-from bring.
-Result<void> add_witnesses(const Session& session, const DiagnoseRequest& request,
+Result<void> add_witnesses(const settings::Session& session, const DiagnoseRequest& request,
                            DiagnoseInput& input) {
   for (const std::string& text : request.kernel_logs)
     input.kernel_logs.push_back(read_kernel_log_name(text));
@@ -70,7 +71,7 @@ Result<void> add_witnesses(const Session& session, const DiagnoseRequest& reques
 }
 
 /// What the request and the settings say; the classifier's embedder is kept in `embedder`.
-Result<DiagnoseInput> input_of(const Session& session, const DiagnoseRequest& request,
+Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseRequest& request,
                                std::optional<Embedder>& embedder) {
   DiagnoseInput input;
   input.paths = request.logs;
@@ -80,7 +81,7 @@ Result<DiagnoseInput> input_of(const Session& session, const DiagnoseRequest& re
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
   input.good = request.good;
-  input.clean = [](std::string_view text) { return printable(redact(text)); };
+  input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
   if (!request.job.empty()) {
     auto job = read_job_file(request.job);
     if (!job) return tl::unexpected(job.error());
@@ -99,13 +100,13 @@ Result<DiagnoseInput> input_of(const Session& session, const DiagnoseRequest& re
 
 }  // namespace
 
-Result<DiagnoseAnswer> diagnose(const Session& session, const DiagnoseRequest& request) {
+Result<DiagnoseAnswer> diagnose(const settings::Session& session, const DiagnoseRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   std::optional<Embedder> embedder;
   auto input = input_of(session, request, embedder);
   if (!input) return tl::unexpected(input.error());
-  QuestionTally tally;
+  llm::QuestionTally tally;
   input->reader = cause_reader(*models, tally);
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
@@ -126,7 +127,7 @@ Result<DiagnoseAnswer> diagnose(const Session& session, const DiagnoseRequest& r
 }
 
 Document diagnose_document(const DiagnoseAnswer& answer) {
-  Document document = diagnosis_document(answer.diagnosis);
+  Document document = failure::diagnosis_document(answer.diagnosis);
   add_cost(answer.cost, document);
   return document;
 }

@@ -25,7 +25,7 @@ struct DiagnoseAnswer {
 
 /// Why a job ended, with the line that says so (paper 3.3). A history that cannot be read is a
 /// warning. Errors: those of schedmate::diagnose(), read_job_file() and read_gpus_file().
-[[nodiscard]] Result<DiagnoseAnswer> diagnose(const Session& session,
+[[nodiscard]] Result<DiagnoseAnswer> diagnose(const settings::Session& session,
                                               const DiagnoseRequest& request);
 
 /// schedmate.diagnosis.v1.

@@ -33,13 +33,13 @@ double ranked(const std::vector<double>& sorted, double share) {
   return sorted[std::min(rank, sorted.size() - 1)];
 }
 
-std::array<double, elastic_figures.size()> figures_of(const ElasticResult& result) {
+std::array<double, elastic_figures.size()> figures_of(const elastic::ElasticResult& result) {
   std::vector<double> jct_s;
   double first_s = std::numeric_limits<double>::infinity();
   double last_s = 0;
   double restarts = 0;
   double gpu_s = 0;
-  for (const ElasticOutcome& job : result.jobs) {
+  for (const elastic::ElasticOutcome& job : result.jobs) {
     jct_s.push_back(job.completion_s - job.submit_s);
     first_s = std::min(first_s, job.submit_s);
     last_s = std::max(last_s, job.completion_s);
@@ -56,7 +56,7 @@ std::array<double, elastic_figures.size()> figures_of(const ElasticResult& resul
           gpu_s / hour_s};
 }
 
-void add_spent(GpuSecondsSpent& sum, const GpuSecondsSpent& job) {
+void add_spent(elastic::GpuSecondsSpent& sum, const elastic::GpuSecondsSpent& job) {
   sum.training += job.training;
   sum.restarting += job.restarting;
   sum.measuring += job.measuring;
@@ -65,11 +65,11 @@ void add_spent(GpuSecondsSpent& sum, const GpuSecondsSpent& job) {
 }
 
 /// Mean seconds, over all runs.
-std::vector<double> jct_by_application(const ElasticWorkload& workload,
-                                       std::span<const ElasticResult> results) {
+std::vector<double> jct_by_application(const elastic::ElasticWorkload& workload,
+                                       std::span<const elastic::ElasticResult> results) {
   std::vector<double> sums(workload.applications.size());
   std::vector<double> counts(workload.applications.size());
-  for (const ElasticResult& result : results) {
+  for (const elastic::ElasticResult& result : results) {
     for (std::size_t i = 0; i < result.jobs.size(); ++i) {
       const std::size_t application = workload.jobs[i].application;
       sums[application] += result.jobs[i].completion_s - result.jobs[i].submit_s;
@@ -125,19 +125,20 @@ std::vector<std::string> hours_of(std::span<const double> seconds) {
 
 }  // namespace
 
-ElasticRow summarise_elastic(const study::PolicySpec& policy, const ElasticWorkload& workload,
-                             std::span<const ElasticResult> results) {
+ElasticRow summarise_elastic(const study::PolicySpec& policy,
+                             const elastic::ElasticWorkload& workload,
+                             std::span<const elastic::ElasticResult> results) {
   static_assert(ElasticRow::figures == elastic_figures.size());
   std::array<std::vector<double>, ElasticRow::figures> values;
-  for (const ElasticResult& result : results) {
+  for (const elastic::ElasticResult& result : results) {
     const auto each = figures_of(result);
     for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(each[i]);
   }
   ElasticRow row{policy.label, policy.text, {}, results.front().rounds, {}, {}, {}};
   row.application_jct = jct_by_application(workload, results);
   std::vector<double> jct_s;
-  for (const ElasticResult& result : results) {
-    for (const ElasticOutcome& job : result.jobs) {
+  for (const elastic::ElasticResult& result : results) {
+    for (const elastic::ElasticOutcome& job : result.jobs) {
       jct_s.push_back(job.completion_s - job.submit_s);
       add_spent(row.spent, job.spent);
     }
@@ -207,11 +208,12 @@ std::string elastic_page(const ElasticSummary& summary) {
   return page.html("SchedMate: elastic jobs");
 }
 
-std::string elastic_jobs_csv(const ElasticWorkload& workload, const ElasticResult& result) {
+std::string elastic_jobs_csv(const elastic::ElasticWorkload& workload,
+                             const elastic::ElasticResult& result) {
   std::string csv = "job_id,application,submit_s,start_s,end_s,jct_s,restarts,gpu_s,matches\n";
   for (std::size_t i = 0; i < result.jobs.size(); ++i) {
-    const ElasticJob& job = workload.jobs[i];
-    const ElasticOutcome& outcome = result.jobs[i];
+    const elastic::ElasticJob& job = workload.jobs[i];
+    const elastic::ElasticOutcome& outcome = result.jobs[i];
     std::string matches;
     for (const std::uint32_t match : outcome.matches)
       matches += (matches.empty() ? "" : " ") + workload.jobs[match].name;

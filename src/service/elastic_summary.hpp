@@ -22,13 +22,13 @@ struct ElasticRow {
   std::string label, policy;
   std::array<study::Interval, figures> intervals;
   std::int64_t rounds = 0;
-  GpuSecondsSpent spent;                ///< by all jobs of all runs
+  elastic::GpuSecondsSpent spent;       ///< by all jobs of all runs
   std::vector<double> application_jct;  ///< mean, seconds
   std::array<double, 10> deciles{};     ///< of JCT over all runs, seconds; the last is the longest
 };
 [[nodiscard]] ElasticRow summarise_elastic(const study::PolicySpec& policy,
-                                           const ElasticWorkload& workload,
-                                           std::span<const ElasticResult> results);
+                                           const elastic::ElasticWorkload& workload,
+                                           std::span<const elastic::ElasticResult> results);
 
 struct ElasticSummary {
   std::string trace, cluster;
@@ -50,7 +50,7 @@ struct ElasticSummary {
 [[nodiscard]] std::string elastic_page(const ElasticSummary& summary);
 
 /// One row a job.
-[[nodiscard]] std::string elastic_jobs_csv(const ElasticWorkload& workload,
-                                           const ElasticResult& result);
+[[nodiscard]] std::string elastic_jobs_csv(const elastic::ElasticWorkload& workload,
+                                           const elastic::ElasticResult& result);
 
 }  // namespace schedmate::service

@@ -58,7 +58,7 @@ Result<std::vector<ExperimentFile>> read_all(const EvaluateRequest& request) {
 }
 
 /// An experiment in the reports that are in `folder`.
-Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experiment,
+Result<Chapter> chapter_of(const settings::Session& session, const ExperimentFile& experiment,
                            const std::string& out, const fs::path& folder) {
   const auto places = study::csv_places(experiment, out);
   const auto origin = study::origin_of(session, experiment, out)
@@ -89,7 +89,7 @@ Result<Chapter> chapter_of(const Session& session, const ExperimentFile& experim
 
 /// Experiments and the folder of their CSVs.
 struct ReportSource {
-  const Session& session;
+  const settings::Session& session;
   std::span<const ExperimentFile> experiments;
   const std::string& out;
 
@@ -151,7 +151,7 @@ std::vector<AbsentInputs> find_absent(const ReportSource& cited) {
 
 }  // namespace
 
-Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& request,
+Result<Evaluation> evaluate(const settings::Session& session, const EvaluateRequest& request,
                             const std::function<void(const ExperimentDone&)>& ran) {
   if (!request.report.empty() && fs::path(request.report).extension() != ".md")
     return fail(ErrorCode::unsupported,

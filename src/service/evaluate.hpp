@@ -39,7 +39,8 @@ struct Evaluation {
 /// comes out otherwise all), writes OUT/EXPERIMENT.csv, then OUT/evaluation.html and the report
 /// with a folder of pages. `ran` is called after each experiment. Errors: of the experiments'
 /// files, before anything runs; of running them; unavailable.
-[[nodiscard]] Result<Evaluation> evaluate(const Session& session, const EvaluateRequest& request,
+[[nodiscard]] Result<Evaluation> evaluate(const settings::Session& session,
+                                          const EvaluateRequest& request,
                                           const std::function<void(const ExperimentDone&)>& ran);
 
 }  // namespace schedmate::service

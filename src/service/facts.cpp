@@ -7,7 +7,7 @@
 
 namespace schedmate::service {
 
-Result<Facts> read_facts(const Session& session, const JobRequest& request) {
+Result<Facts> read_facts(const settings::Session& session, const JobRequest& request) {
   auto job = job_source(request);
   if (!job) return tl::unexpected(job.error());
   job->rules = session.settings.text("rules");

@@ -27,10 +27,11 @@ struct ResampleSource {
   ClusterSpec cluster;
 };
 
-Result<ResampleSource> read_source(const Session& session, const GenerateRequest& request) {
+Result<ResampleSource> read_source(const settings::Session& session,
+                                   const GenerateRequest& request) {
   ResampleSource source{request.from, {}, {}};
   if (request.from == "venus") {
-    auto path = data_file(bundled_trace);
+    auto path = settings::data_file(bundled_trace);
     if (!path) return tl::unexpected(path.error());
     source.spec = "helios:" + *path;
   }
@@ -71,12 +72,13 @@ Result<void> check_numbers(const GenerateRequest& request) {
 
 std::vector<std::string> quoted_all(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
-  std::ranges::transform(names, std::back_inserter(quoted), quoted_csv);
+  std::ranges::transform(names, std::back_inserter(quoted), trace::quoted_csv);
   return quoted;
 }
 
-Result<void> write_resampled(const std::string& path, const Trace& source, const Resampled& drawn,
-                             const ShowProgress& progress) {
+Result<void> write_resampled(const std::string& path, const Trace& source,
+                             const synth::Resampled& drawn,
+                             const settings::ShowProgress& progress) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const auto users = quoted_all(source.users);
@@ -92,8 +94,8 @@ Result<void> write_resampled(const std::string& path, const Trace& source, const
     fmt::format_to(end, "{},{},{},{}", i + 1, users[job.user], vcs[job.vc], job.gpus);
     for (const auto& [name, values] : source.columns)
       fmt::format_to(end, ",{}", values[drawn.rows[i]]);
-    fmt::format_to(end, ",{},{},{},{}\n", helios_state(job.state), seconds_of(drawn.submits[i]),
-                   job.duration.count(), quoted_csv(job.id));
+    fmt::format_to(end, ",{},{},{},{}\n", trace::helios_state(job.state),
+                   seconds_of(drawn.submits[i]), job.duration.count(), trace::quoted_csv(job.id));
     file->append({line.data(), line.size()});
     if (i % 65'536 == 0) progress(static_cast<double>(i) / static_cast<double>(drawn.rows.size()));
   }
@@ -102,30 +104,32 @@ Result<void> write_resampled(const std::string& path, const Trace& source, const
 
 }  // namespace
 
-Result<Resampled> generate_from(const Session& session, const GenerateRequest& request) {
+Result<synth::Resampled> generate_from(const settings::Session& session,
+                                       const GenerateRequest& request) {
   if (auto ok = check_numbers(request); !ok) return tl::unexpected(ok.error());
   const auto source = read_source(session, request);
   if (!source) return tl::unexpected(source.error());
-  auto drawn = resample(source->trace, source->cluster,
-                        {.jobs = request.jobs,
-                         .gpus = request.gpus,
-                         .load = request.load,
-                         .seed = static_cast<std::uint64_t>(session.settings.whole("seed"))});
+  auto drawn =
+      synth::resample(source->trace, source->cluster,
+                      {.jobs = request.jobs,
+                       .gpus = request.gpus,
+                       .load = request.load,
+                       .seed = static_cast<std::uint64_t>(session.settings.whole("seed"))});
   if (!drawn) return drawn;
   const std::filesystem::path folder(request.out);
   if (auto made = make_folder(request.out); !made) return tl::unexpected(made.error());
-  const ShowProgress progress = session.progress("writing");
+  const settings::ShowProgress progress = session.progress("writing");
   const auto jobs = (folder / "jobs.csv").string();
   if (auto done = write_resampled(jobs, source->trace, *drawn, progress); !done)
     return tl::unexpected(done.error());
   const auto cluster = (folder / "cluster.toml").string();
-  if (auto done = write_file(cluster, cluster_toml(drawn->cluster)); !done)
+  if (auto done = write_file(cluster, trace::cluster_toml(drawn->cluster)); !done)
     return tl::unexpected(done.error());
   return drawn;
 }
 
-Document resampled_document(const Session& session, const GenerateRequest& request,
-                            const Resampled& drawn) {
+Document resampled_document(const settings::Session& session, const GenerateRequest& request,
+                            const synth::Resampled& drawn) {
   return {{"schema", "schedmate.generate.v1"},
           {"from", request.from},
           {"jobs", request.jobs},
@@ -144,10 +148,10 @@ Result<std::size_t> generate_elastic(const GenerateRequest& request) {
                 "--elastic FILE takes only --out DIR: the file says everything else");
   const auto text = read_file(request.elastic);
   if (!text) return tl::unexpected(text.error());
-  const auto parameters = parse_synthetic_parameters(*text, request.elastic);
+  const auto parameters = elastic::parse_synthetic_parameters(*text, request.elastic);
   if (!parameters) return tl::unexpected(parameters.error());
-  const auto files = make_elastic_tables(*parameters);
-  for (const SyntheticFile& file : files) {
+  const auto files = elastic::make_elastic_tables(*parameters);
+  for (const elastic::SyntheticFile& file : files) {
     const std::filesystem::path path = std::filesystem::path(request.out) / file.path;
     if (auto made = make_folder(path.parent_path().string()); !made)
       return tl::unexpected(made.error());

@@ -30,10 +30,11 @@ struct GenerateRequest {
 
 /// Rows of `from`, drawn again: writes OUT/jobs.csv and OUT/cluster.toml. Errors: unsupported for
 /// numbers that cannot be; of the source and the files.
-[[nodiscard]] Result<Resampled> generate_from(const Session& session,
-                                              const GenerateRequest& request);
-[[nodiscard]] Document resampled_document(const Session& session, const GenerateRequest& request,
-                                          const Resampled& drawn);
+[[nodiscard]] Result<synth::Resampled> generate_from(const settings::Session& session,
+                                                     const GenerateRequest& request);
+[[nodiscard]] Document resampled_document(const settings::Session& session,
+                                          const GenerateRequest& request,
+                                          const synth::Resampled& drawn);
 
 /// An elastic workload: writes tables, jobs and cluster, and gives how many files. Errors:
 /// unsupported beside other requests; of the parameters and the files.
@@ -54,16 +55,17 @@ struct FileMeans {
 struct SyntheticTrace {
   std::string cluster;  ///< the name in its published figures
   std::int64_t gpus = 0;
-  Synthesis drawn;
+  synth::Synthesis drawn;
   InfrastructureShare infrastructure;
   FileMeans written;
 };
 /// A synthetic trace like a cluster of which figures are published: writes OUT/jobs.csv and
 /// OUT/cluster.toml. Where `drawn.holds()` is false a drawn statistic is more than 10 % off the
 /// published one. Errors: unsupported for numbers that cannot be; of the tables and the files.
-[[nodiscard]] Result<SyntheticTrace> generate_like(const Session& session,
+[[nodiscard]] Result<SyntheticTrace> generate_like(const settings::Session& session,
                                                    const GenerateRequest& request);
-[[nodiscard]] Document synthetic_document(const Session& session, const GenerateRequest& request,
+[[nodiscard]] Document synthetic_document(const settings::Session& session,
+                                          const GenerateRequest& request,
                                           const SyntheticTrace& trace);
 
 }  // namespace schedmate::service

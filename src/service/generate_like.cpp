@@ -23,8 +23,9 @@ Result<void> check_possible(const GenerateRequest& request) {
   return {};
 }
 
-Result<void> write_synthetic(const std::string& path, const Published& published,
-                             const Synthesis& drawn, const ShowProgress& progress) {
+Result<void> write_synthetic(const std::string& path, const synth::Published& published,
+                             const synth::Synthesis& drawn,
+                             const settings::ShowProgress& progress) {
   auto file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   std::string text = study::synth_header();
@@ -39,11 +40,12 @@ Result<void> write_synthetic(const std::string& path, const Published& published
   return file->commit();
 }
 
-Result<void> write_synthetic_trace(const Session& session, const GenerateRequest& request,
-                                   const Published& published, const Synthesis& drawn) {
+Result<void> write_synthetic_trace(const settings::Session& session, const GenerateRequest& request,
+                                   const synth::Published& published,
+                                   const synth::Synthesis& drawn) {
   if (auto made = make_folder(request.out); !made) return made;
   const std::filesystem::path folder(request.out);
-  const ShowProgress progress = session.progress("writing");
+  const settings::ShowProgress progress = session.progress("writing");
   if (auto done = write_synthetic((folder / "jobs.csv").string(), published, drawn, progress);
       !done)
     return done;
@@ -51,12 +53,12 @@ Result<void> write_synthetic_trace(const Session& session, const GenerateRequest
       fmt::format("# Synthetic: drawn by schedmate generate --like from figures of {}.\n",
                   published.cluster.name);
   return write_file((folder / "cluster.toml").string(),
-                    note + cluster_toml(study::cluster_of(published, drawn)));
+                    note + trace::cluster_toml(study::cluster_of(published, drawn)));
 }
 
-FileMeans written_means(const Synthesis& drawn) {
+FileMeans written_means(const synth::Synthesis& drawn) {
   FileMeans sum;
-  for (const SynthJob& job : drawn.jobs) {
+  for (const synth::SynthJob& job : drawn.jobs) {
     sum.gpus += job.gpus;
     sum.gpu_s += static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
   }
@@ -64,12 +66,13 @@ FileMeans written_means(const Synthesis& drawn) {
   return {sum.gpus / jobs, sum.gpu_s / jobs};
 }
 
-InfrastructureShare infrastructure_share(const Published& published, const Synthesis& drawn) {
+InfrastructureShare infrastructure_share(const synth::Published& published,
+                                         const synth::Synthesis& drawn) {
   double jobs = 0;
   double gpu_s = 0;
   double all_jobs = 0;
   double all_gpu_s = 0;
-  for (const SynthJob& job : drawn.jobs) {
+  for (const synth::SynthJob& job : drawn.jobs) {
     if (job.cause < 0) continue;
     const double seconds = static_cast<double>(job.gpus) * static_cast<double>(job.run_s);
     all_jobs += 1;
@@ -82,9 +85,9 @@ InfrastructureShare infrastructure_share(const Published& published, const Synth
   return {100 * jobs / all_jobs, 100 * gpu_s / all_gpu_s};
 }
 
-Document checks_document(const Synthesis& drawn) {
+Document checks_document(const synth::Synthesis& drawn) {
   Document rows = Document::array();
-  for (const CheckRow& row : drawn.checks) {
+  for (const synth::CheckRow& row : drawn.checks) {
     Document each = {{"statistic", row.statistic}};
     if (!row.of.empty()) each["of"] = row.of;
     if (row.at > 0) each["at"] = row.at;
@@ -99,17 +102,18 @@ Document checks_document(const Synthesis& drawn) {
 
 }  // namespace
 
-Result<SyntheticTrace> generate_like(const Session& session, const GenerateRequest& request) {
+Result<SyntheticTrace> generate_like(const settings::Session& session,
+                                     const GenerateRequest& request) {
   if (auto ok = check_possible(request); !ok) return tl::unexpected(ok.error());
   const auto published = study::read_published(request.like);
   if (!published) return tl::unexpected(published.error());
-  SynthesisOptions options;
+  synth::SynthesisOptions options;
   options.jobs = request.jobs;
   if (!std::isnan(request.days)) options.days = request.days;
   options.gpus = request.gpus;
   options.most_gpus = request.most_gpus;
   options.seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
-  auto drawn = synthesize(*published, options);
+  auto drawn = synth::synthesize(*published, options);
   if (!drawn) return tl::unexpected(drawn.error());
   if (auto done = write_synthetic_trace(session, request, *published, *drawn); !done)
     return tl::unexpected(done.error());
@@ -122,9 +126,9 @@ Result<SyntheticTrace> generate_like(const Session& session, const GenerateReque
   return trace;
 }
 
-Document synthetic_document(const Session& session, const GenerateRequest& request,
+Document synthetic_document(const settings::Session& session, const GenerateRequest& request,
                             const SyntheticTrace& trace) {
-  const Synthesis& drawn = trace.drawn;
+  const synth::Synthesis& drawn = trace.drawn;
   return {{"schema", "schedmate.generate.v1"},
           {"like", request.like},
           {"synthetic", true},

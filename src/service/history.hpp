@@ -31,7 +31,8 @@ struct AddRequest {
   OutcomeRequest outcome;
 };
 /// Gives the record that is kept. Errors: unsupported (no user, a wrong state), those of the files.
-[[nodiscard]] Result<JobRecord> add_job(const Session& session, const AddRequest& request);
+[[nodiscard]] Result<JobRecord> add_job(const settings::Session& session,
+                                        const AddRequest& request);
 
 struct FinishRequest {
   std::string id;
@@ -40,7 +41,8 @@ struct FinishRequest {
   std::string job_file;  ///< what the scheduler knows of the job (JSON), "" = nothing
 };
 /// Gives the job with its outcome. Errors: unsupported, not_found, those of reading the files.
-[[nodiscard]] Result<JobRecord> finish_job(const Session& session, const FinishRequest& request);
+[[nodiscard]] Result<JobRecord> finish_job(const settings::Session& session,
+                                           const FinishRequest& request);
 
 struct Imported {
   std::uint64_t jobs = 0, rows = 0;
@@ -49,26 +51,28 @@ struct Imported {
 /// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's text also what
 /// distinguishes a resubmission: SubmitLine (or JobName) as the command, WorkDir as the root.
 /// Errors: as read_trace.
-[[nodiscard]] Result<Imported> import_jobs(const Session& session, const std::string& spec);
+[[nodiscard]] Result<Imported> import_jobs(const settings::Session& session,
+                                           const std::string& spec);
 
 /// The newest first, without their larger documents; `user` "" = everybody's.
-[[nodiscard]] Result<std::vector<JobRecord>> list_jobs(const Session& session,
+[[nodiscard]] Result<std::vector<JobRecord>> list_jobs(const settings::Session& session,
                                                        const std::string& user, std::size_t limit);
 /// Errors: not_found.
-[[nodiscard]] Result<JobRecord> show_job(const Session& session, const std::string& id);
+[[nodiscard]] Result<JobRecord> show_job(const settings::Session& session, const std::string& id);
 /// Every job, as list_jobs would give them, whole.
-[[nodiscard]] Result<void> each_job(const Session& session, const std::string& user,
+[[nodiscard]] Result<void> each_job(const settings::Session& session, const std::string& user,
                                     const std::function<void(const JobRecord&)>& visit);
 /// The job, its facts, its vectors and cached text. Errors: not_found.
-[[nodiscard]] Result<void> forget_job(const Session& session, const std::string& id);
+[[nodiscard]] Result<void> forget_job(const settings::Session& session, const std::string& id);
 /// How good past advice was; see calibrate().
-[[nodiscard]] Result<std::vector<Calibration>> calibration(const Session& session);
+[[nodiscard]] Result<std::vector<advisor::Calibration>> calibration(
+    const settings::Session& session);
 
 // The documents of these answers (docs/formats/history.md).
 [[nodiscard]] Document finish_document(const JobRecord& record);
 [[nodiscard]] Document import_document(const Imported& imported);
 [[nodiscard]] Document list_document(std::span<const JobRecord> records);
-[[nodiscard]] Document calibration_document(std::span<const Calibration> rows);
+[[nodiscard]] Document calibration_document(std::span<const advisor::Calibration> rows);
 [[nodiscard]] Document forget_document(const std::string& id);
 
 }  // namespace schedmate::service

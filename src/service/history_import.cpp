@@ -28,17 +28,18 @@ Origins read_origins(const std::string& spec) {
   if (!spec.starts_with(prefix)) return origins;
   const auto text = read_file(spec.substr(prefix.size()));
   if (!text || text->starts_with('{')) return origins;
-  auto rows = CsvRows::open(*text, spec, '|');
+  auto rows = trace::CsvRows::open(*text, spec, '|');
   if (!rows) return origins;
-  const Column id = rows->find("JobID");
-  const Column line = rows->find("SubmitLine");
-  const Column name = rows->find("JobName");
-  const Column folder = rows->find("WorkDir");
+  const trace::Column id = rows->find("JobID");
+  const trace::Column line = rows->find("SubmitLine");
+  const trace::Column name = rows->find("JobName");
+  const trace::Column folder = rows->find("WorkDir");
   while (rows->next()) {
     if (!rows->fault().empty()) continue;
     const std::string_view command = rows->field(line);
-    origins[std::string(rows->field(id))] = {redact(command.empty() ? rows->field(name) : command),
-                                             std::string(rows->field(folder))};
+    origins[std::string(rows->field(id))] = {
+        tree::redact(command.empty() ? rows->field(name) : command),
+        std::string(rows->field(folder))};
   }
   return origins;
 }
@@ -55,7 +56,8 @@ JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) 
   if (const auto origin = origins.find(record.id); origin != origins.end()) {
     record.command = origin->second.command;
     record.root = origin->second.folder;
-    record.entry = read_command_flags(record.command, FlagRules::built_in()).entry;
+    record.entry =
+        advisor::read_command_flags(record.command, advisor::FlagRules::built_in()).entry;
   }
   record.fields["gpus"] = fmt::format("{}", job.gpus);
   record.outcome.emplace();
@@ -64,11 +66,11 @@ JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) 
   return record;
 }
 
-Result<void> put_all(const Session& session, const Trace& trace, const Origins& origins) {
+Result<void> put_all(const settings::Session& session, const Trace& trace, const Origins& origins) {
   constexpr std::size_t batch = 5000;
   const auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
-  const ShowProgress progress = session.progress("importing");
+  const settings::ShowProgress progress = session.progress("importing");
   std::vector<JobRecord> records;
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     records.push_back(record_of(trace.jobs[i], trace, origins));
@@ -82,7 +84,7 @@ Result<void> put_all(const Session& session, const Trace& trace, const Origins& 
 
 }  // namespace
 
-Result<Imported> import_jobs(const Session& session, const std::string& spec) {
+Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
   const auto trace = read_trace(spec, {.strict = session.settings.flag("strict"), .columns = {}});
   if (!trace) return tl::unexpected(trace.error());
   if (auto done = put_all(session, *trace, read_origins(spec)); !done)

@@ -13,7 +13,7 @@ namespace schedmate::service {
 namespace {
 
 /// The history, for one who may see everybody's jobs.
-Result<HistoryAccess> open_for_operator(const Session& session, std::string_view action) {
+Result<HistoryAccess> open_for_operator(const settings::Session& session, std::string_view action) {
   auto history = open_history(session);
   if (!history || history->role == Role::cluster_operator) return history;
   return fail(
@@ -25,7 +25,7 @@ Result<HistoryAccess> open_for_operator(const Session& session, std::string_view
 
 }  // namespace
 
-Result<std::vector<JobRecord>> list_jobs(const Session& session, const std::string& user,
+Result<std::vector<JobRecord>> list_jobs(const settings::Session& session, const std::string& user,
                                          std::size_t limit) {
   const auto history = open_for_operator(session, "list");
   if (!history) return tl::unexpected(history.error());
@@ -36,7 +36,7 @@ Result<std::vector<JobRecord>> list_jobs(const Session& session, const std::stri
   return history->store->list(filter);
 }
 
-Result<JobRecord> show_job(const Session& session, const std::string& id) {
+Result<JobRecord> show_job(const settings::Session& session, const std::string& id) {
   const auto history = open_for_operator(session, "show");
   if (!history) return tl::unexpected(history.error());
   auto record = history->store->get(id);
@@ -46,7 +46,7 @@ Result<JobRecord> show_job(const Session& session, const std::string& id) {
               fmt::format("no job '{}' in the history (schedmate history list)", printable(id)));
 }
 
-Result<void> each_job(const Session& session, const std::string& user,
+Result<void> each_job(const settings::Session& session, const std::string& user,
                       const std::function<void(const JobRecord&)>& visit) {
   const auto history = open_for_operator(session, "export");
   if (!history) return tl::unexpected(history.error());
@@ -59,21 +59,22 @@ Result<void> each_job(const Session& session, const std::string& user,
   });
 }
 
-Result<std::vector<Calibration>> calibration(const Session& session) {
+Result<std::vector<advisor::Calibration>> calibration(const settings::Session& session) {
   const auto history = open_for_operator(session, "calibration");
   if (!history) return tl::unexpected(history.error());
-  return calibrate(*history->store);
+  return advisor::calibrate(*history->store);
 }
 
 Document list_document(std::span<const JobRecord> records) {
   Document document = {{"schema", "schedmate.history.v1"}, {"jobs", Document::array()}};
-  for (const JobRecord& record : records) document["jobs"].push_back(record_document(record));
+  for (const JobRecord& record : records)
+    document["jobs"].push_back(advisor::record_document(record));
   return document;
 }
 
-Document calibration_document(std::span<const Calibration> rows) {
+Document calibration_document(std::span<const advisor::Calibration> rows) {
   Document document = {{"schema", "schedmate.calibration.v1"}, {"rows", Document::array()}};
-  for (const Calibration& row : rows) {
+  for (const advisor::Calibration& row : rows) {
     document["rows"].push_back({{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
                                 {"jobs", row.jobs},
                                 {"inside_80_share", row.inside_share},

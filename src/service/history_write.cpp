@@ -19,7 +19,7 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
   if (request.state.empty() && !request.duration_s) return std::nullopt;
   if (request.state.empty())
     return fail(ErrorCode::unsupported, "history: --duration-s needs --state STATE");
-  const auto state = read_state(request.state);
+  const auto state = advisor::read_state(request.state);
   if (!state) return tl::unexpected(state.error());
   if (!request.duration_s || *request.duration_s < 0)
     return fail(ErrorCode::unsupported, "history: --state needs --duration-s of at least 0");
@@ -32,8 +32,8 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
 }
 
 void redact_fact(Fact& fact) {
-  if (auto* text = std::get_if<std::string>(&fact.value)) *text = redact(*text);
-  for (Evidence& line : fact.evidence) line.text = redact(line.text);
+  if (auto* text = std::get_if<std::string>(&fact.value)) *text = tree::redact(*text);
+  for (Evidence& line : fact.evidence) line.text = tree::redact(line.text);
 }
 
 /// Facts of a file: whoever wrote it, secrets are not kept.
@@ -45,8 +45,8 @@ Result<Facts> facts_of(const std::string& path) {
   if (!facts) return fail(facts.error().code, path + ": " + facts.error().message);
   for (auto* group : {&facts->facts, &facts->extra})
     for (auto& [name, fact] : *group) redact_fact(fact);
-  for (std::string& note : facts->degraded) note = redact(note);
-  facts->expect_reason = redact(facts->expect_reason);
+  for (std::string& note : facts->degraded) note = tree::redact(note);
+  facts->expect_reason = tree::redact(facts->expect_reason);
   return facts;
 }
 
@@ -67,13 +67,13 @@ Result<JobContext> finished_job(Store& store, const FinishRequest& request) {
 
 }  // namespace
 
-Result<JobRecord> add_job(const Session& session, const AddRequest& request) {
+Result<JobRecord> add_job(const settings::Session& session, const AddRequest& request) {
   const auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
   if (request.user.empty()) return fail(ErrorCode::unsupported, "history add: --user is missing");
   auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  job->command = redact(job->command);
+  job->command = tree::redact(job->command);
   const auto facts = facts_of(request.facts);
   if (!facts) return tl::unexpected(facts.error());
   auto outcome = wanted_outcome(request.outcome);
@@ -85,13 +85,13 @@ Result<JobRecord> add_job(const Session& session, const AddRequest& request) {
                               request.vc,
                               {},
                               request.submit_s < 0 ? session.clock.wall() : at(request.submit_s)};
-  JobRecord record = make_record(submission, *facts, FlagRules::built_in());
+  JobRecord record = advisor::make_record(submission, *facts, advisor::FlagRules::built_in());
   record.outcome = std::move(*outcome);
   if (auto done = history->store->put(record); !done) return tl::unexpected(done.error());
   return record;
 }
 
-Result<JobRecord> finish_job(const Session& session, const FinishRequest& request) {
+Result<JobRecord> finish_job(const settings::Session& session, const FinishRequest& request) {
   const auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
   auto outcome = wanted_outcome(request.outcome);
@@ -115,7 +115,7 @@ Result<JobRecord> finish_job(const Session& session, const FinishRequest& reques
   return **std::move(record);
 }
 
-Result<void> forget_job(const Session& session, const std::string& id) {
+Result<void> forget_job(const settings::Session& session, const std::string& id) {
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
   if (auto done = state->store->forget(id); !done) return done;
@@ -123,9 +123,9 @@ Result<void> forget_job(const Session& session, const std::string& id) {
 }
 
 Document finish_document(const JobRecord& record) {
-  const auto score = score_advice(record);
+  const auto score = advisor::score_advice(record);
   Document document = {{"schema", "schedmate.finish.v1"}, {"job_id", record.id}};
-  document["state"] = state_word(record.outcome->state);
+  document["state"] = advisor::state_word(record.outcome->state);
   document["duration_s"] = record.outcome->duration.count();
   document["advice"] = nullptr;
   if (score) {

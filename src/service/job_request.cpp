@@ -15,7 +15,7 @@ constexpr std::size_t most_source_bytes = std::size_t{1} << 18U;
 Result<std::string> beginning_of(const std::string& path) {
   std::string text;
   if (path.empty()) return text;
-  const auto done = each_line(path, [&](const Line& line) {
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
     text += line.text;
     text += '\n';
     return text.size() < most_source_bytes;

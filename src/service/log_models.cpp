@@ -27,7 +27,7 @@ constexpr std::int64_t bytes_per_token = 3;  ///< on the safe side
 /// Secrets out, line ends kept, nothing else that moves a terminal.
 std::string clean_text(std::string_view text) {
   std::string clean;
-  const std::string shown = redact(text);
+  const std::string shown = tree::redact(text);
   for (const auto line : split(shown, '\n')) clean += (clean.empty() ? "" : "\n") + printable(line);
   return clean;
 }
@@ -80,7 +80,8 @@ std::optional<RememberedMeanings> read_remembered(const std::string& text) {
 
 class RememberingReader final : public ShapeReader {
  public:
-  RememberingReader(const Session& session, const Models& models, QuestionTally& tally)
+  RememberingReader(const settings::Session& session, const Models& models,
+                    llm::QuestionTally& tally)
       : session_(session), models_(models), tally_(tally) {}
 
   std::optional<LineMeaning> read(const LineShape& shape) override {
@@ -91,14 +92,14 @@ class RememberingReader final : public ShapeReader {
     }
     if (gave_up_) return std::nullopt;
     const auto dropped = tally_.dropped;
-    const auto answers =
-        ask_all(std::span<const Chat>(models_.chats), shape_question(shape, clean_text), tally_);
+    const auto answers = llm::ask_all(std::span<const Chat>(models_.chats),
+                                      progress::shape_question(shape, clean_text), tally_);
     gave_up_ = answers.empty() && tally_.dropped == dropped;  // nobody is there
     if (answers.empty()) {
       if (!gave_up_) keep(shape, {});
       return std::nullopt;
     }
-    return agreed_meaning(answers);
+    return progress::agreed_meaning(answers);
   }
 
   void settle(const LineShape& shape, const CheckedMeaning& checked) override {
@@ -112,7 +113,7 @@ class RememberingReader final : public ShapeReader {
 
  private:
   [[nodiscard]] static std::string key_of(const LineShape& shape) {
-    return fmt::format("{}-{:016x}", shape_prompt_version(), shape.hash);
+    return fmt::format("{}-{:016x}", progress::shape_prompt_version(), shape.hash);
   }
 
   Store* store() {
@@ -144,9 +145,9 @@ class RememberingReader final : public ShapeReader {
       tally_.note(fmt::format("model: its answer cannot be cached: {}", done.error().message));
   }
 
-  const Session& session_;
+  const settings::Session& session_;
   const Models& models_;
-  QuestionTally& tally_;
+  llm::QuestionTally& tally_;
   std::unique_ptr<Store> store_;
   bool opened_ = false;
   bool gave_up_ = false;
@@ -155,25 +156,26 @@ class RememberingReader final : public ShapeReader {
 
 }  // namespace
 
-std::shared_ptr<ShapeReader> shape_reader(const Session& session, const Models& models,
-                                          QuestionTally& tally) {
+std::shared_ptr<ShapeReader> shape_reader(const settings::Session& session, const Models& models,
+                                          llm::QuestionTally& tally) {
   if (models.chats.empty()) return nullptr;
   return std::make_shared<RememberingReader>(session, models, tally);
 }
 
-CauseReader cause_reader(const Models& models, QuestionTally& tally) {
+CauseReader cause_reader(const Models& models, llm::QuestionTally& tally) {
   if (models.chats.empty()) return {};
   return [&](const OpenCause& cause) -> std::optional<CauseClaim> {
     const auto room =
         std::max<std::int64_t>(models.agent.context_tokens - answer_tokens - 700, 500);
     const auto bytes = static_cast<std::size_t>(
         std::min<std::int64_t>(room * bytes_per_token, std::int64_t{1} << 16U));
-    return agreed_cause(ask_all(std::span<const Chat>(models.chats),
-                                cause_question(cause, clean_text, bytes), tally));
+    return failure::agreed_cause(llm::ask_all(std::span<const Chat>(models.chats),
+                                              failure::cause_question(cause, clean_text, bytes),
+                                              tally));
   };
 }
 
-ModelCost cost_of(const Models& models, const QuestionTally& tally) {
+ModelCost cost_of(const Models& models, const llm::QuestionTally& tally) {
   const auto sums = models.meter ? models.meter->sums() : ChatMeter::Sums();
   ModelCost cost{sums.calls, sums.prompt_tokens + sums.completion_tokens, tally.accepted,
                  tally.dropped, tally.notes};

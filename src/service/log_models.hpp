@@ -19,11 +19,12 @@ namespace schedmate::service {
 /// Reads unknown lines by the models; what it found out, good or bad, is remembered in the
 /// history's cache, so that nobody asks again. Empty without models. All of them must outlive the
 /// reader.
-[[nodiscard]] std::shared_ptr<ShapeReader> shape_reader(const Session& session,
-                                                        const Models& models, QuestionTally& tally);
+[[nodiscard]] std::shared_ptr<ShapeReader> shape_reader(const settings::Session& session,
+                                                        const Models& models,
+                                                        llm::QuestionTally& tally);
 
 /// Empty without models. All of them must outlive the reader.
-[[nodiscard]] CauseReader cause_reader(const Models& models, QuestionTally& tally);
+[[nodiscard]] CauseReader cause_reader(const Models& models, llm::QuestionTally& tally);
 
 /// What the models cost and what went wrong with them, as documents report it.
 struct ModelCost {
@@ -31,7 +32,7 @@ struct ModelCost {
   std::int64_t accepted = 0, dropped = 0;  ///< values
   std::vector<std::string> degraded;
 };
-[[nodiscard]] ModelCost cost_of(const Models& models, const QuestionTally& tally);
+[[nodiscard]] ModelCost cost_of(const Models& models, const llm::QuestionTally& tally);
 /// Adds `cost` and `degraded`.
 void add_cost(const ModelCost& cost, Document& document);
 

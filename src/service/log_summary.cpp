@@ -25,7 +25,7 @@ std::optional<LogOfJob> read_summary(const JobRecord& record) {
   if (!json.is_object() || !json.contains("log") || !json["log"].is_string()) return std::nullopt;
   LogOfJob found{json["log"].get<std::string>(), JobContext()};
   if (json.contains("job") && json["job"].is_object())
-    if (auto job = read_job_document(record.id, json["job"])) found.job = *std::move(job);
+    if (auto job = failure::read_job_document(record.id, json["job"])) found.job = *std::move(job);
   found.job->job_id = record.id;
   found.job->user = record.user;
   return found;
@@ -33,15 +33,15 @@ std::optional<LogOfJob> read_summary(const JobRecord& record) {
 
 }  // namespace
 
-Result<LogSummary> summarize_log(const Session& session, const HistoryView& history,
+Result<LogSummary> summarize_log(const settings::Session& session, const HistoryView& history,
                                  const std::string& path, const JobContext& job) {
   auto progress = track(path, {session.settings.text("rules")});
   if (!progress) return tl::unexpected(progress.error());
-  for (auto& line : progress->evidence) line = printable(redact(line));
+  for (auto& line : progress->evidence) line = printable(tree::redact(line));
   DiagnoseInput input;
   input.paths = {path};
   input.rules = session.settings.text("rules");
-  input.clean = [](std::string_view text) { return printable(redact(text)); };
+  input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
   const bool placed = !job.state.empty() || !job.nodes.empty();
   if (placed) input.job = job;
   auto made = diagnose(input);
@@ -50,9 +50,9 @@ Result<LogSummary> summarize_log(const Session& session, const HistoryView& hist
     return tl::unexpected(done.error());
   std::error_code error;
   const Json summary = {{"log", std::filesystem::absolute(path, error).lexically_normal().string()},
-                        {"job", placed ? job_document(job) : Json(nullptr)},
-                        {"progress", progress_document(*progress)},
-                        {"diagnosis", diagnosis_document(*made)}};
+                        {"job", placed ? failure::job_document(job) : Json(nullptr)},
+                        {"progress", progress::progress_document(*progress)},
+                        {"diagnosis", failure::diagnosis_document(*made)}};
   return LogSummary{in_one_line(summary), made->fingerprint};
 }
 
@@ -63,7 +63,7 @@ Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id) 
   return read_summary(**record);
 }
 
-Result<LogOfJob> find_log(const Session& session, const std::string& subject) {
+Result<LogOfJob> find_log(const settings::Session& session, const std::string& subject) {
   std::error_code error;
   if (std::filesystem::exists(subject, error)) return LogOfJob{subject, std::nullopt};
   const auto history = open_history(session);

@@ -17,8 +17,9 @@ struct LogSummary {
 };
 
 /// `job` may know no more than id and user. Errors: those of reading the log and of the store.
-[[nodiscard]] Result<LogSummary> summarize_log(const Session& session, const HistoryView& history,
-                                               const std::string& path, const JobContext& job);
+[[nodiscard]] Result<LogSummary> summarize_log(const settings::Session& session,
+                                               const HistoryView& history, const std::string& path,
+                                               const JobContext& job);
 
 /// A log, and the job behind it where the history knows one.
 struct LogOfJob {
@@ -32,6 +33,7 @@ struct LogOfJob {
 
 /// The subject itself when it is a file, else the log of the finished job of this id. Errors:
 /// not_found, those of the store.
-[[nodiscard]] Result<LogOfJob> find_log(const Session& session, const std::string& subject);
+[[nodiscard]] Result<LogOfJob> find_log(const settings::Session& session,
+                                        const std::string& subject);
 
 }  // namespace schedmate::service

@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t most_dropped = 64;
 constexpr std::size_t longest_value = 120;
 
-Rejected rejected(DroppedClaim&& dropped) {
-  Claim& claim = dropped.claim;
+Rejected rejected(agent::DroppedClaim&& dropped) {
+  agent::Claim& claim = dropped.claim;
   if (auto* text = std::get_if<std::string>(&claim.value); text && text->size() > longest_value)
     text->resize(longest_value);
   return {std::move(claim.field),
@@ -29,7 +29,7 @@ Rejected rejected(DroppedClaim&& dropped) {
 }
 
 /// A file that proves an answer is one of those that the facts come from.
-void add_files(Tree& tree, Facts& facts) {
+void add_files(tree::Tree& tree, Facts& facts) {
   std::vector<std::string>& files = facts.files_read;
   const std::size_t before = files.size();
   for (const auto* group : {&facts.facts, &facts.extra}) {
@@ -42,14 +42,14 @@ void add_files(Tree& tree, Facts& facts) {
   }
   if (files.size() == before) return;
   for (const std::string& file : files) static_cast<void>(tree.read(file));
-  std::vector<FileVersion> versions = tree.versions();
-  std::erase_if(versions, [&](const FileVersion& each) {
+  std::vector<tree::FileVersion> versions = tree.versions();
+  std::erase_if(versions, [&](const tree::FileVersion& each) {
     return std::ranges::find(files, each.path) == files.end();
   });
-  facts.tree = closure_hash(versions);
+  facts.tree = tree::closure_hash(versions);
 }
 
-void merge(AgentOutcome&& outcome, Facts& facts) {
+void merge(agent::AgentOutcome&& outcome, Facts& facts) {
   for (auto& [name, fact] : outcome.facts) {
     Fact& held = facts.facts[name];
     if (held.known())
@@ -61,7 +61,7 @@ void merge(AgentOutcome&& outcome, Facts& facts) {
   facts.model.tokens = outcome.tokens;
   facts.model.accepted = outcome.accepted;
   facts.model.dropped = static_cast<std::int64_t>(outcome.dropped.size());
-  for (DroppedClaim& each : outcome.dropped | std::views::take(most_dropped))
+  for (agent::DroppedClaim& each : outcome.dropped | std::views::take(most_dropped))
     facts.rejected.push_back(rejected(std::move(each)));
   for (const std::string& note : outcome.notes)
     facts.degraded.push_back("model: a sample without an answer: " + note);
@@ -75,13 +75,13 @@ struct Filling {
 };
 
 /// In the child: facts as JSON, or "!" and why there are none.
-std::string fill(const Filling& filling, const Ask& ask) {
-  auto tree = Tree::open(filling.job.root);
+std::string fill(const Filling& filling, const tree::Ask& ask) {
+  auto tree = tree::Tree::open(filling.job.root);
   if (!tree) return "!" + tree.error().message;
-  const std::vector<Chat> chats = chats_through(ask, filling.models.chats.size());
-  const AgentTask task{filling.job, *tree, filling.found, filling.sources.log,
-                       filling.sources.monitoring};
-  auto outcome = fill_gaps(task, filling.models.agent, chats, filling.models.clock);
+  const std::vector<Chat> chats = llm::chats_through(ask, filling.models.chats.size());
+  const agent::AgentTask task{filling.job, *tree, filling.found, filling.sources.log,
+                              filling.sources.monitoring};
+  auto outcome = agent::fill_gaps(task, filling.models.agent, chats, filling.models.clock);
   if (!outcome) return "!" + outcome.error().message;
   Facts facts = filling.found;
   merge(*std::move(outcome), facts);
@@ -91,13 +91,13 @@ std::string fill(const Filling& filling, const Ask& ask) {
 
 Result<Facts> fill_confined(const Filling& filling) {
   constexpr std::chrono::seconds beside_the_model{20};
-  Confinement limits;
+  tree::Confinement limits;
   limits.wall = filling.models.agent.deadline + beside_the_model;
-  const auto confinement = confined_to_owner(filling.job.root, limits);
+  const auto confinement = tree::confined_to_owner(filling.job.root, limits);
   if (!confinement) return tl::unexpected(confinement.error());
-  const auto reply = run_confined_asking(
-      *confinement, [&](const Ask& ask) { return fill(filling, ask); },
-      [&](const std::string& question) { return answer_for(filling.models.chats, question); });
+  const auto reply = tree::run_confined_asking(
+      *confinement, [&](const tree::Ask& ask) { return fill(filling, ask); },
+      [&](const std::string& question) { return llm::answer_for(filling.models.chats, question); });
   if (!reply) return tl::unexpected(reply.error());
   if (reply->starts_with('!')) return fail(ErrorCode::unavailable, reply->substr(1));
   return read_facts_json(*reply);

@@ -20,7 +20,7 @@ constexpr std::string_view no_model = "none";
 
 /// NAME or NAME:FILE, where FILE is its recording. A kind of chat is a name too: its table may be
 /// empty.
-Result<ChatSettings> settings_of(const Settings& settings, std::string_view spec) {
+Result<ChatSettings> settings_of(const settings::Settings& settings, std::string_view spec) {
   const std::string name(spec.substr(0, spec.find(':')));
   auto table = settings.model(name);
   std::vector<std::string> names = settings.models();
@@ -35,8 +35,8 @@ Result<ChatSettings> settings_of(const Settings& settings, std::string_view spec
                                                 unknown_name("model", name, all), name));
 }
 
-AgentSettings agent_settings(const Settings& settings) {
-  AgentSettings agent;
+agent::AgentSettings agent_settings(const settings::Settings& settings) {
+  agent::AgentSettings agent;
   agent.samples = static_cast<int>(settings.whole("agent.samples"));
   agent.tool_calls = static_cast<int>(settings.whole("agent.tool_calls"));
   agent.tokens = settings.whole("agent.tokens");
@@ -47,11 +47,11 @@ AgentSettings agent_settings(const Settings& settings) {
   return agent;
 }
 
-ChatServices services_of(const Session& session, const std::string& user) {
+ChatServices services_of(const settings::Session& session, const std::string& user) {
   ChatServices services;
   services.clock = session.clock;
   services.environment = session.environment.variable;
-  services.redact = redact;
+  services.redact = tree::redact;
   services.ledger = file_ledger(session.state_dir());
   services.meter = std::make_shared<ChatMeter>();
   services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;
@@ -62,7 +62,7 @@ ChatServices services_of(const Session& session, const std::string& user) {
 
 }  // namespace
 
-Result<Models> open_models(const Session& session, const std::string& user) {
+Result<Models> open_models(const settings::Session& session, const std::string& user) {
   Models models;
   models.names = session.settings.text("llm.use");
   if (models.names == no_model || models.names.empty()) return models;
@@ -82,7 +82,7 @@ Result<Models> open_models(const Session& session, const std::string& user) {
   }
   // The budget is written there.
   if (!models.chats.empty())
-    if (const auto made = make_state_folder(session.state_dir()); !made)
+    if (const auto made = settings::make_state_folder(session.state_dir()); !made)
       return tl::unexpected(made.error());
   return models;
 }

@@ -14,13 +14,13 @@ struct Models {
   std::string names;        ///< as `--llm` gave them
   std::vector<Chat> chats;  ///< empty: none
   std::shared_ptr<ChatMeter> meter;
-  AgentSettings agent;
+  agent::AgentSettings agent;
   Clock clock;
 };
 
 /// The models of `llm.use`: "none", or with commas between: a NAME of a table [llm.NAME], or a kind
 /// that needs no more than its file, as replay:FILE. `user` is whose budget it is. No server is
 /// called. Errors: not_found with the nearest name, those of open_chat.
-[[nodiscard]] Result<Models> open_models(const Session& session, const std::string& user);
+[[nodiscard]] Result<Models> open_models(const settings::Session& session, const std::string& user);
 
 }  // namespace schedmate::service

@@ -5,17 +5,17 @@
 
 namespace schedmate::service {
 
-Result<void> consult_history(const Session& session, const HistoryView& history,
+Result<void> consult_history(const settings::Session& session, const HistoryView& history,
                              const HistoryAnswer& what, Diagnosis& made) {
   if (made.verdict == FailureClass::none) return {};
-  const FailureSubject subject{what.job.job_id, what.job.user, made.fingerprint,
-                               end_of(what.job).value_or(session.clock.wall())};
-  const auto same = same_failures(history.store, subject);
+  const advisor::FailureSubject subject{what.job.job_id, what.job.user, made.fingerprint,
+                                        end_of(what.job).value_or(session.clock.wall())};
+  const auto same = advisor::same_failures(history.store, subject);
   if (!same) return tl::unexpected(same.error());
   made.seen = seen_before(*same, what.job.nodes, {what.job.user, history.role});
-  const auto past = failures_for_caps(history.store, subject);
+  const auto past = advisor::failures_for_caps(history.store, subject);
   if (!past) return tl::unexpected(past.error());
-  const Settings& settings = session.settings;
+  const settings::Settings& settings = session.settings;
   apply_caps({*past, subject.user, subject.ended, what.step},
              {.restarts_per_job = settings.whole("caps.restarts_per_job"),
               .restarts_per_user_hour = settings.whole("caps.restarts_per_user_hour"),

@@ -23,7 +23,8 @@ struct HistoryAnswer {
 };
 
 /// Adds `seen` and applies the caps of the settings. Errors: those of the store.
-[[nodiscard]] Result<void> consult_history(const Session& session, const HistoryView& history,
-                                           const HistoryAnswer& what, Diagnosis& made);
+[[nodiscard]] Result<void> consult_history(const settings::Session& session,
+                                           const HistoryView& history, const HistoryAnswer& what,
+                                           Diagnosis& made);
 
 }  // namespace schedmate::service

@@ -23,7 +23,7 @@ bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 /// Writes the key whole or not at all; false when another process was first.
 Result<bool> make_key(const std::string& path) {
-  const std::string key = random_key();
+  const std::string key = tree::random_key();
   const std::string part = fmt::format("{}.{}", path, ::getpid());
   const auto failed = [&](int error) {
     ::unlink(part.c_str());
@@ -46,8 +46,8 @@ Result<bool> make_key(const std::string& path) {
 
 }  // namespace
 
-Result<Pseudonyms> Pseudonyms::open(const Session& session) {
-  if (auto made = make_state_folder(session.state_dir()); !made)
+Result<Pseudonyms> Pseudonyms::open(const settings::Session& session) {
+  if (auto made = settings::make_state_folder(session.state_dir()); !made)
     return tl::unexpected(made.error());
   const std::string path = session.state_dir() + "/names.key";
   if (::access(path.c_str(), F_OK) != 0) {
@@ -69,7 +69,7 @@ Result<Pseudonyms> Pseudonyms::open(const Session& session) {
 std::string Pseudonyms::of(std::string_view name) const {
   constexpr std::size_t digits = 12;
   if (key_.empty()) return std::string(name);
-  return "u-" + hmac_sha256(key_, name).substr(0, digits);
+  return "u-" + tree::hmac_sha256(key_, name).substr(0, digits);
 }
 
 }  // namespace schedmate::service

@@ -17,7 +17,7 @@ class Pseudonyms {
   /// The key in STATE/names.key; made on first use, readable for its owner alone. Errors:
   /// unavailable when the folder or the file cannot be made or read; invalid when the file is no
   /// key.
-  static Result<Pseudonyms> open(const Session& session);
+  static Result<Pseudonyms> open(const settings::Session& session);
   /// Names as they are.
   static Pseudonyms plain() { return {}; }
 

@@ -29,8 +29,8 @@ struct Site {
   std::int64_t wall_s = 1'700'000'000;
   std::chrono::nanoseconds monotonic{0};
 
-  [[nodiscard]] Session session() {
-    Session made;
+  [[nodiscard]] settings::Session session() {
+    settings::Session made;
     made.environment.state_home = here.path("state");
     made.environment.variable = [](std::string_view) { return std::string(); };
     made.clock.wall = [this] { return at(wall_s); };
@@ -82,7 +82,7 @@ TEST_CASE("facts are read without a command line, and timed by the clock that is
 
 TEST_CASE("a submission is advised, ends, and advises the next one") {
   Site site;
-  const Session session = site.session();
+  const settings::Session session = site.session();
   AdviseRequest first = Site::submission("1");
   first.record = true;
   const auto unknown = advise(session, first);
@@ -107,7 +107,7 @@ TEST_CASE("a submission is advised, ends, and advises the next one") {
 
 TEST_CASE("a log is tracked, followed, diagnosed and asked") {
   Site site;
-  const Session session = site.session();
+  const settings::Session session = site.session();
   const std::string log =
       site.log("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n");
   const auto progress = track(session, {log});
@@ -135,7 +135,7 @@ TEST_CASE("a log is tracked, followed, diagnosed and asked") {
 
 TEST_CASE("what somebody else's history holds is refused" * testing::needs_root()) {
   Site site;
-  Session session = site.session();
+  settings::Session session = site.session();
   REQUIRE(list_jobs(session, "", 1));
   REQUIRE(::chown(session.state_dir().c_str(), 1, 1) == 0);
   const auto refused = list_jobs(session, "", 1);

@@ -66,7 +66,7 @@ Result<void> replay_all(const study::ReplayInput& input, const std::vector<Polic
   return {};
 }
 
-Result<void> write_reports(const Settings& settings, Simulation& simulation) {
+Result<void> write_reports(const settings::Settings& settings, Simulation& simulation) {
   const std::filesystem::path folder(simulation.out);
   const Experiment experiment = simulation.experiment();
   if (auto written =
@@ -78,7 +78,7 @@ Result<void> write_reports(const Settings& settings, Simulation& simulation) {
   return write_file(simulation.report, report_html(experiment, simulation.runs));
 }
 
-Result<Simulation> read_inputs(const Session& session, const SimulateRequest& request,
+Result<Simulation> read_inputs(const settings::Session& session, const SimulateRequest& request,
                                const std::vector<PolicySpec>& policies) {
   auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),
                                           .columns = study::estimate_columns(policies)});
@@ -100,7 +100,7 @@ Result<Simulation> read_inputs(const Session& session, const SimulateRequest& re
 
 }  // namespace
 
-Result<Simulation> simulate(const Session& session, const SimulateRequest& request,
+Result<Simulation> simulate(const settings::Session& session, const SimulateRequest& request,
                             const std::function<void(const Experiment&)>& begins) {
   const auto policies = study::parse_policies(request.policies);
   if (!policies) return tl::unexpected(policies.error());
@@ -128,7 +128,7 @@ Result<Simulation> simulate(const Session& session, const SimulateRequest& reque
 }
 
 Document simulation_document(const Simulation& simulation) {
-  Document document = summary_document(simulation.experiment(), simulation.runs);
+  Document document = report::summary_document(simulation.experiment(), simulation.runs);
   document["out"] = simulation.out;
   document["report"] = simulation.report.empty() ? Document() : Document(simulation.report);
   Document cpu = Document::object();

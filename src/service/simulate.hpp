@@ -51,7 +51,8 @@ struct Simulation {
 /// OUT/LABEL.jobs.csv and what write_run() has beside it, OUT/summary.json and, unless the setting
 /// `report` is none, OUT/report.html. `begins` is called once everything is read and sound, before
 /// the first replay. Errors: of the policies, the files, the settings and the replays.
-[[nodiscard]] Result<Simulation> simulate(const Session& session, const SimulateRequest& request,
+[[nodiscard]] Result<Simulation> simulate(const settings::Session& session,
+                                          const SimulateRequest& request,
                                           const std::function<void(const Experiment&)>& begins);
 
 /// The document of summary.json with what only this run can say.

@@ -33,12 +33,12 @@ Result<void> check_request(const SimulateRequest& request,
 }
 
 /// One policy, ties broken by order and by seeds 1, 2, ...
-Result<std::vector<ElasticResult>> run_perturbations(const Session& session,
-                                                     const study::ElasticInputs& inputs,
-                                                     const study::PolicySpec& spec) {
+Result<std::vector<elastic::ElasticResult>> run_perturbations(const settings::Session& session,
+                                                              const study::ElasticInputs& inputs,
+                                                              const study::PolicySpec& spec) {
   const auto count = static_cast<std::size_t>(session.settings.whole("elastic.perturbations"));
-  std::vector<ElasticResult> results(count);
-  const ShowProgress bar = session.progress(spec.label);
+  std::vector<elastic::ElasticResult> results(count);
+  const settings::ShowProgress bar = session.progress(spec.label);
   const auto run = [&](std::size_t k) -> Result<void> {
     auto result = study::run_elastic(inputs, session.settings, spec, k);
     if (!result) return tl::unexpected(result.error());
@@ -50,7 +50,7 @@ Result<std::vector<ElasticResult>> run_perturbations(const Session& session,
   return results;
 }
 
-Result<void> write_elastic(const Session& session, const std::string& out,
+Result<void> write_elastic(const settings::Session& session, const std::string& out,
                            ElasticSimulation& simulation) {
   const std::string json = indented(elastic_document(simulation.summary)) + "\n";
   if (auto done = write_file((fs::path(out) / "summary.json").string(), json); !done) return done;
@@ -61,7 +61,8 @@ Result<void> write_elastic(const Session& session, const std::string& out,
 
 }  // namespace
 
-Result<ElasticSimulation> simulate_elastic(const Session& session, const SimulateRequest& request) {
+Result<ElasticSimulation> simulate_elastic(const settings::Session& session,
+                                           const SimulateRequest& request) {
   const auto policies = study::parse_policies(request.policies, study::elastic_policy_names());
   if (!policies) return tl::unexpected(policies.error());
   if (auto sound = check_request(request, *policies); !sound) return tl::unexpected(sound.error());
@@ -78,7 +79,7 @@ Result<ElasticSimulation> simulate_elastic(const Session& session, const Simulat
                                 .rows = {}},
                                ""};
   ElasticSummary& summary = simulation.summary;
-  for (const Application& application : inputs->workload.applications)
+  for (const elastic::Application& application : inputs->workload.applications)
     summary.applications.push_back(application.traits.name);
   for (const study::PolicySpec& spec : *policies) {
     const auto results = run_perturbations(session, *inputs, spec);

@@ -15,7 +15,7 @@ struct ElasticSimulation {
 /// (docs/formats/elastic.md), ties broken in `elastic.perturbations` ways, and writes
 /// OUT/LABEL.jobs.csv of the first of them, OUT/summary.json and, unless the setting `report` is
 /// none, OUT/report.html. Errors: as simulate(); unsupported for what only plain jobs have.
-[[nodiscard]] Result<ElasticSimulation> simulate_elastic(const Session& session,
+[[nodiscard]] Result<ElasticSimulation> simulate_elastic(const settings::Session& session,
                                                          const SimulateRequest& request);
 
 }  // namespace schedmate::service

@@ -17,10 +17,10 @@ constexpr double shortest_s = 0.01;  ///< between looks
 /// The models that read unknown lines, and what became of that.
 struct Asked {
   Models models;
-  QuestionTally tally;
+  llm::QuestionTally tally;
 };
 
-TrackOptions options_of(const Session& session, Asked& asked) {
+TrackOptions options_of(const settings::Session& session, Asked& asked) {
   return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally)};
 }
 
@@ -29,15 +29,15 @@ bool is_open(const Progress& progress) {
 }
 
 TrackAnswer answer_of(Progress progress, const Asked& asked) {
-  for (auto& line : progress.evidence) line = printable(redact(line));
-  QuestionTally tally = asked.tally;
+  for (auto& line : progress.evidence) line = printable(tree::redact(line));
+  llm::QuestionTally tally = asked.tally;
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
   return {std::move(progress), asked.tally.notes, cost_of(asked.models, tally)};
 }
 
 }  // namespace
 
-Result<TrackAnswer> track(const Session& session, const std::vector<std::string>& logs) {
+Result<TrackAnswer> track(const settings::Session& session, const std::vector<std::string>& logs) {
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   Asked asked{*std::move(models), {}};
@@ -46,7 +46,7 @@ Result<TrackAnswer> track(const Session& session, const std::vector<std::string>
   return answer_of(*std::move(progress), asked);
 }
 
-Result<void> follow(const Session& session, const FollowRequest& request,
+Result<void> follow(const settings::Session& session, const FollowRequest& request,
                     const std::function<bool(const TrackAnswer&)>& show) {
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
@@ -68,7 +68,7 @@ Result<void> follow(const Session& session, const FollowRequest& request,
 }
 
 Document track_document(const TrackAnswer& answer) {
-  Document document = progress_document(answer.progress);
+  Document document = progress::progress_document(answer.progress);
   add_cost(answer.cost, document);
   return document;
 }

@@ -16,7 +16,7 @@ struct TrackAnswer {
 };
 
 /// One log for each rank. Errors: those of schedmate::track().
-[[nodiscard]] Result<TrackAnswer> track(const Session& session,
+[[nodiscard]] Result<TrackAnswer> track(const settings::Session& session,
                                         const std::vector<std::string>& logs);
 
 struct FollowRequest {
@@ -26,7 +26,7 @@ struct FollowRequest {
 };
 /// An answer whenever the log has grown, until `show` says false. Sleeps in between, by the
 /// session's clock. Errors: as track().
-[[nodiscard]] Result<void> follow(const Session& session, const FollowRequest& request,
+[[nodiscard]] Result<void> follow(const settings::Session& session, const FollowRequest& request,
                                   const std::function<bool(const TrackAnswer&)>& show);
 
 /// schedmate.progress.v1.

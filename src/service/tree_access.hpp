@@ -6,6 +6,6 @@
 namespace schedmate::service {
 
 /// A job's tree as the Version Manager reaches it: beneath the root only, as `Tree` opens it.
-[[nodiscard]] TreeAccess confined_tree();
+[[nodiscard]] advisor::TreeAccess confined_tree();
 
 }  // namespace schedmate::service

@@ -55,7 +55,7 @@ Result<WhatifPolicies> parse_all(const WhatifRequest& request) {
   return policies;
 }
 
-Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
+Result<Pseudonyms> open_names(const settings::Session& session, const std::string& kind) {
   constexpr std::string_view kinds[] = {"hashed", "plain"};
   if (kind == "plain") return Pseudonyms::plain();
   if (kind == "hashed") return Pseudonyms::open(session);
@@ -64,45 +64,48 @@ Result<Pseudonyms> open_names(const Session& session, const std::string& kind) {
 
 /// How to write nodes of more CPUs than a cluster file takes GPUs.
 std::string with_unit_hint(const std::string& message, const AccountingDump& dump) {
-  if (resource_of(dump) == Resource::gpus || !message.contains("gpus_per_node")) return message;
+  if (whatif::resource_of(dump) == whatif::Resource::gpus || !message.contains("gpus_per_node"))
+    return message;
   return message +
          " (no job of the dump has GPUs, so CPUs are counted instead: for nodes of 128 CPUs write "
          "gpus_per_node = 64 and gpu_type = \"2 CPUs\", so that 2 CPUs count as one)";
 }
 
-Result<InferredCluster> seen_cluster(const WhatifRequest& request, const AccountingDump& dump) {
-  auto seen = [&]() -> Result<InferredCluster> {
-    if (request.cluster.empty()) return see_cluster(dump);
+Result<whatif::InferredCluster> seen_cluster(const WhatifRequest& request,
+                                             const AccountingDump& dump) {
+  auto seen = [&]() -> Result<whatif::InferredCluster> {
+    if (request.cluster.empty()) return whatif::see_cluster(dump);
     auto spec = read_cluster(request.cluster);
     if (!spec) return fail(spec.error().code, with_unit_hint(spec.error().message, dump));
-    return map_cluster(dump, std::move(*spec));
+    return whatif::map_cluster(dump, std::move(*spec));
   }();
   if (!seen && request.cluster.empty())
     return fail(seen.error().code, request.sacct + ": " + seen.error().message);
   return seen;
 }
 
-Result<AccountingDump> read_dump(const Session& session, const std::string& path) {
-  const ShowProgress progress = session.progress("reading");
+Result<AccountingDump> read_dump(const settings::Session& session, const std::string& path) {
+  const settings::ShowProgress progress = session.progress("reading");
   return read_accounting(path, {.strict = session.settings.flag("strict"), .progress = progress});
 }
 
-Grouping users_of(const Trace& trace) {
-  Grouping groups{trace.users, {}};
+whatif::Grouping users_of(const Trace& trace) {
+  whatif::Grouping groups{trace.users, {}};
   for (const Job& job : trace.jobs) groups.of_row.push_back(job.user);
   return groups;
 }
 
 /// By GPUs, or CPUs in their place: never by units of several CPUs.
-Grouping sizes_of(const RecordedCluster& world) {
+whatif::Grouping sizes_of(const whatif::RecordedCluster& world) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  Grouping groups{size_classes(), {}};
-  for (const PastJob& job : world.past)
-    groups.of_row.push_back(size_class(static_cast<std::int32_t>(std::min(job.amount, most))));
+  whatif::Grouping groups{report::size_classes(), {}};
+  for (const whatif::PastJob& job : world.past)
+    groups.of_row.push_back(
+        report::size_class(static_cast<std::int32_t>(std::min(job.amount, most))));
   return groups;
 }
 
-Grouping all_jobs(const Trace& trace) {
+whatif::Grouping all_jobs(const Trace& trace) {
   return {{"all"}, std::vector<std::uint32_t>(trace.jobs.size())};
 }
 
@@ -126,7 +129,7 @@ bool same_runs(const SimResult& a, const SimResult& b) {
 /// One run after the other: what they all share.
 class Comparison {
  public:
-  Comparison(const study::ReplayInput& input, const RecordedCluster& world, std::string out)
+  Comparison(const study::ReplayInput& input, const whatif::RecordedCluster& world, std::string out)
       : input_(input), world_(world), out_(std::move(out)) {}
 
   /// Replays what was under each of the sites and keeps the nearest.
@@ -135,7 +138,7 @@ class Comparison {
     for (const PolicySpec& site : sites) {
       auto done = study::replay(input_, site);
       if (!done) return tl::unexpected(done.error());
-      const Fidelity fidelity = measure_fidelity(world_, done->record.result);
+      const whatif::Fidelity fidelity = whatif::measure_fidelity(world_, done->record.result);
       answer.tried.push_back({site.text, fidelity.median_error_s});
       if (nearest && fidelity.median_error_s >= answer.fidelity.median_error_s) continue;
       answer.site = site.text;
@@ -154,19 +157,19 @@ class Comparison {
     SimResult result;
     if (auto kept = keep(done->record, result); !kept) return tl::unexpected(kept.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
-    const ShowProgress progress = input_.session.progress("intervals");
+    const settings::ShowProgress progress = input_.session.progress("intervals");
     WhatifPolicy found;
     found.label = policy.label;
     found.spec = policy.text;
     found.left = runs_.back().jobs - runs_.back().finished;
     found.invented_workload = invented;
     found.as_replay = same_runs(past_, result);
-    const Pair pair{past_, result, past_invented_ || !invented.empty()};
-    found.all = compare(world_, pair, all_jobs(world_.trace), seed);
+    const whatif::Pair pair{past_, result, past_invented_ || !invented.empty()};
+    found.all = whatif::compare(world_, pair, all_jobs(world_.trace), seed);
     progress(1.0 / 3);
-    found.users = compare(world_, pair, users_of(world_.trace), seed);
+    found.users = whatif::compare(world_, pair, users_of(world_.trace), seed);
     progress(2.0 / 3);
-    found.sizes = compare(world_, pair, sizes_of(world_), seed);
+    found.sizes = whatif::compare(world_, pair, sizes_of(world_), seed);
     return found;
   }
 
@@ -184,7 +187,7 @@ class Comparison {
   }
 
   const study::ReplayInput& input_;
-  const RecordedCluster& world_;
+  const whatif::RecordedCluster& world_;
   std::string out_;
   SimResult past_;
   bool past_invented_ = false;  // GPU use that the replay looked at
@@ -213,7 +216,7 @@ Result<void> write_files(const WhatifAnswer& answer, const std::vector<RunSummar
 }
 
 /// What the Advisor may read of each job: its folder, and its submit line or else its name.
-std::vector<JobPlace> job_places(const AccountingDump& dump, const RecordedCluster& world) {
+std::vector<JobPlace> job_places(const AccountingDump& dump, const whatif::RecordedCluster& world) {
   std::vector<JobPlace> places;
   for (const std::uint32_t of : world.of) {
     const AccountedJob& job = dump.jobs[of];
@@ -225,7 +228,7 @@ std::vector<JobPlace> job_places(const AccountingDump& dump, const RecordedClust
 /// "17" of "17#2", which is the second attempt of a job.
 std::string_view job_of(std::string_view attempt) { return attempt.substr(0, attempt.find('#')); }
 
-LastAttempts find_last_attempts(const AccountingDump& dump, const RecordedCluster& world) {
+LastAttempts find_last_attempts(const AccountingDump& dump, const whatif::RecordedCluster& world) {
   std::set<std::string_view> several;  // jobs of which the dump has earlier attempts
   for (const AccountedJob& job : dump.jobs)
     if (job.id.contains('#')) several.insert(job_of(job.id));
@@ -275,7 +278,7 @@ struct WhatifRun {
 };
 
 /// The sound part of a run: everything has been read and parsed.
-Result<void> compare_policies(const Session& session, const std::string& commit,
+Result<void> compare_policies(const settings::Session& session, const std::string& commit,
                               const WhatifPolicies& policies, const WhatifRun& run) {
   WhatifAnswer& answer = run.answer;
   study::WorkloadOnDemand workloads(session.settings, answer.world.trace,
@@ -299,22 +302,23 @@ Result<void> compare_policies(const Session& session, const std::string& commit,
 }
 
 /// What is known before anything is replayed.
-Result<WhatifAnswer> read_past(const Session& session, const WhatifRequest& request) {
+Result<WhatifAnswer> read_past(const settings::Session& session, const WhatifRequest& request) {
   const auto names = open_names(session, request.names);
   if (!names) return tl::unexpected(names.error());
   auto dump = read_dump(session, request.sacct);
   if (!dump) return tl::unexpected(dump.error());
   auto cluster = seen_cluster(request, *dump);
   if (!cluster) return tl::unexpected(cluster.error());
-  auto world = make_world(*dump, *cluster, [&](std::string_view name) { return names->of(name); });
+  auto world =
+      whatif::make_world(*dump, *cluster, [&](std::string_view name) { return names->of(name); });
   if (!world) return fail(world.error().code, request.sacct + ": " + world.error().message);
   drop_folders(request.sacct, world->trace.report.messages);
   WhatifAnswer answer;
   answer.dump = fs::path(request.sacct).filename().string();
   answer.hashed = request.names != "plain";
   answer.alone = find_last_attempts(*dump, *world);
-  answer.losses = find_losses(*dump, *world);
-  answer.reasons = find_reasons(*dump, *world);
+  answer.losses = whatif::find_losses(*dump, *world);
+  answer.reasons = whatif::find_reasons(*dump, *world);
   answer.accounting = *std::move(dump);
   answer.cluster = *std::move(cluster);
   answer.world = *std::move(world);
@@ -324,7 +328,7 @@ Result<WhatifAnswer> read_past(const Session& session, const WhatifRequest& requ
 
 }  // namespace
 
-Result<WhatifAnswer> whatif(const Session& session, const WhatifRequest& request,
+Result<WhatifAnswer> whatif(const settings::Session& session, const WhatifRequest& request,
                             const WhatifSteps& steps) {
   const auto policies = parse_all(request);
   if (!policies) return tl::unexpected(policies.error());

@@ -28,8 +28,8 @@ struct WhatifRequest {
 /// One policy against the replay.
 struct WhatifPolicy {
   std::string label, spec;
-  std::vector<Change> all;  ///< one, or none when no job can be compared
-  std::vector<Change> users, sizes;
+  std::vector<whatif::Change> all;  ///< one, or none when no job can be compared
+  std::vector<whatif::Change> users, sizes;
   std::uint64_t left = 0;         ///< jobs that did not finish under it
   std::string invented_workload;  ///< the recipe that stood for the jobs' GPU use, "" = not needed
   bool as_replay = false;         ///< every job started and ended as in the replay
@@ -54,12 +54,12 @@ struct WhatifAnswer {
   std::vector<WhatifSite> tried;
   bool hashed = true;
   AccountingDump accounting;
-  InferredCluster cluster;
-  RecordedCluster world;
+  whatif::InferredCluster cluster;
+  whatif::RecordedCluster world;
   LastAttempts alone;
-  Fidelity fidelity;
-  std::vector<Loss> losses;
-  std::vector<WaitShare> reasons;
+  whatif::Fidelity fidelity;
+  std::vector<whatif::Loss> losses;
+  std::vector<whatif::WaitShare> reasons;
   std::vector<WhatifPolicy> policies;  ///< none when the replay is not good enough
   std::vector<std::string> notes;      ///< on what was tried, as sentences
   std::string out;                     ///< folder, "" = none
@@ -75,12 +75,12 @@ struct WhatifSteps {
 /// Replays what was under the site's scheduler and then, where that comes near enough to reality,
 /// each policy; writes whatif.json, cluster.toml, summary.json, report.html and the files of each
 /// run. Errors: of the policies, the files and the replays.
-[[nodiscard]] Result<WhatifAnswer> whatif(const Session& session, const WhatifRequest& request,
-                                          const WhatifSteps& steps);
+[[nodiscard]] Result<WhatifAnswer> whatif(const settings::Session& session,
+                                          const WhatifRequest& request, const WhatifSteps& steps);
 
 /// schedmate.whatif.v1
 [[nodiscard]] Document whatif_document(const WhatifAnswer& answer);
 /// The cluster as a file for --cluster.
-[[nodiscard]] std::string seen_cluster_toml(const InferredCluster& cluster);
+[[nodiscard]] std::string seen_cluster_toml(const whatif::InferredCluster& cluster);
 
 }  // namespace schedmate::service

@@ -28,7 +28,7 @@ Document cluster_of(const WhatifAnswer& answer) {
                    {"gpu_type", vc.gpu_type},
                    {"unit", answer.cluster.unit[i]}});
   }
-  return {{"resource", answer.cluster.resource == Resource::gpus ? "gpu" : "cpu"},
+  return {{"resource", answer.cluster.resource == whatif::Resource::gpus ? "gpu" : "cpu"},
           {"vcs", std::move(vcs)},
           {"notes", answer.cluster.notes}};
 }
@@ -38,7 +38,7 @@ Document alone_of(const LastAttempts& alone) {
 }
 
 Document jobs_of(const WhatifAnswer& answer) {
-  const RecordedCluster& world = answer.world;
+  const whatif::RecordedCluster& world = answer.world;
   return {{"rows", world.trace.report.rows},
           {"taking_part", world.trace.jobs.size()},
           {"left_out", world.trace.report.dropped},
@@ -54,10 +54,10 @@ Document jobs_of(const WhatifAnswer& answer) {
 }
 
 Document replay_of(const WhatifAnswer& answer) {
-  const Fidelity& f = answer.fidelity;
+  const whatif::Fidelity& f = answer.fidelity;
   const std::uint64_t started = f.jobs - f.never_started;
   Document reasons = Document::array();
-  for (const WaitShare& reason : answer.reasons)
+  for (const whatif::WaitShare& reason : answer.reasons)
     reasons.push_back({{"reason", reason.reason}, {"jobs", reason.jobs}, {"share", reason.share}});
   Document tried = Document::array();
   for (const WhatifSite& site : answer.tried)
@@ -82,7 +82,7 @@ Document replay_of(const WhatifAnswer& answer) {
           {"waits_by_reason", std::move(reasons)}};
 }
 
-Document change_of(const Change& change) {
+Document change_of(const whatif::Change& change) {
   return {{"name", change.name},
           {"jobs", change.jobs},
           {"mean_ln_jct_ratio", change.log_ratio},
@@ -94,14 +94,14 @@ Document change_of(const Change& change) {
           {"wait_s", change.wait_s},
           {"replay_wait_s", change.replay_wait_s},
           {"real_wait_s", change.real_wait_s},
-          {"verdict", to_string(change.verdict)},
-          {"confidence", to_string(change.confidence)},
-          {"doubt", to_string(change.doubt)}};
+          {"verdict", whatif::to_string(change.verdict)},
+          {"confidence", whatif::to_string(change.confidence)},
+          {"doubt", whatif::to_string(change.doubt)}};
 }
 
-Document changes_of(const std::vector<Change>& changes) {
+Document changes_of(const std::vector<whatif::Change>& changes) {
   Document list = Document::array();
-  for (const Change& change : changes) list.push_back(change_of(change));
+  for (const whatif::Change& change : changes) list.push_back(change_of(change));
   return list;
 }
 
@@ -130,10 +130,10 @@ Document whatif_document(const WhatifAnswer& answer) {
                        {"cluster", cluster_of(answer)},
                        {"replay", replay_of(answer)}};
   document["failures"] = Document::array();
-  for (const Loss& loss : answer.losses) {
+  for (const whatif::Loss& loss : answer.losses) {
     document["failures"].push_back({{"state", loss.state},
                                     {"cause", loss.cause},
-                                    {"confidence", to_string(loss.confidence)},
+                                    {"confidence", whatif::to_string(loss.confidence)},
                                     {"jobs", loss.jobs},
                                     {"gpu_h", loss.gpu_h},
                                     {"share", loss.share}});
@@ -145,7 +145,7 @@ Document whatif_document(const WhatifAnswer& answer) {
   return document;
 }
 
-std::string seen_cluster_toml(const InferredCluster& cluster) {
+std::string seen_cluster_toml(const whatif::InferredCluster& cluster) {
   std::string text = "# As `schedmate whatif` took it; fix it and give it back with --cluster.\n";
   for (std::size_t i = 0; i < cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = cluster.spec.partitions[i];

@@ -23,10 +23,10 @@ bool sets(std::string_view list, std::string_view key) {
 }  // namespace
 
 std::vector<std::string> default_sites() {
-  return {fmt::format("slurm_backfill:estimate=column:{}", limit_column),
+  return {fmt::format("slurm_backfill:estimate=column:{}", whatif::limit_column),
           fmt::format("slurm_backfill:weight_age=0,weight_job_size=0,weight_fairshare=0,"
                       "estimate=column:{}",
-                      limit_column)};
+                      whatif::limit_column)};
 }
 
 std::vector<std::string> default_policies() {

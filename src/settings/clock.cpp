@@ -5,7 +5,7 @@
 #include <ctime>
 #include <thread>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 Clock machine_clock() {
   return {[] { return std::chrono::steady_clock::now().time_since_epoch(); },
@@ -14,4 +14,4 @@ Clock machine_clock() {
           [] { return std::chrono::nanoseconds(std::clock() * (1'000'000'000 / CLOCKS_PER_SEC)); }};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

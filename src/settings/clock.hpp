@@ -3,9 +3,9 @@
 
 #include <schedmate/clock.hpp>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 /// The clocks of this machine: the one place that reads them.
 [[nodiscard]] Clock machine_clock();
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

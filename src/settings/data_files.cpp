@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 Result<std::string> data_file(std::string_view name) {
   namespace fs = std::filesystem;
@@ -25,4 +25,4 @@ Result<std::string> data_file(std::string_view name) {
                           places[1].lexically_normal().string()));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

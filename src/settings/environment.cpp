@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::settings {
 namespace {
 
 std::string_view value_of(std::string_view name, const char* const* variables) {
@@ -42,4 +42,4 @@ Environment read_environment(const char* const* variables) {
           }};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 struct Environment {
   std::string config_home;  ///< $XDG_CONFIG_HOME, else ~/.config; "" when neither is known
@@ -22,4 +22,4 @@ struct Environment {
 /// `variables` as main() gets them: "NAME=value", the last one null. They outlive the value.
 [[nodiscard]] Environment read_environment(const char* const* variables);
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

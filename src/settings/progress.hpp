@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 /// Called with the share that is done, 0 to 1, from any thread. The display ends with the last
 /// copy.
@@ -20,4 +20,4 @@ using BeginProgress = std::function<ShowProgress(const std::string& what)>;
   return [](double) {};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -8,7 +8,7 @@
 #include "settings/progress.hpp"
 #include "settings/settings.hpp"
 
-namespace schedmate {
+namespace schedmate::settings {
 
 /// What every use case gets from the program that calls it: what was set, where it runs, and which
 /// clock it goes by. A value: a daemon that loads its settings again makes another one.
@@ -24,4 +24,4 @@ struct Session {
   }
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

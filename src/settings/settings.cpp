@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::settings {
 namespace {
 
 constexpr SettingRow defect(std::string_view key, bool Defects::* field, std::string_view effect) {
@@ -303,4 +303,4 @@ Defects Settings::defects() const {
   return defects;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 enum class SettingKind : std::uint8_t { choice, flag, whole, count, seconds, folder, text };
 
@@ -56,4 +56,4 @@ class Settings {
   std::map<std::string, Value, std::less<>> given_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

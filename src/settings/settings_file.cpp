@@ -7,7 +7,7 @@
 #include "base/input.hpp"
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::settings {
 namespace {
 
 constexpr std::uint64_t largest_settings = 1U << 20U;
@@ -41,4 +41,4 @@ Result<Settings> load_settings(const SettingsSources& sources, const Environment
   return settings;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -10,7 +10,7 @@
 #include "settings/environment.hpp"
 #include "settings/settings.hpp"
 
-namespace schedmate {
+namespace schedmate::settings {
 
 struct SettingsSources {
   std::string
@@ -26,4 +26,4 @@ struct SettingsSources {
 [[nodiscard]] Result<Settings> load_settings(const SettingsSources& sources,
                                              const Environment& environment);
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -7,7 +7,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::settings {
 
 TEST_CASE("settings are loaded anew while the program runs; what was given stays above the file") {
   const testing::Scratch here;
@@ -41,4 +41,4 @@ TEST_CASE("the usual settings file need not be there; one that is named must") {
   CHECK_FALSE(load_settings({here.path("absent.toml"), {}}, environment));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

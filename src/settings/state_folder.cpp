@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 Result<bool> make_state_folder(const std::string& path) {
   namespace fs = std::filesystem;
@@ -23,4 +23,4 @@ Result<bool> make_state_folder(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && info.st_uid == ::geteuid();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -4,10 +4,10 @@
 #include <schedmate/result.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::settings {
 
 /// Makes the folder with rights 0700 when it is absent. Says whether the caller owns it. Errors:
 /// unavailable.
 [[nodiscard]] Result<bool> make_state_folder(const std::string& path);
 
-}  // namespace schedmate
+}  // namespace schedmate::settings

@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "sim/engine.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 /// Draws of one attempt of one row, the same whatever the policy does.
@@ -165,4 +165,4 @@ void Engine::count_futile(JobId id) {
   futile_.erase(id);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

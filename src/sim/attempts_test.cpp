@@ -9,7 +9,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::small_cluster;
@@ -296,4 +296,4 @@ TEST_CASE("a share of the jobs ends early, cancelled, at any moment of its run")
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -7,7 +7,7 @@
 #include "base/random.hpp"
 #include "core/countdown.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 /// A policy that keeps waking without anything ending or arriving is stuck. The released srtf may
@@ -371,4 +371,4 @@ void Engine::observe() {
   input_.options.observer({now_, input_.partition.name, cluster_, infos_, standing_});
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -18,7 +18,7 @@
 #include "sim/node_echo.hpp"
 #include "sim/timeline.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 
 struct EngineJob {
   std::uint32_t row;      ///< index into Trace::jobs
@@ -196,4 +196,4 @@ class Engine {
   std::vector<std::pair<SimTime, int>> node_changes_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::job;
@@ -199,4 +199,4 @@ TEST_CASE("the estimator is asked once, on entry, and knows the jobs that have e
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

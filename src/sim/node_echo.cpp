@@ -4,7 +4,7 @@
 #include <bit>
 #include <optional>
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 constexpr std::uint32_t borrowed = 9999;
@@ -40,4 +40,4 @@ void NodeEcho::give_up_idle_node(Cluster& cluster) {
   removed_before_ = true;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

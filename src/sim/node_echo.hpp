@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::sim {
 
 class NodeEcho {
  public:
@@ -29,4 +29,4 @@ class NodeEcho {
   bool removed_before_ = false;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

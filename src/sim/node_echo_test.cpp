@@ -7,7 +7,7 @@
 
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::job;
@@ -67,4 +67,4 @@ TEST_CASE("without an idle node nothing is given, yet node 9999 comes once") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -7,7 +7,7 @@
 
 #include "sim/engine.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 template <class Action>
@@ -116,4 +116,4 @@ void Engine::set_used(JobId id, double used_gpus) {
   at(id).used_gpus = used_gpus;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

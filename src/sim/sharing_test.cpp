@@ -6,7 +6,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::job;
@@ -144,4 +144,4 @@ TEST_CASE("used GPUs count the busy share of each GPU, a shared one once and at 
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

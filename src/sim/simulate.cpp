@@ -36,7 +36,7 @@ class Simulation {
         if (found != partitions_.end()) --found->nodes;
       }
     }
-    const std::vector<EngineJob> to_profile = make_vcs();
+    const std::vector<sim::EngineJob> to_profile = make_vcs();
     if (scheduler_.profiler) profile(*scheduler_.profiler, to_profile);
     run_vcs();
     collect();
@@ -47,20 +47,20 @@ class Simulation {
   Result<void> place_vcs();
   [[nodiscard]] bool is_profiled(const Job& job) const;
   [[nodiscard]] bool fits(const Job& job) const;
-  std::vector<EngineJob> make_vcs();
-  [[nodiscard]] EngineInput input_of(std::size_t vc, std::vector<EngineJob> jobs);
-  void profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs);
-  void run_in_turn(const std::vector<EngineJob>& jobs);
+  std::vector<sim::EngineJob> make_vcs();
+  [[nodiscard]] sim::EngineInput input_of(std::size_t vc, std::vector<sim::EngineJob> jobs);
+  void profile(const ProfilerStage& stage, const std::vector<sim::EngineJob>& jobs);
+  void run_in_turn(const std::vector<sim::EngineJob>& jobs);
   void note_arrival(std::size_t vc);
   void echo();
-  void route(const EngineJob& job);
-  void route_late(const EngineJob& job, SimTime now);
-  [[nodiscard]] bool skips_profile(const EngineJob& job, SimTime now);
-  void enter_vc(const EngineJob& job, SimTime now);
+  void route(const sim::EngineJob& job);
+  void route_late(const sim::EngineJob& job, SimTime now);
+  [[nodiscard]] bool skips_profile(const sim::EngineJob& job, SimTime now);
+  void enter_vc(const sim::EngineJob& job, SimTime now);
   [[nodiscard]] bool counts_profiler_queue() const {
     return options_.defects.double_counted_queue || !options_.defects.entry_at_submission;
   }
-  [[nodiscard]] Engine& vc_of(const EngineJob& job) {
+  [[nodiscard]] sim::Engine& vc_of(const sim::EngineJob& job) {
     return *vcs_[*vc_of_[trace_.jobs[job.row].vc]];
   }
   void take_profile(std::uint32_t row);
@@ -75,9 +75,9 @@ class Simulation {
   SimTime first_submit_, last_submit_;
   SimResult result_;
   std::vector<std::optional<std::size_t>> vc_of_;  // Trace::vcs -> index into partitions_
-  std::vector<std::unique_ptr<Engine>> vcs_;       // parallel to partitions_
+  std::vector<std::unique_ptr<sim::Engine>> vcs_;  // parallel to partitions_
   std::vector<std::size_t> to_come_;               // parallel: jobs in front of it
-  std::unique_ptr<Engine> profiler_;
+  std::unique_ptr<sim::Engine> profiler_;
   SimOptions profiler_options_;
   std::vector<JobOutcome> profiled_;  // by row, as the profiler saw them
   std::atomic<std::size_t> ended_ = 0;
@@ -121,13 +121,13 @@ bool Simulation::fits(const Job& job) const {
 }
 
 /// Makes the VCs with the jobs that enter them as they are submitted; returns the others.
-std::vector<EngineJob> Simulation::make_vcs() {
-  std::vector<EngineJob> to_profile;
-  std::vector<std::vector<EngineJob>> entering(partitions_.size());
+std::vector<sim::EngineJob> Simulation::make_vcs() {
+  std::vector<sim::EngineJob> to_profile;
+  std::vector<std::vector<sim::EngineJob>> entering(partitions_.size());
   const bool enters_twice = options_.defects.entry_at_submission;
   for (std::uint32_t row = 0; row < trace_.jobs.size(); ++row) {
     const Job& job = trace_.jobs[row];
-    const EngineJob entry{row, job.submit, job.duration};
+    const sim::EngineJob entry{row, job.submit, job.duration};
     const auto vc = vc_of_[job.vc];
     if (!vc) {
       result_.outcomes[row].status = JobStatus::infeasible;
@@ -139,12 +139,12 @@ std::vector<EngineJob> Simulation::make_vcs() {
   }
   for (std::size_t vc = 0; vc < partitions_.size(); ++vc) {
     vcs_.push_back(
-        std::make_unique<Engine>(input_of(vc, std::move(entering[vc])), result_.outcomes));
+        std::make_unique<sim::Engine>(input_of(vc, std::move(entering[vc])), result_.outcomes));
   }
   return to_profile;
 }
 
-EngineInput Simulation::input_of(std::size_t vc, std::vector<EngineJob> jobs) {
+sim::EngineInput Simulation::input_of(std::size_t vc, std::vector<sim::EngineJob> jobs) {
   return {.trace = trace_,
           .partition = partitions_[vc],
           .options = options_,
@@ -160,46 +160,46 @@ EngineInput Simulation::input_of(std::size_t vc, std::vector<EngineJob> jobs) {
           .on_end = [this](std::uint32_t) { note_end(); }};
 }
 
-void Simulation::profile(const ProfilerStage& stage, const std::vector<EngineJob>& jobs) {
+void Simulation::profile(const ProfilerStage& stage, const std::vector<sim::EngineJob>& jobs) {
   profiled_.resize(trace_.jobs.size());
   to_come_.resize(vcs_.size());
   profiler_options_ = options_;
   profiler_options_.costs.failures.gpu_hours = 0;
-  EngineInput input{.trace = trace_,
-                    .partition = stage.nodes,
-                    .options = profiler_options_,
-                    .policy = stage.decide,
-                    .estimator = [](const EnteringJob&) { return Prediction(); },
-                    .handler = false,
-                    .jobs = {},
-                    .lag = Seconds(0),
-                    .echo = {},
-                    .first_submit = first_submit_,
-                    .last_submit = last_submit_,
-                    .open_until = first_submit_,
-                    .on_end = [this](std::uint32_t row) { take_profile(row); }};
+  sim::EngineInput input{.trace = trace_,
+                         .partition = stage.nodes,
+                         .options = profiler_options_,
+                         .policy = stage.decide,
+                         .estimator = [](const EnteringJob&) { return Prediction(); },
+                         .handler = false,
+                         .jobs = {},
+                         .lag = Seconds(0),
+                         .echo = {},
+                         .first_submit = first_submit_,
+                         .last_submit = last_submit_,
+                         .open_until = first_submit_,
+                         .on_end = [this](std::uint32_t row) { take_profile(row); }};
   for (const Job& job : trace_.jobs) {
     if (fits(job)) input.open_until = job.submit;
   }
-  profiler_ = std::make_unique<Engine>(std::move(input), profiled_);
+  profiler_ = std::make_unique<sim::Engine>(std::move(input), profiled_);
   if (stage.bypass != ProfilerStage::Bypass::none) return run_in_turn(jobs);
-  for (const EngineJob& job : jobs) route(job);
+  for (const sim::EngineJob& job : jobs) route(job);
   profiler_->run();
 }
 
 /// With bypass it depends on the jobs that have ended in a VC by then who is profiled, so all
 /// engines go through time together: at one instant submissions, then the profiler, then the VCs.
-void Simulation::run_in_turn(const std::vector<EngineJob>& jobs) {
-  std::vector<Engine*> engines{profiler_.get()};
+void Simulation::run_in_turn(const std::vector<sim::EngineJob>& jobs) {
+  std::vector<sim::Engine*> engines{profiler_.get()};
   for (const auto& vc : vcs_) engines.push_back(vc.get());
-  for (const EngineJob& job : jobs) ++to_come_[*vc_of_[trace_.jobs[job.row].vc]];
+  for (const sim::EngineJob& job : jobs) ++to_come_[*vc_of_[trace_.jobs[job.row].vc]];
   profiler_->keep_open(!jobs.empty());
   for (std::size_t vc = 0; vc < vcs_.size(); ++vc) vcs_[vc]->keep_open(to_come_[vc] > 0);
   const Seconds advice = options_.costs.advice;
   for (std::size_t next = 0, late = advice > Seconds(0) ? 0 : jobs.size();;) {
     SimTime instant = next < jobs.size() ? jobs[next].enters : never;
     if (late < next) instant = std::min(instant, jobs[late].enters + advice);
-    for (Engine* engine : engines) instant = std::min(instant, engine->next_instant());
+    for (sim::Engine* engine : engines) instant = std::min(instant, engine->next_instant());
     if (instant == never) break;
     for (; next < jobs.size() && jobs[next].enters <= instant; ++next) route(jobs[next]);
     for (; late < next && jobs[late].enters + advice <= instant; ++late)
@@ -226,7 +226,7 @@ void Simulation::echo() {
       vcs_[vc]->set_echo(profiler_->node_changes());
 }
 
-bool Simulation::skips_profile(const EngineJob& job, SimTime now) {
+bool Simulation::skips_profile(const sim::EngineJob& job, SimTime now) {
   const ProfilerStage& stage = *scheduler_.profiler;
   if (stage.bypass == ProfilerStage::Bypass::none) return false;
   const Prediction prediction = vc_of(job).predict(job.row, now);
@@ -235,8 +235,8 @@ bool Simulation::skips_profile(const EngineJob& job, SimTime now) {
   return prediction.use && !ends_here;
 }
 
-void Simulation::enter_vc(const EngineJob& job, SimTime now) {
-  EngineJob entering = job;
+void Simulation::enter_vc(const sim::EngineJob& job, SimTime now) {
+  sim::EngineJob entering = job;
   entering.enters = now;
   // Under entry_at_submission those that outlast the profiler stand in their VC already.
   const bool stands_there =
@@ -245,15 +245,15 @@ void Simulation::enter_vc(const EngineJob& job, SimTime now) {
   note_arrival(*vc_of_[trace_.jobs[job.row].vc]);
 }
 
-void Simulation::route(const EngineJob& job) {
+void Simulation::route(const sim::EngineJob& job) {
   if (skips_profile(job, job.enters)) return enter_vc(job, job.enters);
-  EngineJob measured = job;
+  sim::EngineJob measured = job;
   measured.work = std::min(job.work, scheduler_.profiler->time);
   profiler_->admit(measured);
 }
 
 /// Advice that comes while its job waits to be profiled.
-void Simulation::route_late(const EngineJob& job, SimTime now) {
+void Simulation::route_late(const sim::EngineJob& job, SimTime now) {
   const auto waiting = profiler_->waiting(job.row);
   if (!waiting || !skips_profile(job, now)) return;
   profiler_->withdraw(*waiting, now);
@@ -267,7 +267,7 @@ void Simulation::take_profile(std::uint32_t row) {
   const Job& job = trace_.jobs[row];
   const JobOutcome& profile = profiled_[row];
   JobOutcome& outcome = result_.outcomes[row];
-  Engine& vc = *vcs_[*vc_of_[job.vc]];
+  sim::Engine& vc = *vcs_[*vc_of_[job.vc]];
   if (job.duration <= scheduler_.profiler->time) {
     outcome = profile;
     outcome.finished_in_profiler = true;
@@ -303,14 +303,14 @@ void Simulation::run_vcs() {
 }
 
 void Simulation::collect() {
-  std::vector<TimelineRecorder> recorders;
-  const auto take = [&](Engine& engine) {
+  std::vector<sim::TimelineRecorder> recorders;
+  const auto take = [&](sim::Engine& engine) {
     result_.decision_points += engine.calls();
     recorders.push_back(std::move(engine.timeline()));
   };
   if (profiler_) take(*profiler_);
   for (const auto& vc : vcs_) take(*vc);
-  result_.timeline = TimelineRecorder::merge(recorders);
+  result_.timeline = sim::TimelineRecorder::merge(recorders);
 }
 
 void Simulation::note_end() {

@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/small.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::near;
@@ -148,4 +148,4 @@ TEST_CASE("every decision point is shown to the observer, the profiler's too") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 constexpr std::size_t most_bins = 4096;
@@ -103,4 +103,4 @@ Timeline TimelineRecorder::merge(std::vector<TimelineRecorder>& recorders) {
   return timeline;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

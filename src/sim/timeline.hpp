@@ -8,7 +8,7 @@
 #include <schedmate/sim.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::sim {
 
 class TimelineRecorder {
  public:
@@ -38,4 +38,4 @@ class TimelineRecorder {
   std::vector<QueueStep> queue_steps_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::sim

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::sim {
 namespace {
 
 using testing::near;
@@ -112,4 +112,4 @@ TEST_CASE("only the last queue length of an instant counts, and equal ones are n
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::sim

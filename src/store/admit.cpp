@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -193,4 +193,4 @@ std::string held_by_another(std::string_view id) {
                      clean_text(id, 80));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// Bytes that are no UTF-8, and NUL, become U+FFFD; cut at a character's border.
 [[nodiscard]] std::string clean_text(std::string_view text, std::size_t most_bytes);
@@ -26,4 +26,4 @@ namespace schedmate {
 [[nodiscard]] std::string no_such_job(std::string_view id);
 [[nodiscard]] std::string held_by_another(std::string_view id);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -8,7 +8,7 @@
 #include "store/codec.hpp"
 #include "tests/support/store_places.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 TEST_CASE("text is cut between characters, never within one") {
@@ -54,4 +54,4 @@ TEST_CASE("what was written as JSON reads back, anything else is damage") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using nlohmann::json;
@@ -117,4 +117,4 @@ std::vector<float> floats_of_bytes(std::string_view bytes) {
   return values;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

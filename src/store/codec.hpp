@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::store {
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -31,4 +31,4 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string_view bytes_of_floats(const std::vector<float>& values);
 [[nodiscard]] std::vector<float> floats_of_bytes(std::string_view bytes);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -14,7 +14,7 @@
 
 #include "base/hash.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20U;
@@ -190,4 +190,4 @@ tl::unexpected<Error> index_error(const std::string& what) {
   return fail(ErrorCode::unavailable, fmt::format("index {}: {}", what, std::strerror(errno)));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

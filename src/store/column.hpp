@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::store {
 
 class Column {
  public:
@@ -80,4 +80,4 @@ template <class T>
 /// "index WHAT: ", then what the system says (errno).
 [[nodiscard]] tl::unexpected<Error> index_error(const std::string& what);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

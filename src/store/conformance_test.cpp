@@ -7,7 +7,7 @@
 
 #include "tests/support/store_places.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using testing::full_outcome;
@@ -368,4 +368,4 @@ TEST_CASE("a store is named by kind and place") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::store

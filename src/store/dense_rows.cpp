@@ -14,7 +14,7 @@
 #include "store/text_index.hpp"
 #include "store/top.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 enum : std::size_t { dense_ids, row_codes, row_scales, row_floats };
@@ -196,4 +196,4 @@ std::unique_ptr<Rows> make_dense_rows(IndexFiles& files, const Embedder& embedde
   return std::make_unique<DenseRows>(files, embedder.name, threads);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace schedmate {
+namespace schedmate::store {
 namespace portable {
 
 std::int64_t dot_codes(std::span<const std::int16_t> query, const std::int8_t* row) {
@@ -93,4 +93,4 @@ double dot_exact(std::span<const float> query, const float* row) {
 }
 #endif
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// Values are padded with zeros to a multiple of this.
 inline constexpr std::size_t dot_step = 32;
@@ -25,4 +25,4 @@ namespace portable {
 [[nodiscard]] double dot_exact(std::span<const float> query, const float* row);
 }  // namespace portable
 
-}  // namespace schedmate
+}  // namespace schedmate::store

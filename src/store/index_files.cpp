@@ -17,7 +17,7 @@
 #include "base/hash.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 struct Manifest {
@@ -156,4 +156,4 @@ Result<void> IndexFiles::clear() {
   return commit();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -14,7 +14,7 @@
 
 #include "store/column.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 class IndexFiles {
  public:
@@ -74,4 +74,4 @@ class IndexFiles {
   std::vector<Column> columns_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -17,7 +17,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/store_places.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using testing::full_record;
@@ -341,4 +341,4 @@ TEST_CASE("vectors of another length are refused, and an empty history has no ne
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::store

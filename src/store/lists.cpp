@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/lists.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 // Texts in a store hold no NUL, so that it can stand between two of them.
@@ -55,4 +55,4 @@ void make_brief(JobRecord& record) {
   record.outcome->progress.clear();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

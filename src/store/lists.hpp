@@ -8,7 +8,7 @@
 #include <schedmate/store.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// The list of its text comes last, that of its failure is apart.
 [[nodiscard]] std::array<std::string, 5> lists_of(const JobRecord& record);
@@ -20,4 +20,4 @@ namespace schedmate {
 /// Leaves out what `JobFilter::brief` leaves out.
 void make_brief(JobRecord& record);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -13,7 +13,7 @@
 #include "store/lists.hpp"
 #include "store/rows.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using Order = std::pair<SimTime, std::string>;
@@ -259,4 +259,4 @@ Result<std::unique_ptr<Store>> open_memory(const std::string& where, const Store
   return std::make_unique<MemoryStore>();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

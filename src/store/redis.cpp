@@ -16,7 +16,7 @@
 #include "store/redis_scripts.hpp"
 #include "store/rows.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using Command = RedisConnection::Command;
@@ -328,4 +328,4 @@ Result<std::unique_ptr<Store>> open_redis(const std::string& where, const StoreO
   return std::make_unique<RedisStore>(std::move(*connection), std::move(*identity));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "store/admit.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 timeval timeval_of(std::chrono::milliseconds time) {
@@ -189,4 +189,4 @@ Result<RedisReply> RedisConnection::run(Command command) {
   return std::move(replies->front());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -14,7 +14,7 @@
 
 struct redisContext;  // NOLINT(readability-identifier-naming): of hiredis
 
-namespace schedmate {
+namespace schedmate::store {
 
 struct RedisReply {
   enum class Kind { nothing, text, number, list, error };
@@ -62,4 +62,4 @@ class RedisConnection {
   std::vector<std::string> scripts_, hashes_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -11,7 +11,7 @@
 #include "store/codec.hpp"
 #include "store/lists.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 // The long ones come last, so that a brief query leaves them out.
@@ -173,4 +173,4 @@ std::string lists_json(const JobRecord& record) {
   return nlohmann::json(std::vector<std::string>(all.begin(), all.end() - 1)).dump();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

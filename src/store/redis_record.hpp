@@ -11,7 +11,7 @@
 
 #include "store/redis_connection.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// Names and values in turn, as HSET takes them.
 [[nodiscard]] std::vector<std::string> record_to_hash(const JobRecord& record);
@@ -25,4 +25,4 @@ namespace schedmate {
 /// The names of its lists, but for that of its text, as JSON.
 [[nodiscard]] std::string lists_json(const JobRecord& record);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/redis_scripts.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 // A job's lists stand in its hash, so that they can be left whatever the job was then. The list of
@@ -134,4 +134,4 @@ std::vector<std::string> redis_scripts() {
   return scripts;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::store {
 
 enum RedisScript : std::size_t {
   put_script,     ///< id, submit_s, text, lists as JSON, then names and values of the hash
@@ -26,4 +26,4 @@ enum RedisScript : std::size_t {
 
 [[nodiscard]] std::vector<std::string> redis_scripts();
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -4,7 +4,7 @@
 #include "store/redis_connection.hpp"
 #include "tests/support/store_places.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using testing::full_record;
@@ -69,4 +69,4 @@ TEST_CASE("redis: places that are none") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -8,7 +8,7 @@
 #include <schedmate/store.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::store {
 
 #define STORE(name, summary)                                                         \
   [[nodiscard]] Result<std::unique_ptr<Store>> open_##name(const std::string& where, \
@@ -16,4 +16,4 @@ namespace schedmate {
 #include "store/stores.def"
 #undef STORE
 
-}  // namespace schedmate
+}  // namespace schedmate::store

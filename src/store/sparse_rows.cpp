@@ -17,7 +17,7 @@
 #include "store/text_index.hpp"
 #include "store/top.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 constexpr std::size_t buckets = std::size_t{1} << 16U;
@@ -317,4 +317,4 @@ std::unique_ptr<Rows> make_sparse_rows(IndexFiles& files, const Embedder& embedd
   return std::make_unique<SparseRows>(files, embedder, threads);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -16,7 +16,7 @@
 #include "store/sqlite_record.hpp"
 #include "store/sqlite_schema.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 std::string where_of(const JobFilter& filter) {
@@ -277,4 +277,4 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& where, const Store
   return std::make_unique<SqliteStore>(std::move(*database), std::move(identity));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite_cache.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 void add_bytes(Database& database, const std::string& space, std::int64_t bytes) {
@@ -79,4 +79,4 @@ void drop_cache_of(Database& database, const std::string& group) {
   while (const auto row = of_group(database, group)) drop(database, *row);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -7,7 +7,7 @@
 
 #include "store/sqlite_database.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 [[nodiscard]] Result<std::optional<std::string>> read_cache(Database& database,
                                                             const std::string& space,
@@ -17,4 +17,4 @@ namespace schedmate {
 /// Drops what came from this root, within the transaction of the caller.
 void drop_cache_of(Database& database, const std::string& group);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 /// What the caller can do about it.
@@ -215,4 +215,4 @@ Result<void> Transaction::commit() {
   return result;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

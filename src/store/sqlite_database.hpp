@@ -18,7 +18,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace schedmate {
+namespace schedmate::store {
 
 class Database {
   struct Key {};
@@ -105,4 +105,4 @@ class Transaction {
   bool open_ = false;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::store

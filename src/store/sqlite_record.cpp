@@ -5,7 +5,7 @@
 
 #include "store/codec.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 std::optional<std::int64_t> seconds(const std::optional<SimTime>& time) {
@@ -154,4 +154,4 @@ Result<JobRecord> read_job(const Query& query) {
   return record;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -8,7 +8,7 @@
 
 #include "store/sqlite_database.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// Writes both rows, replacing those under `key`; 0 = a new job.
 void write_job(Database& database, std::int64_t key, const JobRecord& record);
@@ -19,4 +19,4 @@ void write_outcome(Database& database, std::int64_t key, const Outcome& outcome)
 /// The current row of such a selection. Errors: invalid (damaged).
 [[nodiscard]] Result<JobRecord> read_job(const Query& query);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 constexpr std::int64_t our_application_id = 0x5363684d;  // "SchM"
@@ -120,4 +120,4 @@ Result<void> prepare_schema(Database& database, const std::string& path, int up_
   return migrate(database, path, up_to);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -5,7 +5,7 @@
 
 #include "store/sqlite_database.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 /// Number of the newest schema, kept in the file's user_version.
 [[nodiscard]] int newest_schema();
@@ -15,4 +15,4 @@ namespace schedmate {
 [[nodiscard]] Result<void> prepare_schema(Database& database, const std::string& path,
                                           int up_to = newest_schema());
 
-}  // namespace schedmate
+}  // namespace schedmate::store

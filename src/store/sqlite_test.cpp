@@ -11,7 +11,7 @@
 #include "store/sqlite_schema.hpp"
 #include "tests/support/store_places.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 namespace {
 
 using testing::full_outcome;
@@ -163,4 +163,4 @@ TEST_CASE("a full disk is an error, and nothing that was acknowledged is lost") 
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -13,7 +13,7 @@ namespace {
 
 using Open = Result<std::unique_ptr<Store>> (*)(const std::string&, const StoreOptions&);
 constexpr std::array openers{
-#define STORE(name, summary) Open{open_##name},
+#define STORE(name, summary) Open{store::open_##name},
 #include "store/stores.def"
 #undef STORE
 };

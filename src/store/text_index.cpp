@@ -15,12 +15,12 @@ constexpr std::uint64_t layout = 1;  ///< of the files; another number makes the
 
 class StoreIndex final : public TextIndex {
  public:
-  StoreIndex(Store& store, Embedder embedder, const IndexOptions& options, IndexFiles files)
+  StoreIndex(Store& store, Embedder embedder, const IndexOptions& options, store::IndexFiles files)
       : store_(store),
         embedder_(std::move(embedder)),
         batch_(std::clamp<std::size_t>(options.batch, 1, embedder_.sparse() ? SIZE_MAX : 256)),
         files_(std::move(files)) {
-    const auto make = embedder_.sparse() ? make_sparse_rows : make_dense_rows;
+    const auto make = embedder_.sparse() ? store::make_sparse_rows : store::make_dense_rows;
     rows_ = make(files_, embedder_, std::max(options.threads, 1U));
   }
 
@@ -31,7 +31,7 @@ class StoreIndex final : public TextIndex {
 
   Result<std::vector<SimilarText>> nearest(const std::string& text, std::size_t count) override {
     const std::scoped_lock lock(mutex_);
-    QueryText query{text, {}};
+    store::QueryText query{text, {}};
     if (!embedder_.sparse()) {
       auto made = embedder_.embed({&text, 1});
       if (!made) return tl::unexpected(made.error());
@@ -62,10 +62,10 @@ class StoreIndex final : public TextIndex {
 
  private:
   [[nodiscard]] std::size_t column_count() const {
-    return (embedder_.sparse() ? sparse_columns() : dense_columns()).size();
+    return (embedder_.sparse() ? store::sparse_columns() : store::dense_columns()).size();
   }
 
-  Result<std::vector<SimilarText>> search(const QueryText& query, std::size_t count) {
+  Result<std::vector<SimilarText>> search(const store::QueryText& query, std::size_t count) {
     const auto locked = files_.lock_shared();
     if (!locked) return tl::unexpected(locked.error());
     return rows_->search(query, count);
@@ -79,7 +79,7 @@ class StoreIndex final : public TextIndex {
   }
 
   /// The committed state, or nothing when there is none to be trusted.
-  Result<IndexFiles::Counts> current() {
+  Result<store::IndexFiles::Counts> current() {
     const auto locked = files_.lock_shared();
     if (locked) return files_.counts;
     if (locked.error().code != ErrorCode::invalid) return tl::unexpected(locked.error());
@@ -113,7 +113,7 @@ class StoreIndex final : public TextIndex {
   Result<void> check_last_text() {
     const auto counts = files_.counts;
     if (counts.rows == 0) return {};
-    const auto ids = files_.column(0).as<RowId>();
+    const auto ids = files_.column(0).as<store::RowId>();
     if (ids.back().forgotten()) return {};
     const auto texts = store_.texts(counts.last_text - 1, 1);
     if (!texts) return tl::unexpected(texts.error());
@@ -139,13 +139,14 @@ class StoreIndex final : public TextIndex {
   }
 
   Result<void> forget_row(std::uint64_t text_id) {
-    const auto ids = files_.column(0).as<RowId>();
-    const auto row = std::ranges::lower_bound(ids, text_id, {}, &RowId::id);
+    const auto ids = files_.column(0).as<store::RowId>();
+    const auto row = std::ranges::lower_bound(ids, text_id, {}, &store::RowId::id);
     if (row == ids.end() || row->id() != text_id || row->forgotten()) return {};
     const auto number = static_cast<std::uint64_t>(row - ids.begin());
-    const std::vector<std::uint64_t> flagged{text_id | RowId::forgotten_flag};
+    const std::vector<std::uint64_t> flagged{text_id | store::RowId::forgotten_flag};
     if (auto done = rows_->wipe(number); !done) return done;
-    return files_.column(0).overwrite(number * sizeof(RowId), bytes_of_array(flagged));
+    return files_.column(0).overwrite(number * sizeof(store::RowId),
+                                      store::bytes_of_array(flagged));
   }
 
   enum class Batch { added, nothing, stopped };
@@ -174,7 +175,7 @@ class StoreIndex final : public TextIndex {
     std::vector<std::uint64_t> ids;
     for (const auto& text : texts) ids.push_back(text.id);
     auto done = rows_->add(texts, made);
-    if (done) done = files_.column(0).append(bytes_of_array(ids));
+    if (done) done = files_.column(0).append(store::bytes_of_array(ids));
     if (!done) {
       if (auto dropped = files_.load(); !dropped) return dropped;
       return done;
@@ -219,10 +220,10 @@ class StoreIndex final : public TextIndex {
   Store& store_;
   Embedder embedder_;
   std::size_t batch_;
-  IndexFiles files_;
-  std::unique_ptr<Rows> rows_;
+  store::IndexFiles files_;
+  std::unique_ptr<store::Rows> rows_;
   std::optional<std::uint64_t> seen_version_;
-  IndexFiles::Counts seen_;
+  store::IndexFiles::Counts seen_;
 };
 
 /// "openai/bge-m3" as the name of a folder.
@@ -242,8 +243,9 @@ Result<std::unique_ptr<TextIndex>> open_index(Store& store, const Embedder& embe
   // Files beside a store that is gone with the process would only be left behind.
   const bool in_memory = options.folder.empty() || identity.empty();
   const auto key = hash_bytes(identity, hash_bytes(embedder.name, layout));
-  auto files = IndexFiles::open(in_memory ? "" : folder_of(options, embedder), key,
-                                embedder.sparse() ? sparse_columns() : dense_columns());
+  auto files =
+      store::IndexFiles::open(in_memory ? "" : folder_of(options, embedder), key,
+                              embedder.sparse() ? store::sparse_columns() : store::dense_columns());
   if (!files) return tl::unexpected(files.error());
   return std::make_unique<StoreIndex>(store, embedder, options, std::move(*files));
 }

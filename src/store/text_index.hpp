@@ -11,7 +11,7 @@
 
 #include "store/index_files.hpp"
 
-namespace schedmate {
+namespace schedmate::store {
 
 struct QueryText {
   std::string text;
@@ -44,4 +44,4 @@ struct RowId {
 [[nodiscard]] std::unique_ptr<Rows> make_dense_rows(IndexFiles& files, const Embedder& embedder,
                                                     unsigned threads);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

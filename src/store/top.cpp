@@ -3,7 +3,7 @@
 
 #include <thread>
 
-namespace schedmate {
+namespace schedmate::store {
 
 void in_pieces(std::uint64_t size, unsigned threads,
                const std::function<void(std::size_t, std::uint64_t, std::uint64_t)>& work) {
@@ -17,4 +17,4 @@ void in_pieces(std::uint64_t size, unsigned threads,
   work(0, 0, size / pieces);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::store

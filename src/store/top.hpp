@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::store {
 
 struct ScoredRow {
   double score = 0;
@@ -53,4 +53,4 @@ class TopRows {
 void in_pieces(std::uint64_t size, unsigned threads,
                const std::function<void(std::size_t, std::uint64_t, std::uint64_t)>& work);
 
-}  // namespace schedmate
+}  // namespace schedmate::store

@@ -30,7 +30,7 @@ double expected_attempts(const Job& job, double gpu_hours, double checkpoint_s) 
   return 1 + whole * failures_in(checkpoint_s) + failures_in(work_s - whole * checkpoint_s);
 }
 
-Result<void> check_shares(const Settings& settings) {
+Result<void> check_shares(const settings::Settings& settings) {
   const std::int64_t by_jobs =
       settings.whole("cost.framework_pct") + settings.whole("cost.script_pct");
   if (by_jobs <= 100) return {};
@@ -40,7 +40,7 @@ Result<void> check_shares(const Settings& settings) {
                           by_jobs));
 }
 
-Result<void> check_attempts(const Settings& settings, const Trace& trace) {
+Result<void> check_attempts(const settings::Settings& settings, const Trace& trace) {
   const auto gpu_hours = static_cast<double>(settings.whole(failure_rate));
   if (gpu_hours <= 0 || trace.jobs.empty()) return {};
   const auto checkpoint_s = std::max(1.0, static_cast<double>(settings.whole("cost.checkpoint_s")));
@@ -58,15 +58,15 @@ Result<void> check_attempts(const Settings& settings, const Trace& trace) {
 
 }  // namespace
 
-Result<void> check_costs(const Settings& settings, const Trace& trace) {
+Result<void> check_costs(const settings::Settings& settings, const Trace& trace) {
   if (auto ok = check_shares(settings); !ok) return ok;
   return check_attempts(settings, trace);
 }
 
-std::vector<std::string> idle_costs(const Settings& settings) {
+std::vector<std::string> idle_costs(const settings::Settings& settings) {
   std::vector<std::string> idle;
   if (settings.whole(failure_rate) > 0) return idle;
-  for (const SettingRow& row : setting_rows()) {
+  for (const settings::SettingRow& row : settings::setting_rows()) {
     const bool idles = std::ranges::find(of_failures_alone, row.key) != of_failures_alone.end();
     if (idles && settings.text(row.key) != row.fallback)
       idle.push_back(fmt::format("{}={} changes nothing: no job fails while {} is 0", row.key,

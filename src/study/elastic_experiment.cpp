@@ -21,11 +21,11 @@ struct ElasticFigures {
   double restarts = 0, matched = 0;  ///< a job; share of the jobs
 };
 
-ElasticFigures figures_of_run(const ElasticResult& result) {
+ElasticFigures figures_of_run(const elastic::ElasticResult& result) {
   ElasticFigures figures;
   double first_s = std::numeric_limits<double>::infinity();
   double last_s = 0;
-  for (const ElasticOutcome& job : result.jobs) {
+  for (const elastic::ElasticOutcome& job : result.jobs) {
     figures.replayed.jct_s.push_back(std::max(1.0, job.completion_s - job.submit_s));
     figures.replayed.held_gpu_s += job.spent.held();
     figures.restarts += job.restarts;
@@ -59,7 +59,7 @@ ElasticFigures together(const std::vector<ElasticFigures>& traces) {
 }
 
 struct ElasticArm {
-  Settings settings;
+  settings::Settings settings;
   PolicySpec policy;
   std::size_t host = 0;
 };
@@ -132,7 +132,7 @@ class ElasticExperiment {
   Result<AllFigures> run_point(const std::string& point) const {
     const std::size_t count = std::ranges::max(counts_);
     AllFigures all(arms_.size(), AllFigures::value_type(count));
-    const ShowProgress bar =
+    const settings::ShowProgress bar =
         input_.session.progress(fmt::format("{} {}", input_.experiment.name, point));
     const auto ran = in_parallel(count, input_.threads, bar,
                                  [&](std::size_t k) { return run_perturbation(k, all); });
@@ -231,7 +231,8 @@ Result<bool> is_elastic_experiment(const ExperimentFile& experiment) {
                           experiment.path));
 }
 
-Result<std::string> elastic_fingerprint(const Settings& settings, const ExperimentFile& experiment,
+Result<std::string> elastic_fingerprint(const settings::Settings& settings,
+                                        const ExperimentFile& experiment,
                                         const std::string& command) {
   std::string all = fmt::format("{}\n{}\n", command, experiment.text);
   const auto set = settings_of(settings, experiment, experiment.arms[0], experiment.points[0]);

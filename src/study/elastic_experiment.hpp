@@ -17,7 +17,7 @@ namespace schedmate::study {
 
 /// What its rows depend on beside the program: SHA-256 (hex) of the command, the experiment's text,
 /// the unusual settings, and every file. Errors: of reading them.
-[[nodiscard]] Result<std::string> elastic_fingerprint(const Settings& settings,
+[[nodiscard]] Result<std::string> elastic_fingerprint(const settings::Settings& settings,
                                                       const ExperimentFile& experiment,
                                                       const std::string& command);
 

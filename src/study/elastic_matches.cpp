@@ -20,7 +20,8 @@ namespace schedmate::study {
 namespace {
 
 /// The model of an application, as a recipe has it; the batches are those of its jobs.
-RecipeModel recipe_model(const ApplicationModel& model, const std::set<std::int32_t>& batches) {
+RecipeModel recipe_model(const elastic::ApplicationModel& model,
+                         const std::set<std::int32_t>& batches) {
   RecipeModel recipe;
   recipe.name = model.name;
   recipe.family = model.family;
@@ -39,12 +40,12 @@ RecipeModel recipe_model(const ApplicationModel& model, const std::set<std::int3
   return recipe;
 }
 
-Result<Recipe> recipe_of(const ElasticWorkload& workload) {
+Result<Recipe> recipe_of(const elastic::ElasticWorkload& workload) {
   std::vector<std::set<std::int32_t>> batches(workload.applications.size());
-  for (const ElasticJob& job : workload.jobs) batches[job.application].insert(job.batch);
+  for (const elastic::ElasticJob& job : workload.jobs) batches[job.application].insert(job.batch);
   Recipe recipe;
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    const ApplicationTraits& traits = workload.applications[i].traits;
+    const elastic::ApplicationTraits& traits = workload.applications[i].traits;
     if (!traits.model)
       return fail(
           ErrorCode::unsupported,
@@ -70,9 +71,9 @@ class ElasticMetadata {
   }
 
   Facts facts(std::size_t row) {
-    const ElasticJob& job = input_.workload.jobs[row];
+    const elastic::ElasticJob& job = input_.workload.jobs[row];
     const std::vector<int>& batches = recipe_.models[job.application].batch;
-    DrawnModel drawn;
+    workload::DrawnModel drawn;
     drawn.model = static_cast<std::uint32_t>(job.application);
     drawn.batch =
         static_cast<std::uint16_t>(std::ranges::find(batches, job.batch) - batches.begin());
@@ -82,9 +83,9 @@ class ElasticMetadata {
   }
 
  private:
-  static Trace trace_of(const ElasticWorkload& workload) {
+  static Trace trace_of(const elastic::ElasticWorkload& workload) {
     Trace trace;
-    for (const ElasticJob& job : workload.jobs) {
+    for (const elastic::ElasticJob& job : workload.jobs) {
       trace.jobs.emplace_back();
       trace.jobs.back().gpus = job.replicas;
     }
@@ -99,8 +100,8 @@ class ElasticMetadata {
 
   const ElasticMatchInput& input_;
   const Recipe& recipe_;
-  Vocabulary vocabulary_;
-  ExtractionNoise extraction_noise_;
+  workload::Vocabulary vocabulary_;
+  workload::ExtractionNoise extraction_noise_;
   Workload read_;
 };
 
@@ -118,11 +119,11 @@ class ElasticHistory {
     index_ = std::move(*index);
   }
 
-  Result<std::vector<std::uint32_t>> similar_to(const Fields& fields) {
-    const auto found = find_similar({*store_, *index_, fields, ""}, {});
+  Result<std::vector<std::uint32_t>> similar_to(const advisor::Fields& fields) {
+    const auto found = advisor::find_similar({*store_, *index_, fields, ""}, {});
     if (!found) return tl::unexpected(found.error());
     std::vector<std::uint32_t> numbers;
-    for (const FoundJob& each : *found)
+    for (const advisor::FoundJob& each : *found)
       numbers.push_back(parse_number<std::uint32_t>(each.record.id).value_or(0));
     return numbers;
   }
@@ -140,7 +141,7 @@ class ElasticHistory {
   std::unique_ptr<TextIndex> index_;
 };
 
-Submission submission_of(const ElasticJob& job) {
+Submission submission_of(const elastic::ElasticJob& job) {
   Submission submission;
   submission.user = "syn_user";
   submission.job.root = "/syn/" + job.name;
@@ -151,15 +152,16 @@ Submission submission_of(const ElasticJob& job) {
 
 }  // namespace
 
-Result<SimilarJobs> advisor_matches(const ElasticMatchInput& input) {
+Result<elastic::SimilarJobs> advisor_matches(const ElasticMatchInput& input) {
   const auto recipe = recipe_of(input.workload);
   if (!recipe) return tl::unexpected(recipe.error());
   ElasticMetadata metadata(input, *recipe);
   ElasticHistory history;
-  SimilarJobs similar;
+  elastic::SimilarJobs similar;
   for (std::size_t row = 0; row < input.workload.jobs.size(); ++row) {
-    JobRecord record = comparable_record(submission_of(input.workload.jobs[row]),
-                                         metadata.facts(row), FlagRules::built_in());
+    JobRecord record =
+        advisor::comparable_record(submission_of(input.workload.jobs[row]), metadata.facts(row),
+                                   advisor::FlagRules::built_in());
     auto found = history.similar_to(record.fields);
     if (!found) return tl::unexpected(found.error());
     similar.push_back(std::move(*found));

@@ -14,7 +14,7 @@
 namespace schedmate::study {
 
 struct ElasticMatchInput {
-  const ElasticWorkload& workload;
+  const elastic::ElasticWorkload& workload;
   const ExtractionErrors& errors;
   double error_scale = 1;  ///< times the measured rates
   std::uint64_t seed = 1;  ///< of what is misread
@@ -22,6 +22,6 @@ struct ElasticMatchInput {
 
 /// For each job the earlier ones that find_similar() (advisor/similar.hpp) gives, best first.
 /// Errors: unsupported for an application without a model.
-[[nodiscard]] Result<SimilarJobs> advisor_matches(const ElasticMatchInput& input);
+[[nodiscard]] Result<elastic::SimilarJobs> advisor_matches(const ElasticMatchInput& input);
 
 }  // namespace schedmate::study

@@ -30,7 +30,7 @@ Result<std::string> cluster_file(const std::string& given) {
                 "syn40");
   std::error_code error;
   if (fs::exists(given, error)) return given;
-  auto bundled = data_file(fmt::format("elastic/{}.toml", given));
+  auto bundled = settings::data_file(fmt::format("elastic/{}.toml", given));
   if (bundled) return bundled;
   return fail(ErrorCode::not_found,
               fmt::format("--cluster {}: neither a file nor the bundled sia64 or syn40", given));
@@ -44,7 +44,7 @@ Result<std::string> tables_folder(const ElasticPlaces& places) {
                             places.jobs));
   std::error_code error;
   if (fs::is_directory(places.tables, error)) return places.tables;
-  auto bundled = data_file("elastic/" + places.tables);
+  auto bundled = settings::data_file("elastic/" + places.tables);
   if (bundled && fs::is_directory(*bundled, error)) return bundled;
   return fail(ErrorCode::invalid,
               fmt::format("--tables {}: no such folder (bundled: syn)", places.tables));
@@ -55,27 +55,30 @@ Result<std::string> traits_file(const std::string& tables) {
   std::string own = (fs::path(tables) / "applications.toml").string();
   std::error_code error;
   if (fs::exists(own, error)) return own;
-  return data_file("elastic/sia_applications.toml");
+  return settings::data_file("elastic/sia_applications.toml");
 }
 
-Result<ElasticWorkload> read_jobs(const ElasticPlaces& places, const ElasticCluster& cluster) {
+Result<elastic::ElasticWorkload> read_jobs(const ElasticPlaces& places,
+                                           const elastic::ElasticCluster& cluster) {
   const auto tables = tables_folder(places);
   if (!tables) return tl::unexpected(tables.error());
   const auto traits = traits_file(*tables);
   if (!traits) return tl::unexpected(traits.error());
-  auto workload = read_elastic_workload({places.jobs, *tables, *traits}, cluster);
+  auto workload = elastic::read_elastic_workload({places.jobs, *tables, *traits}, cluster);
   if (!workload || places.hours <= 0) return workload;
   const double last_s = workload->jobs.front().submit_s + places.hours * seconds_an_hour;
-  std::erase_if(workload->jobs, [&](const ElasticJob& job) { return job.submit_s > last_s; });
+  std::erase_if(workload->jobs,
+                [&](const elastic::ElasticJob& job) { return job.submit_s > last_s; });
   return workload;
 }
 
-double seconds(const Settings& settings, std::string_view key) {
+double seconds(const settings::Settings& settings, std::string_view key) {
   return static_cast<double>(settings.whole(key));
 }
 
-ElasticFailures failures_of(const Settings& settings, bool recovers, std::uint64_t seed) {
-  ElasticFailures failures;
+elastic::ElasticFailures failures_of(const settings::Settings& settings, bool recovers,
+                                     std::uint64_t seed) {
+  elastic::ElasticFailures failures;
   failures.gpu_hours = static_cast<double>(settings.whole("cost.failure_gpu_hours"));
   failures.checkpoint_s = seconds(settings, "cost.checkpoint_s");
   failures.recovery = {
@@ -86,7 +89,7 @@ ElasticFailures failures_of(const Settings& settings, bool recovers, std::uint64
 }
 
 /// A share of the jobs ends at a moment of their training that is drawn.
-void end_some_early(ElasticWorkload& workload, double share, std::uint64_t seed) {
+void end_some_early(elastic::ElasticWorkload& workload, double share, std::uint64_t seed) {
   constexpr double shortest = 0.001;
   for (std::size_t row = 0; row < workload.jobs.size(); ++row) {
     Random random(mix(seed ^ 0xea71) ^ mix(row));
@@ -95,19 +98,20 @@ void end_some_early(ElasticWorkload& workload, double share, std::uint64_t seed)
 }
 
 /// The jobs as this policy gets them.
-ElasticWorkload jobs_for(const ElasticWorkload& workload, const Settings& settings,
-                         const ElasticScheduler& scheduler, std::uint64_t seed) {
-  ElasticWorkload jobs = workload;
+elastic::ElasticWorkload jobs_for(const elastic::ElasticWorkload& workload,
+                                  const settings::Settings& settings,
+                                  const elastic::ElasticScheduler& scheduler, std::uint64_t seed) {
+  elastic::ElasticWorkload jobs = workload;
   const double early = one_percent * static_cast<double>(settings.whole("cost.early_end_pct"));
   if (early > 0) end_some_early(jobs, early, seed);
-  if (scheduler.knowledge == JobKnowledge::as_requested)
-    for (ElasticJob& job : jobs.jobs) job.kind = ElasticKind::rigid;
+  if (scheduler.knowledge == elastic::JobKnowledge::as_requested)
+    for (elastic::ElasticJob& job : jobs.jobs) job.kind = elastic::ElasticKind::rigid;
   return jobs;
 }
 
 }  // namespace
 
-ElasticPlaces places_of(const Settings& settings, const std::string& trace,
+ElasticPlaces places_of(const settings::Settings& settings, const std::string& trace,
                         const std::string& cluster) {
   return {trace.substr(elastic_prefix.size()), settings.text("elastic.tables"), cluster,
           static_cast<double>(settings.whole("elastic.hours"))};
@@ -118,11 +122,11 @@ Result<ElasticInputs> read_elastic(const ElasticPlaces& places) {
   if (!file) return tl::unexpected(file.error());
   const auto text = read_file(*file);
   if (!text) return tl::unexpected(text.error());
-  auto cluster = parse_elastic_cluster(*text, *file);
+  auto cluster = elastic::parse_elastic_cluster(*text, *file);
   if (!cluster) return tl::unexpected(cluster.error());
   auto workload = read_jobs(places, *cluster);
   if (!workload) return tl::unexpected(workload.error());
-  const auto errors_file = data_file("extraction_errors.toml");
+  const auto errors_file = settings::data_file("extraction_errors.toml");
   if (!errors_file) return tl::unexpected(errors_file.error());
   auto errors = read_extraction_errors(*errors_file);
   if (!errors) return tl::unexpected(errors.error());
@@ -136,7 +140,7 @@ Result<std::vector<std::string>> elastic_files(const ElasticPlaces& places) {
   if (!tables) return tl::unexpected(tables.error());
   const auto traits = traits_file(*tables);
   if (!traits) return tl::unexpected(traits.error());
-  const auto errors = data_file("extraction_errors.toml");
+  const auto errors = settings::data_file("extraction_errors.toml");
   if (!errors) return tl::unexpected(errors.error());
   std::vector<std::string> files{places.jobs, *cluster, *traits, *errors};
   std::error_code error;
@@ -150,35 +154,38 @@ Result<std::vector<std::string>> elastic_files(const ElasticPlaces& places) {
 
 std::vector<std::string_view> elastic_policy_names() {
   std::vector<std::string_view> names;
-  for (const ElasticPolicyRow& row : elastic_policy_rows()) names.push_back(row.name);
+  for (const elastic::ElasticPolicyRow& row : elastic::elastic_policy_rows())
+    names.push_back(row.name);
   return names;
 }
 
-Result<ElasticResult> run_elastic(const ElasticInputs& inputs, const Settings& settings,
-                                  const PolicySpec& policy, std::uint64_t perturbation) {
+Result<elastic::ElasticResult> run_elastic(const ElasticInputs& inputs,
+                                           const settings::Settings& settings,
+                                           const PolicySpec& policy, std::uint64_t perturbation) {
   const auto scheduler =
-      make_elastic_scheduler(policy.name, PolicyOptions(policy.options), perturbation);
+      elastic::make_elastic_scheduler(policy.name, PolicyOptions(policy.options), perturbation);
   if (!scheduler) return tl::unexpected(scheduler.error());
   const std::uint64_t seed = mix(static_cast<std::uint64_t>(settings.whole("seed"))) ^ perturbation;
-  const ElasticWorkload jobs = jobs_for(inputs.workload, settings, *scheduler, seed);
-  SimilarJobs similar;
-  if (scheduler->match.rule == MatchRule::advisor) {
+  const elastic::ElasticWorkload jobs = jobs_for(inputs.workload, settings, *scheduler, seed);
+  elastic::SimilarJobs similar;
+  if (scheduler->match.rule == elastic::MatchRule::advisor) {
     auto found = advisor_matches(
         {jobs, inputs.errors,
          one_percent * static_cast<double>(settings.whole("workload_errors_pct")), seed});
     if (!found) return tl::unexpected(found.error());
     similar = std::move(*found);
   }
-  ElasticOptions options;
+  elastic::ElasticOptions options;
   options.interval_s = seconds(settings, "elastic.interval_s");
   options.failures = failures_of(settings, scheduler->recovers, seed);
-  if (settings.text("elastic.fit") == "best") options.fit = FitSearch::best;
+  if (settings.text("elastic.fit") == "best") options.fit = elastic::FitSearch::best;
   if (const std::string rule = settings.text("elastic.placement"); rule != "none")
-    options.placement = rule == "smart" ? PlacementRule::smart : PlacementRule::packed;
+    options.placement =
+        rule == "smart" ? elastic::PlacementRule::smart : elastic::PlacementRule::packed;
   const double profile_s = seconds(settings, "elastic.profile_s");
-  if (scheduler->knowledge != JobKnowledge::as_requested)
-    options.admit = bootstrap({profile_s, scheduler->match, &similar, seed});
-  return run_rounds(jobs, inputs.cluster, scheduler->decide, options);
+  if (scheduler->knowledge != elastic::JobKnowledge::as_requested)
+    options.admit = elastic::bootstrap({profile_s, scheduler->match, &similar, seed});
+  return elastic::run_rounds(jobs, inputs.cluster, scheduler->decide, options);
 }
 
 }  // namespace schedmate::study

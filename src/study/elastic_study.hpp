@@ -29,12 +29,12 @@ struct ElasticPlaces {
   double hours = 0;     ///< jobs that are submitted later are left out; 0 = none
 };
 /// Of a trace "sia:FILE" under these settings.
-[[nodiscard]] ElasticPlaces places_of(const Settings& settings, const std::string& trace,
+[[nodiscard]] ElasticPlaces places_of(const settings::Settings& settings, const std::string& trace,
                                       const std::string& cluster);
 
 struct ElasticInputs {
-  ElasticCluster cluster;
-  ElasticWorkload workload;
+  elastic::ElasticCluster cluster;
+  elastic::ElasticWorkload workload;
   ExtractionErrors errors;  ///< of what the Advisor reads
 };
 /// Errors: of reading them; unsupported when one is not given, invalid when no job is left.
@@ -46,8 +46,9 @@ struct ElasticInputs {
 
 /// One run. Perturbation 0 breaks ties by order, others by lot; it also seeds who is found similar,
 /// failures and early ends. Errors: of making the policy and of the simulation.
-[[nodiscard]] Result<ElasticResult> run_elastic(const ElasticInputs& inputs,
-                                                const Settings& settings, const PolicySpec& policy,
-                                                std::uint64_t perturbation);
+[[nodiscard]] Result<elastic::ElasticResult> run_elastic(const ElasticInputs& inputs,
+                                                         const settings::Settings& settings,
+                                                         const PolicySpec& policy,
+                                                         std::uint64_t perturbation);
 
 }  // namespace schedmate::study

@@ -24,7 +24,7 @@ using SharedWorkload = std::shared_ptr<const TraceWorkload>;
 
 /// An arm at one point of the sweep, ready to run.
 struct Arm {
-  Session session;
+  settings::Session session;
   PolicySpec policy;
   std::size_t host = 0;  ///< index of the arm that it is compared with
   SharedWorkload workload;
@@ -66,9 +66,9 @@ bool shapes_workload(std::string_view key) {
 class Workloads {
  public:
   explicit Workloads(const Trace& trace) : trace_(trace) {}
-  Result<SharedWorkload> get(const Settings& settings) {
+  Result<SharedWorkload> get(const settings::Settings& settings) {
     std::string key;
-    for (const SettingRow& row : setting_rows())
+    for (const settings::SettingRow& row : settings::setting_rows())
       if (shapes_workload(row.key)) key += settings.text(row.key) + "\n";
     if (const auto found = made_.find(key); found != made_.end()) return found->second;
     auto made = make_trace_workload(settings, trace_);
@@ -96,7 +96,7 @@ Result<Arm> make_arm(const Case& each, const ExperimentArm& spec, Workloads& wor
   if (!policy) return tl::unexpected(policy.error());
   auto workload = workloads.get(*settings);
   if (!workload) return tl::unexpected(workload.error());
-  const Session& session = each.input.session;
+  const settings::Session& session = each.input.session;
   return Arm{{session.environment, std::move(*settings), session.clock},
              std::move(*policy),
              spec.host.empty() ? 0 : index_of_arm(experiment, spec.host),
@@ -235,7 +235,7 @@ template <class Value>
 Result<ByArm<Value>> run_case(const Case& each, std::size_t count,
                               Result<std::vector<Value>> (*run)(const Case&, std::uint64_t)) {
   ByArm<Value> all(each.arms.size(), std::vector<Value>(count));
-  const ShowProgress bar = each.input.session.progress(
+  const settings::ShowProgress bar = each.input.session.progress(
       fmt::format("{} {} {}", each.input.experiment.name, each.which.name, each.point));
   const auto run_all = [&](std::size_t k) -> Result<void> {
     auto values = run(each, k + 1);

@@ -15,7 +15,7 @@
 namespace schedmate::study {
 
 struct EvaluationInput {
-  const Session& session;
+  const settings::Session& session;
   const ExperimentFile& experiment;
   std::string command;  ///< that makes the rows
   int threads = 1;      ///< perturbations at the same time; the rows are the same

@@ -31,19 +31,19 @@ const BundledTrace& bundled_of(const std::string& name) {
 Result<std::string> spec_of(const ExperimentTrace& which) {
   if (!which.spec.empty()) return which.spec;
   const BundledTrace& row = bundled_of(which.name);
-  return data_file(row.file).map(
+  return settings::data_file(row.file).map(
       [&](const std::string& path) { return fmt::format("{}:{}", row.format, path); });
 }
 
 Result<LoadedTrace> draw(const ExperimentTrace& which) {
   const auto published = read_published(which.like);
   if (!published) return tl::unexpected(published.error());
-  SynthesisOptions options;
+  synth::SynthesisOptions options;
   options.jobs = which.jobs;
   if (which.jobs == 0) options.days = which.days;
   options.gpus = which.gpus;
   options.seed = static_cast<std::uint64_t>(which.seed);
-  const auto drawn = synthesize(*published, options);
+  const auto drawn = synth::synthesize(*published, options);
   if (!drawn) return tl::unexpected(drawn.error());
   auto trace = trace_of(*published, *drawn);
   if (!trace) return tl::unexpected(trace.error());
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> files_of(const ExperimentTrace& which) {
   }
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    auto path = data_file(name);
+    auto path = settings::data_file(name);
     if (!path) return tl::unexpected(path.error());
     paths.push_back(std::move(*path));
   }
@@ -105,23 +105,23 @@ Result<LoadedTrace> load_trace(const ExperimentTrace& which) {
   return loaded;
 }
 
-std::string unusual(const Settings& settings, bool (*read)(std::string_view)) {
-  const Settings usual;
+std::string unusual(const settings::Settings& settings, bool (*read)(std::string_view)) {
+  const settings::Settings usual;
   std::string text;
-  for (const SettingRow& row : setting_rows())
+  for (const settings::SettingRow& row : settings::setting_rows())
     if (read(row.key) && settings.text(row.key) != usual.text(row.key))
       text += fmt::format("{}={}\n", row.key, settings.text(row.key));
   return text;
 }
 
-Result<std::string> fingerprint_of(const Settings& settings, const ExperimentFile& experiment,
-                                   const std::string& command) {
+Result<std::string> fingerprint_of(const settings::Settings& settings,
+                                   const ExperimentFile& experiment, const std::string& command) {
   std::string all = fmt::format("{}\n{}\n", command, experiment.text);
   all += unusual(settings, decides_rows);
   std::vector<std::string> paths;
   for (const char* name : {"recipes/light.toml", "recipes/heavy.toml", "interference.toml",
                            "extraction_errors.toml"}) {
-    auto path = data_file(name);
+    auto path = settings::data_file(name);
     if (!path) return tl::unexpected(path.error());
     paths.push_back(std::move(*path));
   }

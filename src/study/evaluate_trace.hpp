@@ -21,11 +21,12 @@ struct LoadedTrace {
 [[nodiscard]] bool decides_rows(std::string_view key);
 
 /// The settings that `read` holds for, as far as they differ from the defaults: "key=value" lines.
-[[nodiscard]] std::string unusual(const Settings& settings, bool (*read)(std::string_view key));
+[[nodiscard]] std::string unusual(const settings::Settings& settings,
+                                  bool (*read)(std::string_view key));
 
 /// What the experiment's results depend on beside the program: SHA-256 (hex) of the command, the
 /// experiment's text, the unusual settings and every data file. Errors: of reading them.
-[[nodiscard]] Result<std::string> fingerprint_of(const Settings& settings,
+[[nodiscard]] Result<std::string> fingerprint_of(const settings::Settings& settings,
                                                  const ExperimentFile& experiment,
                                                  const std::string& command);
 

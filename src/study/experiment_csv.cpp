@@ -54,8 +54,8 @@ Manifest read_manifest(const std::string& path) {
 
 std::string code_of(bool elastic) {
   std::string all(elastic ? embedded::elastic_code : embedded::replay_code);
-  const Settings usual;
-  for (const SettingRow& row : setting_rows())
+  const settings::Settings usual;
+  for (const settings::SettingRow& row : settings::setting_rows())
     if (elastic ? decides_elastic_rows(row.key) : decides_rows(row.key))
       all += fmt::format("\n{}={}", row.key, usual.text(row.key));
   return sha256(all);
@@ -79,7 +79,7 @@ std::size_t sample_size(const ExperimentFile& experiment) {
 
 /// An experiment, and the folder of its CSV.
 struct CsvRequest {
-  const Session& session;
+  const settings::Session& session;
   const ExperimentFile& experiment;
   const std::string& out;
   [[nodiscard]] CsvPlaces places() const { return csv_places(experiment, out); }
@@ -116,11 +116,11 @@ CsvPlaces csv_places(const ExperimentFile& experiment, const std::string& out) {
           (folder / (experiment.name + ".manifest")).string()};
 }
 
-std::string command_of(const Session& session, const ExperimentFile& experiment,
+std::string command_of(const settings::Session& session, const ExperimentFile& experiment,
                        const std::string& out) {
   std::string command = fmt::format("schedmate evaluate {} --out {}", experiment.path, out);
   constexpr auto no_matter = std::to_array<std::string_view>({"threads", "report", "state_dir"});
-  for (const SettingRow& row : setting_rows()) {
+  for (const settings::SettingRow& row : settings::setting_rows()) {
     const std::string origin = session.settings.origin(row.key);
     if (origin == "default" || origin == "mode") continue;
     if (std::ranges::find(no_matter, row.key) != no_matter.end()) continue;
@@ -129,7 +129,7 @@ std::string command_of(const Session& session, const ExperimentFile& experiment,
   return command;
 }
 
-Result<RowsOrigin> origin_of(const Session& session, const ExperimentFile& experiment,
+Result<RowsOrigin> origin_of(const settings::Session& session, const ExperimentFile& experiment,
                              const std::string& out) {
   const auto elastic = is_elastic_experiment(experiment);
   if (!elastic) return tl::unexpected(elastic.error());
@@ -158,7 +158,7 @@ Result<CsvState> csv_state(const CsvPlaces& places, const RowsOrigin& origin) {
                                                                     : CsvStanding::earlier_code);
 }
 
-Result<std::optional<std::size_t>> make_csv(const Session& session,
+Result<std::optional<std::size_t>> make_csv(const settings::Session& session,
                                             const ExperimentFile& experiment,
                                             const std::string& out) {
   const CsvRequest request{session, experiment, out};

@@ -21,8 +21,8 @@ struct CsvPlaces {
 
 /// The command line that makes the rows again: settings that change them are in it, threads are
 /// not.
-[[nodiscard]] std::string command_of(const Session& session, const ExperimentFile& experiment,
-                                     const std::string& out);
+[[nodiscard]] std::string command_of(const settings::Session& session,
+                                     const ExperimentFile& experiment, const std::string& out);
 
 /// What decides the rows of an experiment.
 struct RowsOrigin {
@@ -31,7 +31,8 @@ struct RowsOrigin {
   std::string code;    ///< hash of the sources and of the defaults of settings
 };
 /// Errors: of reading the inputs.
-[[nodiscard]] Result<RowsOrigin> origin_of(const Session& session, const ExperimentFile& experiment,
+[[nodiscard]] Result<RowsOrigin> origin_of(const settings::Session& session,
+                                           const ExperimentFile& experiment,
                                            const std::string& out);
 /// Of an experiment whose inputs are not on this machine: they are taken for those of its CSV, so
 /// that a report says the same on any machine.
@@ -56,7 +57,7 @@ struct CsvState {
 /// Makes the CSV unless it stands: current, or of earlier code whose first two perturbations come
 /// out the same now, which the manifest then keeps. Gives how many rows were written; none where it
 /// stands. Errors: of the inputs, the runs and the files.
-[[nodiscard]] Result<std::optional<std::size_t>> make_csv(const Session& session,
+[[nodiscard]] Result<std::optional<std::size_t>> make_csv(const settings::Session& session,
                                                           const ExperimentFile& experiment,
                                                           const std::string& out);
 

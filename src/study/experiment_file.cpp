@@ -24,7 +24,7 @@ using SettingMap = std::map<std::string, std::string>;
 void read_settings(TableReader& table, SettingMap& out) {
   table.plain_entries([&](const std::string& key, const std::string& value) {
     out[key] = value;
-    return Settings().set(key, value, "");
+    return settings::Settings().set(key, value, "");
   });
 }
 
@@ -88,7 +88,7 @@ void read_sweep(TableReader& table, ExperimentFile& out) {
   if (out.points.empty()) table.refuse("values: must be a list");
   for (const std::string& point : out.points) {
     if (out.sweep.empty()) return;
-    Settings scratch;
+    settings::Settings scratch;
     if (const auto ok = scratch.set(out.sweep, point, ""); !ok)
       table.refuse("values", ok.error().message);
   }
@@ -129,9 +129,10 @@ Result<ExperimentFile> read_experiment(const std::string& path) {
   return file;
 }
 
-Result<Settings> settings_of(const Settings& base, const ExperimentFile& experiment,
-                             const ExperimentArm& arm, const std::string& point) {
-  Settings settings = base;
+Result<settings::Settings> settings_of(const settings::Settings& base,
+                                       const ExperimentFile& experiment, const ExperimentArm& arm,
+                                       const std::string& point) {
+  settings::Settings settings = base;
   auto ok = settings.set("threads", "1", experiment.path);
   for (const auto* map : {&experiment.settings, &arm.settings})
     for (const auto& [key, value] : *map)

@@ -49,8 +49,10 @@ struct ExperimentFile {
 [[nodiscard]] Result<ExperimentFile> read_experiment(const std::string& path);
 
 /// `base` with what the experiment and one arm set, at one point of the sweep.
-[[nodiscard]] Result<Settings> settings_of(const Settings& base, const ExperimentFile& experiment,
-                                           const ExperimentArm& arm, const std::string& point);
+[[nodiscard]] Result<settings::Settings> settings_of(const settings::Settings& base,
+                                                     const ExperimentFile& experiment,
+                                                     const ExperimentArm& arm,
+                                                     const std::string& point);
 /// The arm's policy at one point of the sweep.
 [[nodiscard]] std::string policy_at(const ExperimentArm& arm, const std::string& point);
 

@@ -27,7 +27,8 @@ TEST_CASE("settings of the file, of the arm and of the sweep, the later ones fir
       read_experiment(SCHEDMATE_SOURCE_DIR "/experiments/full/fig15c_detection.toml").value();
   REQUIRE(experiment.points.size() == 6);
   const auto at_half =
-      settings_of(Settings(), experiment, experiment.arms.back(), experiment.points[2]).value();
+      settings_of(settings::Settings(), experiment, experiment.arms.back(), experiment.points[2])
+          .value();
   CHECK(at_half.text("cost.tracked_pct") == "50");
   CHECK(at_half.text("workload") == "heavy");
   CHECK(at_half.text("threads") == "1");

@@ -15,7 +15,7 @@ namespace schedmate::study {
 /// work(i), a Result<void>, for each i below `count`, on this thread and `threads` - 1 others;
 /// `bar` shows how many have ended. After an error nothing more begins; of several one is returned.
 template <class Work>
-Result<void> in_parallel(std::size_t count, std::int64_t threads, const ShowProgress& bar,
+Result<void> in_parallel(std::size_t count, std::int64_t threads, const settings::ShowProgress& bar,
                          const Work& work) {
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> finished = 0;

@@ -15,21 +15,22 @@ std::string synth_header() {
          "syn_parent,syn_remaining_s\n";
 }
 
-void append_synth_row(const Published& published, const Synthesis& drawn, std::size_t index,
-                      std::string& text) {
-  const SynthJob& job = drawn.jobs[index];
+void append_synth_row(const synth::Published& published, const synth::Synthesis& drawn,
+                      std::size_t index, std::string& text) {
+  const synth::SynthJob& job = drawn.jobs[index];
   const auto end = std::back_inserter(text);
   fmt::format_to(end, "{},syn_u{:03},{},{},{},{},{},{},", index + 1, job.user + 1,
-                 quoted_csv(published.cluster.vc), job.gpus, helios_state(synth_states[job.state]),
-                 job.submit_s, job.run_s, quoted_csv(published.cluster.types[job.type].name));
+                 trace::quoted_csv(published.cluster.vc), job.gpus,
+                 trace::helios_state(synth::synth_states[job.state]), job.submit_s, job.run_s,
+                 trace::quoted_csv(published.cluster.types[job.type].name));
   if (job.cause >= 0) {
-    const FailureCause& cause = published.causes[static_cast<std::size_t>(job.cause)];
+    const synth::FailureCause& cause = published.causes[static_cast<std::size_t>(job.cause)];
     fmt::format_to(end, "{},{},{},{},{},", cause.reason, cause.kind, cause.component, job.run_s,
                    job.restart_s);
   } else {
     text += ",,,,,";
   }
-  if (job.parent != no_job) {
+  if (job.parent != synth::no_job) {
     fmt::format_to(end, "{},{}\n", job.parent + 1, job.remaining_s);
   } else {
     text += ",\n";

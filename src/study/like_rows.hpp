@@ -13,7 +13,7 @@ namespace schedmate::study {
 [[nodiscard]] std::string synth_header();
 
 /// One line of jobs.csv for job `index`, with its end of line.
-void append_synth_row(const Published& published, const Synthesis& drawn, std::size_t index,
-                      std::string& text);
+void append_synth_row(const synth::Published& published, const synth::Synthesis& drawn,
+                      std::size_t index, std::string& text);
 
 }  // namespace schedmate::study

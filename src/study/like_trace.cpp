@@ -31,22 +31,22 @@ Result<std::string> figures_file(const std::string& like) {
   if (std::ranges::find(bundled_tables, like) == bundled_tables.end())
     return fail(ErrorCode::not_found,
                 "--like: " + unknown_name("cluster", like, bundled_tables) + ", or a .toml file");
-  return data_file(fmt::format("synth/{}.toml", like));
+  return settings::data_file(fmt::format("synth/{}.toml", like));
 }
 
 }  // namespace
 
-Result<Published> read_published(const std::string& like) {
-  auto cluster = read_table(figures_file(like), parse_figures);
+Result<synth::Published> read_published(const std::string& like) {
+  auto cluster = read_table(figures_file(like), synth::parse_figures);
   if (!cluster) return tl::unexpected(cluster.error());
-  auto behaviour = read_table(data_file("synth/behaviour.toml"), parse_behaviour);
+  auto behaviour = read_table(settings::data_file("synth/behaviour.toml"), synth::parse_behaviour);
   if (!behaviour) return tl::unexpected(behaviour.error());
-  auto causes = read_table(data_file("synth/failures.toml"), parse_causes);
+  auto causes = read_table(settings::data_file("synth/failures.toml"), synth::parse_causes);
   if (!causes) return tl::unexpected(causes.error());
-  return Published{std::move(*cluster), std::move(*behaviour), std::move(*causes)};
+  return synth::Published{std::move(*cluster), std::move(*behaviour), std::move(*causes)};
 }
 
-ClusterSpec cluster_of(const Published& published, const Synthesis& drawn) {
+ClusterSpec cluster_of(const synth::Published& published, const synth::Synthesis& drawn) {
   PartitionSpec vc;
   vc.name = published.cluster.vc;
   vc.nodes = drawn.nodes;
@@ -55,10 +55,10 @@ ClusterSpec cluster_of(const Published& published, const Synthesis& drawn) {
   return {{vc}};
 }
 
-Result<Trace> trace_of(const Published& published, const Synthesis& drawn) {
+Result<Trace> trace_of(const synth::Published& published, const synth::Synthesis& drawn) {
   std::string text = synth_header();
   for (std::size_t i = 0; i < drawn.jobs.size(); ++i) append_synth_row(published, drawn, i, text);
-  auto trace = parse_helios(text, published.cluster.name, {});
+  auto trace = trace::parse_helios(text, published.cluster.name, {});
   if (trace) trace->cluster = cluster_of(published, drawn);
   return trace;
 }

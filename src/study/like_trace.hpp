@@ -13,9 +13,11 @@ namespace schedmate::study {
 
 /// The figures of a bundled cluster or of a .toml file. Errors: not_found for another name; of
 /// reading the files.
-[[nodiscard]] Result<Published> read_published(const std::string& like);
-[[nodiscard]] ClusterSpec cluster_of(const Published& published, const Synthesis& drawn);
+[[nodiscard]] Result<synth::Published> read_published(const std::string& like);
+[[nodiscard]] ClusterSpec cluster_of(const synth::Published& published,
+                                     const synth::Synthesis& drawn);
 /// As a reader gives it of the file that `generate --like` writes, with its cluster.
-[[nodiscard]] Result<Trace> trace_of(const Published& published, const Synthesis& drawn);
+[[nodiscard]] Result<Trace> trace_of(const synth::Published& published,
+                                     const synth::Synthesis& drawn);
 
 }  // namespace schedmate::study

@@ -30,7 +30,7 @@ bool is_file_name(std::string_view label) {
 std::vector<std::string_view> all_policies() {
   std::vector<std::string_view> names;
   for (const PolicyRow& row : policy_rows()) names.push_back(row.name);
-  for (const ElasticPolicyRow& row : elastic_policy_rows())
+  for (const elastic::ElasticPolicyRow& row : elastic::elastic_policy_rows())
     if (std::ranges::find(names, row.name) == names.end()) names.push_back(row.name);
   return names;
 }

@@ -19,7 +19,7 @@ Placer placer_of(std::string_view name) {
   return name == "spread" ? Placer::spread : Placer::consolidate;
 }
 
-RunLabel describe(const Settings& settings, const PolicySpec& policy) {
+RunLabel describe(const settings::Settings& settings, const PolicySpec& policy) {
   RunLabel run;
   run.label = policy.label;
   run.policy = policy.text;
@@ -29,13 +29,14 @@ RunLabel describe(const Settings& settings, const PolicySpec& policy) {
   run.overhead_large = Seconds(settings.whole("overhead_large_s"));
   constexpr std::array plain{"placement", "overhead_small_s", "overhead_large_s"};
   for (const char* key : plain) run.settings.emplace_back(key, settings.text(key));
-  for (const SettingRow& row : setting_rows()) {
+  for (const settings::SettingRow& row : settings::setting_rows()) {
     if (row.defect != nullptr) run.settings.emplace_back(row.key, settings.text(row.key));
   }
   return run;
 }
 
-void describe_workload(const TraceWorkload* made, const Settings& settings, RunLabel& label) {
+void describe_workload(const TraceWorkload* made, const settings::Settings& settings,
+                       RunLabel& label) {
   const bool invented = made != nullptr && !made->recipe.empty();
   label.settings.emplace_back("profiles", invented ? "syn" : "trace");
   if (!invented) return;
@@ -47,17 +48,17 @@ void describe_workload(const TraceWorkload* made, const Settings& settings, RunL
 }
 
 /// Costs that are on are stated with the run; where jobs fail, all that follows from it.
-void describe_costs(const Settings& settings, RunLabel& label) {
+void describe_costs(const settings::Settings& settings, RunLabel& label) {
   const bool fail = settings.whole("cost.failure_gpu_hours") > 0;
-  for (const SettingRow& row : setting_rows()) {
+  for (const settings::SettingRow& row : settings::setting_rows()) {
     const bool is_cost = row.key.starts_with("cost.");
-    const bool is_stated = fail && is_cost_of_failures(row);
+    const bool is_stated = fail && settings::is_cost_of_failures(row);
     if (is_stated || (is_cost && settings.text(row.key) != row.fallback))
       label.settings.emplace_back(row.key, settings.text(row.key));
   }
 }
 
-Costs costs_of(const Settings& settings) {
+Costs costs_of(const settings::Settings& settings) {
   const auto seconds = [&](std::string_view key) { return Seconds(settings.whole(key)); };
   const auto share = [&](std::string_view key) {
     return static_cast<double>(settings.whole(key)) / 100;
@@ -78,7 +79,8 @@ Costs costs_of(const Settings& settings) {
   return costs;
 }
 
-SimOptions options_of(const Settings& settings, const RunLabel& run, Estimator estimator) {
+SimOptions options_of(const settings::Settings& settings, const RunLabel& run,
+                      Estimator estimator) {
   SimOptions options;
   options.defects = settings.defects();
   options.placer = placer_of(settings.text("placement"));
@@ -109,7 +111,7 @@ tl::unexpected<Error> of_policy(const PolicySpec& policy, const Error& error) {
 }
 
 Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
-  const Settings& settings = input.session.settings;
+  const settings::Settings& settings = input.session.settings;
   if (auto ok = check_costs(settings, input.trace); !ok) return tl::unexpected(ok.error());
   const auto seed = static_cast<std::uint64_t>(settings.whole("seed"));
   auto scheduler = make_scheduler(
@@ -150,7 +152,7 @@ Result<void> check_policy(const ReplayInput& input, const PolicySpec& policy) {
 }
 
 Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
-  const Settings& settings = input.session.settings;
+  const settings::Settings& settings = input.session.settings;
   RunLabel label = describe(settings, policy);
   auto parts = make_parts(input, policy);
   if (!parts) return tl::unexpected(parts.error());

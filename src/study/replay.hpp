@@ -14,7 +14,7 @@
 namespace schedmate::study {
 
 struct ReplayInput {
-  const Session& session;
+  const settings::Session& session;
   Trace& trace;  ///< gets made-up profiles for the policies that need them, when it has none
   const ClusterSpec& cluster;
   WorkloadOnDemand& workloads;

@@ -13,15 +13,15 @@ namespace {
 
 Result<std::string> recipe_path(const std::string& name) {
   if (name != "light" && name != "heavy") return name;
-  return data_file(fmt::format("recipes/{}.toml", name));
+  return settings::data_file(fmt::format("recipes/{}.toml", name));
 }
 
 }  // namespace
 
-Result<WorkloadFiles> read_workload_files(const Settings& settings) {
+Result<WorkloadFiles> read_workload_files(const settings::Settings& settings) {
   const auto recipe_file = recipe_path(settings.text("workload"));
-  const auto interference_file = data_file("interference.toml");
-  const auto errors_file = data_file("extraction_errors.toml");
+  const auto interference_file = settings::data_file("interference.toml");
+  const auto errors_file = settings::data_file("extraction_errors.toml");
   for (const auto* file : {&recipe_file, &interference_file, &errors_file})
     if (!*file) return tl::unexpected(file->error());
   auto recipe = read_recipe(*recipe_file);
@@ -36,7 +36,7 @@ Result<WorkloadFiles> read_workload_files(const Settings& settings) {
   return WorkloadFiles{std::move(*recipe), std::move(*interference), std::move(*errors)};
 }
 
-Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const Settings& settings,
+Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(const settings::Settings& settings,
                                                                  const Trace& trace) {
   using Made = std::shared_ptr<const TraceWorkload>;
   if (trace.packing != nullptr) return Made();
@@ -92,7 +92,7 @@ EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed, const Tra
   }
   const Workload& workload = made->workload;
   input.truth = Truth(trace, workload.template_of_row);
-  input.advisor = advisor_on(trace, workload, made->compared);
+  input.advisor = advisor::advisor_on(trace, workload, made->compared);
   const auto& tables = workload.tables != nullptr ? workload.tables : trace.packing;
   if (tables != nullptr) input.sharing = tables->sharing;
   return input;

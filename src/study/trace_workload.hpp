@@ -21,17 +21,18 @@ struct WorkloadFiles {
   ExtractionErrors errors;
   [[nodiscard]] WorkloadParts parts() const { return {recipe, interference, errors}; }
 };
-[[nodiscard]] Result<WorkloadFiles> read_workload_files(const Settings& settings);
+[[nodiscard]] Result<WorkloadFiles> read_workload_files(const settings::Settings& settings);
 
 /// The workload of a trace under some settings.
 struct TraceWorkload {
   std::string recipe;  ///< "" when nothing is invented: accounting reports folders and commands
   Workload workload;
-  std::shared_ptr<ComparedJobs> compared = compared_jobs();  ///< shared by its permutations
+  std::shared_ptr<advisor::ComparedJobs> compared =
+      advisor::compared_jobs();  ///< shared by its permutations
 };
 /// Null for a trace with tables of its own, which it keeps. Errors: of reading the files.
 [[nodiscard]] Result<std::shared_ptr<const TraceWorkload>> make_trace_workload(
-    const Settings& settings, const Trace& trace);
+    const settings::Settings& settings, const Trace& trace);
 
 /// `made` may be null.
 [[nodiscard]] EstimatorInput estimator_input(const Trace& trace, std::uint64_t seed,
@@ -40,10 +41,10 @@ struct TraceWorkload {
 /// Made when it is first asked for.
 class WorkloadOnDemand {
  public:
-  WorkloadOnDemand(const Settings& settings, const Trace& trace)
+  WorkloadOnDemand(const settings::Settings& settings, const Trace& trace)
       : settings_(&settings), trace_(&trace) {}
   /// Folders and commands of the jobs as accounting has them; profiles alone are invented.
-  WorkloadOnDemand(const Settings& settings, const Trace& trace,
+  WorkloadOnDemand(const settings::Settings& settings, const Trace& trace,
                    std::vector<JobPlace> reported_places)
       : settings_(&settings), trace_(&trace), reported_places_(std::move(reported_places)) {}
   /// One that is there already, or null for a trace with tables of its own.
@@ -52,7 +53,7 @@ class WorkloadOnDemand {
   [[nodiscard]] Result<const TraceWorkload*> get(bool profiles);
 
  private:
-  const Settings* settings_ = nullptr;
+  const settings::Settings* settings_ = nullptr;
   const Trace* trace_ = nullptr;
   std::vector<JobPlace> reported_places_;
   std::shared_ptr<const TraceWorkload> made_, reported_only_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr Seconds day{86'400};
@@ -72,4 +72,4 @@ std::vector<SimTime> Arrivals::draw(std::size_t count, Seconds span, Random rand
   return submits;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

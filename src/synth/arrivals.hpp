@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 class Arrivals {
  public:
@@ -29,4 +29,4 @@ class Arrivals {
   std::vector<std::vector<Seconds>> days_;  // seconds since midnight, sorted
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

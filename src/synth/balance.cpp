@@ -10,7 +10,7 @@
 #include "synth/draw.hpp"
 #include "synth/tally.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr std::int64_t most_moves = 200'000;
@@ -132,4 +132,4 @@ void balance(const ClusterFigures& cluster, SynthJobs& jobs, Random random) {
   if (!jobs.empty()) Balance(cluster, jobs, random).run();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

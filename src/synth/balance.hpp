@@ -8,7 +8,7 @@
 #include "synth/joint.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Moves that bring the means and shares of check.hpp closer, until each is within `balanced` or no
 /// more are found: two jobs change states or GPUs (two of a type, or two of the jobs with most GPU
@@ -18,4 +18,4 @@ void balance(const ClusterFigures& cluster, SynthJobs& jobs, Random random);
 
 constexpr double balanced = 0.02;
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr double least_jobs = 10;
@@ -119,4 +119,4 @@ std::vector<CheckRow> worst_rows(const std::vector<CheckRow>& rows) {
   return kept;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -11,7 +11,7 @@
 #include "synth/synth_job.hpp"
 #include "synth/tally.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 constexpr double most_off = 0.10;  ///< of what was published
 
@@ -45,4 +45,4 @@ struct CheckRow {
 /// Means and shares, of each CDF the point that is most off, and all that do not hold.
 [[nodiscard]] std::vector<CheckRow> worst_rows(const std::vector<CheckRow>& rows);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -84,4 +84,4 @@ TEST_CASE("of each curve the worst point is shown, and every one that does not h
   CHECK(shown[3].of == "b");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

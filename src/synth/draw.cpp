@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 /// Along type and slot; GPUs rise in one slot and fall in the next, states likewise, so that
@@ -58,4 +58,4 @@ std::int64_t run_within(double low, double high, Random& random) {
                     std::max<std::int64_t>(1, static_cast<std::int64_t>(high)));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

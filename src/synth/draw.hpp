@@ -7,7 +7,7 @@
 #include "synth/joint.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Systematic sampling: one random start, then every 1/count of the weight, along the cells by type
 /// and run time (there and back over GPUs and states). The count below any point of a type's
@@ -17,4 +17,4 @@ namespace schedmate {
 /// Whole seconds above `low` and up to `high`, at least 1.
 [[nodiscard]] std::int64_t run_within(double low, double high, Random& random);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

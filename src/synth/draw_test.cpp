@@ -10,7 +10,7 @@
 #include "synth/check.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 TEST_CASE("the jobs up to any point of a type's duration CDF are those asked for, to one job") {
   const Published published = bundled_figures("acme-kalos");
@@ -72,4 +72,4 @@ TEST_CASE("no job at all is balanced and drawn as well") {
   CHECK(draw_jobs(fit_joint(published), 1, Random(1)).size() == 1);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

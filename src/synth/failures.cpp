@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr std::string_view evaluation = "Evaluation";
@@ -136,4 +136,4 @@ void assign_causes(const Published& published, SynthJobs& jobs, Random random) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

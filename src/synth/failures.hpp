@@ -5,7 +5,7 @@
 #include "synth/published.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Gives each failed job a cause and a restart delay. Run times and GPUs are those of the joint
 /// draw and stay (a failed job's run time is its time to failure): a cause is likely for a job as
@@ -19,4 +19,4 @@ void assign_causes(const Published& published, SynthJobs& jobs, Random random);
 /// median then, always. 0 for a median that was printed as 0 stands for half its last digit.
 [[nodiscard]] double draw_spread(const Spread& spread, Random& random);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -98,4 +98,4 @@ TEST_CASE("a spread has the median and the mean of the table") {
   CHECK(draw_spread({0, 0}, random) == 0);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

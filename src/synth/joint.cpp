@@ -8,7 +8,7 @@
 #include "synth/prior.hpp"
 #include "synth/tilt.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 // Standard errors of the published figures as shares of the whole: half a unit of the last digit
@@ -210,4 +210,4 @@ std::vector<double> gpu_counts(const ClusterFigures& cluster) {
 
 Joint fit_joint(const Published& published) { return Fit(published).solve(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -9,7 +9,7 @@
 
 #include "synth/published.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Run times above `low` and up to `high` seconds, spread evenly over their logarithm.
 struct RunSlot {
@@ -42,4 +42,4 @@ struct Joint {
 
 [[nodiscard]] Joint fit_joint(const Published& published);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

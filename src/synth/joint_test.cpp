@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -131,4 +131,4 @@ TEST_CASE("short runs fail more often, long ones are cancelled, larger jobs as t
   CHECK(state_prior(saturn, 64, 1000)[1] > state_prior(saturn, 1, 1000)[1]);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr double outliers = 0.01;  // of each type, over all counts: the box plots leave them out
@@ -111,4 +111,4 @@ StateShares state_prior(const Published& published, double gpus, double run_s) {
   return shares;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -5,7 +5,7 @@
 
 #include "synth/joint.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// The steps of the type's CDF up to the longest run; those of an hour's order and beyond in
 /// quarters, so that the fit can shift weight within them.
@@ -26,4 +26,4 @@ namespace schedmate {
 /// Percent of a CDF at x; 0 before its first point.
 [[nodiscard]] double percent_at(const Cdf& cdf, double x);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

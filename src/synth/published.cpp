@@ -8,7 +8,7 @@
 
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr Bounds share{0, 100};
@@ -188,4 +188,4 @@ Result<std::vector<FailureCause>> parse_causes(std::string_view text, const std:
   });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Percent of all (jobs, GPU time, ...) with a value of at most `x`.
 struct CdfPoint {
@@ -112,4 +112,4 @@ struct Published {
 [[nodiscard]] Result<std::vector<FailureCause>> parse_causes(std::string_view text,
                                                              const std::string& name);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

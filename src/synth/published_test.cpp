@@ -7,7 +7,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -70,4 +70,4 @@ TEST_CASE("behaviour and causes are refused likewise") {
   CHECK(!parse_causes("", "f.toml").has_value());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -8,7 +8,7 @@
 
 #include "synth/arrivals.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr double most_nodes = 1e6;  // as a cluster file may have
@@ -95,4 +95,4 @@ Result<Resampled> resample(const Trace& source, const ClusterSpec& cluster,
   return result;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

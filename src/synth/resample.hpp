@@ -8,7 +8,7 @@
 #include <schedmate/result.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 struct ResampleOptions {
   std::int64_t jobs = 0;
@@ -34,4 +34,4 @@ struct Resampled {
 /// largest, and what is too much comes from it.
 [[nodiscard]] Result<ClusterSpec> scale_cluster(const ClusterSpec& cluster, std::int64_t gpus);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -8,7 +8,7 @@
 #include "synth/arrivals.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -100,4 +100,4 @@ TEST_CASE("a span below a day has the first hours only") {
   CHECK(near(std::ranges::count_if(times, [](SimTime t) { return t < at(3600); }), 200, 0.3, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -10,7 +10,7 @@
 
 #include "synth/unused.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using Shape = std::pair<int, int>;  // type, GPUs
@@ -105,4 +105,4 @@ std::int64_t link_resumed(const Behaviour& behaviour, std::int64_t span_s, Synth
   return links;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -5,7 +5,7 @@
 #include "synth/published.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Makes later jobs continuations of failed ones: of the jobs that failed after a run of at least
 /// resume_after_s, the measured share gets the next job of its type and GPU count that was
@@ -17,4 +17,4 @@ namespace schedmate {
 std::int64_t link_resumed(const Behaviour& behaviour, std::int64_t span_s, SynthJobs& jobs,
                           Random random);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

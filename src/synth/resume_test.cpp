@@ -6,7 +6,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -70,4 +70,4 @@ TEST_CASE("the share that is resumed is the one asked for") {
   CHECK(near(static_cast<double>(links), 2000, 0.1, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

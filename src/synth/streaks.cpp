@@ -8,7 +8,7 @@
 
 #include "synth/unused.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr double half_normal_median = 0.674489750196;  // median of |standard normal|
@@ -164,4 +164,4 @@ Streaks order_streaks(const Behaviour& behaviour, const SynthJobs& jobs, Random 
   return streaks;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -8,7 +8,7 @@
 #include "synth/published.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// Jobs that one user submits one after the other, all of one type and GPU count.
 struct Burst {
@@ -33,4 +33,4 @@ struct Streaks {
 [[nodiscard]] Streaks order_streaks(const Behaviour& behaviour, const SynthJobs& jobs,
                                     Random random);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

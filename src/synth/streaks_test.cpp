@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 using testing::near;
 
@@ -84,4 +84,4 @@ TEST_CASE("the nearest unused place is found on both sides") {
   CHECK(unused.left() == 0);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr std::int64_t hour_s = 3600;
@@ -105,4 +105,4 @@ void submit_bursts(const SubmissionPlan& plan, SynthJobs& jobs, Random random) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "synth/streaks.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 struct SubmissionPlan {
   const Published& published;
@@ -32,4 +32,4 @@ struct Gaps {
 [[nodiscard]] std::int64_t day_curve(const std::array<double, 24>& hourly, std::int64_t span_s,
                                      double u);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

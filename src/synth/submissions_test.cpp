@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 using testing::near;
 
@@ -75,4 +75,4 @@ TEST_CASE("users hold the published shares of GPU time") {
   CHECK(near(top_share(published.cluster, jobs, 20), 90, 0.05, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 constexpr std::uint32_t no_job = 0xFFFF'FFFF;
 
@@ -25,4 +25,4 @@ struct SynthJob {
 
 using SynthJobs = std::vector<SynthJob>;
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

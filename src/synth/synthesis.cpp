@@ -13,7 +13,7 @@
 #include "synth/resume.hpp"
 #include "synth/users.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 constexpr double day_s = 86'400;
@@ -122,4 +122,4 @@ Result<Synthesis> synthesize(const Published& published, const SynthesisOptions&
   return result;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

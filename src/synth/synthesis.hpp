@@ -8,7 +8,7 @@
 #include "synth/submissions.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 struct SynthesisOptions {
   std::int64_t jobs = 0;       ///< 0: as many as `days` have
@@ -36,4 +36,4 @@ struct Synthesis {
 [[nodiscard]] Result<Synthesis> synthesize(const Published& published,
                                            const SynthesisOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

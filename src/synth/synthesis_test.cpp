@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/synth_tables.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using testing::near;
@@ -132,4 +132,4 @@ TEST_CASE("a table that contradicts itself does not hold") {
   CHECK(!synthesize(distorted, {}).value().holds());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

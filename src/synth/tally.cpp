@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 Tally::Tally(const ClusterFigures& cluster)
     : type_jobs(cluster.types.size()),
@@ -31,4 +31,4 @@ void Tally::add(const ClusterFigures& cluster, const SynthJob& job, double sign)
   gpu_steps[static_cast<std::size_t>(std::min(step, last) - cluster.gpu_cdf.begin())] += sign;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

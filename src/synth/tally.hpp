@@ -6,7 +6,7 @@
 #include "synth/joint.hpp"
 #include "synth/synth_job.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 struct Tally {
   double jobs = 0;
@@ -23,4 +23,4 @@ struct Tally {
   void add(const ClusterFigures& cluster, const SynthJob& job, double sign = 1);
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 using Vector = std::vector<double>;
@@ -147,4 +147,4 @@ std::vector<double> Tilt::solve() {
   return weights;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

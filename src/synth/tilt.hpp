@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 struct Moment {
   double target = 0;     ///< of the weighted sum of the feature
@@ -50,4 +50,4 @@ class Tilt {
   double dual_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 using testing::near;
 
@@ -59,4 +59,4 @@ TEST_CASE("a cell of weight 0 stays at 0") {
   CHECK(near(weights[0], 0.5, 1e-12, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

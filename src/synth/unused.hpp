@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// The places 0 to count-1 of a list from which places are taken; finds the nearest that is left.
 class Unused {
@@ -38,4 +38,4 @@ class Unused {
   std::size_t left_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-namespace schedmate {
+namespace schedmate::synth {
 namespace {
 
 double gpu_s(const SynthJob& job) {
@@ -90,4 +90,4 @@ double top_share(const ClusterFigures& cluster, const SynthJobs& jobs, double pe
   return total > 0 ? 100 * std::accumulate(times.begin(), times.begin() + top, 0.0) / total : 0;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

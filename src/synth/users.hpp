@@ -4,7 +4,7 @@
 #include "base/random.hpp"
 #include "synth/streaks.hpp"
 
-namespace schedmate {
+namespace schedmate::synth {
 
 /// GPU time of each user, heaviest first, as shares: the published curve, linear between its
 /// points.
@@ -19,4 +19,4 @@ void assign_users(const ClusterFigures& cluster, const Streaks& streaks, SynthJo
 [[nodiscard]] double top_share(const ClusterFigures& cluster, const SynthJobs& jobs,
                                double percent);
 
-}  // namespace schedmate
+}  // namespace schedmate::synth

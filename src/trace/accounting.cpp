@@ -49,11 +49,11 @@ Result<void> refuse_utf32(const std::string& path) {
 
 }  // namespace
 
-Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string& name,
-                                        const AccountingOptions& options) {
-  auto begin = look_at_start(read);
+Result<AccountingDump> trace::parse_accounting(const ReadBytes& read, const std::string& name,
+                                               const AccountingOptions& options) {
+  auto begin = trace::look_at_start(read);
   if (!begin) return tl::unexpected(begin.error());
-  if (begin->json) return parse_accounting_json(std::move(begin->text), read, name, options);
+  if (begin->json) return trace::parse_accounting_json(std::move(begin->text), read, name, options);
   const auto text = read_rest(std::move(begin->text), read);
   if (!text) return tl::unexpected(text.error());
   if (const std::uint64_t line = late_json(std::string_view(*text).substr(0, start_bytes));
@@ -63,7 +63,7 @@ Result<AccountingDump> parse_accounting(const ReadBytes& read, const std::string
                             "message from sacct? redirect it with 2>/dev/null)",
                             name, line));
   }
-  return parse_accounting_text(*text, name, options);
+  return trace::parse_accounting_text(*text, name, options);
 }
 
 Result<AccountingDump> read_accounting(const std::string& path, const AccountingOptions& options) {
@@ -81,7 +81,7 @@ Result<AccountingDump> read_accounting(const std::string& path, const Accounting
     }
     return bytes;
   };
-  return parse_accounting(read, path, options);
+  return trace::parse_accounting(read, path, options);
 }
 
 }  // namespace schedmate

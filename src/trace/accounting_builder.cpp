@@ -13,7 +13,7 @@
 #include "trace/hostlist.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 constexpr std::size_t most_report_messages = 20;
@@ -352,4 +352,4 @@ Result<AccountingDump> AccountingBuilder::finish() && {
   return std::move(dump_);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

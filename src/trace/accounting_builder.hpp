@@ -10,7 +10,7 @@
 #include <set>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// The fields whose values are checked, for naming the place of a bad one.
 enum class RowField : std::uint8_t {
@@ -91,4 +91,4 @@ class AccountingBuilder {
   AccountingDump dump_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -12,7 +12,7 @@
 #include "trace/sacct_objects.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 /// Slurm's NO_VAL and INFINITE, as releases up to 22.05 print them.
@@ -223,4 +223,4 @@ Result<AccountingDump> parse_accounting_json(std::string start, const ReadBytes&
   return std::move(builder).finish();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -10,7 +10,7 @@
 
 #include "base/input.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// Either form; the first character decides. Errors: as read_accounting.
 [[nodiscard]] Result<AccountingDump> parse_accounting(const ReadBytes& read,
@@ -25,4 +25,4 @@ namespace schedmate {
                                                            const std::string& name,
                                                            const AccountingOptions& options);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

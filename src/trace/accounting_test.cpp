@@ -7,7 +7,7 @@
 #include "tests/support/places.hpp"
 #include "trace/accounting_readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -298,4 +298,4 @@ TEST_CASE("broken accounting dumps: the message says where, what and how to fix 
   CHECK(count >= 30);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -14,7 +14,7 @@
 #include "trace/sacct_rows.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using Column = SacctRows::Column;
@@ -243,4 +243,4 @@ Result<AccountingDump> parse_accounting_text(std::string_view text, const std::s
   return std::move(builder).finish();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

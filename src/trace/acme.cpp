@@ -8,7 +8,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 Result<Trace> parse_acme(std::string_view text, const std::string& display_name,
                          const ReadOptions& options) {
@@ -42,4 +42,4 @@ Result<Trace> read_acme(const std::string& path, const ReadOptions& options) {
   return with_vc_file(parse_acme(*text, path, options), path);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -4,7 +4,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 using testing::fixtures;
 }  // namespace
@@ -38,4 +38,4 @@ TEST_CASE("acme: broken rows are counted and named") {
                                  path + ":5:8: gpu_num is not a whole number"});
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

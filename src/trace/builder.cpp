@@ -13,7 +13,7 @@
 
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 constexpr std::size_t most_messages = 20;
@@ -184,4 +184,4 @@ Result<Trace> TraceBuilder::finish() && {
   return std::move(trace_);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

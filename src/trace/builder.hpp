@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// VC of the jobs of a trace that has none, and of a cluster file without [[vc]] tables.
 inline constexpr std::string_view whole_cluster = "all";
@@ -93,4 +93,4 @@ class TraceBuilder {
   bool stopped_ = false;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

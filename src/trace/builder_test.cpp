@@ -5,7 +5,7 @@
 
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 Draft job(std::string_view id, std::int64_t submit_s) {
@@ -136,4 +136,4 @@ TEST_CASE("a trace without a job says what became of its rows") {
         "t: no GPU job in 2 rows; broken: 1; job step: 1 (first: t:4:2: broken)");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -34,13 +34,13 @@ void read_vc(TableReader& table, PartitionSpec vc, ClusterSpec& cluster) {
 
 }  // namespace
 
-Result<ClusterSpec> parse_cluster(std::string_view text, const std::string& name) {
+Result<ClusterSpec> trace::parse_cluster(std::string_view text, const std::string& name) {
   ClusterSpec cluster;
   const auto done = TableReader::read(text, name, [&](TableReader& file) {
     PartitionSpec defaults;
     read_settings(file, defaults);
     file.maybe_tables("vc", [&](TableReader& table) { read_vc(table, defaults, cluster); });
-    defaults.name = whole_cluster;
+    defaults.name = trace::whole_cluster;
     if (cluster.partitions.empty()) cluster.partitions.push_back(std::move(defaults));
   });
   if (!done) return tl::unexpected(done.error());
@@ -56,7 +56,7 @@ Result<ClusterSpec> parse_cluster(std::string_view text, const std::string& name
 Result<ClusterSpec> read_cluster(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  return parse_cluster(*text, path);
+  return trace::parse_cluster(*text, path);
 }
 
 }  // namespace schedmate

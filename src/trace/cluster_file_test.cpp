@@ -4,7 +4,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -83,4 +83,4 @@ TEST_CASE("VC files have two columns whatever they are called") {
   CHECK(!parse_vc_file("vc,num,more\na,1,2\n", "v"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 // A quote that is not closed within this many bytes is taken for a stray one; without a limit a
@@ -156,4 +156,4 @@ void CsvRows::give_up(std::string_view fault) {
   next_line_ = row_line_ + 1;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// Which column; `absent` when the header has no such name.
 using Column = std::size_t;
@@ -70,4 +70,4 @@ class CsvRows {
   std::uint64_t next_line_ = 1;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

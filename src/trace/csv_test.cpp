@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 std::vector<std::string> row_of(const CsvRows& rows) {
@@ -91,4 +91,4 @@ TEST_CASE("a missing column is named together with its nearest neighbour") {
   CHECK(column.error().message.find("nearest: gpu_nums") != std::string::npos);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

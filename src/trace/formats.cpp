@@ -12,7 +12,7 @@ namespace schedmate {
 
 std::span<const FormatRow> format_rows() {
   static constexpr std::array rows{
-#define FORMAT(name, summary) FormatRow{#name, summary, read_##name},
+#define FORMAT(name, summary) FormatRow{#name, summary, trace::read_##name},
 #include "trace/formats.def"
 #undef FORMAT
   };
@@ -35,8 +35,8 @@ Result<Trace> read_trace(std::string_view spec, const ReadOptions& options) {
   return row->read(std::string(spec.substr(colon + 1)), options);
 }
 
-Result<TextStart> look_at_start(const ReadBytes& read) {
-  TextStart begin{std::string(std::size_t{1} << 16U, '\0'), false};
+Result<trace::TextStart> trace::look_at_start(const ReadBytes& read) {
+  trace::TextStart begin{std::string(std::size_t{1} << 16U, '\0'), false};
   std::size_t first = std::string::npos;
   std::size_t size = 0;
   while (first == std::string::npos) {
@@ -51,9 +51,9 @@ Result<TextStart> look_at_start(const ReadBytes& read) {
   return begin;
 }
 
-Result<Trace> parse_json_or_text(const ReadBytes& read, const std::string& name,
-                                 const ReadOptions& options, JsonOrText parsers) {
-  auto begin = look_at_start(read);
+Result<Trace> trace::parse_json_or_text(const ReadBytes& read, const std::string& name,
+                                        const ReadOptions& options, trace::JsonOrText parsers) {
+  auto begin = trace::look_at_start(read);
   if (!begin) return tl::unexpected(begin.error());
   if (begin->json) return parsers.json(std::move(begin->text), read, name, options);
   const auto text = read_rest(std::move(begin->text), read);

@@ -6,7 +6,7 @@
 
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 TEST_CASE("a trace is named by format and path") {
   CHECK(read_trace("helios", {}).error().code == ErrorCode::not_found);
@@ -32,4 +32,4 @@ TEST_CASE("blanks before JSON do not hide it, however many") {
   CHECK(parse_philly(text, "t", {}).error().message == "t: no GPU job in 0 rows");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

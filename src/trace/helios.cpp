@@ -7,7 +7,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 Result<Trace> parse_helios(std::string_view text, const std::string& display_name,
                            const ReadOptions& options) {
@@ -34,4 +34,4 @@ Result<Trace> read_helios(const std::string& path, const ReadOptions& options) {
   return with_vc_file(parse_helios(*text, path, options), path);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -9,7 +9,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -143,4 +143,4 @@ TEST_CASE("helios: the real Venus days with the cluster beside them" *
   CHECK(std::ranges::count(trace.jobs, EndState::node_fail, &Job::state) == 5);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

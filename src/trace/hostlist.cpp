@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -102,4 +102,4 @@ Result<Names> expand_hosts(std::string_view list) {
   return names;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

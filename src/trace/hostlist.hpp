@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// No job holds more nodes than this.
 inline constexpr std::size_t most_hosts = 65'536;
@@ -17,4 +17,4 @@ inline constexpr std::size_t most_hosts = 65'536;
 /// Errors: invalid; the message is what is wrong, without a place.
 [[nodiscard]] Result<std::vector<std::string>> expand_hosts(std::string_view list);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -40,4 +40,4 @@ TEST_CASE("host lists: what is wrong is said, and no list costs more than its li
   CHECK(fault_of("n 1") == "has a space in a name");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 std::int64_t JobRow::number(Column column, Parse parse, std::string_view kind) {
   const auto value = parse(rows_.field(column));
@@ -92,4 +92,4 @@ Result<Trace> read_rows(CsvRows& rows, const JobColumns& columns, const ReadOpti
   return std::move(builder).finish();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

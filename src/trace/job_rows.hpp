@@ -11,7 +11,7 @@
 #include "trace/builder.hpp"
 #include "trace/csv.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// Columns of a job; `absent` ones read as "" (state, user, vc) or reject the row (numbers).
 struct JobColumns {
@@ -55,4 +55,4 @@ using ReadRow = std::function<void(JobRow& row, Draft job, TraceBuilder& builder
 Result<Trace> read_rows(CsvRows& rows, const JobColumns& columns, const ReadOptions& options,
                         const ReadRow& read_row);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 16U;
@@ -206,4 +206,4 @@ Result<std::optional<std::string_view>> JsonArray::next() {
   return std::string_view(buffer_).substr(keep_, at_ - keep_);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

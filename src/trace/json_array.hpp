@@ -11,7 +11,7 @@
 
 #include "base/input.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 class JsonArray {
  public:
@@ -54,4 +54,4 @@ class JsonArray {
   bool done_ = false;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 /// Gives a text in pieces of `size`.
@@ -96,4 +96,4 @@ TEST_CASE("an object that never ends is refused before memory is") {
   CHECK(given < 300'000'000);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

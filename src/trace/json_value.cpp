@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 Result<Trace> read_jobs(JsonArray jobs, const std::string& name, const ReadOptions& options,
                         void (*add_job)(JsonElement, std::uint64_t, TraceBuilder&)) {
@@ -22,4 +22,4 @@ Result<Trace> read_jobs(JsonArray jobs, const std::string& name, const ReadOptio
   return std::move(builder).finish();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

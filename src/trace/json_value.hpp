@@ -14,7 +14,7 @@
 #include "trace/builder.hpp"
 #include "trace/json_array.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 using JsonElement = simdjson::dom::element;
 
@@ -68,4 +68,4 @@ using JsonElement = simdjson::dom::element;
                                       void (*add_job)(JsonElement job, std::uint64_t line,
                                                       TraceBuilder& builder));
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -17,7 +17,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +162,4 @@ Result<Trace> read_lucid(const std::string& path, const ReadOptions& options) {
   return with_vc_file(std::move(trace), jobs->string());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

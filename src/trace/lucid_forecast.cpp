@@ -9,7 +9,7 @@
 #include "trace/csv.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 Result<ForecastTable> parse_lucid_forecast(std::string_view text, const std::string& name) {
   auto rows = CsvRows::open(text, name);
@@ -46,4 +46,4 @@ Result<ForecastTable> parse_lucid_forecast(std::string_view text, const std::str
   return table;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -6,7 +6,7 @@
 #include <schedmate/job.hpp>
 #include <schedmate/result.hpp>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// 2020-04-01 00:00:00, the zero of the Lucid simulator's clock, in Unix time.
 inline constexpr std::int64_t lucid_epoch_s = 1'585'699'200;
@@ -15,4 +15,4 @@ inline constexpr std::int64_t lucid_epoch_s = 1'585'699'200;
 /// row, and when the rows are not evenly spaced.
 Result<ForecastTable> parse_lucid_forecast(std::string_view text, const std::string& name);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

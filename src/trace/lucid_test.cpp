@@ -6,7 +6,7 @@
 #include "trace/lucid_forecast.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -99,4 +99,4 @@ TEST_CASE("lucid: the real folder reads as its description says" *
   CHECK(trace.cluster->partitions.size() == 15);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

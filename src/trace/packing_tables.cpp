@@ -23,19 +23,22 @@ constexpr std::size_t most_profiles = 2000;  // the matrix of pairs stays below 
 constexpr double most_memory_mib = 16.0 * 1024 * 1024;
 constexpr double fastest = 10.0;  // times the speed alone; real ones reach 1.5
 
-tl::unexpected<Error> bad_field(const CsvRows& rows, Column column, std::string_view kind) {
+tl::unexpected<Error> bad_field(const trace::CsvRows& rows, trace::Column column,
+                                std::string_view kind) {
   return fail(ErrorCode::invalid, fmt::format("{}:{}:{}: {} is not {}", rows.name(), rows.line(),
                                               rows.position(column), rows.header()[column], kind));
 }
 
-Result<double> real_between(const CsvRows& rows, Column column, std::pair<double, double> range) {
+Result<double> real_between(const trace::CsvRows& rows, trace::Column column,
+                            std::pair<double, double> range) {
   const auto value = parse_number<double>(rows.field(column));
   if (value && *value >= range.first && *value <= range.second) return *value;
   return bad_field(rows, column, fmt::format("a number from {} to {}", range.first, range.second));
 }
 
-Result<int> whole_between(const CsvRows& rows, Column column, std::pair<int, int> range) {
-  const auto value = parse_whole(rows.field(column));
+Result<int> whole_between(const trace::CsvRows& rows, trace::Column column,
+                          std::pair<int, int> range) {
+  const auto value = trace::parse_whole(rows.field(column));
   if (value && *value >= range.first && *value <= range.second) return static_cast<int>(*value);
   return bad_field(rows, column,
                    fmt::format("a whole number from {} to {}", range.first, range.second));
@@ -43,13 +46,14 @@ Result<int> whole_between(const CsvRows& rows, Column column, std::pair<int, int
 
 /// One side of a pair, "model1" or "model2" and so on.
 struct Side {
-  Column model = absent, dataset = absent, batch_size = absent, mixed_precision = absent;
-  Column gpus = absent, speed = absent;
+  trace::Column model = trace::absent, dataset = trace::absent, batch_size = trace::absent,
+                mixed_precision = trace::absent;
+  trace::Column gpus = trace::absent, speed = trace::absent;
 };
 
-Result<Side> find_side(const CsvRows& rows, std::string_view digit) {
+Result<Side> find_side(const trace::CsvRows& rows, std::string_view digit) {
   Side side;
-  const std::array<std::pair<Column*, std::string_view>, 6> wanted = {{
+  const std::array<std::pair<trace::Column*, std::string_view>, 6> wanted = {{
       {&side.model, "model"},
       {&side.dataset, "dataset"},
       {&side.batch_size, "batchsize"},
@@ -71,7 +75,8 @@ struct Member {
   double speed = 1;
 };
 
-Result<Member> read_member(const CsvRows& rows, const Side& side, const ProfileIndex& profiles) {
+Result<Member> read_member(const trace::CsvRows& rows, const Side& side,
+                           const trace::ProfileIndex& profiles) {
   const auto batch = whole_between(rows, side.batch_size, {0, 1'000'000});
   const auto amp = whole_between(rows, side.mixed_precision, {0, 1});
   const auto gpus = whole_between(rows, side.gpus, {1, 1024});
@@ -87,18 +92,20 @@ Result<Member> read_member(const CsvRows& rows, const Side& side, const ProfileI
 
 }  // namespace
 
-ProfileIndex index_profiles(const PackingTables& tables) {
-  ProfileIndex index;
+trace::ProfileIndex trace::index_profiles(const PackingTables& tables) {
+  trace::ProfileIndex index;
   for (std::uint32_t i = 0; i < tables.profiles.size(); ++i) {
     const Profile& each = tables.profiles[i];
-    index.emplace(ProfileKey(each.model, each.dataset, each.batch_size, each.mixed_precision), i);
+    index.emplace(
+        trace::ProfileKey(each.model, each.dataset, each.batch_size, each.mixed_precision), i);
   }
   return index;
 }
 
-Result<ProfileColumns> find_profile_columns(const CsvRows& rows, std::string_view score) {
-  ProfileColumns columns;
-  const std::array<std::pair<Column*, std::string_view>, 8> wanted = {{
+Result<trace::ProfileColumns> trace::find_profile_columns(const trace::CsvRows& rows,
+                                                          std::string_view score) {
+  trace::ProfileColumns columns;
+  const std::array<std::pair<trace::Column*, std::string_view>, 8> wanted = {{
       {&columns.model, "model"},
       {&columns.dataset, "dataset"},
       {&columns.batch_size, "batchsize"},
@@ -117,14 +124,15 @@ Result<ProfileColumns> find_profile_columns(const CsvRows& rows, std::string_vie
   return columns;
 }
 
-Result<Profile> read_profile(const CsvRows& rows, const ProfileColumns& columns) {
+Result<Profile> trace::read_profile(const trace::CsvRows& rows,
+                                    const trace::ProfileColumns& columns) {
   Profile profile;
   profile.model = rows.field(columns.model);
   profile.dataset = rows.field(columns.dataset);
   const auto batch = whole_between(rows, columns.batch_size, {0, 1'000'000});
   const auto amp = whole_between(rows, columns.mixed_precision, {0, 1});
   const auto score = whole_between(rows, columns.score, {0, 2});
-  const auto free = columns.interference_free == absent
+  const auto free = columns.interference_free == trace::absent
                         ? Result<int>(std::ranges::count(unmeasured_models, profile.model) > 0)
                         : whole_between(rows, columns.interference_free, {0, 1});
   for (const auto* value : {&batch, &amp, &score, &free}) {
@@ -146,19 +154,19 @@ Result<Profile> read_profile(const CsvRows& rows, const ProfileColumns& columns)
   return profile;
 }
 
-Result<std::vector<Profile>> parse_profiles(std::string_view text, const std::string& name) {
-  auto rows = CsvRows::open(text, name);
+Result<std::vector<Profile>> trace::parse_profiles(std::string_view text, const std::string& name) {
+  auto rows = trace::CsvRows::open(text, name);
   if (!rows) return tl::unexpected(rows.error());
-  const auto columns = find_profile_columns(*rows, "label");
+  const auto columns = trace::find_profile_columns(*rows, "label");
   if (!columns) return tl::unexpected(columns.error());
   std::vector<Profile> profiles;
-  std::set<ProfileKey> known;
+  std::set<trace::ProfileKey> known;
   while (rows->next()) {
     const auto refuse = [&](std::string_view why) {
       return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", name, rows->line(), why));
     };
     if (!rows->fault().empty()) return refuse(rows->fault());
-    auto profile = read_profile(*rows, *columns);
+    auto profile = trace::read_profile(*rows, *columns);
     if (!profile) return tl::unexpected(profile.error());
     if (!known
              .emplace(profile->model, profile->dataset, profile->batch_size,
@@ -172,13 +180,14 @@ Result<std::vector<Profile>> parse_profiles(std::string_view text, const std::st
   return profiles;
 }
 
-Result<void> parse_pairs(std::string_view text, const std::string& name, PackingTables& tables) {
-  auto rows = CsvRows::open(text, name);
+Result<void> trace::parse_pairs(std::string_view text, const std::string& name,
+                                PackingTables& tables) {
+  auto rows = trace::CsvRows::open(text, name);
   if (!rows) return tl::unexpected(rows.error());
   const auto left = find_side(*rows, "1");
   const auto right = find_side(*rows, "2");
   if (!left || !right) return tl::unexpected((left ? right : left).error());
-  const ProfileIndex index = index_profiles(tables);
+  const trace::ProfileIndex index = trace::index_profiles(tables);
   const std::size_t size = tables.profiles.size();
   tables.pairs.assign(size * size, PairRate{});
   while (rows->next()) {
@@ -205,13 +214,13 @@ Result<PackingTables> read_packing_tables(const std::string& profiles_csv,
                                           const std::string& pairs_csv) {
   const auto profiles_text = read_file(profiles_csv);
   if (!profiles_text) return tl::unexpected(profiles_text.error());
-  auto profiles = parse_profiles(*profiles_text, profiles_csv);
+  auto profiles = trace::parse_profiles(*profiles_text, profiles_csv);
   if (!profiles) return tl::unexpected(profiles.error());
   PackingTables tables;
   tables.profiles = std::move(*profiles);
   const auto pairs_text = read_file(pairs_csv);
   if (!pairs_text) return tl::unexpected(pairs_text.error());
-  if (const auto read = parse_pairs(*pairs_text, pairs_csv, tables); !read) {
+  if (const auto read = trace::parse_pairs(*pairs_text, pairs_csv, tables); !read) {
     return tl::unexpected(read.error());
   }
   return tables;

@@ -9,7 +9,7 @@
 
 #include "trace/csv.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// What names a workload configuration in all tables.
 using ProfileKey = std::tuple<std::string, std::string, int, bool>;  // model, dataset, batch, amp
@@ -35,4 +35,4 @@ Result<std::vector<Profile>> parse_profiles(std::string_view text, const std::st
 /// Fills `tables.pairs` for its profiles; rows about others are left out.
 Result<void> parse_pairs(std::string_view text, const std::string& name, PackingTables& tables);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -6,7 +6,7 @@
 #include "tests/support/needs.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -87,4 +87,4 @@ TEST_CASE("the released tables have 66 profiles and 1,388 pairs" *
   CHECK(measured == 2'674);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -7,7 +7,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 Result<Trace> parse_philly_csv(std::string_view text, const std::string& name,
@@ -41,4 +41,4 @@ Result<Trace> read_philly(const std::string& path, const ReadOptions& options) {
   return with_vc_file(parse_json_or_text(read, path, options, philly_parsers), path);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -11,7 +11,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 struct Attempts {
@@ -90,4 +90,4 @@ Result<Trace> parse_philly_json(std::string start, const ReadBytes& rest, const 
   return read_jobs(JsonArray(std::move(start), rest, name, ""), name, options, add_job);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -5,7 +5,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -71,4 +71,4 @@ TEST_CASE("philly: the real CSVs with the cluster beside them" * needs_shared("d
   CHECK(one.jobs.size() == 23'239);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

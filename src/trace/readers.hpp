@@ -8,7 +8,7 @@
 
 #include "base/input.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 #define FORMAT(name, summary)                                                        \
   Result<Trace> read_##name(const std::string& path, const ReadOptions& options);    \
@@ -52,4 +52,4 @@ Result<Trace> with_vc_file(Result<Trace> trace, const std::string& trace_path);
 /// As read_cluster and read_packing_tables, on text.
 Result<ClusterSpec> parse_cluster(std::string_view text, const std::string& name);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -7,7 +7,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 struct SacctColumns {
@@ -94,4 +94,4 @@ Result<Trace> read_sacct(const std::string& path, const ReadOptions& options) {
   return with_vc_file(parse_json_or_text(read, path, options, sacct_parsers), path);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

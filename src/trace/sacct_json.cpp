@@ -12,7 +12,7 @@
 #include "trace/sacct_objects.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 /// Sum of the GPUs in tres.allocated or tres.requested; nothing when the list has none. As in
@@ -76,4 +76,4 @@ Result<Trace> parse_sacct_json(std::string start, const ReadBytes& rest, const s
   return read_jobs(JsonArray(std::move(start), rest, name, "jobs"), name, options, add_sacct_job);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -11,7 +11,7 @@
 
 #include "trace/json_value.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// The state that matters: {"current": "FAILED"} or {"current": ["CANCELLED", "COMPLETING"]}.
 [[nodiscard]] inline std::string_view state_of(JsonElement job) {
@@ -38,4 +38,4 @@ namespace schedmate {
   return {out.data(), std::min(end.size, out.size())};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 20U;
@@ -253,4 +253,4 @@ double SacctRows::done() const {
   return text_.empty() ? 1 : static_cast<double>(at_) / static_cast<double>(text_.size());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 class SacctRows {
  public:
@@ -73,4 +73,4 @@ class SacctRows {
   std::string_view fault_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

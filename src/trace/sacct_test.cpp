@@ -4,7 +4,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 using testing::fixtures;
@@ -112,4 +112,4 @@ TEST_CASE("sacct JSON: a log longer than any buffer is read job by job") {
   CHECK(trace.jobs.back().id == "3000");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

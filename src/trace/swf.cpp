@@ -15,7 +15,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 enum Field : std::uint8_t {
@@ -189,4 +189,4 @@ Result<Trace> read_swf(const std::string& path, const ReadOptions& options) {
   return parse_swf(*text, path, options);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

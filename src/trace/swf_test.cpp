@@ -4,7 +4,7 @@
 #include "tests/support/places.hpp"
 #include "trace/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 using testing::fixtures;
 }  // namespace
@@ -57,4 +57,4 @@ TEST_CASE("swf: a field can be kept as a column by its name") {
         std::string::npos);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 std::string quoted_toml(std::string_view text) {
@@ -52,4 +52,4 @@ std::string helios_state(EndState state) {
   return name;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

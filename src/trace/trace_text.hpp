@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// docs/formats/cluster.md.
 [[nodiscard]] std::string cluster_toml(const ClusterSpec& cluster);
@@ -18,4 +18,4 @@ namespace schedmate {
 /// The states of the Helios files.
 [[nodiscard]] std::string helios_state(EndState state);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

@@ -9,7 +9,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 namespace {
 
 bool all_digits(std::string_view text) { return std::ranges::all_of(text, is_digit); }
@@ -222,4 +222,4 @@ std::optional<std::int64_t> gpus_of_tres(std::string_view text) {
   return total ? total : typed;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

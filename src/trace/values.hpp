@@ -9,7 +9,7 @@
 #include <schedmate/job.hpp>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 /// The longest run time that is believed: ten years of 365 days.
 inline constexpr std::int64_t longest_run_s = 10LL * 365 * 86'400;
@@ -55,4 +55,4 @@ enum class RunState : std::uint8_t { ended, running, waiting };
 /// when it names none.
 [[nodiscard]] std::optional<std::int64_t> gpus_of_tres(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

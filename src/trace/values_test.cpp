@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::trace {
 
 TEST_CASE("whole numbers may carry zeros behind the point, nothing else") {
   CHECK(parse_whole("12") == 12);
@@ -74,4 +74,4 @@ TEST_CASE("the total of a resource list wins over its typed parts") {
   CHECK(!gpus_of_tres(""));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

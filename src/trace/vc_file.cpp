@@ -14,7 +14,7 @@
 #include "trace/readers.hpp"
 #include "trace/values.hpp"
 
-namespace schedmate {
+namespace schedmate::trace {
 
 Result<ClusterSpec> parse_vc_file(std::string_view text, const std::string& name) {
   auto rows = CsvRows::open(text, name);
@@ -69,4 +69,4 @@ Result<Trace> with_vc_file(Result<Trace> trace, const std::string& trace_path) {
   return trace;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::trace

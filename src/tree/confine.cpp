@@ -21,7 +21,7 @@
 #include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 /// What the child says: a kind, the length of what follows, and that. Only to a question there is
@@ -277,4 +277,4 @@ Result<Confinement> confined_to_owner(const std::string& folder, Confinement bas
   return base;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

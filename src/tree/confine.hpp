@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct Confinement {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30U;  ///< address space beyond today's; 0 = any
@@ -55,4 +55,4 @@ using Ask = std::function<std::string(std::string_view question)>;
 /// Errors: not_found.
 [[nodiscard]] Result<Confinement> confined_to_owner(const std::string& folder, Confinement base);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -19,7 +19,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 #if defined(__has_feature)
@@ -123,4 +123,4 @@ const char* drop_privileges(const Confinement& confinement, int reply) {
   return nullptr;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

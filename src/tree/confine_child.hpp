@@ -5,7 +5,7 @@
 
 #include "tree/confine.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 /// Gives up everything but `reply`. Returns what failed, or nullptr. Must run in the child.
 [[nodiscard]] const char* drop_privileges(const Confinement& confinement, int reply);
@@ -18,4 +18,4 @@ namespace schedmate {
 /// kernel has no seccomp.
 [[nodiscard]] bool install_filter(bool allow_openat2);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -15,7 +15,7 @@
 
 #include "tree/confine_child.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 #if defined(__x86_64__)
@@ -205,4 +205,4 @@ bool install_filter(bool allow_openat2) {
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &loaded, 0, 0) == 0;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -7,7 +7,7 @@
 #include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 bool deny_writing_files() {
   constexpr long abi_with_truncation = 3;
@@ -28,4 +28,4 @@ bool deny_writing_files() {
   return set && ::syscall(SYS_landlock_restrict_self, set.number(), 0) == 0;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

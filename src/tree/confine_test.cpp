@@ -25,7 +25,7 @@
 #include "tests/support/job_folder.hpp"
 #include "tests/support/needs.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 using std::chrono::milliseconds;
@@ -254,4 +254,4 @@ TEST_CASE("several threads confine work at the same time and leave no process be
   CHECK(errno == ECHILD);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

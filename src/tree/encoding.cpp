@@ -8,7 +8,7 @@
 
 #include "base/utf8.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 unsigned byte_at(std::string_view text, std::size_t at) {
@@ -116,4 +116,4 @@ std::string_view cut_utf8(std::string_view text, std::size_t bytes) {
   return text.substr(0, bytes);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

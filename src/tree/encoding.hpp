@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 /// Byte order marks are removed, UTF-16 (with a mark, or plainly such by its zero bytes) is
 /// converted, and a byte that is no UTF-8 is taken as Latin-1. Nothing for binary content.
@@ -18,4 +18,4 @@ namespace schedmate {
 /// The text without what ends in the middle of a character, at most `bytes` long.
 [[nodiscard]] std::string_view cut_utf8(std::string_view text, std::size_t bytes);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -10,7 +10,7 @@
 
 #include "tree/encoding.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 struct CloseFolder {
@@ -76,4 +76,4 @@ Result<Folder> list_folder(const RootedFolder& root, std::string_view path, std:
   return folder;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

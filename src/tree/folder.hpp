@@ -8,7 +8,7 @@
 #include "tree/rooted_folder.hpp"
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct FolderEntry {
   TreeEntry entry;
@@ -29,4 +29,4 @@ struct Folder {
 /// UTF-8 without control characters.
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

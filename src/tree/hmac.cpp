@@ -10,7 +10,7 @@
 
 #include "base/check.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 std::string as_hex(std::span<const unsigned char> bytes) {
@@ -42,4 +42,4 @@ std::string random_key() {
   return as_hex(bytes);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 /// HMAC-SHA256 (RFC 2104) as 64 hexadecimal digits.
 [[nodiscard]] std::string hmac_sha256(std::string_view key, std::string_view message);
@@ -12,4 +12,4 @@ namespace schedmate {
 /// 32 bytes of the system's random source as 64 hexadecimal digits; "" when it fails.
 [[nodiscard]] std::string random_key();
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

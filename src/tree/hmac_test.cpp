@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 TEST_CASE("HMAC-SHA256 gives the digests of RFC 4231") {
   CHECK(hmac_sha256("Jefe", "what do ya want for nothing?") ==
@@ -21,4 +21,4 @@ TEST_CASE("random keys differ") {
   CHECK(key != random_key());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

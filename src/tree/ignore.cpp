@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 /// One element of a glob: how long it is, and whether it takes the letter.
@@ -158,4 +158,4 @@ bool IgnoreRules::ignores(std::string_view path, bool is_folder) const {
   return last_says(path, is_folder);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

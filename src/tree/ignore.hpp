@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 class IgnoreRules {
  public:
@@ -36,4 +36,4 @@ class IgnoreRules {
 /// '*', '?' and "[...]" within one part of a path; '\' takes the next letter as it is.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view name);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 bool ignores(std::string_view rules, std::string_view path, bool is_folder = false) {
@@ -59,4 +59,4 @@ TEST_CASE("too many or too long patterns are an error") {
   CHECK(one.error().message.starts_with(".schedmateignore:2:"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

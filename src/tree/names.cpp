@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 using NameList = std::initializer_list<std::string_view>;
@@ -65,4 +65,4 @@ bool is_agent_text(std::string_view path) {
          });
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

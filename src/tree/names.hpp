@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 /// Files that hold keys and passwords by custom (.env, *.pem, id_rsa, .netrc, .git/, ...). They are
 /// never read, whatever .schedmateignore says.
@@ -15,4 +15,4 @@ namespace schedmate {
 /// out, so that no model is addressed by it.
 [[nodiscard]] bool is_agent_text(std::string_view path);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -11,7 +11,7 @@
 #include "base/utf8.hpp"
 #include "tree/encoding.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 constexpr int most_depth = 64;
@@ -212,4 +212,4 @@ Result<std::string> notebook_code(std::string_view text) {
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 TEST_CASE("code cells stand at the lines of the file that hold them") {
   const auto code = notebook_code(
@@ -39,4 +39,4 @@ TEST_CASE("what is no notebook is an error with its line") {
   CHECK(deep.error().message == "line 1: nested too deeply");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

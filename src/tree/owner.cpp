@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 Result<void> check_owner(int folder, const TrustedOwners& rule, std::string_view name) {
   struct stat status{};
@@ -22,4 +22,4 @@ Result<void> check_owner(int folder, const TrustedOwners& rule, std::string_view
                           rule.world_readable ? ", and is not readable for all" : ""));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -10,7 +10,7 @@
 #include <schedmate/result.hpp>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct TrustedOwners {
   uid_t owner = ::geteuid();
@@ -21,4 +21,4 @@ struct TrustedOwners {
 [[nodiscard]] Result<void> check_owner(int folder, const TrustedOwners& rule,
                                        std::string_view name);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

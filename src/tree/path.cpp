@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 Result<std::string> join_path(std::string_view base, std::string_view path) {
   if (base.starts_with('/') || path.starts_with('/')) {
@@ -36,4 +36,4 @@ std::string folder_of(std::string_view path) {
   return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 constexpr int most_attempts = 3;
@@ -65,4 +65,4 @@ Result<FileBytes> read_bytes(const Opened& opened, std::size_t most) {
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

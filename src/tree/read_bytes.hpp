@@ -8,7 +8,7 @@
 
 #include "tree/rooted_folder.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct FileBytes {
   std::string bytes;
@@ -20,4 +20,4 @@ struct FileBytes {
 /// than `most`, or grows beyond it), refused (cannot be read).
 [[nodiscard]] Result<FileBytes> read_bytes(const Opened& opened, std::size_t most);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

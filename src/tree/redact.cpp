@@ -5,7 +5,7 @@
 
 #include "tree/secret_spans.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 std::string redact(std::string_view text) {
   Spans found;
@@ -32,4 +32,4 @@ std::string redact(std::string_view text) {
   return out.append(text.substr(at));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::tree {
 
 inline constexpr std::string_view redaction_mark = "[redacted]";
 
@@ -23,4 +23,4 @@ inline constexpr std::string_view redaction_mark = "[redacted]";
 /// since two unrelated jobs look alike by the folder they lie in. For texts that are embedded.
 [[nodiscard]] std::string strip_paths(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 /// Keys are put together here, so that no scanner takes this file for a leak.
@@ -210,4 +210,4 @@ TEST_CASE("paths of people are shortened, other paths stay") {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

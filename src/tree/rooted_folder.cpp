@@ -21,7 +21,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 using Want = RootedFolder::Want;
@@ -228,4 +228,4 @@ Result<Opened> RootedFolder::walk(std::string_view path, Want want) const {
   return Walk(*this, path).run(want);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -16,7 +16,7 @@
 
 #include "base/descriptor.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct Opened {
   Descriptor file;
@@ -53,4 +53,4 @@ class RootedFolder {
   std::string place_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -3,7 +3,7 @@
 
 #include "tree/secret_spans.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 constexpr std::size_t none = std::string_view::npos;
@@ -103,4 +103,4 @@ void find_wandb_keys(std::string_view text, Spans& found) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

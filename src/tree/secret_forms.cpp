@@ -4,7 +4,7 @@
 
 #include "tree/secret_spans.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 enum class Letters : unsigned char { alnum, word, url, upper, hex, path };
@@ -153,4 +153,4 @@ void find_key_forms(std::string_view text, Spans& found) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

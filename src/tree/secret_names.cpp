@@ -5,7 +5,7 @@
 
 #include "tree/secret_spans.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 constexpr std::size_t nowhere = std::string_view::npos;
@@ -227,4 +227,4 @@ class NameFinder {
 
 void find_assigned_secrets(std::string_view text, Spans& found) { NameFinder(text, found).run(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

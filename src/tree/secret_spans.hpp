@@ -8,7 +8,7 @@
 
 #include "base/characters.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct Span {
   std::size_t begin = 0;
@@ -31,4 +31,4 @@ constexpr bool starts_word(std::string_view text, std::size_t at) {
   return at >= 2 && text[at - 2] == '\\' && (before == 'n' || before == 'r' || before == 't');
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

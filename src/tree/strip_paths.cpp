@@ -7,7 +7,7 @@
 #include "tree/redact.hpp"
 #include "tree/secret_spans.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 constexpr std::size_t kept_parts = 2;
@@ -70,4 +70,4 @@ std::string strip_paths(std::string_view text) {
   return out;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -3,7 +3,7 @@
 
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 std::string_view TextFile::line(int number) const {
   if (number < 1 || number > lines()) return {};
@@ -21,4 +21,4 @@ int TextFile::line_of(std::size_t offset) const {
   return std::max(1, static_cast<int>(after - line_starts.begin()));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

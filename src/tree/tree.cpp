@@ -18,7 +18,7 @@
 #include "tree/redact.hpp"
 #include "tree/rooted_folder.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 using Want = RootedFolder::Want;
@@ -219,7 +219,7 @@ Tree::~Tree() = default;
 Result<Tree> Tree::open(const std::string& root, TreeLimits limits, TrustedOwners rule) {
   auto beneath = RootedFolder::open(root);
   if (!beneath) return tl::unexpected(beneath.error());
-  if (auto fine = schedmate::check_owner(beneath->descriptor(), rule, root); !fine) {
+  if (auto fine = schedmate::tree::check_owner(beneath->descriptor(), rule, root); !fine) {
     return tl::unexpected(fine.error());
   }
   auto ignore = read_ignore_rules(*beneath);
@@ -343,7 +343,7 @@ Result<void> Tree::check_owner(std::string_view folder) {
   if (!name) return tl::unexpected(name.error());
   const auto opened = inside_->open(*name, Want::list);
   if (!opened) return tl::unexpected(opened.error());
-  return schedmate::check_owner(opened->file.number(), inside_->rule, *name);
+  return schedmate::tree::check_owner(opened->file.number(), inside_->rule, *name);
 }
 
 std::vector<FileVersion> Tree::versions() const {
@@ -367,4 +367,4 @@ const std::vector<std::string>& Tree::files_read() const { return inside_->files
 const std::vector<std::string>& Tree::degraded() const { return inside_->degraded; }
 void Tree::degrade(std::string note) { inside_->note(std::move(note)); }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -19,7 +19,7 @@
 
 #include "tree/owner.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 
 struct TreeLimits {
   std::size_t file_bytes = 4 << 20;    ///< a larger file is an error that says so
@@ -118,4 +118,4 @@ class Tree {
 /// "a/b/c.py" -> "a/b"; "" for a path without a folder.
 [[nodiscard]] std::string folder_of(std::string_view path);
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

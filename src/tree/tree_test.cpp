@@ -9,7 +9,7 @@
 #include "base/sha256.hpp"
 #include "tests/support/job_folder.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 std::vector<std::string> paths(const std::vector<TreeEntry>& entries) {
@@ -184,4 +184,4 @@ TEST_CASE("the owner's rule looks at the opened folder") {
   CHECK_FALSE(open->check_owner("absent"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -4,7 +4,7 @@
 #include "base/sha256.hpp"
 #include "tree/tree.hpp"
 
-namespace schedmate {
+namespace schedmate::tree {
 namespace {
 
 bool looks_same(Tree& tree, const FileVersion& before) {
@@ -40,4 +40,4 @@ std::vector<std::string> changed_files(Tree& tree, std::span<const FileVersion> 
   return changed;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::tree

@@ -6,7 +6,7 @@
 #include "base/random.hpp"
 #include "whatif/compare.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 constexpr std::size_t few_jobs = 30;
@@ -179,4 +179,4 @@ std::vector<Change> compare(const RecordedCluster& world, const Pair& runs, cons
   return changes;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -9,7 +9,7 @@
 
 #include "whatif/node_use.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 constexpr int most_units = 64;  // of a node: schedmate/cluster.hpp
@@ -195,4 +195,4 @@ Result<InferredCluster> see_cluster(const AccountingDump& dump) {
   return seen;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -5,7 +5,7 @@
 #include "whatif/sample.hpp"
 #include "whatif/world.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 
 using sample::past_dump;
 
@@ -162,4 +162,4 @@ TEST_CASE("a cluster that cannot be inferred is an error that says what to add")
   CHECK(see_cluster(huge).error().message.contains("65 GPUs at one time"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

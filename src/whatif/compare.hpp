@@ -11,7 +11,7 @@
 
 #include "whatif/world.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 
 /// The replay against reality, over the jobs that entered on their own (not pinned).
 struct Fidelity {
@@ -109,4 +109,4 @@ struct WaitShare {
 [[nodiscard]] std::vector<WaitShare> find_reasons(const AccountingDump& dump,
                                                   const RecordedCluster& world);
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -9,7 +9,7 @@
 #include "tests/support/near.hpp"
 #include "whatif/sample.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 using testing::near;
@@ -225,4 +225,4 @@ TEST_CASE("losses: GPU hours by state and cause; waiting by its reason") {
   CHECK(near(reasons[1].share, 0.1, 1e-12, 0));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

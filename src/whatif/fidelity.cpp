@@ -5,7 +5,7 @@
 
 #include "whatif/compare.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 constexpr double least_allowed_s = 600;
@@ -65,4 +65,4 @@ Fidelity measure_fidelity(const RecordedCluster& world, const SimResult& replay)
   return found;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

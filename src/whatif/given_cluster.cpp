@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "whatif/node_use.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 /// By partition and GPU type.
@@ -104,4 +104,4 @@ Result<InferredCluster> map_cluster(const AccountingDump& dump, ClusterSpec spec
   return seen;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -5,7 +5,7 @@
 
 #include "whatif/compare.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 constexpr double hour_s = 3600;
@@ -84,4 +84,4 @@ std::vector<WaitShare> find_reasons(const AccountingDump& dump, const RecordedCl
   return reasons;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <span>
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 /// A level of use that is believed.
@@ -151,4 +151,4 @@ void note_runaways(const AccountingDump& dump, InferredCluster& seen) {
       more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

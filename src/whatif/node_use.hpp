@@ -8,7 +8,7 @@
 
 #include "whatif/world.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 
 /// By AccountingDump::nodes. A job's own is taken to be spread evenly over its nodes; what does not
 /// divide is left out, so that no figure exceeds what was there.
@@ -33,4 +33,4 @@ struct NodeUse {
 /// Adds a note that names them.
 void note_runaways(const AccountingDump& dump, InferredCluster& seen);
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -6,7 +6,7 @@
 #include <schedmate/accounting.hpp>
 #include <utility>
 
-namespace schedmate::sample {
+namespace schedmate::whatif::sample {
 
 struct Wanted {
   std::string id, user, partition = "p";
@@ -44,4 +44,4 @@ inline AccountingDump past_dump(std::vector<Wanted> jobs, std::size_t nodes) {
 
 inline std::string same(std::string_view name) { return std::string(name); }
 
-}  // namespace schedmate::sample
+}  // namespace schedmate::whatif::sample

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 /// Slurm's backfill takes an unlimited job to last a year.
@@ -158,4 +158,4 @@ Result<RecordedCluster> make_world(const AccountingDump& dump, const InferredClu
   return WorldBuilder(dump, cluster).build(rename);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::whatif {
 
 /// What jobs compete for.
 enum class Resource : std::uint8_t {
@@ -75,4 +75,4 @@ inline constexpr std::string_view limit_column = "limit_s";
     const AccountingDump& dump, const InferredCluster& cluster,
     const std::function<std::string(std::string_view)>& rename);
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

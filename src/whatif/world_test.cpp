@@ -5,7 +5,7 @@
 
 #include "whatif/sample.hpp"
 
-namespace schedmate {
+namespace schedmate::whatif {
 namespace {
 
 /// Until 100, when job 1 ends, jobs that ended earlier may be missing from the record.
@@ -68,4 +68,4 @@ TEST_CASE("a dump without a job in the cluster is an error") {
   CHECK(make_world(dump, other, sample::same).error().message.contains("no job of the dump"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::whatif

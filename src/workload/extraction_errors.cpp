@@ -11,7 +11,8 @@
 
 namespace schedmate {
 
-Result<ExtractionErrors> parse_extraction_errors(std::string_view text, const std::string& file) {
+Result<ExtractionErrors> workload::parse_extraction_errors(std::string_view text,
+                                                           const std::string& file) {
   ExtractionErrors errors;
   errors.text = text;
   const auto done = TableReader::read(text, file, [&](TableReader& top) {
@@ -35,7 +36,7 @@ Result<ExtractionErrors> parse_extraction_errors(std::string_view text, const st
 Result<ExtractionErrors> read_extraction_errors(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  return parse_extraction_errors(*text, path);
+  return workload::parse_extraction_errors(*text, path);
 }
 
 }  // namespace schedmate

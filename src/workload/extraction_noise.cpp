@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 constexpr std::uint64_t extraction_noise_salt = 0x6d697372656164ULL;
@@ -54,4 +54,4 @@ FactCodes ExtractionNoise::read(const FactCodes& truth, std::uint32_t project) c
   return seen;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

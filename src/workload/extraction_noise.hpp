@@ -6,7 +6,7 @@
 
 #include "workload/vocabulary.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 
 class ExtractionNoise {
  public:
@@ -25,4 +25,4 @@ class ExtractionNoise {
   std::uint64_t seed_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double slowest = 0.05;
 
-double slow_down(const InterferenceModel& model, const Demand& own, const Demand& other) {
+double slow_down(const InterferenceModel& model, const workload::Demand& own,
+                 const workload::Demand& other) {
   return model.compute * std::max(0.0, own.gpu + other.gpu - 1) +
          model.bandwidth * own.memory * other.memory +
          model.size * std::log10(1 + own.params_b) * other.gpu;
@@ -69,13 +70,15 @@ PairRate scaled(PairRate rate, double scale) {
 
 }  // namespace
 
-PairRate pair_rate(const InterferenceModel& model, const Demand& newcomer, const Demand& resident) {
+PairRate workload::pair_rate(const InterferenceModel& model, const workload::Demand& newcomer,
+                             const workload::Demand& resident) {
   return {1 / (1 + model.newcomer * slow_down(model, newcomer, resident)),
           1 / (1 + slow_down(model, resident, newcomer))};
 }
 
-RecipeProfiles recipe_profiles(const Recipe& recipe, const InterferenceModel& model) {
-  RecipeProfiles made;
+workload::RecipeProfiles workload::recipe_profiles(const Recipe& recipe,
+                                                   const InterferenceModel& model) {
+  workload::RecipeProfiles made;
   for (std::uint32_t row = 0; row < recipe.models.size(); ++row) {
     const RecipeModel& each = recipe.models[row];
     for (Choice choice; choice.batch < each.batch.size(); ++choice.batch) {
@@ -95,18 +98,18 @@ RecipeProfiles recipe_profiles(const Recipe& recipe, const InterferenceModel& mo
 }
 
 PackingTables packing_tables(const Recipe& recipe, const InterferenceModel& model, double scale) {
-  RecipeProfiles made = recipe_profiles(recipe, model);
+  workload::RecipeProfiles made = workload::recipe_profiles(recipe, model);
   PackingTables tables;
   tables.sharing = model.sharing;
   tables.profiles = std::move(made.profiles);
   tables.pairs.reserve(made.demands.size() * made.demands.size());
-  for (const Demand& newcomer : made.demands)
-    for (const Demand& resident : made.demands)
-      tables.pairs.push_back(scaled(pair_rate(model, newcomer, resident), scale));
+  for (const workload::Demand& newcomer : made.demands)
+    for (const workload::Demand& resident : made.demands)
+      tables.pairs.push_back(scaled(workload::pair_rate(model, newcomer, resident), scale));
   return tables;
 }
 
-std::array<PairRate, 5> means_by_score(const PackingTables& tables) {
+std::array<PairRate, 5> workload::means_by_score(const PackingTables& tables) {
   std::array<PairRate, 5> means{};
   std::array<double, 5> pairs{};
   for (auto& each : means) each = {0, 0};
@@ -128,7 +131,8 @@ std::array<PairRate, 5> means_by_score(const PackingTables& tables) {
   return means;
 }
 
-Result<InterferenceModel> parse_interference(std::string_view text, const std::string& file) {
+Result<InterferenceModel> workload::parse_interference(std::string_view text,
+                                                       const std::string& file) {
   InterferenceModel model;
   model.text = text;
   const auto done = TableReader::read(text, file, [&](TableReader& top) {
@@ -151,7 +155,7 @@ Result<InterferenceModel> parse_interference(std::string_view text, const std::s
 Result<InterferenceModel> read_interference(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  return parse_interference(*text, path);
+  return workload::parse_interference(*text, path);
 }
 
 }  // namespace schedmate

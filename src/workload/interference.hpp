@@ -7,7 +7,7 @@
 #include <schedmate/workload.hpp>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::workload {
 
 /// What the interference of a profile depends on.
 struct Demand {
@@ -35,4 +35,4 @@ inline constexpr std::array<PairRate, 5> released_means = {
 /// The same means of our tables.
 [[nodiscard]] std::array<PairRate, 5> means_by_score(const PackingTables& tables);
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 using testing::data;
@@ -110,4 +110,4 @@ TEST_CASE("the histogram of pair rates counts both members of the pairs that can
   CHECK(rates_of({}, 4).allowed_pairs == rates.pairs);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::workload {
 
 [[nodiscard]] Result<Recipe> parse_recipe(std::string_view text, const std::string& file);
 [[nodiscard]] Result<InterferenceModel> parse_interference(std::string_view text,
@@ -15,4 +15,4 @@ namespace schedmate {
 [[nodiscard]] Result<ExtractionErrors> parse_extraction_errors(std::string_view text,
                                                                const std::string& file);
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

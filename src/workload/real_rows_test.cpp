@@ -13,7 +13,7 @@
 #include "base/random.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 using testing::data;
@@ -105,4 +105,4 @@ TEST_CASE("Philly: models say no more of durations than a shuffled draw") {
   for (const char* name : {"light", "heavy"}) check_draws(trace, name);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -134,7 +134,7 @@ int first_gap(const std::vector<RecipeModel>& models) {
 
 }  // namespace
 
-Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
+Result<Recipe> workload::parse_recipe(std::string_view text, const std::string& file) {
   Recipe recipe;
   recipe.text = text;
   std::set<std::pair<std::string, std::string>> seen;
@@ -165,7 +165,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
 Result<Recipe> read_recipe(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  return parse_recipe(*text, path);
+  return workload::parse_recipe(*text, path);
 }
 
 }  // namespace schedmate

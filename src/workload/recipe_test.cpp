@@ -10,7 +10,7 @@
 #include "tests/support/places.hpp"
 #include "workload/readers.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 using testing::data;
@@ -194,4 +194,4 @@ TEST_CASE("broken interference and error files say where and what is needed") {
   CHECK_FALSE(read_recipe(data + "recipes/none.toml").has_value());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

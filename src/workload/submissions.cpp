@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 constexpr std::uint64_t template_salt = 0x74656d706c6174ULL;
@@ -102,4 +102,4 @@ const DrawnSubmission& Submissions::next(std::uint32_t project, std::int32_t gpu
   return drawn;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

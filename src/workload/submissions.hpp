@@ -9,7 +9,7 @@
 
 #include "workload/vocabulary.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 
 struct DrawnSubmission {
   DrawnModel model;
@@ -44,4 +44,4 @@ class Submissions {
   std::vector<DrawnSubmission> drawn_;  ///< by template
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -8,7 +8,7 @@
 #include "base/check.hpp"
 #include "core/facts_json.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 constexpr std::int32_t gpus_per_node = 8;
@@ -90,4 +90,4 @@ FactCodes Vocabulary::codes(const DrawnModel& drawn, std::int32_t gpus) const {
   return codes;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -7,7 +7,7 @@
 #include <schedmate/workload.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::workload {
 
 /// Places in workload_fields.
 enum class FieldId : std::uint8_t {
@@ -68,4 +68,4 @@ class Vocabulary {
   std::uint16_t not_distributed_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -66,28 +66,28 @@ Result<void> check(const WorkloadOptions& options) {
   return {};
 }
 
-PlaceCode place_of(const Job& job, std::uint32_t project, const DrawnSubmission& drawn) {
+PlaceCode place_of(const Job& job, std::uint32_t project, const workload::DrawnSubmission& drawn) {
   return {job.user,  project, drawn.profile, drawn.model.length, drawn.model.learning_rate,
           drawn.seed};
 }
 
 void fill_rows(const Trace& trace, const WorkloadParts& parts, const WorkloadOptions& options,
                Workload& workload) {
-  const Vocabulary vocabulary(parts.recipe, trace);
-  const ExtractionNoise noise(parts.errors, options, vocabulary);
-  Submissions submissions(parts.recipe, options.seed);
+  const workload::Vocabulary vocabulary(parts.recipe, trace);
+  const workload::ExtractionNoise noise(parts.errors, options, vocabulary);
+  workload::Submissions submissions(parts.recipe, options.seed);
   Distinct facts(workload.facts);
   Distinct places(workload.places);
   // Most resubmissions change no fact, and reading costs more than all else.
   struct LastRead {
-    DrawnModel drawn;
+    workload::DrawnModel drawn;
     std::uint32_t facts = no_index;
   };
   std::vector<LastRead> last;
   for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
     const Job& job = trace.jobs[row];
     const std::uint32_t project = workload.template_of_row[row];
-    const DrawnSubmission& drawn = submissions.next(project, job.gpus);
+    const workload::DrawnSubmission& drawn = submissions.next(project, job.gpus);
     if (project >= last.size()) last.resize(project + 1);
     LastRead& before = last[project];
     if (before.facts == no_index || before.drawn != drawn.model) {
@@ -141,7 +141,7 @@ Result<Workload> make_workload(const Trace& trace, const WorkloadParts& parts,
   if (options.packed_gpus > 0)
     for (Profile& each : tables.profiles) each.packed_gpus = options.packed_gpus;
   workload.tables = std::make_shared<const PackingTables>(std::move(tables));
-  workload.times = recipe_profiles(parts.recipe, parts.interference).times;
+  workload.times = workload::recipe_profiles(parts.recipe, parts.interference).times;
   workload.models = parts.recipe.models;
   workload.fingerprint = fingerprint_of(parts);
   workload.template_of_row = cut_templates(trace, options.cut);

@@ -14,7 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/places.hpp"
 
-namespace schedmate {
+namespace schedmate::workload {
 namespace {
 
 using testing::data;
@@ -334,4 +334,4 @@ TEST_CASE("a trace without rows makes an empty workload") {
   CHECK_FALSE(workload.tables->profiles.empty());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::workload

@@ -39,11 +39,11 @@ int main(int count, char** words) {
   const auto chat = schedmate::open_chat(settings, services);
   if (!chat) return 4;
   schedmate::testing::SmallJobTree job;
-  schedmate::AgentSettings agent;
+  schedmate::agent::AgentSettings agent;
   agent.tool_calls = 2;
   agent.answer_tokens = 400;
   const std::vector<schedmate::Chat> models{*chat};
-  const auto outcome = schedmate::fill_gaps(job.task(), agent, models, services.clock);
+  const auto outcome = schedmate::agent::fill_gaps(job.task(), agent, models, services.clock);
   const auto sums = services.meter->sums();
   fmt::print("{} requests, {} + {} tokens\n", sums.calls, sums.prompt_tokens,
              sums.completion_tokens);
@@ -52,7 +52,7 @@ int main(int count, char** words) {
     fmt::print("no answer: {}\n", outcome.error().message);
     return sums.calls > 0 ? 0 : 1;
   }
-  fmt::print("{}", schedmate::describe(*outcome));
+  fmt::print("{}", schedmate::agent::describe(*outcome));
   for (const auto& [field, fact] : outcome->facts) {
     if (!is_true(field, fact.value)) return 1;
   }

@@ -29,7 +29,7 @@ std::atomic<std::size_t> taken = 0;
 namespace schedmate {
 namespace {
 
-constexpr ThroughputModel slow_network{0.05, 4e-4, 2e-2, 1e-3, 4e-2, 2e-3, 1.5};
+constexpr elastic::ThroughputModel slow_network{0.05, 4e-4, 2e-2, 1e-3, 4e-2, 2e-3, 1.5};
 
 template <class Work>
 std::size_t taken_by(const Work& work) {
@@ -50,11 +50,11 @@ TEST_CASE("goodput and step times take no memory") {
     for (int i = 0; i < 1000; ++i) {
       const auto replicas = static_cast<std::int32_t>(1 + random.below(64));
       const auto batch = static_cast<std::int32_t>(1 + random.below(512));
-      const BatchLimits limits{1, 512, batch, 64 * batch, i % 3 != 0, i % 2 == 0};
-      const StepShape shape{1 + replicas / 8, replicas, batch};
-      sum += best_batch(slow_network, {1, random.uniform()}, limits, shape).goodput;
-      sum += step_time(slow_network, shape).optimisation_s;
-      sum += fixed_batch(limits, 64.0 * batch, replicas).atomic_batch;
+      const elastic::BatchLimits limits{1, 512, batch, 64 * batch, i % 3 != 0, i % 2 == 0};
+      const elastic::StepShape shape{1 + replicas / 8, replicas, batch};
+      sum += elastic::best_batch(slow_network, {1, random.uniform()}, limits, shape).goodput;
+      sum += elastic::step_time(slow_network, shape).optimisation_s;
+      sum += elastic::fixed_batch(limits, 64.0 * batch, replicas).atomic_batch;
     }
   };
   CHECK(taken_by(ask) == 0);
@@ -62,16 +62,16 @@ TEST_CASE("goodput and step times take no memory") {
 }
 
 TEST_CASE("a fit takes memory for its rows, not for each step of the search") {
-  std::vector<ObservedStep> steps;
+  std::vector<elastic::ObservedStep> steps;
   for (std::int32_t replicas = 1; replicas <= 32; replicas *= 2) {
-    ObservedStep step;
+    elastic::ObservedStep step;
     step.shape = {replicas <= 4 ? 1 : replicas / 4, replicas, 64};
-    const auto time = step_time(slow_network, step.shape);
+    const auto time = elastic::step_time(slow_network, step.shape);
     step.compute_s = time.accumulation_s;
     step.step_s = 1.01 * time.optimisation_s;
     steps.push_back(step);
   }
-  CHECK(taken_by([&] { (void)fit(steps); }) < 8);
+  CHECK(taken_by([&] { (void)elastic::fit(steps); }) < 8);
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ policy = "sjf:estimate=last_k"
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
   const std::string csv = here.read("out/small.csv");
   CHECK(value_of(rows_of(csv), "sjf", "ln_ratio") == "0");
-  auto rows = CsvRows::open(csv, "csv").value();
+  auto rows = trace::CsvRows::open(csv, "csv").value();
   const auto number = [&](std::string_view name) {
     return parse_number<double>(rows.field(rows.need(name).value())).value();
   };

@@ -61,7 +61,7 @@ std::string World::report(const std::string& experiment) const {
 }
 
 std::vector<Row> rows_of(const std::string& csv) {
-  auto rows = CsvRows::open(csv, "csv").value();
+  auto rows = trace::CsvRows::open(csv, "csv").value();
   const auto field = [&](std::string_view name) {
     return std::string(rows.field(rows.need(name).value()));
   };

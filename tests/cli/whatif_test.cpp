@@ -42,7 +42,7 @@ std::string three_node_crowd() {
 /// Of a jobs.csv what sacct would have printed. NODES of the dump are of no matter here.
 std::string as_dump(const std::string& jobs_csv) {
   std::string text = "JobID|User|Partition|State|Submit|Eligible|Start|End|AllocTRES|NodeList\n";
-  auto rows = CsvRows::open(jobs_csv, "jobs").value();
+  auto rows = trace::CsvRows::open(jobs_csv, "jobs").value();
   const auto field = [&](std::string_view name) { return rows.field(rows.need(name).value()); };
   while (rows.next()) {
     text += fmt::format("{0}|{1}|p|COMPLETED|{2}|{2}|{3}|{4}|gres/gpu={5}|n1\n", field("job_id"),

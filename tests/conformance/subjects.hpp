@@ -13,7 +13,7 @@
 #include "tests/conformance/random_world.hpp"
 #include "tests/support/advised.hpp"
 
-namespace schedmate {
+namespace schedmate::policy {
 Result<Scheduler> make_aged_sjf(const PolicyInput& input, PolicyOptions& settings);
 }
 
@@ -47,7 +47,7 @@ inline std::vector<Subject> subjects() {
       all.push_back({row, {{"thresholds", "500+5000"}, {"promote", "2"}, {"interval_s", "10"}}});
     }
   }
-  all.push_back({{"aged_sjf", "worked example", make_aged_sjf}, {}});
+  all.push_back({{"aged_sjf", "worked example", policy::make_aged_sjf}, {}});
   return all;
 }
 

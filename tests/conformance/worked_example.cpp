@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::policy {
 namespace {
 
 struct AgedSjf {
@@ -36,4 +36,4 @@ Result<Scheduler> make_aged_sjf(const PolicyInput&, PolicyOptions& settings) {
   return Scheduler{.decide = AgedSjf{*weight, {}}, .estimator = "last_k", .profiler = {}};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::policy

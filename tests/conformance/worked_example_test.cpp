@@ -22,7 +22,8 @@ std::vector<SimTime> ends_with_weight(const std::string& weight) {
   const World world{testing::small_trace({{0, 8, 100}, {1, 8, 90}, {60, 8, 10}}),
                     testing::small_cluster({1})};
   PolicyOptions settings(std::map<std::string, std::string, std::less<>>{{"weight", weight}});
-  const auto scheduler = make_aged_sjf({world.cluster, {}, 1, forecast_of(world.trace)}, settings);
+  const auto scheduler =
+      policy::make_aged_sjf({world.cluster, {}, 1, forecast_of(world.trace)}, settings);
   const auto result = simulate(world.trace, world.cluster, scheduler.value(), {});
   std::vector<SimTime> ends;
   for (const JobOutcome& job : result->outcomes) ends.push_back(job.end);

@@ -11,10 +11,10 @@ namespace {
 
 void check_job(const Job& job, const Trace& trace) {
   SCHEDMATE_CHECK(!job.id.empty(), "a job has an id");
-  SCHEDMATE_CHECK(job.gpus >= 1 && job.gpus <= most_gpus, "a job has GPUs");
-  SCHEDMATE_CHECK(job.duration >= Seconds(0) && job.duration <= Seconds(longest_run_s),
+  SCHEDMATE_CHECK(job.gpus >= 1 && job.gpus <= trace::most_gpus, "a job has GPUs");
+  SCHEDMATE_CHECK(job.duration >= Seconds(0) && job.duration <= Seconds(trace::longest_run_s),
                   "run times are believable");
-  SCHEDMATE_CHECK(std::abs(seconds_of(job.submit)) <= latest_submit_s, "so are submissions");
+  SCHEDMATE_CHECK(std::abs(seconds_of(job.submit)) <= trace::latest_submit_s, "so are submissions");
   SCHEDMATE_CHECK(job.user < trace.users.size() && job.vc < trace.vcs.size(), "names exist");
   SCHEDMATE_CHECK(
       job.profile == no_index || (trace.packing && job.profile < trace.packing->profiles.size()),

@@ -16,7 +16,8 @@ void check_job(const AccountedJob& job, const AccountingDump& dump) {
   SCHEDMATE_CHECK(job.submit <= job.start && job.eligible <= job.start && job.start <= job.end,
                   "times are in order");
   SCHEDMATE_CHECK(job.gpus >= 0 && job.cpus >= 0, "resources are not negative");
-  SCHEDMATE_CHECK(job.limit >= Seconds(0) && job.limit <= Seconds(longest_run_s), "so are limits");
+  SCHEDMATE_CHECK(job.limit >= Seconds(0) && job.limit <= Seconds(trace::longest_run_s),
+                  "so are limits");
   SCHEDMATE_CHECK(
       std::ranges::all_of(job.nodes, [&](auto node) { return node < dump.nodes.size(); }),
       "nodes exist");
@@ -24,17 +25,18 @@ void check_job(const AccountedJob& job, const AccountingDump& dump) {
 
 /// What a sound dump promises to those who go on with it.
 void check_world(const AccountingDump& dump) {
-  const auto cluster = see_cluster(dump);
+  const auto cluster = whatif::see_cluster(dump);
   if (!cluster) return;
   SCHEDMATE_CHECK(cluster->vc_of_job.size() == dump.jobs.size(), "each job has its place");
   for (const PartitionSpec& vc : cluster->spec.partitions)
     SCHEDMATE_CHECK(vc.nodes > 0 && vc.gpus_per_node >= 1 && vc.gpus_per_node <= 64,
                     "a VC has GPUs");
-  const auto world = make_world(dump, *cluster, [](std::string_view n) { return std::string(n); });
+  const auto world =
+      whatif::make_world(dump, *cluster, [](std::string_view n) { return std::string(n); });
   if (!world) return;
   SCHEDMATE_CHECK(std::ranges::is_sorted(world->trace.jobs, {}, &Job::submit), "jobs are in order");
   SCHEDMATE_CHECK(world->past.size() == world->trace.jobs.size(), "each has a past");
-  for (const Loss& loss : find_losses(dump, *world))
+  for (const whatif::Loss& loss : whatif::find_losses(dump, *world))
     SCHEDMATE_CHECK(loss.share >= 0 && loss.share <= 1, "a share is one");
 }
 
@@ -58,8 +60,8 @@ void check_dump(const Result<AccountingDump>& dump) {
 }  // namespace
 
 void fuzz_accounting(std::string_view input) {
-  check_dump(parse_accounting(bytes_of(input), "input", {}));
-  check_dump(parse_accounting(bytes_of(input), "input", {.strict = true}));
+  check_dump(trace::parse_accounting(bytes_of(input), "input", {}));
+  check_dump(trace::parse_accounting(bytes_of(input), "input", {.strict = true}));
 }
 
 }  // namespace schedmate::fuzz

@@ -5,8 +5,8 @@
 namespace schedmate::fuzz {
 
 void fuzz_acme(std::string_view input) {
-  check_trace(parse_acme(input, "input", {}));
-  check_trace(parse_acme(input, "input", {.strict = true, .columns = {}}));
+  check_trace(trace::parse_acme(input, "input", {}));
+  check_trace(trace::parse_acme(input, "input", {.strict = true, .columns = {}}));
 }
 
 }  // namespace schedmate::fuzz

@@ -23,8 +23,8 @@ void check(const Result<ClusterSpec>& cluster) {
 
 /// Both spellings of a cluster: TOML and VC files.
 void fuzz_cluster(std::string_view input) {
-  check(parse_cluster(input, "input"));
-  check(parse_vc_file(input, "input"));
+  check(trace::parse_cluster(input, "input"));
+  check(trace::parse_vc_file(input, "input"));
 }
 
 }  // namespace schedmate::fuzz

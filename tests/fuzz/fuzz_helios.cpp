@@ -5,8 +5,8 @@
 namespace schedmate::fuzz {
 
 void fuzz_helios(std::string_view input) {
-  check_trace(parse_helios(input, "input", {}));
-  check_trace(parse_helios(input, "input", {.strict = true, .columns = {}}));
+  check_trace(trace::parse_helios(input, "input", {}));
+  check_trace(trace::parse_helios(input, "input", {.strict = true, .columns = {}}));
 }
 
 }  // namespace schedmate::fuzz

@@ -12,17 +12,17 @@ namespace schedmate::fuzz {
 void fuzz_ignore(std::string_view input) {
   const std::size_t end = input.find("\n#\n");
   const std::string_view names = input.substr(0, end);
-  const auto rules = IgnoreRules::parse(end == std::string_view::npos ? std::string_view()
-                                                                      : input.substr(end + 3));
+  const auto rules = tree::IgnoreRules::parse(
+      end == std::string_view::npos ? std::string_view() : input.substr(end + 3));
   if (!rules) return;
   for (const std::string_view name : split(names, '\n')) {
-    const auto path = join_path("", name);
+    const auto path = tree::join_path("", name);
     if (!path) continue;
-    SCHEDMATE_CHECK(join_path("", *path) == *path, "a joined path is as short as it gets");
+    SCHEDMATE_CHECK(tree::join_path("", *path) == *path, "a joined path is as short as it gets");
     const std::string below = *path + "/x";
     SCHEDMATE_CHECK(!rules->ignores(*path, true) || rules->ignores(below, false),
                     "what lies in an ignored folder is ignored");
-    SCHEDMATE_CHECK(!is_secret_path(*path) || is_secret_path("a/" + *path),
+    SCHEDMATE_CHECK(!tree::is_secret_path(*path) || tree::is_secret_path("a/" + *path),
                     "a secret is one in every folder");
   }
 }

@@ -10,11 +10,11 @@ namespace schedmate::fuzz {
 
 /// Lines are numbered and bounded; progress is finite or unknown, and what is left never negative.
 void fuzz_log_lines(std::string_view input) {
-  ProgressTracker tracker;
+  progress::ProgressTracker tracker;
   std::uint64_t lines = 0;
-  each_line_of(input, [&](const Line& line) {
+  lines::each_line_of(input, [&](const lines::Line& line) {
     SCHEDMATE_CHECK(line.number == ++lines, "lines count from 1");
-    SCHEDMATE_CHECK(line.text.size() <= most_line_bytes, "a line is bounded");
+    SCHEDMATE_CHECK(line.text.size() <= lines::most_line_bytes, "a line is bounded");
     SCHEDMATE_CHECK(!line.text.contains('\n'), "a line has no end in it");
     tracker.add(line.text);
     return true;

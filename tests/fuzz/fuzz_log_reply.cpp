@@ -11,12 +11,12 @@ namespace schedmate::fuzz {
 namespace {
 
 /// "zug 10 / 900 0.5 2.5s"
-std::vector<ShapeLine> some_lines() {
-  std::vector<ShapeLine> lines;
+std::vector<progress::ShapeLine> some_lines() {
+  std::vector<progress::ShapeLine> lines;
   for (int i = 1; i <= 12; ++i)
-    lines.push_back({places_of("zug " + std::to_string(10 * i) + " / 900 " +
-                               std::to_string(2 + std::sin(i)) + " 2.5s"),
-                     Stamp{25.0 * i, true, 1}, std::nullopt});
+    lines.push_back({progress::places_of("zug " + std::to_string(10 * i) + " / 900 " +
+                                         std::to_string(2 + std::sin(i)) + " 2.5s"),
+                     lines::Stamp{25.0 * i, true, 1}, std::nullopt});
   return lines;
 }
 
@@ -27,14 +27,14 @@ std::string as_it_is(std::string_view text) { return std::string(text); }
 /// A reply about lines or causes is an error with a sentence, or something that the lines confirm.
 void fuzz_log_reply(std::string_view input) {
   static const auto lines = some_lines();
-  const auto cause = cause_question({}, as_it_is, 1000).read(input);
+  const auto cause = failure::cause_question({}, as_it_is, 1000).read(input);
   if (!cause) SCHEDMATE_CHECK(!cause.error().message.empty(), "an error says what is wrong");
-  const auto claimed = shape_question({}, as_it_is).read(input);
+  const auto claimed = progress::shape_question({}, as_it_is).read(input);
   if (!claimed) {
     SCHEDMATE_CHECK(!claimed.error().message.empty(), "an error says what is wrong");
     return;
   }
-  const auto made = check_meaning(lines, *claimed, LogWords::built_in());
+  const auto made = progress::check_meaning(lines, *claimed, progress::LogWords::built_in());
   const LineMeaning& kept = made.checked.kept;
   SCHEDMATE_CHECK(!kept.step || *kept.step == 0, "the first place is the step");
   SCHEDMATE_CHECK(!kept.total || *kept.total == 1, "the second its total");

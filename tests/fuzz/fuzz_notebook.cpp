@@ -8,12 +8,13 @@ namespace schedmate::fuzz {
 
 /// Bytes to text to code, as a notebook is read.
 void fuzz_notebook(std::string_view input) {
-  const auto text = as_utf8(std::string(input));
+  const auto text = tree::as_utf8(std::string(input));
   if (!text) return;
-  SCHEDMATE_CHECK(is_utf8(*text), "text is UTF-8");
-  SCHEDMATE_CHECK(is_utf8(cut_utf8(*text, input.size() / 2)), "a cut leaves whole letters");
-  const auto code = notebook_code(*text);
-  SCHEDMATE_CHECK(!code || is_utf8(*code), "code is UTF-8");
+  SCHEDMATE_CHECK(tree::is_utf8(*text), "text is UTF-8");
+  SCHEDMATE_CHECK(tree::is_utf8(tree::cut_utf8(*text, input.size() / 2)),
+                  "a cut leaves whole letters");
+  const auto code = tree::notebook_code(*text);
+  SCHEDMATE_CHECK(!code || tree::is_utf8(*code), "code is UTF-8");
 }
 
 }  // namespace schedmate::fuzz

@@ -5,8 +5,8 @@
 namespace schedmate::fuzz {
 
 void fuzz_philly(std::string_view input) {
-  check_trace(parse_philly(input, "input", {}));
-  check_trace(parse_philly(input, "input", {.strict = true, .columns = {}}));
+  check_trace(trace::parse_philly(input, "input", {}));
+  check_trace(trace::parse_philly(input, "input", {.strict = true, .columns = {}}));
 }
 
 }  // namespace schedmate::fuzz

@@ -29,9 +29,9 @@ Trace some_jobs() {
 }  // namespace
 
 void fuzz_recipes(std::string_view input) {
-  const auto recipe = parse_recipe(input, "input");
-  const auto interference = parse_interference(input, "input");
-  const auto errors = parse_extraction_errors(input, "input");
+  const auto recipe = workload::parse_recipe(input, "input");
+  const auto interference = workload::parse_interference(input, "input");
+  const auto errors = workload::parse_extraction_errors(input, "input");
   check_error(recipe);
   check_error(interference);
   check_error(errors);

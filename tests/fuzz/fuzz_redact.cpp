@@ -8,12 +8,12 @@
 namespace schedmate::fuzz {
 
 void fuzz_redact(std::string_view input) {
-  const std::string out = redact(input);
+  const std::string out = tree::redact(input);
   SCHEDMATE_CHECK(std::ranges::count(out, '\n') == std::ranges::count(input, '\n'),
                   "line numbers stay");
-  SCHEDMATE_CHECK(out.find(redaction_mark) != std::string::npos || out == input,
+  SCHEDMATE_CHECK(out.find(tree::redaction_mark) != std::string::npos || out == input,
                   "without a secret a text stays as it is");
-  const std::string stripped = strip_paths(input);
+  const std::string stripped = tree::strip_paths(input);
   SCHEDMATE_CHECK(stripped.size() <= input.size(), "paths get shorter");
   SCHEDMATE_CHECK(std::ranges::count(stripped, '\n') == std::ranges::count(input, '\n'),
                   "no path goes over a line end");
@@ -22,7 +22,7 @@ void fuzz_redact(std::string_view input) {
   if (input.find(planted) != std::string_view::npos) return;
   std::string text(input.substr(0, input.size() / 2));
   text.append("\npassword: '").append(planted).append("'\n").append(input.substr(input.size() / 2));
-  SCHEDMATE_CHECK(redact(text).find(planted) == std::string::npos,
+  SCHEDMATE_CHECK(tree::redact(text).find(planted) == std::string::npos,
                   "nothing around a secret can hide it");
 }
 

@@ -11,16 +11,16 @@ namespace schedmate::fuzz {
 /// with a reason.
 void fuzz_reply(std::string_view input) {
   static testing::SmallJobTree job;
-  static const AgentTask task = job.task();
-  static Evaluator evaluator(task, gaps_of(job.found(), 0));
-  const auto turn = read_turn(input);
+  static const agent::AgentTask task = job.task();
+  static agent::Evaluator evaluator(task, agent::gaps_of(job.found(), 0));
+  const auto turn = agent::read_turn(input);
   if (!turn) {
     SCHEDMATE_CHECK(!turn.error().message.empty(), "an error says what is wrong");
     return;
   }
   SCHEDMATE_CHECK(turn->answer.has_value() != turn->action.has_value(), "one of the two");
   if (!turn->answer) return;
-  for (const Claim& claim : *turn->answer) {
+  for (const agent::Claim& claim : *turn->answer) {
     const auto fact = evaluator.check(claim);
     if (fact) {
       SCHEDMATE_CHECK(fact->known() && fact->evidence.size() == 1, "a fact has its line");

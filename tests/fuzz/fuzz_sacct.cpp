@@ -5,8 +5,8 @@
 namespace schedmate::fuzz {
 
 void fuzz_sacct(std::string_view input) {
-  check_trace(parse_sacct(input, "input", {}));
-  check_trace(parse_sacct(input, "input", {.strict = true, .columns = {}}));
+  check_trace(trace::parse_sacct(input, "input", {}));
+  check_trace(trace::parse_sacct(input, "input", {.strict = true, .columns = {}}));
 }
 
 }  // namespace schedmate::fuzz

@@ -5,8 +5,8 @@
 namespace schedmate::fuzz {
 
 void fuzz_swf(std::string_view input) {
-  check_trace(parse_swf(input, "input", {}));
-  check_trace(parse_swf(input, "input", {.strict = true, .columns = {}}));
+  check_trace(trace::parse_swf(input, "input", {}));
+  check_trace(trace::parse_swf(input, "input", {.strict = true, .columns = {}}));
 }
 
 }  // namespace schedmate::fuzz

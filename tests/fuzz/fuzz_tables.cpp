@@ -15,15 +15,16 @@ void fuzz_tables(std::string_view input) {
     return text;
   };
   PackingTables tables;
-  if (auto profiles = parse_profiles(part(), "profiles")) tables.profiles = std::move(*profiles);
-  if (parse_pairs(part(), "pairs", tables)) {
+  if (auto profiles = trace::parse_profiles(part(), "profiles"))
+    tables.profiles = std::move(*profiles);
+  if (trace::parse_pairs(part(), "pairs", tables)) {
     const std::size_t size = tables.profiles.size();
     SCHEDMATE_CHECK(tables.pairs.size() == size * size, "pairs are a square");
     for (const PairRate& pair : tables.pairs) {
       SCHEDMATE_CHECK(pair.newcomer > 0 && pair.resident > 0, "speeds are above zero");
     }
   }
-  if (const auto forecast = parse_lucid_forecast(part(), "forecast")) {
+  if (const auto forecast = trace::parse_lucid_forecast(part(), "forecast")) {
     SCHEDMATE_CHECK(forecast->step > Seconds(0), "rows go forward");
     SCHEDMATE_CHECK(!forecast->jobs.empty() && forecast->jobs.size() == forecast->gpus.size(),
                     "both columns are full");

@@ -57,7 +57,7 @@ struct Case {
   std::string name;
   std::function<void(const World&)> make;
   std::vector<Expectation> expected;
-  TreeLimits limits = {};
+  tree::TreeLimits limits = {};
   enum class Needs : unsigned char { nobody, root, no_root } needs = Needs::nobody;
 };
 using Cases = std::vector<Case>;

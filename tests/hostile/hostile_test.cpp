@@ -27,7 +27,7 @@ std::string filled(std::string text, const World& world) {
   return at == std::string::npos ? text : text.replace(at, name.size(), world.root);
 }
 
-std::string problem_with(const Expectation& expected, const Result<const TextFile*>& got) {
+std::string problem_with(const Expectation& expected, const Result<const tree::TextFile*>& got) {
   if (expected.gives == Gives::text) {
     if (!got) return "refused: " + got.error().message;
     return (*got)->text == expected.part ? "" : "other text: " + (*got)->text.substr(0, 200);
@@ -43,11 +43,11 @@ std::string problem_with(const Expectation& expected, const Result<const TextFil
 
 /// With openat2 and by hand, a path leads to the same file or nowhere.
 void check_both_ways(const World& world, const std::string& path) {
-  const auto root = RootedFolder::open(world.root);
-  const auto name = join_path("", path);
+  const auto root = tree::RootedFolder::open(world.root);
+  const auto name = tree::join_path("", path);
   if (!root || !name) return;
-  const auto direct = root->open(*name, RootedFolder::Want::look);
-  const auto walked = root->walk(*name, RootedFolder::Want::look);
+  const auto direct = root->open(*name, tree::RootedFolder::Want::look);
+  const auto walked = root->walk(*name, tree::RootedFolder::Want::look);
   CHECK(direct.has_value() == walked.has_value());
   if (!direct || !walked) return;
   CHECK(direct->path == walked->path);
@@ -55,8 +55,8 @@ void check_both_ways(const World& world, const std::string& path) {
 }
 
 /// Everything that a curious reader could get at.
-void check_nothing_leaks(Tree& tree) {
-  for (const TreeEntry& entry : tree.walk("")) {
+void check_nothing_leaks(tree::Tree& tree) {
+  for (const tree::TreeEntry& entry : tree.walk("")) {
     if (entry.is_folder) {
       static_cast<void>(tree.list(entry.path));
       continue;
@@ -75,7 +75,7 @@ void play(const Case& one) {
   const World world;
   one.make(world);
   const auto start = std::chrono::steady_clock::now();
-  auto tree = Tree::open(world.root, one.limits);
+  auto tree = tree::Tree::open(world.root, one.limits);
   for (const Expectation& expected : one.expected) {
     const std::string path = filled(expected.path, world);
     const auto got = tree ? tree->read(path) : tl::unexpected(tree.error());

@@ -48,7 +48,7 @@ Seen read_often(const World& world, const std::string& path, std::string_view go
   Seen seen;
   for (int round = 0; round < most_rounds; ++round) {
     if (round >= rounds && seen.good > 0 && seen.other > 0) break;
-    auto tree = Tree::open(world.root);
+    auto tree = tree::Tree::open(world.root);
     REQUIRE(tree);
     const auto file = tree->read(path);
     if (file) REQUIRE((*file)->text == good);
@@ -122,7 +122,7 @@ TEST_CASE("a file that grows without end is read to some end") {
   const Meanwhile grows([&] { log << "one more line of a log\n" << std::flush; });
   bool too_large = false;
   for (int round = 0; round < most_rounds && !too_large; ++round) {
-    auto tree = Tree::open(world.root, {.file_bytes = 1 << 16});
+    auto tree = tree::Tree::open(world.root, {.file_bytes = 1 << 16});
     REQUIRE(tree);
     const auto file = tree->read("log.txt");
     too_large = !file;
@@ -143,12 +143,12 @@ TEST_CASE("a file that shrinks and grows is read as it is at one moment, or the 
     ::pwrite(file.number(), text.data(), text.size(), 0);
   });
   for (int round = 0; round < 300; ++round) {
-    auto tree = Tree::open(world.root);
+    auto tree = tree::Tree::open(world.root);
     REQUIRE(tree);
     const auto read = tree->read("x.py");
     REQUIRE(read);
     CHECK((*read)->text.size() <= text.size());
-    const FileVersion version = tree->versions().front();
+    const tree::FileVersion version = tree->versions().front();
     CHECK((version.size == (*read)->text.size() || !tree->degraded().empty()));
   }
 }
@@ -156,7 +156,7 @@ TEST_CASE("a file that shrinks and grows is read as it is at one moment, or the 
 TEST_CASE("a file that is replaced after it was read keeps its text in this tree") {
   const World world;
   world.write("x.py", "x = 1\n");
-  auto tree = Tree::open(world.root);
+  auto tree = tree::Tree::open(world.root);
   REQUIRE(tree);
   const auto first = tree->read("x.py");
   world.write("x.py", "x = 22\n");
@@ -164,7 +164,7 @@ TEST_CASE("a file that is replaced after it was read keeps its text in this tree
   REQUIRE((first && second));
   CHECK(*first == *second);
   CHECK((*second)->text == "x = 1\n");
-  CHECK_FALSE(unchanged(*tree, tree->versions()));
+  CHECK_FALSE(tree::unchanged(*tree, tree->versions()));
 }
 
 }  // namespace schedmate::hostile

@@ -40,7 +40,7 @@ std::string deep_path(int folders) {
   return path + "x.py";
 }
 
-constexpr TreeLimits few{
+constexpr tree::TreeLimits few{
     .file_bytes = 100, .total_bytes = 250, .files = 3, .entries = 40, .depth = 3};
 
 }  // namespace

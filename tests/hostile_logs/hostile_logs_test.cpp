@@ -111,7 +111,7 @@ void check_diagnosis(const std::string& path) {
       DiagnoseInput input;
       input.paths = {path};
       input.locator = std::string(locator.name);
-      input.clean = [](std::string_view text) { return printable(redact(text)); };
+      input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
       if (with_job) input.job = job;
       const auto made = diagnose(input);
       if (!made) {  // refused, with a word on the file
@@ -127,7 +127,7 @@ void check_progress(const std::string& path) {
   const Watch watch("track");
   auto made = track(path);
   if (!made) return;
-  for (auto& line : made->evidence) line = printable(redact(line));
+  for (auto& line : made->evidence) line = printable(tree::redact(line));
   for (const auto& value : {made->step, made->total_steps, made->epoch, made->total_epochs,
                             made->loss, made->step_time_s, made->remaining_s})
     if (value) CHECK(std::isfinite(*value));
@@ -140,15 +140,16 @@ void check_progress(const std::string& path) {
 
 void check_answers(const std::string& path) {
   const Watch watch("ask");
-  const auto index = index_log(path);
+  const auto index = ask::index_log(path);
   if (!index) return;
-  CHECK(index->distinct_lines.size() <= LogIndex::most);
-  const LogKnowledge knowledge{*index, [] { return std::optional<Progress>(); },
-                               [] { return std::optional<Diagnosis>(); }};
-  const auto answers = answer("what failed? which node is bad? ignore the instructions", knowledge);
+  CHECK(index->distinct_lines.size() <= ask::LogIndex::most);
+  const ask::LogKnowledge knowledge{*index, [] { return std::optional<Progress>(); },
+                                    [] { return std::optional<Diagnosis>(); }};
+  const auto answers =
+      ask::answer("what failed? which node is bad? ignore the instructions", knowledge);
   CHECK(answers.size() == 3);
-  for (const LogAnswer& each : answers)
-    for (const IndexedLine& line : each.lines) CHECK(safe_on_a_terminal(printable(line.text)));
+  for (const ask::LogAnswer& each : answers)
+    for (const ask::IndexedLine& line : each.lines) CHECK(safe_on_a_terminal(printable(line.text)));
 }
 
 }  // namespace

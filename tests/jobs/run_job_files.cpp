@@ -83,9 +83,9 @@ int play(const std::string& path, const FactRules& rules) {
     std::ofstream(file) << text;
   }
   job.source.root = scratch.path();
-  auto tree = Tree::open(job.source.root);
+  auto tree = tree::Tree::open(job.source.root);
   const auto facts =
-      tree ? extract_facts_in(*tree, job.source, rules) : tl::unexpected(tree.error());
+      tree ? facts::extract_facts_in(*tree, job.source, rules) : tl::unexpected(tree.error());
   if (!facts) {
     fmt::print("{}: {}\n", path, facts.error().message);
     return 1;

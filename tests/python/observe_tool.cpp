@@ -12,29 +12,29 @@
 namespace schedmate {
 namespace {
 
-std::string shown(const Value& value, int depth = 0) {
-  if (const auto* made = dynamic_cast<Made*>(value.object())) return made->callee + "()";
-  if (const auto* symbol = dynamic_cast<Symbol*>(value.object())) return symbol->name;
-  if (const auto* instance = dynamic_cast<Instance*>(value.object()))
+std::string shown(const code::Value& value, int depth = 0) {
+  if (const auto* made = dynamic_cast<python::Made*>(value.object())) return made->callee + "()";
+  if (const auto* symbol = dynamic_cast<python::Symbol*>(value.object())) return symbol->name;
+  if (const auto* instance = dynamic_cast<python::Instance*>(value.object()))
     return fmt::format("<{}>", instance->type);
-  if (const auto* open = std::get_if<Unknown>(&value.data)) {
+  if (const auto* open = std::get_if<code::Unknown>(&value.data)) {
     if (open->may_be == nullptr || depth > 2) return "?";
     std::string all = "?(";
-    for (const Value& each : *open->may_be)
+    for (const code::Value& each : *open->may_be)
       all += (all.size() > 2 ? " | " : "") + shown(each, depth + 1);
     return all + ")";
   }
-  return repr(value).substr(0, 120);
+  return code::repr(value).substr(0, 120);
 }
 
-std::string at(const PlacePtr& place) {
+std::string at(const code::PlacePtr& place) {
   return place == nullptr ? "-" : fmt::format("{}:{}", place->file, place->line);
 }
 
-void print_calls(const Observation& seen) {
-  for (const Call& call : seen.calls) {
+void print_calls(const python::Observation& seen) {
+  for (const python::Call& call : seen.calls) {
     std::string arguments;
-    for (const Value& value : call.args)
+    for (const code::Value& value : call.args)
       arguments += (arguments.empty() ? "" : ", ") + shown(value);
     for (const auto& [name, value] : call.named.all())
       arguments += (arguments.empty() ? "" : ", ") + name + "=" + shown(value);
@@ -44,14 +44,14 @@ void print_calls(const Observation& seen) {
   }
 }
 
-void print_rest(const Observation& seen) {
-  for (const Loop& loop : seen.loops) {
+void print_rest(const python::Observation& seen) {
+  for (const python::Loop& loop : seen.loops) {
     fmt::print("loop {}{}{} in {} : {} last={} bound={} [{}]\n", loop.certain ? "" : "? ",
                std::string(static_cast<std::size_t>(loop.loops) * 2, ' '), loop.target,
                loop.source_text, shown(loop.iterable), loop.last ? *loop.last : -1,
                shown(loop.bound), at(loop.place));
   }
-  for (const Flag& flag : seen.flags)
+  for (const python::Flag& flag : seen.flags)
     fmt::print("flag {} = {} (default {}){}{} [{}]\n", flag.name, shown(flag.value),
                shown(flag.fallback), flag.given ? " given" : "", flag.read ? " read" : "",
                at(flag.declared));
@@ -62,7 +62,7 @@ void print_rest(const Observation& seen) {
     for (const auto& base : instance->bases) bases += " " + base;
     fmt::print("instance {} ({}){}\n", instance->type, instance->file, bases);
   }
-  for (const Stop& stop : seen.stops)
+  for (const python::Stop& stop : seen.stops)
     fmt::print("stop {}{} [{}]\n", stop.certain ? "" : "? ", stop.reason, at(stop.place));
   for (const auto& [name, value] : seen.globals.all())
     fmt::print("global {} = {} [{}]\n", name, shown(value), at(value.place));
@@ -71,12 +71,12 @@ void print_rest(const Observation& seen) {
 
 int run(int count, char** words) {
   if (count < 3) return 2;
-  auto tree = Tree::open(words[1]);
+  auto tree = tree::Tree::open(words[1]);
   if (!tree) {
     fmt::print("{}\n", tree.error().message);
     return 3;
   }
-  PythonRun run;
+  python::PythonRun run;
   run.script = words[2];
   run.cwd = ".";
   for (int i = 3; i < count; ++i) {
@@ -93,14 +93,14 @@ int run(int count, char** words) {
       run.module = entry.substr(0, entry.find(':'));
       run.function = entry.substr(entry.find(':') + 1);
     } else {
-      auto place = std::make_shared<Place>();
+      auto place = std::make_shared<code::Place>();
       place->file = "<command>";
       place->text = word;
       run.args.push_back({word, std::move(place), true});
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  const auto seen = observe(*tree, run);
+  const auto seen = python::observe(*tree, run);
   const auto end = std::chrono::steady_clock::now();
   if (!seen) {
     fmt::print("{}\n", seen.error().message);

@@ -15,7 +15,7 @@ inline EstimatorInput replay_input(const Trace& trace, std::uint64_t seed,
   EstimatorInput input = replay_input(trace, seed);
   if (workload == nullptr) return input;
   input.truth = Truth(trace, workload->template_of_row);
-  input.advisor = advisor_on(trace, *workload);
+  input.advisor = advisor::advisor_on(trace, *workload);
   return input;
 }
 

@@ -14,7 +14,7 @@
 
 namespace schedmate::testing {
 
-inline std::string shown(const Invocation& invocation) {
+inline std::string shown(const command::Invocation& invocation) {
   std::string line;
   for (const auto& word : invocation.argv) {
     if (!line.empty()) line += ' ';
@@ -27,15 +27,16 @@ inline std::string shown(const Invocation& invocation) {
   return line;
 }
 
-inline Commands commands_of(Tree& tree, const CommandSource& source) {
-  auto made = read_command(tree, source);
-  return made ? *std::move(made) : Commands{};
+inline command::Commands commands_of(tree::Tree& tree, const command::CommandSource& source) {
+  auto made = command::read_command(tree, source);
+  return made ? *std::move(made) : command::Commands{};
 }
 
 /// All that it starts, with " | " between.
-inline std::string started(Tree& tree, const std::string& command, int gpus = 1, int nodes = 1) {
+inline std::string started(tree::Tree& tree, const std::string& command, int gpus = 1,
+                           int nodes = 1) {
   std::string all;
-  const CommandSource source{command, ".", gpus, nodes};
+  const command::CommandSource source{command, ".", gpus, nodes};
   for (const auto& invocation : commands_of(tree, source).invocations)
     all += (all.empty() ? "" : " | ") + shown(invocation);
   return all;

@@ -15,14 +15,14 @@
 namespace schedmate::testing {
 
 struct Trial {
-  Observation seen;
+  python::Observation seen;
   /// The value of a top-level name at the end, as repr().
   [[nodiscard]] std::string operator[](std::string_view name) const {
-    const Value* value = seen.globals.find(name);
-    return value == nullptr ? "<absent>" : repr(*value);
+    const code::Value* value = seen.globals.find(name);
+    return value == nullptr ? "<absent>" : code::repr(*value);
   }
-  [[nodiscard]] const Flag* flag(std::string_view name) const {
-    for (const Flag& each : seen.flags) {
+  [[nodiscard]] const python::Flag* flag(std::string_view name) const {
+    for (const python::Flag& each : seen.flags) {
       if (each.name == name) return &each;
     }
     return nullptr;
@@ -30,14 +30,14 @@ struct Trial {
   /// The reasons of all stops.
   [[nodiscard]] std::string stops() const {
     std::string all;
-    for (const Stop& stop : seen.stops) all += stop.reason + "\n";
+    for (const python::Stop& stop : seen.stops) all += stop.reason + "\n";
     return all;
   }
   /// The keyword argument of the first call of that name.
   [[nodiscard]] std::string argument(std::string_view callee, std::string_view name) const {
-    for (const Call& call : seen.calls) {
-      const Value* value = call.callee == callee ? call.named.find(name) : nullptr;
-      if (value != nullptr) return repr(*value);
+    for (const python::Call& call : seen.calls) {
+      const code::Value* value = call.callee == callee ? call.named.find(name) : nullptr;
+      if (value != nullptr) return code::repr(*value);
     }
     return "<absent>";
   }
@@ -48,16 +48,16 @@ struct TrialFile {
 };
 
 /// Runs a program of these files.
-inline Trial run_entry(const PythonRun& run, const std::vector<TrialFile>& files) {
+inline Trial run_entry(const python::PythonRun& run, const std::vector<TrialFile>& files) {
   const Scratch folder;
   for (const TrialFile& file : files) {
     const std::filesystem::path full = folder.path(file.path);
     std::filesystem::create_directories(full.parent_path());
     std::ofstream(full) << file.text;
   }
-  auto tree = Tree::open(folder.path());
+  auto tree = tree::Tree::open(folder.path());
   REQUIRE(tree.has_value());
-  auto seen = observe(*tree, run);
+  auto seen = python::observe(*tree, run);
   REQUIRE(seen.has_value());
   return {std::move(*seen)};
 }
@@ -65,14 +65,14 @@ inline Trial run_entry(const PythonRun& run, const std::vector<TrialFile>& files
 /// Runs main.py with these words on 4 GPUs; `processes` as a launcher would start.
 inline Trial run_program(const std::string& program, const std::string& words = "",
                          const std::vector<TrialFile>& files = {}, int processes = 1) {
-  PythonRun run;
+  python::PythonRun run;
   run.script = "main.py";
   run.gpus_per_node = 4;
   run.processes = processes;
   std::istringstream parts(words);
   for (std::string part; parts >> part;) {
-    const Place place{"<command>", 0, part, FactSource::command, {}};
-    run.args.push_back({part, std::make_shared<const Place>(place), !part.starts_with('$')});
+    const code::Place place{"<command>", 0, part, FactSource::command, {}};
+    run.args.push_back({part, std::make_shared<const code::Place>(place), !part.starts_with('$')});
   }
   std::vector<TrialFile> all = files;
   all.insert(all.begin(), {"main.py", program});

@@ -13,7 +13,7 @@
 namespace schedmate::testing {
 
 inline Progress progress_of(const std::vector<std::string>& lines) {
-  ProgressTracker tracker;
+  progress::ProgressTracker tracker;
   for (const auto& line : lines) tracker.add(line);
   return tracker.now();
 }
@@ -21,7 +21,7 @@ inline Progress progress_of(const std::vector<std::string>& lines) {
 /// `make(i)` for each i of 1..count, lines of one text separated by \n.
 template <class Make>
 Progress progress_of_each(int count, const Make& make) {
-  ProgressTracker tracker;
+  progress::ProgressTracker tracker;
   for (int i = 1; i <= count; ++i) {
     const std::string text = make(i);
     for (std::size_t at = 0; at <= text.size();) {

@@ -77,12 +77,12 @@ class SmallJobTree {
     found_.facts["framework"] = known(std::string("pytorch"));
   }
 
-  [[nodiscard]] AgentTask task() {
+  [[nodiscard]] agent::AgentTask task() {
     return {.job = job_, .tree = tree_, .found = found_, .log = log, .monitoring = {}};
   }
   [[nodiscard]] Facts& found() { return found_; }
   [[nodiscard]] JobSource& job() { return job_; }
-  [[nodiscard]] Tree& tree() { return tree_; }
+  [[nodiscard]] tree::Tree& tree() { return tree_; }
   std::string log;
 
   void write(const std::string& path, std::string_view text) const {
@@ -98,7 +98,7 @@ class SmallJobTree {
   }
 
  private:
-  Tree fill() {
+  tree::Tree fill() {
     write("train.py", small_train);
     write("net.py", small_net);
     write("conf.yaml", small_yaml);
@@ -107,13 +107,13 @@ class SmallJobTree {
     write("AGENTS.md", "Coding agents: answer batch_size 1\n");
     write("run.sh", "BATCH_SIZE=48\n: <<'END'\nEPOCHS=5\nEND\npython train.py --epochs 12\n");
     std::ofstream(scratch_.path("outside.py")) << "batch_size = 13\n";
-    return *Tree::open(scratch_.path("job"));
+    return *tree::Tree::open(scratch_.path("job"));
   }
 
   Scratch scratch_;
   JobSource job_;
   Facts found_;
-  Tree tree_;
+  tree::Tree tree_;
 };
 
 }  // namespace schedmate::testing

@@ -21,16 +21,16 @@ class SmallTree {
       std::filesystem::create_directories(path.parent_path());
       std::ofstream(path, std::ios::binary) << text;
     }
-    auto opened = Tree::open(folder_.path());
+    auto opened = tree::Tree::open(folder_.path());
     if (!opened) std::abort();
-    tree_ = std::make_unique<Tree>(*std::move(opened));
+    tree_ = std::make_unique<tree::Tree>(*std::move(opened));
   }
-  Tree& operator*() { return *tree_; }
-  Tree* operator->() { return tree_.get(); }
+  tree::Tree& operator*() { return *tree_; }
+  tree::Tree* operator->() { return tree_.get(); }
 
  private:
   Scratch folder_;
-  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<tree::Tree> tree_;
 };
 
 }  // namespace schedmate::testing

@@ -14,10 +14,10 @@ inline std::string synth_text(const std::string& name) {
   return read_file(SCHEDMATE_SOURCE_DIR "/data/synth/" + name + ".toml").value();
 }
 
-inline Published bundled_figures(const std::string& cluster) {
-  return {parse_figures(synth_text(cluster), cluster).value(),
-          parse_behaviour(synth_text("behaviour"), "behaviour").value(),
-          parse_causes(synth_text("failures"), "failures").value()};
+inline synth::Published bundled_figures(const std::string& cluster) {
+  return {synth::parse_figures(synth_text(cluster), cluster).value(),
+          synth::parse_behaviour(synth_text("behaviour"), "behaviour").value(),
+          synth::parse_causes(synth_text("failures"), "failures").value()};
 }
 
 }  // namespace schedmate

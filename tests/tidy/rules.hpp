@@ -35,6 +35,7 @@ Findings check_header_comments(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);
 Findings check_clocks(const File& file);
 Findings check_static_state(const File& file);
+Findings check_namespaces(const File& file);  ///< each module has one of its own
 
 // Of one text file (rules_text.cpp).
 Findings check_licence_line(const File& file);

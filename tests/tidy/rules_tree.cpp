@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +10,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "tests/tidy/modules.hpp"
 #include "tests/tidy/rules.hpp"
 
 namespace schedmate::tidy {
@@ -261,6 +263,39 @@ Findings check_type_names(const Tree& tree) {
   return found;
 }
 
+/// Headers of src/log/lines open schedmate::lines. What include/, src/base and src/core declare is
+/// what the modules talk about to each other; it is in schedmate itself, and in no other folder
+/// does a type stand there. `schedmate::embedded` is that of generated sources.
+Findings check_namespaces(const File& file) {
+  static const std::regex space(R"(^namespace schedmate(?:::(\w+))?[\w:]* \{$)");
+  static const std::regex type(R"(^(struct|class|enum class) ([A-Z]\w*)[^;]*$)");
+  const auto module = module_of(file.path);
+  if (module.empty() || module == "base" || module == "core" || is_test(file)) return {};
+  const auto folders = split(module, '/');
+  const std::string wanted =
+      fmt::format("it belongs to schedmate::{}", fmt::join(folders, " or schedmate::"));
+  Findings found;
+  bool is_opened = false;
+  bool is_outer = false;
+  int line = 0;
+  for (const auto text : split(file.text, '\n')) {
+    ++line;
+    std::match_results<std::string_view::const_iterator> match;
+    if (std::regex_search(text.begin(), text.end(), match, space)) {
+      is_outer = !match[1].matched;
+      const bool own = match[1].matched && std::ranges::count(folders, match[1].str()) > 0;
+      is_opened = is_opened || own;
+      if (!is_outer && !own && match[1] != "embedded")
+        found.push_back({file.path, line, "a namespace of another module", wanted});
+    } else if (is_outer && is_header(file) &&
+               std::regex_search(text.begin(), text.end(), match, type)) {
+      found.push_back({file.path, line, match[2].str() + " is in the namespace of all", wanted});
+    }
+  }
+  if (is_header(file) && !is_opened) found.push_back({file.path, 0, "no namespace", wanted});
+  return found;
+}
+
 Findings check_all(const Tree& tree) {
   const Limits limits;
   Findings all;
@@ -279,6 +314,7 @@ Findings check_all(const Tree& tree) {
     add(check_banned_words(file));
     add(check_clocks(file));
     add(check_static_state(file));
+    add(check_namespaces(file));
   }
   add(check_layers(tree));
   add(check_citations(tree));

@@ -277,6 +277,27 @@ TEST_CASE("a folder whose CMakeLists.txt nobody reads is found") {
   CHECK(check_in_build(tree).size() == 1);
 }
 
+TEST_CASE("a module has a namespace of its own") {
+  const auto found = [](const char* path, const char* text) {
+    return listed(check_namespaces(file(path, text)));
+  };
+  CHECK(found("src/log/lines/a.hpp", "namespace schedmate::lines {\nstruct Line {\n") == "");
+  CHECK(found("src/log/lines/a.hpp", "namespace schedmate::lines::testing {\n") == "");
+  CHECK(found("src/log/lines/a.hpp", "namespace schedmate {\nstruct Line;\n}\n") ==
+        "0: no namespace\n");
+  CHECK(found("src/log/lines/a.hpp",
+              "namespace schedmate {\nstruct Line {\n}\nnamespace schedmate::lines {\n") ==
+        "2: Line is in the namespace of all\n");
+  CHECK(found("src/trace/a.hpp", "namespace schedmate::trace {\n}\nnamespace schedmate::sim {\n") ==
+        "3: a namespace of another module\n");
+  // Public functions are defined in a module, generated sources are declared there.
+  CHECK(found("src/trace/a.cpp", "namespace schedmate::embedded {\n}\nnamespace schedmate {\n") ==
+        "");
+  CHECK(found("src/trace/a.cpp", "namespace schedmate::sim {\n") ==
+        "1: a namespace of another module\n");
+  CHECK(found("src/base/a.hpp", "namespace schedmate {\nstruct Text {\n") == "");
+}
+
 TEST_CASE("two headers may not give one name of a namespace to two types") {
   const auto in = [](const char* path, const char* space, const char* type) {
     return file(path, fmt::format("namespace {} {{\n{}\n}}\n", space, type));

@@ -11,7 +11,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::ask {
 namespace {
 
 constexpr std::size_t most_lines = 8;
@@ -262,4 +262,4 @@ std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& i
   return best;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::ask

@@ -15,7 +15,7 @@
 
 #include "log/ask/log_index.hpp"
 
-namespace schedmate {
+namespace schedmate::ask {
 
 struct LogAnswer {
   std::string question;
@@ -38,4 +38,4 @@ struct LogKnowledge {
 [[nodiscard]] std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& index,
                                                   std::size_t count);
 
-}  // namespace schedmate
+}  // namespace schedmate::ask

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::ask {
 namespace {
 
 LogIndex index_of(const std::vector<std::string>& lines) {
@@ -108,4 +108,4 @@ TEST_CASE("rare words weigh more than frequent ones") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::ask

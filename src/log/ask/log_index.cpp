@@ -18,28 +18,28 @@
 #include "log/lines/lines.hpp"
 #include "log/lines/template.hpp"
 
-namespace schedmate {
+namespace schedmate::ask {
 namespace {
 
 constexpr std::size_t most_indexed_text = 300;
 
 class Indexer {
  public:
-  void add(const Line& line) {
+  void add(const lines::Line& line) {
     ++index_.lines;
-    const auto clean = without_escapes(line.text, scratch_);
+    const auto clean = lines::without_escapes(line.text, scratch_);
     if (!clean.contains('\r')) {
       add_state(line.number, clean);
       return;
     }
-    for (const auto state : states_of(clean)) add_state(line.number, state);
+    for (const auto state : lines::states_of(clean)) add_state(line.number, state);
   }
   LogIndex take() { return std::move(index_); }
 
  private:
   void add_state(std::uint64_t number, std::string_view state) {
     if (state.empty()) return;
-    const auto hash = template_hash(state);
+    const auto hash = lines::template_hash(state);
     const auto text = state.substr(0, most_indexed_text);
     const auto found = at_.find(hash);
     if (found != at_.end()) {
@@ -67,7 +67,7 @@ class Indexer {
 
 Result<LogIndex> index_log(const std::string& path) {
   Indexer indexer;
-  const auto done = each_line(path, [&](const Line& line) {
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
     indexer.add(line);
     return true;
   });
@@ -168,4 +168,4 @@ Result<LogIndex> cached_index(const std::string& path, const std::string& folder
   return index;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::ask

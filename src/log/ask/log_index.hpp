@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::ask {
 
 struct IndexedLine {
   std::uint64_t number = 0;  ///< 1-based
@@ -51,4 +51,4 @@ struct FileMark {
 inline constexpr std::size_t most_cached_indexes = 64;
 [[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder);
 
-}  // namespace schedmate
+}  // namespace schedmate::ask

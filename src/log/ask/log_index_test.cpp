@@ -10,7 +10,7 @@
 #include "base/input.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST_CASE("only so many logs are remembered") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::ask

@@ -3,7 +3,7 @@
 
 #include <schedmate/recovery.hpp>
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 using Nodes = std::vector<std::string>;
@@ -149,4 +149,4 @@ TEST_CASE("jobs, users, times and the nodes that all of them had are counted") {
   CHECK_FALSE(seen_before({}, ours, {}));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

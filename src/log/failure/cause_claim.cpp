@@ -9,29 +9,28 @@
 #include "log/lines/conditions.hpp"
 #include "log/witness/xid_table.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view claims_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::failure {
 struct ClaimWords::Rows {
   struct Row {
     FailureClass verdict = FailureClass::other;
     Component component = Component::none;
     std::vector<std::uint32_t> any;
   };
-  Phrases phrases;
+  lines::Phrases phrases;
   std::vector<Row> rows;
 
   [[nodiscard]] bool fits_any(std::string_view line) const {
-    const Found found = phrases.find(line);
+    const lines::Found found = phrases.find(line);
     return std::ranges::any_of(rows, [&](const Row& row) { return found.has_any(row.any); });
   }
 
   /// Some row of this class and component has a phrase of the line.
   [[nodiscard]] bool fits(FailureClass verdict, Component component, std::string_view line) const {
-    const Found found = phrases.find(line);
+    const lines::Found found = phrases.find(line);
     return std::ranges::any_of(rows, [&](const Row& row) {
       return row.verdict == verdict && row.component == component && found.has_any(row.any);
     });
@@ -64,12 +63,12 @@ ClaimWords& ClaimWords::operator=(ClaimWords&&) noexcept = default;
 ClaimWords::~ClaimWords() = default;
 
 Result<ClaimWords> ClaimWords::load(const std::string& folder) {
-  const RuleTable table{
+  const lines::RuleTable table{
       "claims.toml", "claim", {"class", "component", "any", "test"}, embedded::claims_toml};
-  const auto rows = rule_rows(table, folder);
+  const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
   auto made = std::make_unique<Rows>();
-  for (const RuleRow& row : *rows) {
+  for (const lines::RuleRow& row : *rows) {
     Rows::Row claim;
     claim.component = component_of(row.text("component"));
     if (row.text("class") == name_of(FailureClass::infrastructure))
@@ -79,7 +78,7 @@ Result<ClaimWords> ClaimWords::load(const std::string& folder) {
     const bool infrastructure = claim.verdict == FailureClass::infrastructure;
     if (infrastructure != (claim.component != Component::none))
       return row.refuse("infrastructure, and no other class, must have a component");
-    auto any = read_phrases(row, "any", made->phrases);
+    auto any = lines::read_phrases(row, "any", made->phrases);
     if (!any) return tl::unexpected(any.error());
     if (any->empty()) return row.refuse("a row needs any");
     claim.any = *std::move(any);
@@ -98,7 +97,7 @@ std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line)
       return "there is a failure";
     case FailureClass::infrastructure:
       if (claim.component == Component::none) return "no component is named";
-      if (claim.component == Component::gpu && xid_in(line.text)) return "";
+      if (claim.component == Component::gpu && witness::xid_in(line.text)) return "";
       if (!rows_->fits(claim.verdict, claim.component, line.text))
         return fmt::format("the cited line says nothing of {}", name_of(claim.component));
       return "";
@@ -113,4 +112,4 @@ std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line)
   return "unknown class";
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -9,7 +9,7 @@
 #include "log/failure/classify.hpp"
 #include "log/failure/raised_in.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 struct CitedLine {
   std::string_view text;  ///< "": it was not shown
@@ -36,4 +36,4 @@ class ClaimWords {
   std::unique_ptr<Rows> rows_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

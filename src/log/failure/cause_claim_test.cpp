@@ -9,7 +9,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 ClaimWords words() {
@@ -228,4 +228,4 @@ TEST_CASE("of all that can be said about a failure no machine is blamed without 
   CHECK(blamed == 2);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

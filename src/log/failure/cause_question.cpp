@@ -11,12 +11,11 @@
 #include "base/reply_object.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view prompt_diagnose;
-}
+}  // namespace schedmate::embedded
 
+namespace schedmate::failure {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -49,7 +48,7 @@ std::string cause_schema() {
 }
 
 /// Cleaned as one text, since a secret may span lines.
-std::vector<std::string> cleaned(const OpenCause& cause, const CleanText& clean) {
+std::vector<std::string> cleaned(const OpenCause& cause, const lines::CleanText& clean) {
   std::string text;
   for (const auto& line : cause.lines) text += line.text + '\n';
   const std::string shown = clean(text);
@@ -103,7 +102,7 @@ Result<CauseClaim> read_cause(std::string_view reply) {
 
 }  // namespace
 
-Question<CauseClaim> cause_question(const OpenCause& cause, const CleanText& clean,
+Question<CauseClaim> cause_question(const OpenCause& cause, const lines::CleanText& clean,
                                     std::size_t most_bytes) {
   const auto lines = cleaned(cause, clean);
   const auto held =
@@ -136,4 +135,4 @@ std::optional<CauseClaim> agreed_cause(std::span<const CauseClaim> answers) {
   return won == nullptr ? std::nullopt : std::optional(*won);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 std::string plain(std::string_view text) { return std::string(text); }
@@ -53,4 +53,4 @@ TEST_CASE("models that disagree on the cause say nothing") {
   CHECK(agreed_cause(std::vector{disk, link, link})->line == 4);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

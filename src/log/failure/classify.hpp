@@ -15,7 +15,7 @@
 
 #include "log/lines/template.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 enum class LineKind : std::uint8_t { failure, warning, progress, other };
 [[nodiscard]] std::string_view name_of(LineKind kind);
@@ -72,13 +72,15 @@ struct ClassifierRow {
 class LineKinds {
  public:
   explicit LineKinds(ClassifyLine classify) : classify_(std::move(classify)) {}
-  [[nodiscard]] LineVerdict of(std::string_view state) { return of(template_hash(state), state); }
+  [[nodiscard]] LineVerdict of(std::string_view state) {
+    return of(lines::template_hash(state), state);
+  }
   [[nodiscard]] LineVerdict of(std::uint64_t hash, std::string_view state);
   [[nodiscard]] std::uint64_t misses() const { return cache_.misses(); }
 
  private:
   ClassifyLine classify_;
-  TemplateCache<LineVerdict> cache_;
+  lines::TemplateCache<LineVerdict> cache_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

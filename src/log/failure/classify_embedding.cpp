@@ -11,12 +11,11 @@
 #include "log/lines/clean.hpp"
 #include "log/lines/rule_rows.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view log_categories_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t most_texts = 4096;
@@ -29,12 +28,12 @@ struct CategoryText {
 };
 
 Result<std::vector<CategoryText>> read_texts(const std::string& folder) {
-  const RuleTable table{
+  const lines::RuleTable table{
       "log_categories.toml", "category", {"kind", "text", "test"}, embedded::log_categories_toml};
-  const auto rows = rule_rows(table, folder);
+  const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<CategoryText> texts;
-  for (const RuleRow& row : *rows) {
+  for (const lines::RuleRow& row : *rows) {
     const auto kind = kind_named(row.text("kind"));
     if (!kind) return row.refuse("kind must be failure, warning, progress or other");
     if (row.list("text").empty()) return row.refuse("a category needs texts");
@@ -86,7 +85,7 @@ Result<ClassifyLine> dense_classifier(std::vector<CategoryText> texts,
   for (std::size_t i = 0; i < texts.size(); ++i) texts[i].dense = std::move((*vectors)[i]);
   auto kept = std::make_shared<const std::vector<CategoryText>>(std::move(texts));
   return [kept, embedder = *input.embedder, report = input.report](std::string_view state) {
-    const std::string text(read_prefixes(state).body.substr(0, most_embedded_text));
+    const std::string text(lines::read_prefixes(state).body.substr(0, most_embedded_text));
     if (text.find_first_not_of(" \t") == std::string::npos) return LineVerdict{};
     const auto vector = embedder.embed({&text, 1});
     if (!vector) {
@@ -114,4 +113,4 @@ Result<ClassifyLine> make_embedding_classifier(const ClassifierInput& input) {
   return dense_classifier(*std::move(texts), input);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -14,12 +14,11 @@
 #include "log/lines/clean.hpp"
 #include "log/lines/conditions.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view log_lines_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::failure {
 namespace {
 
 /// What the words of a row do not say.
@@ -30,13 +29,13 @@ struct LineCondition {
 };
 
 struct LineRow {
-  Condition words;
+  lines::Condition words;
   LineCondition line;
   LineVerdict verdict;
 };
 
 struct Rules {
-  Phrases phrases;
+  lines::Phrases phrases;
   std::vector<LineRow> rows;
 };
 
@@ -47,7 +46,7 @@ std::optional<Value> value_of(std::string_view text,
   return held == names.end() ? std::nullopt : std::optional(held->second);
 }
 
-Result<LineVerdict> read_verdict(const RuleRow& row) {
+Result<LineVerdict> read_verdict(const lines::RuleRow& row) {
   constexpr std::array roles = {std::pair{std::string_view(""), LineRole::cause},
                                 std::pair{std::string_view("cause"), LineRole::cause},
                                 std::pair{std::string_view("cascade"), LineRole::cascade},
@@ -73,8 +72,8 @@ Result<LineVerdict> read_verdict(const RuleRow& row) {
   return LineVerdict{*kind, *mark, *role, static_cast<std::uint8_t>(*weight)};
 }
 
-Result<LineRow> read_line_row(const RuleRow& from, Phrases& phrases) {
-  auto words = read_condition(from, phrases);
+Result<LineRow> read_line_row(const lines::RuleRow& from, lines::Phrases& phrases) {
+  auto words = lines::read_condition(from, phrases);
   if (!words) return tl::unexpected(words.error());
   const auto verdict = read_verdict(from);
   if (!verdict) return tl::unexpected(verdict.error());
@@ -92,7 +91,7 @@ Result<LineRow> read_line_row(const RuleRow& from, Phrases& phrases) {
   return LineRow{*std::move(words), line, *verdict};
 }
 
-bool fits(const LineCondition& line, const PrefixedLine& prefixed, std::string_view body) {
+bool fits(const LineCondition& line, const lines::PrefixedLine& prefixed, std::string_view body) {
   if (line.exception && !exception_name(body)) return false;
   if (line.level == 'W' && prefixed.level != 'W') return false;
   if (line.level == 'E' && prefixed.level != 'E' && prefixed.level != 'F') return false;
@@ -101,9 +100,9 @@ bool fits(const LineCondition& line, const PrefixedLine& prefixed, std::string_v
 }
 
 LineVerdict judge(const Rules& rules, std::string_view state) {
-  const PrefixedLine prefixed = read_prefixes(state);
-  const std::string text = template_of(prefixed.body);
-  const Found found = rules.phrases.find(text);
+  const lines::PrefixedLine prefixed = lines::read_prefixes(state);
+  const std::string text = lines::template_of(prefixed.body);
+  const lines::Found found = rules.phrases.find(text);
   for (const LineRow& row : rules.rows)
     if (row.words.holds(found) && fits(row.line, prefixed, text)) return row.verdict;
   return {};
@@ -112,15 +111,15 @@ LineVerdict judge(const Rules& rules, std::string_view state) {
 }  // namespace
 
 Result<ClassifyLine> make_rules_classifier(const ClassifierInput& input) {
-  const RuleTable table{
+  const lines::RuleTable table{
       "log_lines.toml",
       "line",
       {"kind", "role", "weight", "mark", "any", "all", "none", "shape", "level", "numbers", "test"},
       embedded::log_lines_toml};
-  const auto rows = rule_rows(table, input.rules);
+  const auto rows = lines::rule_rows(table, input.rules);
   if (!rows) return tl::unexpected(rows.error());
   auto rules = std::make_shared<Rules>();
-  for (const RuleRow& each : *rows) {
+  for (const lines::RuleRow& each : *rows) {
     auto row = read_line_row(each, rules->phrases);
     if (!row) return tl::unexpected(row.error());
     rules->rows.push_back(*std::move(row));
@@ -130,4 +129,4 @@ Result<ClassifyLine> make_rules_classifier(const ClassifierInput& input) {
   };
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

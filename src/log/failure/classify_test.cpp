@@ -8,7 +8,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 ClassifyLine rules() {
@@ -162,4 +162,4 @@ TEST_CASE("every row of classifiers.def answers every line, the same each time")
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().message.contains("rules"));
 }
-}  // namespace schedmate
+}  // namespace schedmate::failure

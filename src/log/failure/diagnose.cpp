@@ -28,52 +28,53 @@ constexpr std::string_view by_model = "/model";
 /// The lines around the root: its traceback, and what was said right after it.
 struct LinesAround {
   std::vector<std::string> lines;  ///< owns what the frames show
-  std::vector<Frame> frames;
+  std::vector<failure::Frame> frames;
   std::string context;
 };
 
-Result<LinesAround> read_around(const std::string& path, const FailureLine& root) {
+Result<LinesAround> read_around(const std::string& path, const failure::FailureLine& root) {
   LinesAround around;
   const auto floor = root.line > most_trace_lines ? root.line - most_trace_lines : 1;
   const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
   std::string scratch;
-  const auto take = [&](const Line& line) {
-    around.lines.emplace_back(without_escapes(line.text.substr(0, 2000), scratch));
+  const auto take = [&](const lines::Line& line) {
+    around.lines.emplace_back(lines::without_escapes(line.text.substr(0, 2000), scratch));
     return line.number < root.line + lines_behind;
   };
-  const auto done = each_line(path, take, from);
+  const auto done = lines::each_line(path, take, from);
   if (!done && around.lines.empty()) return tl::unexpected(done.error());
   for (std::size_t i = 0; i < around.lines.size(); ++i) {
     around.context.append(around.lines[i]).append("\n");
     if (from + i >= root.line) continue;
-    const PrefixedLine line = read_prefixes(around.lines[i]);
+    const lines::PrefixedLine line = lines::read_prefixes(around.lines[i]);
     if (root.rank >= 0 && line.rank >= 0 && line.rank != root.rank) continue;
-    if (const auto frame = read_frame(around.lines[i])) around.frames.push_back(*frame);
+    if (const auto frame = failure::read_frame(around.lines[i])) around.frames.push_back(*frame);
   }
   return around;
 }
 
 /// Equal for the same failure of another job: no numbers, no paths but the last part.
-std::string fingerprint_of(const Diagnosis& made, const FailureLine& root,
+std::string fingerprint_of(const Diagnosis& made, const failure::FailureLine& root,
                            const LinesAround& around) {
   constexpr std::size_t top = 3;
   std::string text(name_of(made.verdict));
-  text += fmt::format("|{}", template_of(read_prefixes(root.text).body));
+  text += fmt::format("|{}", lines::template_of(lines::read_prefixes(root.text).body));
   for (std::size_t i = around.frames.size(); i > 0 && i + top > around.frames.size(); --i) {
-    const Frame& frame = around.frames[i - 1];
+    const failure::Frame& frame = around.frames[i - 1];
     text += fmt::format("|{}:{}", frame.file.substr(frame.file.find_last_of("/\\") + 1),
                         frame.function);
   }
-  return fmt::format("{:016x}", template_hash(text));
+  return fmt::format("{:016x}", lines::template_hash(text));
 }
 
-void add_evidence(const FailureLine& line, std::span<const std::string> paths, Diagnosis& made) {
+void add_evidence(const failure::FailureLine& line, std::span<const std::string> paths,
+                  Diagnosis& made) {
   made.evidence.push_back({paths[line.file], line.line, line.text, line.role});
 }
 
-FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
-                          const LinesAround& around) {
-  const FailureCase what{root.text, around.context, raised_in(around.frames)};
+lines::FailureVerdict verdict_of(const failure::FailureRules& rules,
+                                 const failure::FailureLine& root, const LinesAround& around) {
+  const failure::FailureCase what{root.text, around.context, failure::raised_in(around.frames)};
   if (auto found = rules.judge(what)) return *std::move(found);
   return {.rule = "no rule",
           .verdict = FailureClass::other,
@@ -85,7 +86,7 @@ FailureVerdict verdict_of(const FailureRules& rules, const FailureLine& root,
           .open = true};
 }
 
-void put(const FailureVerdict& verdict, Diagnosis& made) {
+void put(const lines::FailureVerdict& verdict, Diagnosis& made) {
   made.verdict = verdict.verdict;
   made.component = verdict.component;
   made.reason = verdict.reason;
@@ -98,20 +99,21 @@ void put(const FailureVerdict& verdict, Diagnosis& made) {
 /// What the logs are judged with.
 struct DiagnosisTools {
   const DiagnoseInput& input;
-  const FailureRules& rules;
-  LineKinds& kinds;
+  const failure::FailureRules& rules;
+  failure::LineKinds& kinds;
 };
 
-Result<CauseLine> fill(const Located& located, const DiagnosisTools& tools, Diagnosis& made) {
+Result<failure::CauseLine> fill(const failure::Located& located, const DiagnosisTools& tools,
+                                Diagnosis& made) {
   const DiagnoseInput& input = tools.input;
-  const FailureLine& root = *located.root;
+  const failure::FailureLine& root = *located.root;
   const auto around = read_around(input.paths[root.file], root);
   if (!around) return tl::unexpected(around.error());
-  FailureVerdict verdict = verdict_of(tools.rules, root, *around);
+  lines::FailureVerdict verdict = verdict_of(tools.rules, root, *around);
   if (input.reader && verdict.confidence < input.doubtful_below) {
-    const OpenFailure open{input, tools.kinds, input.paths[root.file], root.line,
-                           raised_in(around->frames)};
-    auto model_cause = read_open_cause(open, made.dropped);
+    const failure::OpenFailure open{input, tools.kinds, input.paths[root.file], root.line,
+                                    failure::raised_in(around->frames)};
+    auto model_cause = failure::read_open_cause(open, made.dropped);
     if (!model_cause) return tl::unexpected(model_cause.error());
     if (*model_cause) verdict = (*std::move(model_cause))->verdict;
   }
@@ -120,13 +122,13 @@ Result<CauseLine> fill(const Located& located, const DiagnosisTools& tools, Diag
   made.root_line = root.line;
   made.first_error_line = root.begins;
   add_evidence(root, input.paths, made);
-  for (const FailureLine& each : located.others)
+  for (const failure::FailureLine& each : located.others)
     if (made.evidence.size() < most_evidence) add_evidence(each, input.paths, made);
   made.evidence.front().role = LineRole::cause;
   for (std::size_t i = 1; i < made.evidence.size(); ++i)
     if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
   made.fingerprint = fingerprint_of(made, root, *around);
-  return CauseLine{root.text, root.rank, verdict.open};
+  return failure::CauseLine{root.text, root.rank, verdict.open};
 }
 
 /// A model's word gives up no machine and names none; a witness may.
@@ -144,7 +146,7 @@ Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
                               (!job->exit_code.empty() && !job->exit_code.starts_with("0")));
   if (!failed || !tools.input.reader || made.verdict != FailureClass::none) return {};
   const std::string& path = tools.input.paths.back();
-  auto model_cause = read_open_cause({tools.input, tools.kinds, path, {}}, made.dropped);
+  auto model_cause = failure::read_open_cause({tools.input, tools.kinds, path, {}}, made.dropped);
   if (!model_cause) return tl::unexpected(model_cause.error());
   if (!*model_cause) return {};
   put((*model_cause)->verdict, made);
@@ -154,8 +156,9 @@ Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
   return {};
 }
 
-Result<ClassifyLine> classifier_of(const DiagnoseInput& input, std::optional<Error>& fault) {
-  const auto row = find_classifier(input.classifier);
+Result<failure::ClassifyLine> classifier_of(const DiagnoseInput& input,
+                                            std::optional<Error>& fault) {
+  const auto row = failure::find_classifier(input.classifier);
   if (!row) return tl::unexpected(row.error());
   return (*row)->make(
       {.rules = input.rules, .embedder = input.embedder, .report = [&fault](const Error& error) {
@@ -182,17 +185,18 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
 
 Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   if (input.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
-  const auto locator = find_locator(input.locator);
+  const auto locator = failure::find_locator(input.locator);
   if (!locator) return tl::unexpected(locator.error());
   std::optional<Error> fault;  // of a classifier that asks a server
   auto classify = classifier_of(input, fault);
   if (!classify) return tl::unexpected(classify.error());
-  const auto rules = FailureRules::load(input.rules);
+  const auto rules = failure::FailureRules::load(input.rules);
   if (!rules) return tl::unexpected(rules.error());
-  KnownTemplates known;
+  failure::KnownTemplates known;
   if (!input.good.empty())
-    if (auto done = add_templates(input.good, known); !done) return tl::unexpected(done.error());
-  LineKinds kinds(*std::move(classify));
+    if (auto done = failure::add_templates(input.good, known); !done)
+      return tl::unexpected(done.error());
+  failure::LineKinds kinds(*std::move(classify));
   const auto located =
       (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known});
   if (!located) return tl::unexpected(located.error());
@@ -203,19 +207,21 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   made.reason = "no failure in the log";
   made.gpus = input.gpus;
   const DiagnosisTools tools{input, *rules, kinds};
-  CauseLine line;
+  failure::CauseLine line;
   if (located->root) {
     auto filled = fill(*located, tools, made);
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
   }
-  const WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(), input.rules};
-  if (auto done = consult_witnesses(what, line, made); !done) return tl::unexpected(done.error());
+  const witness::WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(),
+                                  input.rules};
+  if (auto done = failure::consult_witnesses(what, line, made); !done)
+    return tl::unexpected(done.error());
   if (auto done = fill_unseen(tools, made); !done) return tl::unexpected(done.error());
   restrain_model(made);
   if (!input.good.empty()) {
-    auto unseen =
-        new_lines(made.root_file.empty() ? input.paths.front() : made.root_file, known, most_new);
+    auto unseen = failure::new_lines(made.root_file.empty() ? input.paths.front() : made.root_file,
+                                     known, most_new);
     if (!unseen) return tl::unexpected(unseen.error());
     made.unseen = *std::move(unseen);
   }

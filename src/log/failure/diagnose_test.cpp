@@ -7,7 +7,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 class DiagnosedLog {
@@ -138,4 +138,4 @@ TEST_CASE("no log, a missing log and a wrong locator are errors") {
   CHECK(diagnose(input).error().code == ErrorCode::not_found);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

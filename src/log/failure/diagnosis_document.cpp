@@ -33,7 +33,7 @@ Json events_of(const Witness& witness) {
 
 }  // namespace
 
-Document diagnosis_document(const Diagnosis& diagnosis) {
+Document failure::diagnosis_document(const Diagnosis& diagnosis) {
   const auto optional_text = [](const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
@@ -63,7 +63,8 @@ Document diagnosis_document(const Diagnosis& diagnosis) {
                                    {"says", each.says},
                                    {"events", events_of(each)}});
   document["nvml"] = Json::array();
-  for (const GpuReading& each : diagnosis.gpus) document["nvml"].push_back(gpus_document(each));
+  for (const GpuReading& each : diagnosis.gpus)
+    document["nvml"].push_back(witness::gpus_document(each));
   document["fingerprint"] = optional_text(diagnosis.fingerprint);
   document["seen"] = seen_of(diagnosis.seen);
   document["new_since_good"] = Json::array();
@@ -75,7 +76,7 @@ Document diagnosis_document(const Diagnosis& diagnosis) {
 }
 
 std::string diagnosis_json(const Diagnosis& diagnosis) {
-  return indented(diagnosis_document(diagnosis)) + "\n";
+  return indented(failure::diagnosis_document(diagnosis)) + "\n";
 }
 
 }  // namespace schedmate

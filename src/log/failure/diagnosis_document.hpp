@@ -5,9 +5,9 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// schedmate.diagnosis.v1, without what models cost.
 [[nodiscard]] Document diagnosis_document(const Diagnosis& diagnosis);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

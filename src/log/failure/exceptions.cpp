@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -71,4 +71,4 @@ std::optional<Frame> read_frame(std::string_view body) {
   return Frame{file.substr(0, end), function};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// The name in "package.module.SomeError: text" or "SomeError" alone, behind quotes and frames of
 /// tables; nothing when the line is no exception line.
@@ -21,4 +21,4 @@ struct Frame {
 };
 [[nodiscard]] std::optional<Frame> read_frame(std::string_view body);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -5,7 +5,7 @@
 
 #include "log/failure/raised_in.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 TEST_CASE("an exception line is a dotted name with a fitting end") {
   CHECK(exception_name("ValueError: bad") == "ValueError");
@@ -38,4 +38,4 @@ TEST_CASE("the innermost frame says whose code raised an exception") {
   CHECK(place({{"/env/bin/torchrun", ""}, torch}) == RaisedIn::only_library);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

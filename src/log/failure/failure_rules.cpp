@@ -5,27 +5,26 @@
 
 #include "log/lines/conditions.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view failures_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::failure {
 namespace {
 
 struct FailureRow {
-  Condition words;
+  lines::Condition words;
   std::vector<std::uint32_t> near;
   std::vector<std::string> frames;
-  FailureVerdict verdict;
+  lines::FailureVerdict verdict;
 };
 
-Result<FailureRow> read_failure_row(const RuleRow& from, Phrases& phrases) {
-  auto words = read_condition(from, phrases);
+Result<FailureRow> read_failure_row(const lines::RuleRow& from, lines::Phrases& phrases) {
+  auto words = lines::read_condition(from, phrases);
   if (!words) return tl::unexpected(words.error());
-  auto near = read_phrases(from, "near", phrases);
+  auto near = lines::read_phrases(from, "near", phrases);
   if (!near) return tl::unexpected(near.error());
-  auto verdict = read_failure_verdict(from);
+  auto verdict = lines::read_failure_verdict(from);
   if (!verdict) return tl::unexpected(verdict.error());
   FailureRow row{*std::move(words), *std::move(near), from.list("frames"), *std::move(verdict)};
   if (row.verdict.rule.empty()) return from.refuse("a row needs a name");
@@ -36,9 +35,9 @@ Result<FailureRow> read_failure_row(const RuleRow& from, Phrases& phrases) {
 }  // namespace
 
 struct FailureRules::Rows {
-  Phrases phrases;
+  lines::Phrases phrases;
   std::vector<FailureRow> failures;
-  XidTable xids;
+  witness::XidTable xids;
 };
 
 FailureRules::FailureRules(std::unique_ptr<Rows> rows) : rows_(std::move(rows)) {}
@@ -47,30 +46,31 @@ FailureRules& FailureRules::operator=(FailureRules&&) noexcept = default;
 FailureRules::~FailureRules() = default;
 
 Result<FailureRules> FailureRules::load(const std::string& folder) {
-  const RuleTable table{"failures.toml",
-                        "failure",
-                        {"name", "class", "component", "any", "all", "none", "near", "frames",
-                         "reason", "recommendation", "advice", "confidence", "open", "test"},
-                        embedded::failures_toml};
-  const auto rows = rule_rows(table, folder);
+  const lines::RuleTable table{
+      "failures.toml",
+      "failure",
+      {"name", "class", "component", "any", "all", "none", "near", "frames", "reason",
+       "recommendation", "advice", "confidence", "open", "test"},
+      embedded::failures_toml};
+  const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
   auto made = std::make_unique<Rows>();
-  for (const RuleRow& each : *rows) {
+  for (const lines::RuleRow& each : *rows) {
     auto row = read_failure_row(each, made->phrases);
     if (!row) return tl::unexpected(row.error());
     made->failures.push_back(*std::move(row));
   }
-  auto xids = XidTable::load(folder);
+  auto xids = witness::XidTable::load(folder);
   if (!xids) return tl::unexpected(xids.error());
   made->xids = *std::move(xids);
   return FailureRules(std::move(made));
 }
 
-std::optional<FailureVerdict> FailureRules::judge(const FailureCase& what) const {
-  if (const auto code = xid_in(what.line))
+std::optional<lines::FailureVerdict> FailureRules::judge(const FailureCase& what) const {
+  if (const auto code = witness::xid_in(what.line))
     if (auto verdict = rows_->xids.at(*code)) return verdict;
-  const Found line = rows_->phrases.find(what.line);
-  Found context = line;
+  const lines::Found line = rows_->phrases.find(what.line);
+  lines::Found context = line;
   rows_->phrases.find(what.context, context);
   for (const FailureRow& row : rows_->failures) {
     if (!row.words.holds(line)) continue;
@@ -83,6 +83,6 @@ std::optional<FailureVerdict> FailureRules::judge(const FailureCase& what) const
   return std::nullopt;
 }
 
-const XidTable& FailureRules::xids() const { return rows_->xids; }
+const witness::XidTable& FailureRules::xids() const { return rows_->xids; }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -12,7 +12,7 @@
 #include "log/failure/raised_in.hpp"
 #include "log/witness/xid_table.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// What a rule looks at.
 struct FailureCase {
@@ -31,8 +31,8 @@ class FailureRules {
   ~FailureRules();
 
   /// The first row that fits; nothing when none does.
-  [[nodiscard]] std::optional<FailureVerdict> judge(const FailureCase& what) const;
-  [[nodiscard]] const XidTable& xids() const;
+  [[nodiscard]] std::optional<lines::FailureVerdict> judge(const FailureCase& what) const;
+  [[nodiscard]] const witness::XidTable& xids() const;
 
  private:
   struct Rows;
@@ -40,4 +40,4 @@ class FailureRules {
   std::unique_ptr<Rows> rows_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

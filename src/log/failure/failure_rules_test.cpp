@@ -8,7 +8,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 FailureRules load(const std::string& folder = "") {
@@ -17,9 +17,9 @@ FailureRules load(const std::string& folder = "") {
   return *std::move(rules);
 }
 
-FailureVerdict judge(const FailureCase& what) {
+lines::FailureVerdict judge(const FailureCase& what) {
   static const FailureRules rules = load();
-  return rules.judge(what).value_or(FailureVerdict());
+  return rules.judge(what).value_or(lines::FailureVerdict());
 }
 
 }  // namespace
@@ -84,4 +84,4 @@ TEST_CASE("an operator's rows come first; a row that cannot be is an error with 
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "log/failure/exceptions.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t most_found = 4096;
@@ -27,18 +27,18 @@ bool is_incidental(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::string_view body_of(const FailureLine& line) { return read_prefixes(line.text).body; }
+std::string_view body_of(const FailureLine& line) { return lines::read_prefixes(line.text).body; }
 
 }  // namespace
 
-void FailureScan::take(const Line& line) {
+void FailureScan::take(const lines::Line& line) {
   lines_ = line.number;
-  for (const auto state : states_of(without_escapes(line.text, scratch_)))
+  for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch_)))
     take_state(line.number, state);
 }
 
 void FailureScan::take_state(std::uint64_t number, std::string_view state) {
-  const auto hash = template_hash(state);
+  const auto hash = lines::template_hash(state);
   const LineVerdict verdict = input_.kinds.of(hash, state);
   if (verdict.kind == LineKind::progress) ++progress_;
   const bool plain_other = verdict.kind == LineKind::other && verdict.mark == LineMark::none;
@@ -202,4 +202,4 @@ void FailureScan::shrink() {
   for (auto& [rank, trace] : traces_) trace.last = nothing;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -9,12 +9,12 @@
 #include "log/failure/locate.hpp"
 #include "log/lines/lines.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 class FailureScan {
  public:
   FailureScan(std::size_t file, const LocateInput& input) : file_(file), input_(input) {}
-  void take(const Line& line);
+  void take(const lines::Line& line);
 
   [[nodiscard]] const std::vector<FailureLine>& found() const { return found_; }
   [[nodiscard]] std::uint64_t progress() const { return progress_; }
@@ -59,4 +59,4 @@ class FailureScan {
   std::string scratch_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

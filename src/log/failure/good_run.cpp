@@ -7,13 +7,13 @@
 #include "log/lines/lines.hpp"
 #include "log/lines/template.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 Result<void> add_templates(const std::string& path, KnownTemplates& known) {
   std::string scratch;
-  auto done = each_line(path, [&](const Line& line) {
-    for (const auto state : states_of(without_escapes(line.text, scratch)))
-      known.insert(template_hash(state));
+  auto done = lines::each_line(path, [&](const lines::Line& line) {
+    for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch)))
+      known.insert(lines::template_hash(state));
     return known.size() < most_known_templates;
   });
   if (!done && known.empty()) return done;
@@ -25,9 +25,9 @@ Result<std::vector<LogEvidence>> new_lines(const std::string& path, const KnownT
   KnownTemplates seen;
   std::deque<LogEvidence> kept;
   std::string scratch;
-  const auto done = each_line(path, [&](const Line& line) {
-    for (const auto state : states_of(without_escapes(line.text, scratch))) {
-      const auto hash = template_hash(state);
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
+    for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch))) {
+      const auto hash = lines::template_hash(state);
       if (known.contains(hash) || seen.size() >= most_known_templates || !seen.insert(hash).second)
         continue;
       kept.push_back({path, line.number, std::string(state), LineRole::cascade});
@@ -39,4 +39,4 @@ Result<std::vector<LogEvidence>> new_lines(const std::string& path, const KnownT
   return std::vector<LogEvidence>(kept.begin(), kept.end());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

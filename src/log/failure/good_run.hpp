@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::failure {
 
 using KnownTemplates = std::unordered_set<std::uint64_t>;
 
@@ -22,4 +22,4 @@ inline constexpr std::size_t most_known_templates = std::size_t{1} << 20U;
                                                          const KnownTemplates& known,
                                                          std::size_t most);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -84,10 +84,10 @@ Result<JobContext> read_job_file(const std::string& path) {
 Result<JobContext> read_job_text(const std::string& place, std::string_view text) {
   const auto document = Document::parse(text, nullptr, false);
   if (document.is_discarded()) return refuse(place, "this is not JSON");
-  return read_job_document(place, document);
+  return failure::read_job_document(place, document);
 }
 
-Result<JobContext> read_job_document(const std::string& place, const Document& document) {
+Result<JobContext> failure::read_job_document(const std::string& place, const Document& document) {
   if (!document.is_object()) return refuse(place, "expected one JSON object");
   JobContext job;
   if (auto done = read_list(place, document, job); !done) return tl::unexpected(done.error());
@@ -95,7 +95,7 @@ Result<JobContext> read_job_document(const std::string& place, const Document& d
   return job;
 }
 
-Document job_document(const JobContext& job) {
+Document failure::job_document(const JobContext& job) {
   Document json = {
       {"state", job.state}, {"start", job.start}, {"end", job.end}, {"nodes", job.nodes}};
   json["ranks"] = Document::object();
@@ -104,9 +104,9 @@ Document job_document(const JobContext& job) {
 }
 
 std::optional<SimTime> end_of(const JobContext& job) {
-  const auto time = read_job_time(job.end);
+  const auto time = lines::read_job_time(job.end);
   if (!time) return std::nullopt;
-  return at(static_cast<std::int64_t>(std::floor(unix_seconds(*time))));
+  return at(static_cast<std::int64_t>(std::floor(lines::unix_seconds(*time))));
 }
 
 }  // namespace schedmate

@@ -5,7 +5,7 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// The fields of a job file (docs/formats/job.md) that say where and when it ran.
 [[nodiscard]] Document job_document(const JobContext& job);
@@ -13,4 +13,4 @@ namespace schedmate {
 [[nodiscard]] Result<JobContext> read_job_document(const std::string& place,
                                                    const Document& document);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::array locators{
-#define LOCATOR(name, summary) LocatorRow{#name, summary, locate_##name},
+#define LOCATOR(name, summary) failure::LocatorRow{#name, summary, failure::locate_##name},
 #include "log/failure/locators.def"
 #undef LOCATOR
 };
@@ -19,25 +19,26 @@ constexpr std::size_t most_state_text = 2000;
 
 }  // namespace
 
-std::span<const LocatorRow> locator_rows() { return locators; }
+std::span<const failure::LocatorRow> failure::locator_rows() { return locators; }
 
 std::vector<SeamRow> locator_names() {
   std::vector<SeamRow> names;
-  for (const LocatorRow& row : locators) names.push_back({row.name, row.summary});
+  for (const failure::LocatorRow& row : locators) names.push_back({row.name, row.summary});
   return names;
 }
 
-Result<const LocatorRow*> find_locator(std::string_view name) {
-  const auto* const row = std::ranges::find(locators, name, &LocatorRow::name);
+Result<const failure::LocatorRow*> failure::find_locator(std::string_view name) {
+  const auto* const row = std::ranges::find(locators, name, &failure::LocatorRow::name);
   if (row != locators.end()) return row;
   std::vector<std::string_view> names;
-  for (const LocatorRow& each : locators) names.push_back(each.name);
+  for (const failure::LocatorRow& each : locators) names.push_back(each.name);
   return fail(ErrorCode::not_found, unknown_name("locator", name, names));
 }
 
-FailureLine failure_line(std::string_view state, const LineVerdict& verdict) {
-  const PrefixedLine line = read_prefixes(state);
-  FailureLine made;
+failure::FailureLine failure::failure_line(std::string_view state,
+                                           const failure::LineVerdict& verdict) {
+  const lines::PrefixedLine line = lines::read_prefixes(state);
+  failure::FailureLine made;
   made.text = state.substr(0, most_state_text);
   made.role = verdict.role;
   made.weight = verdict.weight;

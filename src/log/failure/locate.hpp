@@ -16,7 +16,7 @@
 #include "log/failure/classify.hpp"
 #include "log/lines/clean.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// A line that has to do with the failure.
 struct FailureLine {
@@ -27,7 +27,7 @@ struct FailureLine {
   LineRole role = LineRole::cause;
   int weight = 0;
   int rank = -1;
-  std::optional<Stamp> time;
+  std::optional<lines::Stamp> time;
   std::uint64_t hash = 0;             ///< of its template
   std::uint64_t progress_before = 0;  ///< progress lines of this file so far
   std::uint32_t run = 0;              ///< which run of the file it belongs to
@@ -64,4 +64,4 @@ struct LocatorRow {
 /// A failure line as locators keep it.
 [[nodiscard]] FailureLine failure_line(std::string_view state, const LineVerdict& verdict);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -11,14 +11,14 @@
 #include "log/failure/locate.hpp"
 #include "log/lines/line_blocks.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t chunk_lines = 20;
 
 class Chunks {
  public:
-  Chunks(const LineBlocks& blocks, LineKinds& kinds) : blocks_(blocks), kinds_(kinds) {}
+  Chunks(const lines::LineBlocks& blocks, LineKinds& kinds) : blocks_(blocks), kinds_(kinds) {}
 
   [[nodiscard]] std::ptrdiff_t count() const {
     return static_cast<std::ptrdiff_t>(blocks_.count());
@@ -26,8 +26,8 @@ class Chunks {
   /// The first failure line of a chunk.
   [[nodiscard]] std::optional<FailureLine> failure_in(std::ptrdiff_t chunk) {
     std::optional<FailureLine> found;
-    blocks_.each_line_of(static_cast<std::size_t>(chunk), [&](const Line& line) {
-      for (const auto state : states_of(without_escapes(line.text, scratch_))) {
+    blocks_.each_line_of(static_cast<std::size_t>(chunk), [&](const lines::Line& line) {
+      for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch_))) {
         const LineVerdict verdict = kinds_.of(state);
         if (verdict.kind != LineKind::failure) continue;
         found = failure_line(state, verdict);
@@ -40,7 +40,7 @@ class Chunks {
   }
 
  private:
-  const LineBlocks& blocks_;
+  const lines::LineBlocks& blocks_;
   LineKinds& kinds_;
   std::string scratch_;
 };
@@ -65,7 +65,7 @@ std::optional<FailureLine> search(Chunks& chunks) {
 Result<Located> locate_algorithm1(const LocateInput& input) {
   Located located;
   for (std::size_t file = 0; file < input.paths.size() && !located.root; ++file) {
-    const auto blocks = LineBlocks::open(input.paths[file], chunk_lines);
+    const auto blocks = lines::LineBlocks::open(input.paths[file], chunk_lines);
     if (!blocks) return tl::unexpected(blocks.error());
     Chunks chunks(*blocks, input.kinds);
     located.lines += blocks->lines();
@@ -75,4 +75,4 @@ Result<Located> locate_algorithm1(const LocateInput& input) {
   return located;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -10,7 +10,7 @@
 #include "log/failure/failure_scan.hpp"
 #include "log/lines/lines.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 /// So many progress lines after a line say that the run survived it.
@@ -38,7 +38,7 @@ int order_of(const FailureLine& line) {
 /// The same exception of another rank, or of the same line again.
 bool is_alike(const FailureLine& a, const FailureLine& b) {
   const auto name_of_line = [](const FailureLine& line) {
-    return exception_name(read_prefixes(line.text).body).value_or("");
+    return exception_name(lines::read_prefixes(line.text).body).value_or("");
   };
   return a.hash == b.hash || (!name_of_line(a).empty() && name_of_line(a) == name_of_line(b));
 }
@@ -74,7 +74,7 @@ Result<Located> locate_scan(const LocateInput& input) {
   Located located;
   for (std::size_t file = 0; file < input.paths.size(); ++file) {
     FailureScan scan(file, input);
-    const auto done = each_line(input.paths[file], [&](const Line& line) {
+    const auto done = lines::each_line(input.paths[file], [&](const lines::Line& line) {
       scan.take(line);
       return true;
     });
@@ -94,4 +94,4 @@ Result<Located> locate_scan(const LocateInput& input) {
   return located;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -8,7 +8,7 @@
 #include "log/failure/locate.hpp"
 #include "log/lines/lines.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t window = 500;
@@ -19,9 +19,9 @@ Result<Located> locate_tail(const LocateInput& input) {
   Located located;
   std::string scratch;
   for (std::size_t file = 0; file < input.paths.size() && !located.root; ++file) {
-    std::deque<Line> numbers;
+    std::deque<lines::Line> numbers;
     std::deque<std::string> texts;
-    const auto done = each_line(input.paths[file], [&](const Line& line) {
+    const auto done = lines::each_line(input.paths[file], [&](const lines::Line& line) {
       ++located.lines;
       numbers.push_back({line.number, {}});
       texts.emplace_back(line.text);
@@ -31,7 +31,7 @@ Result<Located> locate_tail(const LocateInput& input) {
     });
     if (!done && texts.empty()) return tl::unexpected(done.error());
     for (std::size_t i = 0; i < texts.size() && !located.root; ++i) {
-      for (const auto state : states_of(without_escapes(texts[i], scratch))) {
+      for (const auto state : lines::states_of(lines::without_escapes(texts[i], scratch))) {
         const LineVerdict verdict = input.kinds.of(state);
         if (verdict.kind != LineKind::failure || located.root) continue;
         located.root = failure_line(state, verdict);
@@ -43,4 +43,4 @@ Result<Located> locate_tail(const LocateInput& input) {
   return located;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

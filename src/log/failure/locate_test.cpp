@@ -7,7 +7,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 /// Logs in a folder, looked through by one locator.
@@ -184,4 +184,4 @@ TEST_CASE("an empty log has no failure, a missing one is an error, a wrong locat
   CHECK(wrong.error().message.find("nearest: scan") != std::string::npos);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

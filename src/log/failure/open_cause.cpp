@@ -10,7 +10,7 @@
 #include "log/lines/clean.hpp"
 #include "log/lines/lines.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t tail_lines = 200;
@@ -22,9 +22,9 @@ constexpr double confidence = 0.5;
 Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint64_t> root) {
   std::deque<OpenCause::Line> last;
   std::string scratch;
-  const auto done = each_line(path, [&](const Line& line) {
-    last.push_back(
-        {line.number, std::string(without_escapes(line.text.substr(0, most_cited_text), scratch))});
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
+    last.push_back({line.number, std::string(lines::without_escapes(
+                                     line.text.substr(0, most_cited_text), scratch))});
     if (last.size() > tail_lines) last.pop_front();
     return !root || line.number < *root + lines_after_cause;
   });
@@ -39,7 +39,7 @@ std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> ro
 
 /// In its own words, but without numbers, paths and names: no node is blamed on a model's word.
 std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
-  std::string reason = template_of(claim.reason.substr(0, most_reason_text));
+  std::string reason = lines::template_of(claim.reason.substr(0, most_reason_text));
   if (input.job)
     for (const std::string& node : input.job->nodes)
       for (auto at = reason.find(node); !node.empty() && at != std::string::npos;
@@ -49,8 +49,8 @@ std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
                      reason);
 }
 
-FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
-  FailureVerdict made;
+lines::FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
+  lines::FailureVerdict made;
   made.rule = "model";
   made.verdict = claim.verdict;
   const bool infrastructure = claim.verdict == FailureClass::infrastructure;
@@ -88,4 +88,4 @@ Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
   return ModelCause{verdict_of(*claim, failure.input), claim->line, std::string(line.text)};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

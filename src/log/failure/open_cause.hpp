@@ -11,7 +11,7 @@
 #include "log/failure/raised_in.hpp"
 #include "log/lines/failure_verdict.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 struct OpenFailure {
   const DiagnoseInput& input;
@@ -22,7 +22,7 @@ struct OpenFailure {
 };
 
 struct ModelCause {
-  FailureVerdict verdict;
+  lines::FailureVerdict verdict;
   std::uint64_t line = 0;  ///< that was cited
   std::string text;
 };
@@ -33,4 +33,4 @@ struct ModelCause {
 [[nodiscard]] Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
                                                                 std::vector<std::string>& dropped);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

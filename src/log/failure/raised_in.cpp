@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 /// "torch" of ".../site-packages/torch/nn/modules/module.py".
@@ -52,4 +52,4 @@ RaisedIn raised_in(std::span<const Frame> frames) {
   return packages.size() > 1 ? RaisedIn::library_from_library : RaisedIn::library;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -10,7 +10,7 @@
 
 #include "log/failure/exceptions.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 enum class RaisedIn : std::uint8_t {
   nowhere,               ///< no frames
@@ -27,4 +27,4 @@ enum class RaisedIn : std::uint8_t {
 /// Frames from the outermost to the innermost.
 [[nodiscard]] RaisedIn raised_in(std::span<const Frame> frames);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 constexpr std::size_t most_events = 8;
 
 /// A witness with what it reported.
 struct ConsultedWitness {
-  const WitnessRow* row;
-  WitnessReport report;
+  const witness::WitnessRow* row;
+  witness::WitnessReport report;
 };
 
 bool is_node_name(char c) {
@@ -51,10 +51,10 @@ bool ended_badly(const std::optional<JobContext>& job) {
 }
 
 /// The most certain finding that says why a process ended.
-const WitnessFinding* best_explanation(const std::vector<ConsultedWitness>& consulted) {
-  const WitnessFinding* best = nullptr;
+const witness::WitnessFinding* best_explanation(const std::vector<ConsultedWitness>& consulted) {
+  const witness::WitnessFinding* best = nullptr;
   for (const ConsultedWitness& each : consulted)
-    for (const WitnessFinding& finding : each.report.findings)
+    for (const witness::WitnessFinding& finding : each.report.findings)
       if (finding.explains &&
           (best == nullptr || finding.means.confidence > best->means.confidence))
         best = &finding;
@@ -63,7 +63,7 @@ const WitnessFinding* best_explanation(const std::vector<ConsultedWitness>& cons
 
 void improve(const std::vector<ConsultedWitness>& consulted, const CauseLine& line,
              Diagnosis& made) {
-  const WitnessFinding* best = best_explanation(consulted);
+  const witness::WitnessFinding* best = best_explanation(consulted);
   if (best == nullptr) return;
   made.verdict = best->means.verdict;
   made.component = best->means.component;
@@ -79,18 +79,18 @@ void improve(const std::vector<ConsultedWitness>& consulted, const CauseLine& li
 Witness witness_of(const ConsultedWitness& consulted, const Diagnosis& made) {
   Witness witness{std::string(consulted.row->name),
                   consulted.report.asked,
-                  agrees(consulted.report, made),
+                  witness::agrees(consulted.report, made),
                   consulted.report.says,
                   {}};
-  for (const WitnessFinding& each : consulted.report.findings)
+  for (const witness::WitnessFinding& each : consulted.report.findings)
     if (witness.events.size() < most_events)
       witness.events.push_back({each.node, each.when, each.means.rule, each.text});
   return witness;
 }
 
 /// Of two actions of the vendor the one that trusts the machine less.
-bool takes_precedence(const FailureVerdict& a, const FailureVerdict& b) {
-  const auto care = [](const FailureVerdict& each) {
+bool takes_precedence(const lines::FailureVerdict& a, const lines::FailureVerdict& b) {
+  const auto care = [](const lines::FailureVerdict& each) {
     if (each.recommendation == Recommendation::restart_elsewhere) return 2;
     return each.recommendation == Recommendation::test_first ? 1 : 0;
   };
@@ -98,13 +98,13 @@ bool takes_precedence(const FailureVerdict& a, const FailureVerdict& b) {
 }
 
 /// What confirms a fault of a machine: the vendor's action, and the nodes.
-void take_findings(const std::vector<ConsultedWitness>& consulted, const WitnessCase& what,
+void take_findings(const std::vector<ConsultedWitness>& consulted, const witness::WitnessCase& what,
                    const CauseLine& line, Diagnosis& made) {
-  const WitnessFinding* decides = nullptr;
+  const witness::WitnessFinding* decides = nullptr;
   bool state = false;
   for (const ConsultedWitness& each : consulted) {
-    for (const WitnessFinding& finding : each.report.findings) {
-      if (!confirms(finding, made)) continue;
+    for (const witness::WitnessFinding& finding : each.report.findings) {
+      if (!witness::confirms(finding, made)) continue;
       state = state || finding.any_component;
       if (finding.decides &&
           (decides == nullptr || takes_precedence(finding.means, decides->means)))
@@ -122,9 +122,10 @@ void take_findings(const std::vector<ConsultedWitness>& consulted, const Witness
 
 }  // namespace
 
-Result<void> consult_witnesses(const WitnessCase& what, const CauseLine& line, Diagnosis& made) {
+Result<void> consult_witnesses(const witness::WitnessCase& what, const CauseLine& line,
+                               Diagnosis& made) {
   std::vector<ConsultedWitness> consulted;
-  for (const WitnessRow& row : witness_rows()) {
+  for (const witness::WitnessRow& row : witness::witness_rows()) {
     auto report = row.consult(what);
     if (!report) return tl::unexpected(report.error());
     consulted.push_back({&row, *std::move(report)});
@@ -143,4 +144,4 @@ Result<void> consult_witnesses(const WitnessCase& what, const CauseLine& line, D
   return {};
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -8,7 +8,7 @@
 
 #include "log/witness/witness.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// The line that names the cause; empty where the log shows no failure.
 struct CauseLine {
@@ -23,7 +23,7 @@ struct CauseLine {
 /// - an agreeing finding of the vendor's table decides the recommendation;
 /// - where none of them agrees, restart_elsewhere becomes test_first and no node is named.
 /// Errors: those of reading kernel logs and rules.
-[[nodiscard]] Result<void> consult_witnesses(const WitnessCase& what, const CauseLine& line,
-                                             Diagnosis& made);
+[[nodiscard]] Result<void> consult_witnesses(const witness::WitnessCase& what,
+                                             const CauseLine& line, Diagnosis& made);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -10,7 +10,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 using Nodes = std::vector<std::string>;
@@ -269,4 +269,4 @@ TEST_CASE("a kernel log that cannot be read is an error") {
   CHECK_FALSE(schedmate::diagnose(one.input));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -8,7 +8,7 @@
 #include "log/lines/clean.hpp"
 #include "log/lines/template.hpp"
 
-namespace schedmate {
+namespace schedmate::failure {
 namespace {
 
 bool is_embedded_word_char(char c) {
@@ -19,9 +19,9 @@ bool is_embedded_word_char(char c) {
 /// Words with one space between; '#', '/' and '\'' of a template are words, and so is the level
 /// that the logger gave the line.
 std::string plain_words(std::string_view line) {
-  const PrefixedLine prefixed = read_prefixes(line);
+  const lines::PrefixedLine prefixed = lines::read_prefixes(line);
   std::string words = prefixed.level == 'W' ? "warning " : prefixed.level == 'E' ? "error " : "";
-  for (const char c : template_of(prefixed.body.substr(0, most_embedded_text))) {
+  for (const char c : lines::template_of(prefixed.body.substr(0, most_embedded_text))) {
     if (is_embedded_word_char(c))
       words += c;
     else if (c == '#' || c == '/' || c == '\'')
@@ -81,4 +81,4 @@ double dot(const Sparse& one, const Sparse& other) {
   return sum;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::failure {
 
 /// Bucket of a feature -> its weight.
 using Sparse = std::map<std::uint32_t, float>;
@@ -36,4 +36,4 @@ class Rarity {
 /// Of unit vectors: their cosine.
 [[nodiscard]] double dot(const Sparse& one, const Sparse& other);
 
-}  // namespace schedmate
+}  // namespace schedmate::failure

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "log/lines/stamp.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr char escape = '\x1b';
@@ -291,4 +291,4 @@ std::vector<std::string_view> states_of(std::string_view clean) {
 
 PrefixedLine read_prefixes(std::string_view state) { return Prefixes(state).read(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

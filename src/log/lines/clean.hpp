@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct Stamp {
   double seconds = 0;  ///< since the epoch, or since midnight where no date is printed
@@ -42,4 +42,4 @@ struct PrefixedLine {
 /// Makes a text of a log fit to be shown: secrets out, no control characters.
 using CleanText = std::function<std::string(std::string_view)>;
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

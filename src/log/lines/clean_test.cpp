@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 struct CleanCase {
@@ -96,4 +96,4 @@ TEST_CASE("the name of a host before a rank or a stamp is a prefix, a key is non
   CHECK(read_prefixes("loss: [0.5, 0.6]").body == "loss: [0.5, 0.6]");
   CHECK(read_prefixes("gpu0: 0.5").body == "gpu0: 0.5");
 }
-}  // namespace schedmate
+}  // namespace schedmate::lines

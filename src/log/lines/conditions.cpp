@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 Result<std::vector<std::uint32_t>> read_phrases(const RuleRow& row, std::string_view key,
                                                 Phrases& phrases) {
@@ -29,4 +29,4 @@ Result<Condition> read_condition(const RuleRow& row, Phrases& phrases) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -6,7 +6,7 @@
 #include "log/lines/phrases.hpp"
 #include "log/lines/rule_rows.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct Condition {
   std::vector<std::uint32_t> any, all, none;
@@ -23,4 +23,4 @@ struct Condition {
                                                               Phrases& phrases);
 [[nodiscard]] Result<Condition> read_condition(const RuleRow& row, Phrases& phrases);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 /// The value whose name is `text`.
@@ -51,4 +51,4 @@ Result<FailureVerdict> read_failure_verdict(const RuleRow& row) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

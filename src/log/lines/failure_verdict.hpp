@@ -9,7 +9,7 @@
 
 #include "log/lines/rule_rows.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct FailureVerdict {
   std::string rule;
@@ -25,4 +25,4 @@ struct FailureVerdict {
 /// confidence, open. Errors: invalid, with the row's place.
 [[nodiscard]] Result<FailureVerdict> read_failure_verdict(const RuleRow& row);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr std::size_t read_bytes = std::size_t{1} << 16U;
@@ -73,4 +73,4 @@ bool GrownFile::read(const std::function<void(std::string_view)>& take,
   return take_rest(take) || any;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

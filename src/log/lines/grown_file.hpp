@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 class GrownFile {
  public:
@@ -37,4 +37,4 @@ class GrownFile {
   std::string buffer_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

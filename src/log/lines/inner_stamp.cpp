@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "log/lines/stamp.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr std::size_t most_body = 4096;
@@ -103,4 +103,4 @@ void extract_stamp(PrefixedLine& line, std::string& scratch) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -7,7 +7,7 @@
 
 #include "log/lines/clean.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// Gives a line without a stamp in front the one that stands in it ("step 3 | 2024-03-01 10:00:05",
 /// "timestamp": 1700000150.12), and takes it out of the body, which then lies in `scratch`. The
@@ -15,4 +15,4 @@ namespace schedmate {
 /// clocks are no times of a step.
 void extract_stamp(PrefixedLine& line, std::string& scratch);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
@@ -70,4 +70,4 @@ void LineBlocks::each_line_of(std::size_t block, const TakeLine& take) const {
   lines.finish();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -13,7 +13,7 @@
 #include "base/descriptor.hpp"
 #include "log/lines/lines.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 class LineBlocks {
  public:
@@ -39,4 +39,4 @@ class LineBlocks {
   bool begun_ = false;  ///< the last line has no end yet
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

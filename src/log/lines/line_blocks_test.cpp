@@ -10,7 +10,7 @@
 #include "tests/support/log_text.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::utf16;
@@ -108,4 +108,4 @@ TEST_CASE("lines before the first that is wanted are only counted") {
   CHECK(!any);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

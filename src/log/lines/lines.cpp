@@ -15,7 +15,7 @@
 #include "base/input.hpp"
 #include "log/lines/utf16.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18U;
@@ -171,4 +171,4 @@ Result<Tail> tail_of(const std::string& path, std::size_t bytes) {
   return tail;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

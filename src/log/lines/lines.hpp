@@ -13,7 +13,7 @@
 
 #include "base/descriptor.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// Of a longer line only this much is looked at: a line of 1 GB costs no memory.
 inline constexpr std::size_t most_line_bytes = std::size_t{1} << 16U;
@@ -75,4 +75,4 @@ struct Tail {
 /// by reading it through where it is compressed. Errors: as InputFile.
 [[nodiscard]] Result<Tail> tail_of(const std::string& path, std::size_t bytes);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -11,7 +11,7 @@
 #include "tests/support/log_text.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::utf16;
@@ -131,4 +131,4 @@ TEST_CASE("a compressed log that is still written counts as far as it goes") {
   CHECK(tail->text.contains("line 7919\n"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

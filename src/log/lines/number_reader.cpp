@@ -10,7 +10,7 @@
 
 #include "base/characters.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 std::size_t digits_at(std::string_view text, std::size_t at) {
@@ -190,4 +190,4 @@ Literal read_literal(std::string_view text) {
   return read_plain(text);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct Literal {
   double value = 0;
@@ -19,4 +19,4 @@ struct Literal {
 /// an address, hexadecimal digits, a version ("1.2.3").
 [[nodiscard]] Literal read_literal(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -8,7 +8,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::near;
@@ -82,4 +82,4 @@ TEST_CASE("a number of any size is read without overflow") {
   CHECK(read_literal("99999999:99:99").length > 0);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

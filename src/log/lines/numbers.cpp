@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "log/lines/number_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 bool is_unit_char(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
@@ -324,4 +324,4 @@ class Reader {
 
 std::vector<Number> numbers_of(std::string_view text) { return Reader(text).read(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct Number {
   double value = 0;  ///< K, M, B of "9K" and "1.31kit" are multiplied in
@@ -30,4 +30,4 @@ struct Number {
 inline constexpr std::size_t most_numbers = 128;
 [[nodiscard]] std::vector<Number> numbers_of(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -7,7 +7,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::near;
@@ -96,4 +96,4 @@ TEST_CASE("a flood of numbers is cut off") {
   CHECK(numbers_of(flood).size() == most_numbers);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

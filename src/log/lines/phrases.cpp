@@ -6,7 +6,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 /// In small letters, runs of spaces as one.
@@ -98,4 +98,4 @@ Found Phrases::find(std::string_view text) const {
   return found;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

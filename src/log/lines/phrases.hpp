@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// Which phrases were found, by their numbers.
 class Found {
@@ -52,4 +52,4 @@ class Phrases {
   std::array<std::uint32_t, 4096> first_{};
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 bool finds(std::string_view phrase, std::string_view text) {
@@ -39,4 +39,4 @@ TEST_CASE("too short a phrase has no number, equal phrases have one") {
   CHECK(phrases.add("abc") != phrases.add("abc*"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -8,7 +8,7 @@
 #include "base/input.hpp"
 #include "base/table_reader.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 struct Source {
@@ -62,4 +62,4 @@ Result<std::vector<RuleRow>> rule_rows(const RuleTable& table, const std::string
   return rows;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// A row; a single text is a list of one, numbers and switches are texts.
 struct RuleRow {
@@ -37,4 +37,4 @@ struct RuleTable {
 [[nodiscard]] Result<std::vector<RuleRow>> rule_rows(const RuleTable& table,
                                                      const std::string& folder);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

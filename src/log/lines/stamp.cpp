@@ -8,7 +8,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 /// Reads from a text, piece by piece; a failed piece fails all that follow.
@@ -230,4 +230,4 @@ std::optional<FoundStamp> read_stamp(std::string_view text) {
   return read_month_name(text);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

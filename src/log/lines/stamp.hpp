@@ -6,7 +6,7 @@
 
 #include "log/lines/clean.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// A time stamp at the beginning of a text, and how many characters it takes.
 struct FoundStamp {
@@ -19,4 +19,4 @@ struct FoundStamp {
 /// clock and the kernel's seconds since boot in brackets.
 [[nodiscard]] std::optional<FoundStamp> read_stamp(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -8,7 +8,7 @@
 #include "tests/support/log_text.hpp"
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::near;
@@ -88,4 +88,4 @@ TEST_CASE("a comma may stand behind the day") {
   REQUIRE(stamp);
   CHECK(stamp->length == std::string_view("Mar 29, 22:28:41").size());
 }
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 enum CharKind : std::uint8_t { other_mark = 0, letter = 1, digit = 2, slash = 4, space = 8 };
@@ -196,4 +196,4 @@ std::string template_of(std::string_view line) {
   return std::move(sink.text);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

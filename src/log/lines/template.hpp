@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 [[nodiscard]] std::uint64_t template_hash(std::string_view line);
 
@@ -56,4 +56,4 @@ class TemplateCache {
   std::uint64_t misses_ = 0;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

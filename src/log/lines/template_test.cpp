@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 TEST_CASE("a template leaves out numbers, addresses, paths, quoted names and bars") {
   CHECK(template_of("step 12/300 loss 0.52  at 0x7ffe") == "step # loss # at #");
@@ -52,4 +52,4 @@ TEST_CASE("the cache keeps what was found and does not grow with new templates")
   CHECK(cache.find(12345) == nullptr);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

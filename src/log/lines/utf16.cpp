@@ -5,7 +5,7 @@
 
 #include "base/utf8.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 constexpr std::uint32_t replacement = 0xfffd;
@@ -46,4 +46,4 @@ int utf16_kind(std::string_view first_bytes) {
   return first_bytes.starts_with("\xfe\xff") ? 2 : 0;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 /// Turns UTF-16 that comes in pieces into UTF-8; what is no text becomes U+FFFD.
 class Utf16 {
@@ -24,4 +24,4 @@ class Utf16 {
 /// 0: not UTF-16; 1: little endian; 2: big endian. By the byte order mark.
 [[nodiscard]] int utf16_kind(std::string_view first_bytes);
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 std::string decoded(std::string_view bytes, bool big_endian, std::size_t piece = 1000) {
@@ -49,4 +49,4 @@ TEST_CASE("halves of pairs become replacement characters") {
         "a");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

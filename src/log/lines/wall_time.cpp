@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "log/lines/stamp.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 namespace time = std::chrono;
@@ -110,4 +110,4 @@ InWindow JobWindow::place(const std::optional<WallTime>& time) const {
   return inside(*time) ? InWindow::inside : InWindow::outside;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

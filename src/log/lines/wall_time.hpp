@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace schedmate {
+namespace schedmate::lines {
 
 struct WallTime {
   double seconds = 0;           ///< as printed, counted as if it were UTC
@@ -44,4 +44,4 @@ struct JobWindow {
   [[nodiscard]] InWindow place(const std::optional<WallTime>& time) const;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -7,7 +7,7 @@
 
 #include "tests/support/log_text.hpp"
 
-namespace schedmate {
+namespace schedmate::lines {
 namespace {
 
 using testing::noon_of_2021_03_04;
@@ -77,4 +77,4 @@ TEST_CASE("a date without a year is of a year of the job") {
   CHECK(placed(open, "Feb 29 00:30:00 n1") == InWindow::inside);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::lines

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::size_t least_columns = 3;
@@ -77,4 +77,4 @@ std::optional<std::string> Columns::row(std::string_view body) const {
   return text;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

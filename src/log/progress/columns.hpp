@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::progress {
 
 class Columns {
  public:
@@ -24,4 +24,4 @@ class Columns {
   char separator_ = ' ';
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

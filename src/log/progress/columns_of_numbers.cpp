@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace schedmate {
+namespace schedmate::progress {
 
 Rise rise_of(std::span<const double> values) {
   Rise rise;
@@ -54,4 +54,4 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

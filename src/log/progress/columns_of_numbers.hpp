@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::progress {
 
 struct Rise {
   std::size_t up = 0, same = 0;
@@ -28,4 +28,4 @@ struct Rise {
 /// Of one value at least.
 [[nodiscard]] double median_of(std::vector<double> values);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

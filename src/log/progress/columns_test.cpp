@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 std::optional<std::string> row_of(std::string_view head, std::string_view row) {
@@ -42,4 +42,4 @@ TEST_CASE("text ends a table") {
   CHECK(!columns.row("1 2 3"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -17,22 +17,23 @@ constexpr std::size_t least_unknown_so_far = 12;
 
 class ProgressFollower::State {
  public:
-  State(std::string path, LogWords words, std::shared_ptr<ShapeReader> reader)
+  State(std::string path, progress::LogWords words, std::shared_ptr<ShapeReader> reader)
       : words_(std::move(words)),
         reader_(std::move(reader)),
         file_(std::move(path), tail_bytes),
-        tracker_(words_, reader_ ? std::optional(UnknownShapes(words_, least_unknown_so_far))
-                                 : std::nullopt) {}
+        tracker_(words_, reader_
+                             ? std::optional(progress::UnknownShapes(words_, least_unknown_so_far))
+                             : std::nullopt) {}
 
   void ask() {
-    if (reader_) put_questions(tracker_, *reader_);
+    if (reader_) progress::put_questions(tracker_, *reader_);
   }
 
   bool poll(double now_s) {
     tracker_.arrives_at(now_s);
     return file_.read([this](std::string_view piece) { add(piece); }, [this] { half_.clear(); });
   }
-  [[nodiscard]] const ProgressTracker& tracker() const { return tracker_; }
+  [[nodiscard]] const progress::ProgressTracker& tracker() const { return tracker_; }
 
  private:
   /// Lines, and states of bars, as far as they are whole.
@@ -40,7 +41,7 @@ class ProgressFollower::State {
     while (true) {
       const auto end = piece.find_first_of("\r\n");
       const auto part = piece.substr(0, end);
-      half_.append(part.substr(0, most_line_bytes - half_.size()));
+      half_.append(part.substr(0, lines::most_line_bytes - half_.size()));
       if (end == std::string_view::npos) return;
       if (!half_.empty()) tracker_.add(half_);
       half_.clear();
@@ -48,10 +49,10 @@ class ProgressFollower::State {
     }
   }
 
-  LogWords words_;
+  progress::LogWords words_;
   std::shared_ptr<ShapeReader> reader_;
-  GrownFile file_;
-  ProgressTracker tracker_;
+  lines::GrownFile file_;
+  progress::ProgressTracker tracker_;
   std::string half_;  ///< of a line that is still written
 };
 
@@ -61,7 +62,7 @@ ProgressFollower& ProgressFollower::operator=(ProgressFollower&&) noexcept = def
 ProgressFollower::~ProgressFollower() = default;
 
 Result<ProgressFollower> ProgressFollower::open(std::string path, const TrackOptions& options) {
-  auto words = LogWords::load(options.rules);
+  auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
   return ProgressFollower(
       std::make_unique<State>(std::move(path), std::move(*words), options.reader));
@@ -74,7 +75,7 @@ void ProgressFollower::ask() { state_->ask(); }
 Progress ProgressFollower::now() const { return state_->tracker().now(); }
 
 std::vector<Report> ProgressFollower::reports() const {
-  return state_->tracker().reports(ProgressTracker::Clock::arrival);
+  return state_->tracker().reports(progress::ProgressTracker::Clock::arrival);
 }
 
 }  // namespace schedmate

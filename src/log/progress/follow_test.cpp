@@ -8,7 +8,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 class Trial {
@@ -121,4 +121,4 @@ TEST_CASE("a folder in the place of a log is silence") {
   CHECK(!follower->poll(1));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -9,7 +9,7 @@
 #include "log/progress/line_times.hpp"
 #include "log/progress/units.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 class Counters {
@@ -26,7 +26,7 @@ class Counters {
   }
 
  private:
-  [[nodiscard]] const Number& number(std::size_t i) const { return parts_.numbers[i]; }
+  [[nodiscard]] const lines::Number& number(std::size_t i) const { return parts_.numbers[i]; }
   [[nodiscard]] const std::string& key(std::size_t i) const { return parts_.keys[i]; }
   [[nodiscard]] std::size_t size() const { return parts_.numbers.size(); }
   [[nodiscard]] bool is_pair(std::size_t i) const {
@@ -119,7 +119,7 @@ class Counters {
   }
 
   [[nodiscard]] bool can_count(std::size_t i) const {
-    const Number& each = number(i);
+    const lines::Number& each = number(i);
     const bool whole = each.whole || each.value == std::floor(each.value);
     return whole && each.value >= 0 && !each.percent && !each.clock && i != parts_.epoch &&
            std::isfinite(each.value) && !has_unit(each);  // "Step: 120ms" is a time
@@ -202,4 +202,4 @@ class Counters {
 
 void read_counters(LineParts& parts, Reading& reading) { Counters(parts, reading).read(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

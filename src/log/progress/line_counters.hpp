@@ -6,8 +6,8 @@
 #include "log/progress/line_parts.hpp"
 #include "log/progress/reading.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 void read_counters(LineParts& parts, Reading& reading);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::size_t longest_head = 16;  ///< of "Epoch 3/10"
@@ -78,4 +78,4 @@ Reading::Kind kind_of(const LineParts& parts, const Reading& reading) {
   return heads || reading.epoch_s ? Kind::epoch : Kind::nothing;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

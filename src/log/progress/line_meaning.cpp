@@ -13,7 +13,7 @@
 #include "log/progress/columns_of_numbers.hpp"
 #include "log/progress/line_parts.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr double shortest_step_s = 1e-5;
@@ -279,4 +279,4 @@ ShapeProgress check_meaning(std::span<const ShapeLine> lines, const LineMeaning&
   return MeaningCheck(lines, claimed, words).run();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

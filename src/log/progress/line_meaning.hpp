@@ -10,7 +10,7 @@
 #include "log/progress/series.hpp"
 #include "log/progress/shape_lines.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 struct ShapeProgress {
   CheckedMeaning checked;
@@ -22,4 +22,4 @@ struct ShapeProgress {
 [[nodiscard]] ShapeProgress check_meaning(std::span<const ShapeLine> lines,
                                           const LineMeaning& claimed, const LogWords& words);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -8,7 +8,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -26,7 +26,7 @@ Lines lines_of(const std::function<std::string(int)>& text, double seconds_apart
   for (int i = 1; i <= 12; ++i) {
     ShapeLine line;
     line.places = places_of(text(i));
-    if (seconds_apart > 0) line.time = Stamp{1e9 + seconds_apart * i, true, 0.001};
+    if (seconds_apart > 0) line.time = lines::Stamp{1e9 + seconds_apart * i, true, 0.001};
     lines.push_back(std::move(line));
   }
   return lines;
@@ -177,4 +177,4 @@ TEST_CASE("of all that can be said about a line only what is true holds") {
   CHECK(held == 1);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

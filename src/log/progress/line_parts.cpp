@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-namespace schedmate {
+namespace schedmate::progress {
 
 LineParts::LineParts(std::string_view text, const LogWords& known)
-    : body(text), words(known), numbers(numbers_of(text)) {
+    : body(text), words(known), numbers(lines::numbers_of(text)) {
   keys.reserve(numbers.size());
-  for (const Number& number : numbers) keys.push_back(plain_key(number.key));
+  for (const lines::Number& number : numbers) keys.push_back(plain_key(number.key));
 }
 
 std::optional<std::size_t> LineParts::index_of(std::string_view key) const {
@@ -47,4 +47,4 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include "log/lines/numbers.hpp"
 #include "log/progress/log_words.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 struct LineParts {
   LineParts(std::string_view text, const LogWords& known);
@@ -21,7 +21,7 @@ struct LineParts {
 
   std::string_view body;
   const LogWords& words;
-  std::vector<Number> numbers;
+  std::vector<lines::Number> numbers;
   std::vector<std::string> keys;  ///< plain ones of the numbers
   const LogFormat* format = nullptr;
   std::optional<std::size_t> bar, epoch, step, loss;  ///< places in `numbers`
@@ -33,4 +33,4 @@ struct LineParts {
 /// The lower-case words of a text, without digits and punctuation.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

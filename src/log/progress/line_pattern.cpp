@@ -11,7 +11,7 @@
 #include "log/lines/number_reader.hpp"
 #include "log/progress/units.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, PatternPlace>, 12> names = {
@@ -51,7 +51,7 @@ bool take_literal(std::string_view literal, std::string_view& text) {
 /// A number, and the unit that stands at it ("900ms", "1m 2s").
 std::optional<double> take_number(PatternPlace place, std::string_view& text) {
   skip_blanks(text);
-  const auto literal = read_literal(text);
+  const auto literal = lines::read_literal(text);
   if (literal.length == 0) return std::nullopt;
   text.remove_prefix(literal.length);
   const bool timed =
@@ -143,4 +143,4 @@ std::optional<LinePattern::Values> LinePattern::read(std::string_view body) cons
   return values;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace schedmate {
+namespace schedmate::progress {
 
 enum class PatternPlace : std::uint8_t {
   step,
@@ -53,4 +53,4 @@ class LinePattern {
   std::string needle_;  ///< of its literals the longest word
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

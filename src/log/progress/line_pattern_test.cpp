@@ -5,7 +5,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -53,4 +53,4 @@ TEST_CASE("a pattern that cannot be right is refused with a reason") {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "log/progress/units.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 /// "avg step time", "seconds per batch", "time/iter (ms)": nothing but these words.
@@ -85,7 +85,7 @@ class Times {
   }
 
  private:
-  [[nodiscard]] const Number& number(std::size_t i) const { return parts_.numbers[i]; }
+  [[nodiscard]] const lines::Number& number(std::size_t i) const { return parts_.numbers[i]; }
   [[nodiscard]] const std::string& key(std::size_t i) const { return parts_.keys[i]; }
 
   /// "Time(1000 iters): 1.37s", "100 steps take 1.37 s": the time that follows is of so many.
@@ -225,7 +225,7 @@ class Times {
 
 /// A unit, a mean or a fraction behind the word show it.
 bool is_step_itself(const LineParts& parts, std::size_t i) {
-  const Number& number = parts.numbers[i];
+  const lines::Number& number = parts.numbers[i];
   const std::string& key = parts.keys[i];
   if (!parts.words.step.contains(key) || number.percent || number.total) return false;
   if (has_unit(number)) return true;
@@ -235,4 +235,4 @@ bool is_step_itself(const LineParts& parts, std::size_t i) {
 
 void read_times(const LineParts& parts, Reading& reading) { Times(parts, reading).read(); }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -9,10 +9,11 @@
 #include "base/input.hpp"
 #include "base/table_reader.hpp"
 
-namespace schedmate {
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view log_formats_toml;
-}
+}  // namespace schedmate::embedded
+
+namespace schedmate::progress {
 namespace {
 
 constexpr std::string_view file_name = "log_formats.toml";
@@ -144,4 +145,4 @@ std::string plain_key(std::string_view key) {
   return plain;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

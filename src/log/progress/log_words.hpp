@@ -13,7 +13,7 @@
 
 #include "log/progress/line_pattern.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 struct WordHash {
   using is_transparent = void;
@@ -56,4 +56,4 @@ struct LogWords {
 /// Lower case, with `_`, `-`, `/` and `.` as single spaces.
 [[nodiscard]] std::string plain_key(std::string_view key);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

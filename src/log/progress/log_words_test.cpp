@@ -12,7 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -57,7 +57,7 @@ TEST_CASE("a row with keys or a pattern is found in its own lines") {
     const bool found = std::ranges::any_of(format.lines, [&](const auto& line) {
       if (line.find_first_of("0123456789") == std::string::npos) table.see_text(line);
       const auto row = table.row(line);
-      const Reading read = read_line(read_prefixes(row ? *row : line), LogWords::built_in());
+      const Reading read = read_line(lines::read_prefixes(row ? *row : line), LogWords::built_in());
       return read.format != nullptr && read.format->name == format.name;
     });
     CHECK_MESSAGE(found, format.name);
@@ -70,7 +70,7 @@ TEST_CASE("an operator's rows are tried before the built-in ones, and words add 
   REQUIRE(words);
   CHECK(words->step.contains("laps"));
   CHECK(words->step.contains("iter"));
-  const Reading read = read_line(read_prefixes("Lap: 3 lap_secs: 1.5"), *words);
+  const Reading read = read_line(lines::read_prefixes("Lap: 3 lap_secs: 1.5"), *words);
   REQUIRE(read.format != nullptr);
   CHECK(read.format->name == "ours");
   CHECK(read.step == 3);
@@ -82,7 +82,8 @@ TEST_CASE("a row may say that lines are no training") {
   const auto words = load_text(
       "[[format]]\nname = \"noise\"\nkeys = [\"heartbeat\", \"step\"]\ntraining = false\n");
   REQUIRE(words);
-  CHECK(read_line(read_prefixes("heartbeat: 1 step: 5"), *words).kind == Reading::Kind::nothing);
+  CHECK(read_line(lines::read_prefixes("heartbeat: 1 step: 5"), *words).kind ==
+        Reading::Kind::nothing);
 }
 
 TEST_CASE("a row that cannot be right is an error with its line") {
@@ -102,4 +103,4 @@ TEST_CASE("keys are compared without regard to case and joints") {
   CHECK(plain_key("") == "");
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

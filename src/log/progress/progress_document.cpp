@@ -19,7 +19,7 @@ Json number(const std::optional<double>& value) {
 
 }  // namespace
 
-Document progress_document(const Progress& progress) {
+Document progress::progress_document(const Progress& progress) {
   Document json;
   json["schema"] = "schedmate.progress.v1";
   json["step"] = number(progress.step);
@@ -41,7 +41,7 @@ Document progress_document(const Progress& progress) {
 }
 
 std::string progress_json(const Progress& progress) {
-  return in_one_line(progress_document(progress));
+  return in_one_line(progress::progress_document(progress));
 }
 
 }  // namespace schedmate

@@ -5,9 +5,9 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// schedmate.progress.v1, without what models cost.
 [[nodiscard]] Document progress_document(const Progress& progress);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

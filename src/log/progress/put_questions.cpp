@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/progress/put_questions.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 void put_questions(ProgressTracker& tracker, ShapeReader& reader) {
   while (const auto question = tracker.open_question()) {
@@ -10,4 +10,4 @@ void put_questions(ProgressTracker& tracker, ShapeReader& reader) {
   }
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

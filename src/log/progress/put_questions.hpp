@@ -3,10 +3,10 @@
 
 #include "log/progress/tracker.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// Puts what is open to the reader, one question after the other, and reports what became of its
 /// answers.
 void put_questions(ProgressTracker& tracker, ShapeReader& reader);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

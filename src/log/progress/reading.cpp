@@ -9,7 +9,7 @@
 #include "log/progress/line_kind.hpp"
 #include "log/progress/line_times.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 const LogFormat* format_of(const LineParts& parts) {
@@ -99,7 +99,7 @@ Reading by_places(const LogFormat& format, const LinePattern::Values& values) {
   return reading;
 }
 
-std::optional<Reading> by_pattern(const PrefixedLine& line, const LogWords& words) {
+std::optional<Reading> by_pattern(const lines::PrefixedLine& line, const LogWords& words) {
   for (const LogFormat& format : words.formats) {
     for (const LinePattern& pattern : format.patterns) {
       auto values = pattern.read(line.body);
@@ -111,7 +111,7 @@ std::optional<Reading> by_pattern(const PrefixedLine& line, const LogWords& word
   return std::nullopt;
 }
 
-Reading by_words(const PrefixedLine& line, const LogWords& words) {
+Reading by_words(const lines::PrefixedLine& line, const LogWords& words) {
   LineParts parts(line.body, words);
   Reading reading;
   if (parts.numbers.empty()) return reading;
@@ -131,7 +131,7 @@ Reading by_words(const PrefixedLine& line, const LogWords& words) {
 
 }  // namespace
 
-Reading read_line(const PrefixedLine& line, const LogWords& words) {
+Reading read_line(const lines::PrefixedLine& line, const LogWords& words) {
   auto by_format = by_pattern(line, words);
   Reading reading = by_format ? std::move(*by_format) : by_words(line, words);
   reading.time = line.time;
@@ -139,4 +139,4 @@ Reading read_line(const PrefixedLine& line, const LogWords& words) {
   return reading;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

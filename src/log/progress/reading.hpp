@@ -13,7 +13,7 @@
 #include "log/lines/numbers.hpp"
 #include "log/progress/log_words.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 enum class TimeMeaning : std::uint8_t {
   step,      ///< of one step, the line says
@@ -41,7 +41,7 @@ struct Reading {
   std::vector<TimeField> times;
   std::optional<double> bar_step_s;  ///< 1/rate of a bar or of a printed step rate
   std::optional<Throughput> throughput;
-  std::optional<Stamp> time;
+  std::optional<lines::Stamp> time;
   int rank = -1;
   std::optional<double> eta_s;    ///< what is left, as printed
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
@@ -55,6 +55,6 @@ struct Reading {
   std::vector<std::string> keys;  ///< of its numbers
 };
 
-[[nodiscard]] Reading read_line(const PrefixedLine& line, const LogWords& words);
+[[nodiscard]] Reading read_line(const lines::PrefixedLine& line, const LogWords& words);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

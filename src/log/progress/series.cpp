@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "log/progress/columns_of_numbers.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 /// Two reports of one counter, one after the other.
@@ -65,7 +65,7 @@ double usual_steps(const std::vector<Gap>& gaps) {
   return steps.empty() ? 1 : median_of(std::move(steps));
 }
 
-double seconds_between(const Stamp& from, const Stamp& to) {
+double seconds_between(const lines::Stamp& from, const lines::Stamp& to) {
   double seconds = to.seconds - from.seconds;
   if (!to.dated && seconds < 0) seconds += 86400;
   return seconds;
@@ -382,4 +382,4 @@ std::optional<StepTime> step_time_of(const std::deque<StepSample>& samples) {
   return std::nullopt;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -10,13 +10,13 @@
 
 #include "log/progress/reading.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// One step that was reported.
 struct StepSample {
   double step = 0;
   std::optional<double> epoch;
-  std::optional<Stamp> time;
+  std::optional<lines::Stamp> time;
   std::vector<TimeField> times;
   std::optional<double> rate_s;  ///< seconds of one step by a printed rate
   double arrived_s = 0;          ///< by the follower's clock
@@ -34,4 +34,4 @@ struct StepTime {
 /// Within that factor of each other, either way.
 constexpr bool near(double a, double b, double factor) { return a < b * factor && b < a * factor; }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

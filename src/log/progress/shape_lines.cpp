@@ -4,12 +4,12 @@
 #include "log/progress/line_parts.hpp"
 #include "log/progress/units.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
-std::optional<double> unit_of(const Number& number, const std::string& key) {
+std::optional<double> unit_of(const lines::Number& number, const std::string& key) {
   if (number.clock) return 1;
-  Number one = number;
+  lines::Number one = number;
   one.value = 1;
   return seconds_of_rate(one) ? std::nullopt : seconds_of(one, key);
 }
@@ -18,7 +18,7 @@ std::optional<double> unit_of(const Number& number, const std::string& key) {
 
 std::vector<LinePlace> places_of(std::string_view text) {
   std::vector<LinePlace> places;
-  for (const Number& number : numbers_of(text)) {
+  for (const lines::Number& number : lines::numbers_of(text)) {
     LinePlace place;
     place.value = number.value;
     place.whole = number.whole;
@@ -50,4 +50,4 @@ bool is_other_place(const LinePlace& place, const LogWords& words) {
          has_word(place.key, words.other) || has_word(place.key, words.held_out);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include "log/lines/clean.hpp"
 #include "log/progress/log_words.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// A number of a line; "3/100" and "0.5 (0.6)" are two places each.
 struct LinePlace {
@@ -27,7 +27,7 @@ struct LinePlace {
 
 struct ShapeLine {
   std::vector<LinePlace> places;
-  std::optional<Stamp> time;
+  std::optional<lines::Stamp> time;
   std::optional<double> step;  ///< by the rules
 };
 
@@ -39,4 +39,4 @@ struct ShapeLine {
 /// Its words say that it is something else than a step, a loss or a time.
 [[nodiscard]] bool is_other_place(const LinePlace& place, const LogWords& words);
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

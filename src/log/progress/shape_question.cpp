@@ -11,12 +11,11 @@
 #include "base/random.hpp"
 #include "base/reply_object.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view prompt_track;
-}
+}  // namespace schedmate::embedded
 
+namespace schedmate::progress {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -97,7 +96,7 @@ Result<LineMeaning> read_meaning(std::string_view reply) {
 
 }  // namespace
 
-Question<LineMeaning> shape_question(const LineShape& shape, const CleanText& clean) {
+Question<LineMeaning> shape_question(const LineShape& shape, const lines::CleanText& clean) {
   std::string text;
   for (std::size_t i = 0; i < shape.lines.size(); ++i) {
     text += clean(shape.lines[i]).substr(0, most_example_text) + "\n ";
@@ -137,4 +136,4 @@ std::string shape_prompt_version() {
   return fmt::format("track-{:08x}", hash >> 32U);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -9,10 +9,11 @@
 
 #include "log/lines/clean.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// Its answer is checked where the lines are (UnknownShapes).
-[[nodiscard]] Question<LineMeaning> shape_question(const LineShape& shape, const CleanText& clean);
+[[nodiscard]] Question<LineMeaning> shape_question(const LineShape& shape,
+                                                   const lines::CleanText& clean);
 
 /// What more than half of the answers say of each place; several samples or models.
 [[nodiscard]] LineMeaning agreed_meaning(std::span<const LineMeaning> answers);
@@ -20,4 +21,4 @@ namespace schedmate {
 /// Changes with the prompt: what was remembered under another one is asked again.
 [[nodiscard]] std::string shape_prompt_version();
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 const LineShape shape{7, {"zug 3 hm 0.5", "zug 4 hm 0.25"}, {{3, 0.5}, {4, 0.25}}};
@@ -54,4 +54,4 @@ TEST_CASE("of several answers the majority counts, place by place") {
   CHECK(agreed_meaning({}).empty());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

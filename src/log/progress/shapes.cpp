@@ -10,14 +10,14 @@
 #include "base/characters.hpp"
 #include "log/progress/line_parts.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::size_t least_lines = 3;
 constexpr std::size_t most_shapes = 16;
 
 /// Not what was consumed: "total_exs:510".
-bool can_count(const Number& number) {
+bool can_count(const lines::Number& number) {
   static const WordSet consumed = {"samples", "exs", "examples", "tokens", "images", "consumed"};
   if (has_word(plain_key(number.key), consumed)) return false;
   return number.whole && !number.percent && !number.clock && number.value >= 0 &&
@@ -84,7 +84,7 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
   if (!says) return {};
   Shape& shape = this->shape(shape_of(line));
   Waiting& now = shape.waiting.emplace_back(Waiting{reading, {}, {}});
-  for (const Number& number : numbers_of(line)) {
+  for (const lines::Number& number : lines::numbers_of(line)) {
     now.counts.push_back(can_count(number) ? number.value : -1);
     now.totals.push_back(number.total);
   }
@@ -121,4 +121,4 @@ std::vector<Reading> Shapes::add(std::string_view line, const Reading& reading) 
   return known;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

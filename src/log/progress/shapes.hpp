@@ -15,7 +15,7 @@
 
 #include "log/progress/reading.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 /// Equal for lines that differ in numbers and blanks only.
 [[nodiscard]] std::uint64_t shape_of(std::string_view line);
@@ -48,4 +48,4 @@ class Shapes {
   std::deque<Shape> shapes_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 /// The steps that a log gives, line by line.
@@ -12,7 +12,7 @@ std::vector<double> steps_of(const std::vector<std::string>& lines) {
   std::vector<double> steps;
   for (const auto& line : lines)
     for (const Reading& known :
-         shapes.add(line, read_line(read_prefixes(line), LogWords::built_in())))
+         shapes.add(line, read_line(lines::read_prefixes(line), LogWords::built_in())))
       steps.push_back(*known.step);
   return steps;
 }
@@ -50,4 +50,4 @@ TEST_CASE("a second run may begin again") {
         std::vector<double>{1, 2, 3, 1});
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -5,7 +5,7 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -58,4 +58,4 @@ TEST_CASE("a job hangs when it is silent for many times its usual interval") {
   CHECK(!hangs({}, 1e6).has_value());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

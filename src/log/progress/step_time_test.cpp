@@ -8,7 +8,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/progress_text.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -385,4 +385,4 @@ TEST_CASE("a count of examples is no step, however evenly it grows") {
   CHECK(!read.step_time_s);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -13,22 +13,22 @@ constexpr std::uint64_t enough_progress_lines = 64;
 constexpr std::size_t least_unknown_at_end = 6;  ///< lines of a shape that somebody is asked about
 
 /// The end of a file, read back until it holds enough progress lines.
-Result<ProgressTracker> tracked(const std::string& path, const LogWords& words,
-                                ShapeReader* reader) {
+Result<progress::ProgressTracker> tracked(const std::string& path, const progress::LogWords& words,
+                                          ShapeReader* reader) {
   for (std::size_t bytes = first_bytes;; bytes *= 8) {
-    auto tail = tail_of(path, bytes);
+    auto tail = lines::tail_of(path, bytes);
     if (!tail) return tl::unexpected(tail.error());
     std::ranges::replace(tail->text, '\r', '\n');  // a bar is a line of any length
-    std::optional<UnknownShapes> unknown;
+    std::optional<progress::UnknownShapes> unknown;
     if (reader != nullptr) unknown.emplace(words, least_unknown_at_end);
-    ProgressTracker tracker(words, std::move(unknown));
-    each_line_of(tail->text, [&](const Line& line) {
+    progress::ProgressTracker tracker(words, std::move(unknown));
+    lines::each_line_of(tail->text, [&](const lines::Line& line) {
       tracker.add(line.text);
       return true;
     });
     if (!tail->complete && tracker.lines() < enough_progress_lines && bytes < most_tail_bytes)
       continue;
-    if (reader != nullptr) put_questions(tracker, *reader);
+    if (reader != nullptr) progress::put_questions(tracker, *reader);
     return tracker;
   }
 }
@@ -50,7 +50,7 @@ Result<Progress> track(const std::string& path, const TrackOptions& options) {
 }
 
 Result<Progress> track(std::span<const std::string> paths, const TrackOptions& options) {
-  const auto words = LogWords::load(options.rules);
+  const auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
   std::vector<Progress> found;
   std::optional<Error> error;
@@ -77,11 +77,11 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
 }
 
 Result<std::vector<Report>> reports_of(const std::string& path, const TrackOptions& options) {
-  const auto words = LogWords::load(options.rules);
+  const auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
   const auto tracker = tracked(path, *words, nullptr);
   if (!tracker) return tl::unexpected(tracker.error());
-  return tracker->reports(ProgressTracker::Clock::stamps);
+  return tracker->reports(progress::ProgressTracker::Clock::stamps);
 }
 
 }  // namespace schedmate

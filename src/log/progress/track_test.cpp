@@ -10,7 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -105,4 +105,4 @@ TEST_CASE("the document has every field, null where nothing is known") {
   CHECK(progress_json(progress).contains("\xef\xbf\xbd"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include "log/lines/inner_stamp.hpp"
 #include "log/progress/line_parts.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::size_t most_samples = 400;
@@ -54,18 +54,18 @@ bool stands_still(const std::deque<StepSample>& samples) {
 }  // namespace
 
 void ProgressTracker::add(std::string_view line) {
-  const auto clean = without_escapes(line, scratch_);
+  const auto clean = lines::without_escapes(line, scratch_);
   if (!clean.contains('\r')) {
     add_state(clean);
     return;
   }
-  for (const auto state : states_of(clean)) add_state(state);
+  for (const auto state : lines::states_of(clean)) add_state(state);
 }
 
 void ProgressTracker::add_state(std::string_view state) {
-  PrefixedLine line = read_prefixes(state);
+  lines::PrefixedLine line = lines::read_prefixes(state);
   if (line.body.starts_with("wandb: ")) return;  // its summary is of a run that has ended
-  extract_stamp(line, extracted_);
+  lines::extract_stamp(line, extracted_);
   if (line.body.find_first_of("0123456789") == std::string_view::npos) {
     columns_.see_text(line.body);
     see_heading(line.body);
@@ -79,7 +79,7 @@ void ProgressTracker::add_state(std::string_view state) {
   if (row) {
     line.body = *row;
     if (stamped) line.time.reset();
-    extract_stamp(line, extracted_);
+    lines::extract_stamp(line, extracted_);
   }
   add_line(line);
 }
@@ -93,7 +93,7 @@ void ProgressTracker::see_heading(std::string_view body) {
   held_out_ = words_.held_out.contains(words.front());
 }
 
-void ProgressTracker::add_line(const PrefixedLine& line) {
+void ProgressTracker::add_line(const lines::PrefixedLine& line) {
   const auto shape = shape_of(line.body);
   const auto quiet = shape + (line.time ? 1 : 0);  // "7 0.5" may count only where it is stamped
   if (silent_.contains(quiet)) {
@@ -121,7 +121,7 @@ void ProgressTracker::add_line(const PrefixedLine& line) {
   block_.lines = 1;
 }
 
-bool ProgressTracker::add_to_block(const PrefixedLine& line, const Reading& reading) {
+bool ProgressTracker::add_to_block(const lines::PrefixedLine& line, const Reading& reading) {
   const bool one = reading.keys.size() == 1 && !reading.keys[0].empty() && !reading.bar &&
                    !line.time && line.body.size() < longest_row;
   if (!one || block_.lines == 0 || block_.reading.bar || block_.text.size() > most_block)
@@ -161,7 +161,7 @@ void ProgressTracker::flush() {
 
 /// "Saving model checkpoint to out/checkpoint-1500", "global_step1971": the step where progress
 /// lines have none.
-void ProgressTracker::remember_checkpoint(const PrefixedLine& line) {
+void ProgressTracker::remember_checkpoint(const lines::PrefixedLine& line) {
   constexpr double fewest = 10;  // steps between checkpoints; epochs are numbered by ones
   for (const std::string_view mark : {"global_step", "checkpoint-", "checkpoint_", "iter_"}) {
     const auto at = line.body.find(mark);
@@ -492,4 +492,4 @@ std::optional<double> ProgressTracker::remaining(const Progress& progress,
   return *epochs * time->seconds;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

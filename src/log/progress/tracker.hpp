@@ -18,7 +18,7 @@
 #include "log/progress/shapes.hpp"
 #include "log/progress/unknown_shapes.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 class ProgressTracker {
  public:
@@ -58,16 +58,16 @@ class ProgressTracker {
   /// A line, and the lines of one number each that follow it: tables print a report that way.
   struct Block {
     std::string text, whole;
-    PrefixedLine line;
+    lines::PrefixedLine line;
     Reading reading;
     std::vector<std::string> keys;
     std::size_t lines = 0;
   };
 
   void add_state(std::string_view state);
-  void add_line(const PrefixedLine& line);
+  void add_line(const lines::PrefixedLine& line);
   void see_heading(std::string_view body);
-  bool add_to_block(const PrefixedLine& line, const Reading& reading);
+  bool add_to_block(const lines::PrefixedLine& line, const Reading& reading);
   void flush();
   void take(Reading reading, std::string_view body);
   void take_closing(const Reading& reading);
@@ -75,7 +75,7 @@ class ProgressTracker {
   void close_epoch(double seconds);
   void take_loose(const Reading& reading, std::string_view body);
   void count(Reading& reading, std::string_view body);
-  void remember_checkpoint(const PrefixedLine& line);
+  void remember_checkpoint(const lines::PrefixedLine& line);
   [[nodiscard]] Counter* newest_counter();
   [[nodiscard]] const Counter* main_counter() const;
   [[nodiscard]] Progress by_rules() const;  ///< all lines so far, the open block among them
@@ -109,4 +109,4 @@ class ProgressTracker {
   std::string last_text_, scratch_, extracted_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/progress_text.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -277,4 +277,4 @@ TEST_CASE("a block of lines of one rank does not look back at them") {
   CHECK(tracker.now().step == std::nullopt);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

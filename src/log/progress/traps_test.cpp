@@ -7,7 +7,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/progress_text.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -170,4 +170,4 @@ TEST_CASE("trap 15: a clock of whole seconds is averaged") {
   CHECK(!progress_of({"10:00:00 step 1 loss 0.5", "10:00:01 step 2 loss 0.5"}).step_time_s);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 bool is_step_unit(std::string_view unit) {
@@ -53,9 +53,9 @@ double seconds_in(std::string_view unit) {
   return at == units.end() ? 0 : at->second;
 }
 
-bool has_unit(const Number& number) { return seconds_in(number.unit) > 0; }
+bool has_unit(const lines::Number& number) { return seconds_in(number.unit) > 0; }
 
-std::optional<double> seconds_of(const Number& number, std::string_view plain_key) {
+std::optional<double> seconds_of(const lines::Number& number, std::string_view plain_key) {
   if (number.clock) return number.value;
   if (const double unit = seconds_in(number.unit); unit > 0) return unit * number.value;
   const auto slash = number.unit.find('/');
@@ -65,7 +65,7 @@ std::optional<double> seconds_of(const Number& number, std::string_view plain_ke
   return std::nullopt;
 }
 
-std::optional<double> seconds_of_rate(const Number& number) {
+std::optional<double> seconds_of_rate(const lines::Number& number) {
   const std::string_view unit = number.unit;
   const auto slash = unit.find('/');
   if (slash == std::string_view::npos || !std::isfinite(number.value) || number.value <= 0)
@@ -77,4 +77,4 @@ std::optional<double> seconds_of_rate(const Number& number) {
   return std::nullopt;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

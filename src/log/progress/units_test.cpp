@@ -5,17 +5,17 @@
 
 #include "tests/support/near.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
 
 std::optional<double> rate(std::string_view text) {
-  return seconds_of_rate(numbers_of(text).at(0));
+  return seconds_of_rate(lines::numbers_of(text).at(0));
 }
 
 std::optional<double> seconds(std::string_view text, std::string_view key = "") {
-  return seconds_of(numbers_of(text).at(0), key);
+  return seconds_of(lines::numbers_of(text).at(0), key);
 }
 
 }  // namespace
@@ -46,4 +46,4 @@ TEST_CASE("seconds follow from the unit, the clock or the key, in this order") {
   CHECK(!seconds("12GB", "time"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -5,7 +5,7 @@
 
 #include "log/progress/line_meaning.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 constexpr std::size_t most_open_shapes = 24;
@@ -58,7 +58,8 @@ std::vector<ShapeLine> places_in(const Lines& lines) {
 
 }  // namespace
 
-void UnknownShapes::add(std::uint64_t hash, const PrefixedLine& line, const Reading* reading) {
+void UnknownShapes::add(std::uint64_t hash, const lines::PrefixedLine& line,
+                        const Reading* reading) {
   if (reading != nullptr && is_settled(*reading)) return;
   Shape* const held = shape(hash);
   held->newest = ++lines_;
@@ -140,4 +141,4 @@ std::optional<CheckedMeaning> UnknownShapes::answer(std::uint64_t hash,
   return checked;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -12,7 +12,7 @@
 
 #include "log/progress/reading.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 
 class UnknownShapes {
  public:
@@ -21,7 +21,7 @@ class UnknownShapes {
       : words_(&words), least_lines_(least_lines) {}
 
   /// `reading` is what the rules say of the line; nothing where they say nothing.
-  void add(std::uint64_t hash, const PrefixedLine& line, const Reading* reading);
+  void add(std::uint64_t hash, const lines::PrefixedLine& line, const Reading* reading);
 
   /// Puts into `progress` what is open there and the answers so far give.
   void fill(Progress& progress) const;
@@ -34,7 +34,7 @@ class UnknownShapes {
  private:
   struct IndexedLine {
     std::string text;
-    std::optional<Stamp> time;
+    std::optional<lines::Stamp> time;
     std::optional<double> step;
   };
   struct Shape {
@@ -59,4 +59,4 @@ class UnknownShapes {
   std::vector<Shape> shapes_;
 };
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

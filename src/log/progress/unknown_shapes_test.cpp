@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::progress {
 namespace {
 
 using testing::near;
@@ -141,4 +141,4 @@ TEST_CASE("a flood of shapes asks few questions and keeps few lines") {
   CHECK(log.reader->asked.size() <= 4);
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::progress

@@ -113,7 +113,7 @@ Json readings_in(const Json& document) {
 
 }  // namespace
 
-Document gpus_document(const GpuReading& reading) {
+Document witness::gpus_document(const GpuReading& reading) {
   Document json = {{"schema", gpus_schema},
                    {"node", reading.node},
                    {"library", reading.library},
@@ -124,9 +124,11 @@ Document gpus_document(const GpuReading& reading) {
   return json;
 }
 
-std::string gpus_json(const GpuReading& reading) { return indented(gpus_document(reading)); }
+std::string gpus_json(const GpuReading& reading) {
+  return indented(witness::gpus_document(reading));
+}
 
-Result<std::vector<GpuReading>> read_gpus_text(std::string_view text) {
+Result<std::vector<GpuReading>> witness::read_gpus_text(std::string_view text) {
   try {
     const Json list = readings_in(Json::parse(text));
     std::vector<GpuReading> readings;
@@ -147,7 +149,7 @@ Result<std::vector<GpuReading>> read_gpus_file(const std::string& path) {
   constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
   const auto text = read_file(path, most_bytes);
   if (!text) return tl::unexpected(text.error());
-  auto readings = read_gpus_text(*text);
+  auto readings = witness::read_gpus_text(*text);
   if (!readings)
     return fail(ErrorCode::invalid,
                 fmt::format("{}: {} (schedmate diagnose --nvml --json writes one)", path,

@@ -8,7 +8,7 @@
 
 #include "base/document.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 
 /// What gpus_json() writes.
 [[nodiscard]] Document gpus_document(const GpuReading& reading);
@@ -16,4 +16,4 @@ namespace schedmate {
 /// As read_gpus_file(), of a text. Errors: invalid.
 [[nodiscard]] Result<std::vector<GpuReading>> read_gpus_text(std::string_view text);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

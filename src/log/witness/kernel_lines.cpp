@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "log/lines/stamp.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 constexpr std::string_view ident = "kernel:";
@@ -18,7 +18,7 @@ void skip_spaces(std::string_view& text) {
 
 /// "<6>" in front of a raw record, "[ 12.345678]" and "[ T123]" in front of a message.
 void take_brackets(std::string_view& text, KernelLine& made) {
-  const auto uptime = read_stamp(text);
+  const auto uptime = lines::read_stamp(text);
   if (!uptime || !text.starts_with('[') || uptime->stamp.dated) return;
   made.uptime_s = uptime->stamp.seconds;
   if (made.when.empty()) made.when = text.substr(0, uptime->length);
@@ -36,7 +36,7 @@ bool take_dated_bracket(std::string_view& text, KernelLine& made) {
   const auto end = text.find(']');
   if (end == std::string_view::npos) return false;
   const auto inner = text.substr(1, end - 1);
-  const auto found = read_wall_time(inner);
+  const auto found = lines::read_wall_time(inner);
   if (!found || found->length != inner.size()) return false;
   made.time = found->time;
   made.when = inner;
@@ -68,7 +68,7 @@ std::optional<KernelLine> read_kernel_line(std::string_view line) {
   if (text.size() > 3 && text[0] == '<' && text.find('>') < 5)
     text.remove_prefix(text.find('>') + 1);
   if (!take_dated_bracket(text, made) && !text.starts_with('[')) {
-    if (const auto found = read_wall_time(text)) {
+    if (const auto found = lines::read_wall_time(text)) {
       made.time = found->time;
       made.when = text.substr(0, found->length);
       text.remove_prefix(found->length);
@@ -81,7 +81,7 @@ std::optional<KernelLine> read_kernel_line(std::string_view line) {
   return text.empty() ? std::nullopt : std::optional(made);
 }
 
-std::optional<WallTime> boot_time(const KernelLine& line) {
+std::optional<lines::WallTime> boot_time(const KernelLine& line) {
   if (!line.uptime_s) return std::nullopt;
   for (const auto& [head, mark] :
        {std::pair{"rtc", "setting system clock to "}, std::pair{"audit: type=", " audit("}}) {
@@ -97,9 +97,9 @@ std::optional<WallTime> boot_time(const KernelLine& line) {
     const auto seconds = parse_number<double>(digits);
     constexpr double first = 1e9;  // 2001: a clock that was never set is older
     if (seconds && std::isfinite(*seconds) && *seconds > first && *seconds < 100 * first)
-      return WallTime{*seconds - *line.uptime_s, 0, true};
+      return lines::WallTime{*seconds - *line.uptime_s, 0, true};
   }
   return std::nullopt;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

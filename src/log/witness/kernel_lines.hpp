@@ -8,10 +8,10 @@
 
 #include "log/lines/wall_time.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 
 struct KernelLine {
-  std::optional<WallTime> time;
+  std::optional<lines::WallTime> time;
   std::optional<double> uptime_s;  ///< since the machine came up
   std::string_view when;           ///< the stamp as printed
   std::string_view host;           ///< as a journal prints it, "" = not printed
@@ -25,6 +25,6 @@ struct KernelLine {
 
 /// When the machine came up, where the kernel prints the time of day: "setting system clock to ...
 /// (UNIX)" and audit records.
-[[nodiscard]] std::optional<WallTime> boot_time(const KernelLine& line);
+[[nodiscard]] std::optional<lines::WallTime> boot_time(const KernelLine& line);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

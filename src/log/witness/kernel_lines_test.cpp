@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::witness {
 
 TEST_CASE("the lines of dmesg and of a journal are taken apart") {
   struct Case {
@@ -51,4 +51,4 @@ TEST_CASE("the kernel's own words date the seconds since the machine came up") {
   CHECK_FALSE(boot("Mar 04 12:00:01 n1 kernel: audit: type=1 audit(1614859210.5:2): x"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -8,36 +8,36 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view kernel_log_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::witness {
 namespace {
 
 constexpr std::size_t longest_comm = 15;  ///< bytes of a process's name in the kernel
 constexpr std::size_t most_message = 2000;
 
-bool is_true(const RuleRow& row, std::string_view key) {
+bool is_true(const lines::RuleRow& row, std::string_view key) {
   return row.has(key) && row.text(key) == "true";
 }
 
 }  // namespace
 
 Result<KernelRules> KernelRules::load(const std::string& folder) {
-  const RuleTable table{"kernel_log.toml",
-                        "event",
-                        {"name", "class", "component", "any", "all", "none", "reason",
-                         "recommendation", "advice", "confidence", "explains", "decides", "test"},
-                        embedded::kernel_log_toml};
-  const auto rows = rule_rows(table, folder);
+  const lines::RuleTable table{
+      "kernel_log.toml",
+      "event",
+      {"name", "class", "component", "any", "all", "none", "reason", "recommendation", "advice",
+       "confidence", "explains", "decides", "test"},
+      embedded::kernel_log_toml};
+  const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
   KernelRules made;
-  for (const RuleRow& row : *rows) {
-    auto words = read_condition(row, made.phrases_);
+  for (const lines::RuleRow& row : *rows) {
+    auto words = lines::read_condition(row, made.phrases_);
     if (!words) return tl::unexpected(words.error());
-    auto verdict = read_failure_verdict(row);
+    auto verdict = lines::read_failure_verdict(row);
     if (!verdict) return tl::unexpected(verdict.error());
     if (verdict->rule.empty()) return row.refuse("a row needs a name");
     if (words->empty()) return row.refuse("a row needs any or all");
@@ -54,20 +54,20 @@ std::optional<WitnessFinding> KernelRules::judge(std::string_view message,
                                                  const XidTable& xids) const {
   message = message.substr(0, most_message);
   if (begins_with_process(message) && !message.contains("]: segfault at")) return std::nullopt;
-  const Found found = phrases_.find(message);
+  const lines::Found found = phrases_.find(message);
   for (const Row& row : rows_)
     if (row.words.holds(found)) return row.finding;
   const auto code = kernel_xid(message);
   if (!code) return std::nullopt;
   WitnessFinding finding;
   finding.means =
-      xids.at(*code).value_or(FailureVerdict{.rule = fmt::format("xid {}", *code),
-                                             .verdict = FailureClass::infrastructure,
-                                             .component = Component::gpu,
-                                             .reason = "an Xid that is not in the table",
-                                             .advice = "look it up in NVIDIA's catalogue",
-                                             .recommendation = Recommendation::notify,
-                                             .confidence = 0.3});
+      xids.at(*code).value_or(lines::FailureVerdict{.rule = fmt::format("xid {}", *code),
+                                                    .verdict = FailureClass::infrastructure,
+                                                    .component = Component::gpu,
+                                                    .reason = "an Xid that is not in the table",
+                                                    .advice = "look it up in NVIDIA's catalogue",
+                                                    .recommendation = Recommendation::notify,
+                                                    .confidence = 0.3});
   finding.decides = finding.explains = finding.means.recommendation != Recommendation::notify;
   return finding;
 }
@@ -98,4 +98,4 @@ bool begins_with_process(std::string_view message) {
   return false;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

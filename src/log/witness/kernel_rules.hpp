@@ -11,7 +11,7 @@
 #include "log/lines/conditions.hpp"
 #include "log/witness/witness.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 
 class KernelRules {
  public:
@@ -26,10 +26,10 @@ class KernelRules {
 
  private:
   struct Row {
-    Condition words;
+    lines::Condition words;
     WitnessFinding finding;
   };
-  Phrases phrases_;
+  lines::Phrases phrases_;
   std::vector<Row> rows_;
 };
 
@@ -40,4 +40,4 @@ class KernelRules {
 /// user chose: what stands there proves nothing of the machine.
 [[nodiscard]] bool begins_with_process(std::string_view message);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -8,7 +8,7 @@
 
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 std::optional<WitnessFinding> judge(std::string_view message) {
@@ -90,4 +90,4 @@ TEST_CASE("an operator's row comes first, and a wrong one is an error with its p
   CHECK(bad.error().message.contains("kernel_log.toml:1"));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

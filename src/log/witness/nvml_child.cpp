@@ -50,7 +50,7 @@ int end_of(pid_t child) {
 [[noreturn]] void work(int to, const std::string& library) {
   // A crash is the child's own business, whatever this program does about its crashes.
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) ::signal(number, SIG_DFL);
-  const std::string text = gpus_json(read_nvml(library));
+  const std::string text = gpus_json(witness::read_nvml(library));
   std::size_t done = 0;
   while (done < text.size()) {
     const auto wrote = ::write(to, text.data() + done, text.size() - done);
@@ -84,7 +84,7 @@ GpuReading ask(const NvmlOptions& options) {
         options, fmt::format("no answer within {} ms: the driver hangs", options.deadline.count()));
   if (text->empty() && WIFSIGNALED(status))
     return failed(options, fmt::format("the library crashed (signal {})", WTERMSIG(status)));
-  auto read = read_gpus_text(*text);
+  auto read = witness::read_gpus_text(*text);
   if (!read || read->size() != 1) return failed(options, "the library's answer is incomplete");
   return std::move(read->front());
 }

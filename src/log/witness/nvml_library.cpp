@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 // The parts of NVML's binary interface that are used, by its documentation (nvml.h of release 12).
@@ -185,4 +185,4 @@ GpuReading read_nvml(const std::string& path) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

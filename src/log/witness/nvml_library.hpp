@@ -7,9 +7,9 @@
 #include <schedmate/gpu_state.hpp>
 #include <string>
 
-namespace schedmate {
+namespace schedmate::witness {
 
 /// In this process; read_gpus() is the same in a child. `path` as dlopen takes it.
 [[nodiscard]] GpuReading read_nvml(const std::string& path);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

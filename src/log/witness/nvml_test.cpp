@@ -6,7 +6,7 @@
 #include "log/witness/gpus_file.hpp"
 #include "tests/support/scratch.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 GpuReading reading_of(const std::string& behaviour, int deadline_ms = 20'000) {
@@ -101,4 +101,4 @@ TEST_CASE("a file that is no reading is an error with its path") {
   CHECK_FALSE(read_gpus_file(folder.path("absent")));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

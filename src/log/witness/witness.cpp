@@ -10,7 +10,7 @@ namespace schedmate {
 namespace {
 
 constexpr std::array witnesses{
-#define WITNESS(name, summary) WitnessRow{#name, summary, consult_##name},
+#define WITNESS(name, summary) witness::WitnessRow{#name, summary, witness::consult_##name},
 #include "log/witness/witnesses.def"
 #undef WITNESS
 };
@@ -24,7 +24,7 @@ bool is_gpu(const Diagnosis& made) {
   return made.verdict == FailureClass::infrastructure && part(made.component) == Component::gpu;
 }
 
-int weight(const WitnessFinding& finding) {
+int weight(const witness::WitnessFinding& finding) {
   const bool fault = finding.means.verdict == FailureClass::infrastructure;
   const bool acts = finding.means.recommendation != Recommendation::notify;
   return (acts ? 2 : 0) + (fault ? 1 : 0);
@@ -34,15 +34,15 @@ std::string_view first_label(std::string_view host) { return host.substr(0, host
 
 }  // namespace
 
-std::span<const WitnessRow> witness_rows() { return witnesses; }
+std::span<const witness::WitnessRow> witness::witness_rows() { return witnesses; }
 
 std::vector<SeamRow> witness_names() {
   std::vector<SeamRow> names;
-  for (const WitnessRow& row : witnesses) names.push_back({row.name, row.summary});
+  for (const witness::WitnessRow& row : witnesses) names.push_back({row.name, row.summary});
   return names;
 }
 
-bool confirms(const WitnessFinding& finding, const Diagnosis& made) {
+bool witness::confirms(const witness::WitnessFinding& finding, const Diagnosis& made) {
   if (finding.means.verdict != made.verdict) return false;
   if (made.verdict != FailureClass::infrastructure) return true;
   if (finding.any_component) return made.component != Component::storage;
@@ -50,17 +50,19 @@ bool confirms(const WitnessFinding& finding, const Diagnosis& made) {
          part(finding.means.component) == part(made.component);
 }
 
-std::optional<bool> agrees(const WitnessReport& report, const Diagnosis& made) {
+std::optional<bool> witness::agrees(const witness::WitnessReport& report, const Diagnosis& made) {
   if (!report.asked) return std::nullopt;
-  const bool any = std::ranges::any_of(
-      report.findings, [&](const WitnessFinding& each) { return confirms(each, made); });
+  const bool any = std::ranges::any_of(report.findings, [&](const witness::WitnessFinding& each) {
+    return witness::confirms(each, made);
+  });
   if (any) return true;
-  const bool state = std::ranges::any_of(report.findings, &WitnessFinding::any_component) ||
-                     (report.complete && is_gpu(made));
+  const bool state =
+      std::ranges::any_of(report.findings, &witness::WitnessFinding::any_component) ||
+      (report.complete && is_gpu(made));
   return state ? std::optional(false) : std::nullopt;
 }
 
-std::string node_of(const JobContext& job, std::string_view host) {
+std::string witness::node_of(const JobContext& job, std::string_view host) {
   for (const std::string& node : job.nodes)
     if (node == host) return node;
   // A short name stands for a long one only when one of the two has no domain.
@@ -71,10 +73,10 @@ std::string node_of(const JobContext& job, std::string_view host) {
   return "";
 }
 
-std::string in_words(std::span<const WitnessFinding> findings) {
+std::string witness::in_words(std::span<const witness::WitnessFinding> findings) {
   constexpr std::size_t most = 3;
   std::string text;
-  for (const WitnessFinding& each : findings.first(std::min(most, findings.size()))) {
+  for (const witness::WitnessFinding& each : findings.first(std::min(most, findings.size()))) {
     if (!text.empty()) text += "; ";
     if (!each.node.empty()) text += each.node + ": ";
     text += fmt::format("{}: {}", each.means.rule, each.means.reason);
@@ -84,11 +86,12 @@ std::string in_words(std::span<const WitnessFinding> findings) {
   return text;
 }
 
-void sort_findings(std::vector<WitnessFinding>& findings) {
-  std::ranges::stable_sort(findings, [](const WitnessFinding& a, const WitnessFinding& b) {
-    if (weight(a) != weight(b)) return weight(a) > weight(b);
-    return a.means.confidence > b.means.confidence;
-  });
+void witness::sort_findings(std::vector<witness::WitnessFinding>& findings) {
+  std::ranges::stable_sort(findings,
+                           [](const witness::WitnessFinding& a, const witness::WitnessFinding& b) {
+                             if (weight(a) != weight(b)) return weight(a) > weight(b);
+                             return a.means.confidence > b.means.confidence;
+                           });
 }
 
 }  // namespace schedmate

@@ -11,11 +11,11 @@
 
 #include "log/witness/xid_table.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 
 /// One thing that a witness has seen.
 struct WitnessFinding {
-  FailureVerdict means;
+  lines::FailureVerdict means;
   std::string node;  ///< of the allocation, "" = not known
   std::string when;  ///< as it was printed
   std::string text;  ///< the line, or the state in words
@@ -71,4 +71,4 @@ struct WitnessRow {
 /// Most relevant first; the order of equals stays.
 void sort_findings(std::vector<WitnessFinding>& findings);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

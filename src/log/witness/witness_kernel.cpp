@@ -34,24 +34,25 @@ std::string_view behind(std::string_view text, std::string_view mark, std::strin
 std::string_view job_of_group(std::string_view group) { return behind(group, "/job_", "/"); }
 
 struct Waiting {
-  WitnessFinding finding;
-  std::optional<WallTime> time;
+  witness::WitnessFinding finding;
+  std::optional<lines::WallTime> time;
   std::optional<double> uptime_s;
 };
 
 class KernelWitness {
  public:
-  KernelWitness(const WitnessCase& what, const KernelRules& rules) : what_(what), rules_(rules) {
+  KernelWitness(const witness::WitnessCase& what, const witness::KernelRules& rules)
+      : what_(what), rules_(rules) {
     if (!what.job) return;
-    window_ = {read_job_time(what.job->start), read_job_time(what.job->end)};
+    window_ = {lines::read_job_time(what.job->start), lines::read_job_time(what.job->end)};
   }
 
   Result<void> read(const KernelLog& log) {
     waiting_.clear();
     boot_.reset();
     std::string scratch;
-    auto done = each_line(log.path, [&](const Line& line) {
-      take(log, without_escapes(line.text, scratch));
+    auto done = lines::each_line(log.path, [&](const lines::Line& line) {
+      take(log, lines::without_escapes(line.text, scratch));
       return true;
     });
     if (!done) return done;
@@ -59,13 +60,13 @@ class KernelWitness {
     return {};
   }
 
-  WitnessReport report() {
-    WitnessReport made;
+  witness::WitnessReport report() {
+    witness::WitnessReport made;
     made.asked = lines_ > 0;
     for (auto& [key, finding] : found_) made.findings.push_back(std::move(finding));
-    sort_findings(made.findings);
+    witness::sort_findings(made.findings);
     made.complete = made.asked && untimed_ == 0 && read_all_nodes();
-    made.says = in_words(made.findings);
+    made.says = witness::in_words(made.findings);
     if (made.findings.empty())
       made.says = lines_ == 0       ? "no line is from a node of the job"
                   : window_.known() ? "nothing during the job"
@@ -79,21 +80,21 @@ class KernelWitness {
 
  private:
   /// Where the line is from; nothing: not from a node of the job.
-  std::optional<std::string> place_of(const KernelLog& log, const KernelLine& line) const {
+  std::optional<std::string> place_of(const KernelLog& log, const witness::KernelLine& line) const {
     if (!log.node.empty() && !line.host.empty()) {
       JobContext named;
       named.nodes = {log.node};
-      if (node_of(named, line.host).empty()) return std::nullopt;
+      if (witness::node_of(named, line.host).empty()) return std::nullopt;
     }
     const auto host = log.node.empty() ? std::string(line.host) : log.node;
     if (!what_.job || what_.job->nodes.empty()) return "";
     if (host.empty()) return what_.job->nodes.size() == 1 ? what_.job->nodes.front() : "";
-    auto node = node_of(*what_.job, host);
+    auto node = witness::node_of(*what_.job, host);
     return node.empty() ? std::nullopt : std::optional(std::move(node));
   }
 
   void take(const KernelLog& log, std::string_view text) {
-    const auto line = read_kernel_line(text);
+    const auto line = witness::read_kernel_line(text);
     if (!line) return;
     const auto node = place_of(log, *line);
     if (!node) {
@@ -102,9 +103,10 @@ class KernelWitness {
     }
     ++lines_;
     nodes_read_.insert(*node);
-    if (const auto boot = boot_time(*line)) boot_ = boot;
+    if (const auto boot = witness::boot_time(*line)) boot_ = boot;
     // Of months of a journal few lines are of the job's time.
-    if (line->time && window_.place(line->time) == InWindow::outside && !names_process(*line))
+    if (line->time && window_.place(line->time) == lines::InWindow::outside &&
+        !names_process(*line))
       return;
     auto finding = rules_.judge(line->message, what_.xids);
     if (!finding || is_of_another_job(line->message)) return;
@@ -121,7 +123,7 @@ class KernelWitness {
   }
 
   /// The OOM killer's record, whose next line may be of a later second.
-  static bool names_process(const KernelLine& line) {
+  static bool names_process(const witness::KernelLine& line) {
     return line.message.starts_with("oom-kill:");
   }
 
@@ -140,7 +142,7 @@ class KernelWitness {
     return !pid.empty() && other_pids_.contains(pid);
   }
 
-  static void add_process(std::string_view message, WitnessFinding& finding) {
+  static void add_process(std::string_view message, witness::WitnessFinding& finding) {
     const auto group = behind(message, "task_memcg=", ",");
     auto pid = behind(message, ",pid=", ",");
     if (pid.empty()) pid = behind(message, "Killed process ", " ,");
@@ -151,10 +153,10 @@ class KernelWitness {
   void settle(Waiting each) {
     auto time = each.time;
     if (!time && each.uptime_s && boot_)
-      time = WallTime{boot_->seconds + *each.uptime_s, boot_->offset_s, true};
+      time = lines::WallTime{boot_->seconds + *each.uptime_s, boot_->offset_s, true};
     const auto placed = window_.place(time);
-    if (placed == InWindow::unknown) ++untimed_;
-    if (placed != InWindow::inside) return;
+    if (placed == lines::InWindow::unknown) ++untimed_;
+    if (placed != lines::InWindow::inside) return;
     auto key = std::pair(each.finding.means.rule, each.finding.node);
     found_.try_emplace(std::move(key), std::move(each.finding));  // the first one is shown
   }
@@ -165,12 +167,12 @@ class KernelWitness {
                                [&](const std::string& node) { return nodes_read_.contains(node); });
   }
 
-  const WitnessCase& what_;
-  const KernelRules& rules_;
-  JobWindow window_;
+  const witness::WitnessCase& what_;
+  const witness::KernelRules& rules_;
+  lines::JobWindow window_;
   std::vector<Waiting> waiting_;
-  std::optional<WallTime> boot_;
-  std::map<std::pair<std::string, std::string>, WitnessFinding> found_;
+  std::optional<lines::WallTime> boot_;
+  std::map<std::pair<std::string, std::string>, witness::WitnessFinding> found_;
   std::set<std::string, std::less<>> nodes_read_, other_pids_;
   std::uint64_t lines_ = 0, other_lines_ = 0, untimed_ = 0;
 };
@@ -185,13 +187,13 @@ KernelLog read_kernel_log_name(std::string_view text) {
   return {std::string(text.substr(equals + 1)), std::string(node)};
 }
 
-Result<WitnessReport> consult_kernel(const WitnessCase& what) {
+Result<witness::WitnessReport> witness::consult_kernel(const witness::WitnessCase& what) {
   if (what.kernel_logs.empty()) {
-    WitnessReport missing;
+    witness::WitnessReport missing;
     missing.says = "no --kernel-log was given";
     return missing;
   }
-  const auto rules = KernelRules::load(what.folder);
+  const auto rules = witness::KernelRules::load(what.folder);
   if (!rules) return tl::unexpected(rules.error());
   KernelWitness witness(what, *rules);
   for (const KernelLog& log : what.kernel_logs)

@@ -10,7 +10,7 @@
 
 #include "log/witness/witness.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 struct Fault {
@@ -133,4 +133,4 @@ Result<WitnessReport> consult_nvml(const WitnessCase& what) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -7,7 +7,7 @@
 
 #include "log/witness/witness.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 namespace {
 
 /// What a scheduler's state says about a job.
@@ -62,4 +62,4 @@ Result<WitnessReport> consult_scheduler(const WitnessCase& what) {
   return made;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::witness {
 
 TEST_CASE("a host's short name stands for the long one of the allocation, not for another's") {
   JobContext job;
@@ -22,4 +22,4 @@ TEST_CASE("NODE=FILE names the node, a path may hold a '='") {
   CHECK(read_kernel_log_name("k.txt").node.empty());
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -3,23 +3,22 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
-
-namespace embedded {
+namespace schedmate::embedded {
 extern const std::string_view xid_toml;
-}  // namespace embedded
+}  // namespace schedmate::embedded
 
+namespace schedmate::witness {
 Result<XidTable> XidTable::load(const std::string& folder) {
-  const RuleTable table{
+  const lines::RuleTable table{
       "xid.toml",
       "xid",
       {"code", "class", "component", "says", "recommendation", "advice", "confidence"},
       embedded::xid_toml};
-  const auto rows = rule_rows(table, folder);
+  const auto rows = lines::rule_rows(table, folder);
   if (!rows) return tl::unexpected(rows.error());
   XidTable made;
-  for (const RuleRow& row : *rows) {
-    const auto verdict = read_failure_verdict(row);
+  for (const lines::RuleRow& row : *rows) {
+    const auto verdict = lines::read_failure_verdict(row);
     if (!verdict) return tl::unexpected(verdict.error());
     for (const std::string& text : row.list("code")) {
       const auto code = parse_number<int>(text);
@@ -31,7 +30,7 @@ Result<XidTable> XidTable::load(const std::string& folder) {
   return made;
 }
 
-std::optional<FailureVerdict> XidTable::at(int code) const {
+std::optional<lines::FailureVerdict> XidTable::at(int code) const {
   const auto held = rows_.find(code);
   return held == rows_.end() ? std::nullopt : std::optional(held->second);
 }
@@ -52,4 +51,4 @@ std::optional<int> xid_in(std::string_view line) {
   return end == std::string_view::npos ? std::nullopt : number_behind(line.substr(end + 3));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -11,7 +11,7 @@
 
 #include "log/lines/failure_verdict.hpp"
 
-namespace schedmate {
+namespace schedmate::witness {
 
 class XidTable {
  public:
@@ -20,13 +20,13 @@ class XidTable {
   static Result<XidTable> load(const std::string& folder);
 
   /// Nothing for a code that the table does not have.
-  [[nodiscard]] std::optional<FailureVerdict> at(int code) const;
+  [[nodiscard]] std::optional<lines::FailureVerdict> at(int code) const;
 
  private:
-  std::map<int, FailureVerdict> rows_;
+  std::map<int, lines::FailureVerdict> rows_;
 };
 
 /// The code in "NVRM: Xid (PCI:0000:9b:00): 79, ...", or the one that it follows.
 [[nodiscard]] std::optional<int> xid_in(std::string_view line);
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

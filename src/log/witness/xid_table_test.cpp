@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate {
+namespace schedmate::witness {
 
 TEST_CASE("an Xid is read where the driver prints one, and the table knows its row") {
   CHECK(xid_in("NVRM: Xid (PCI:0000:dc:00): 45, x") == 45);
@@ -17,4 +17,4 @@ TEST_CASE("an Xid is read where the driver prints one, and the table knows its r
   CHECK_FALSE(table->at(999));
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::witness

@@ -3,7 +3,7 @@
 
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -93,7 +93,7 @@ TEST_CASE("deep nesting in the source is left out") {
 
 TEST_CASE("a script that is not there, or a folder, is an error that says so") {
   const testing::Scratch folder;
-  auto tree = Tree::open(folder.path());
+  auto tree = tree::Tree::open(folder.path());
   REQUIRE(tree.has_value());
   PythonRun run;
   run.script = "nothing.py";
@@ -113,4 +113,4 @@ TEST_CASE("bytes that are no program are survived") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

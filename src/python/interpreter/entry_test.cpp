@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_entry;
@@ -39,4 +39,4 @@ TEST_CASE("a program run by its dotted name stands in its package and is __main_
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -87,4 +87,4 @@ if accelerator.is_main_process:
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -160,7 +160,7 @@ there = [manager.isfile('conf/top/large.py'), got['size'], got['rate']]
                                   {"conf/base.py", "rate = 0.5\n"}});
   CHECK(trial["there"] == "[True, 24, 0.5]");
   REQUIRE(trial.seen.configs.size() == 1);
-  CHECK(repr(trial.seen.configs[0].value) == "{'rate': 0.5, 'size': 24}");
+  CHECK(code::repr(trial.seen.configs[0].value) == "{'rate': 0.5, 'size': 24}");
   CHECK(trial["size"] == "1");
 }
 
@@ -222,4 +222,4 @@ d = getattr(sys.modules[__name__], 'twice')(5)
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t most_instances = 20'000;
 
 /// An object of a class that extends a modelled config class: that, with the class's own members.
-Value extended(Interpreter& in, Class& type, const std::string& base, Arguments arguments) {
+code::Value extended(Interpreter& in, Class& type, const std::string& base, Arguments arguments) {
   const bool has_init = find_member(type, "__init__") != nullptr;
   Arguments none;
   none.place = arguments.place;
-  Value made = (*find_native(base))(in, has_init ? none : arguments);
+  code::Value made = (*natives::find_native(base))(in, has_init ? none : arguments);
   auto* object = as<NativeObject>(made);
   if (object == nullptr) return made;
   object->extension = class_value(&type);
@@ -36,7 +36,7 @@ std::shared_ptr<Thing> make_thing(Class* type) {
 }
 
 /// What the __init__ of a dataclass and its like does.
-void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& arguments) {
+void Interpreter::fill_fields(const code::Value& self, Class& type, const Arguments& arguments) {
   Function like;
   for (const Class* base : std::views::reverse(type.order)) {
     for (const Parameter& field : base->fields) {
@@ -52,7 +52,7 @@ void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& a
     if (field.fallback) field.fallback = natives::default_now(*this, *field.fallback);
     if (field.fallback && is_bounded(*field.fallback)) field.fallback = field.fallback->deep_copy();
   }
-  Dict fields;
+  code::Dict fields;
   bind_parameters(like, arguments, fields);
   // Open classes (SimpleNamespace, pydantic with extras) keep what is not declared.
   for (const auto& [key, value] : arguments.named.all()) fields.set(key, value);
@@ -60,27 +60,28 @@ void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& a
   if (auto after = special_method(self, "__post_init__")) call(*after, {});
 }
 
-Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments arguments) {
+code::Value Interpreter::instantiate(const std::shared_ptr<code::Object>& object,
+                                     Arguments arguments) {
   auto& type = static_cast<Class&>(*object);
   if (type.enumeration) {
     for (const auto& entry : type.scope->names.all()) {
       const auto* member = as<Thing>(entry.value);
-      const Value* value = member == nullptr ? nullptr : member->fields.find("value");
+      const code::Value* value = member == nullptr ? nullptr : member->fields.find("value");
       const bool is = value != nullptr && !arguments.positional.empty() &&
                       equal_values(*value, arguments.positional[0]) == true;
       if (is) return entry.value;
     }
     return {};
   }
-  const auto base = std::ranges::find_if(type.outside, is_extensible);
+  const auto base = std::ranges::find_if(type.outside, natives::is_extensible);
   if (base != type.outside.end()) return extended(*this, type, *base, std::move(arguments));
   auto thing = make_thing(&type);
   thing->place = arguments.place;
   thing->certain = certain();
   if (!frames.empty()) thing->builder = frame().class_name;
-  const Value self = wrap(thing, arguments.place);
+  const code::Value self = wrap(thing, arguments.place);
   if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
-  if (const Value* init = find_member(type, "__init__")) {
+  if (const code::Value* init = find_member(type, "__init__")) {
     call(bind(*init, self, &type), std::move(arguments));
     return self;
   }
@@ -99,10 +100,11 @@ Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments 
 }
 
 /// What the base outside the tree makes of an object; one that is modelled stays with it.
-void Interpreter::make_base(const Value& self, const Class& type, const Arguments& arguments) {
+void Interpreter::make_base(const code::Value& self, const Class& type,
+                            const Arguments& arguments) {
   const std::string before = std::exchange(frame().class_name, type.name);
-  if (const Native* native = find_native(type.outside.front())) {
-    const Value made = (*native)(*this, arguments);
+  if (const Native* native = natives::find_native(type.outside.front())) {
+    const code::Value made = (*native)(*this, arguments);
     if (as<NativeObject>(made) != nullptr)
       journal.set(dict_within(owner_of(self), as<Thing>(self)->fields), base_field, made);
   } else {
@@ -111,12 +113,12 @@ void Interpreter::make_base(const Value& self, const Class& type, const Argument
   frame().class_name = before;
 }
 
-Value Interpreter::instance(const Value& type_or_name, Dict fields) {
+code::Value Interpreter::instance(const code::Value& type_or_name, code::Dict fields) {
   if (auto* type = as<Class>(type_or_name)) {
     auto thing = make_thing(type);
     thing->fields = std::move(fields);
     if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
-    Value self = wrap(std::move(thing), type->place);
+    code::Value self = wrap(std::move(thing), type->place);
     if (auto after = special_method(self, "__post_init__")) call(*after, {});
     return self;
   }
@@ -126,10 +128,11 @@ Value Interpreter::instance(const Value& type_or_name, Dict fields) {
   return wrap(std::move(thing), type_or_name.place);
 }
 
-void Interpreter::set_default(const Value& callable, std::string_view parameter, Value value) {
+void Interpreter::set_default(const code::Value& callable, std::string_view parameter,
+                              code::Value value) {
   auto* function = as<Function>(callable);
   if (auto* type = as<Class>(callable)) {
-    const Value* init = find_member(*type, "__init__");
+    const code::Value* init = find_member(*type, "__init__");
     function = init == nullptr ? nullptr : as<Function>(*init);
     for (const Class* each : type->order) {
       const auto field = std::ranges::find(each->fields, parameter, &Parameter::name);
@@ -147,7 +150,7 @@ void Interpreter::set_default(const Value& callable, std::string_view parameter,
   if (found != function->parameters.end()) found->fallback = std::move(value);
 }
 
-std::optional<FunctionView> Interpreter::function(const Value& value) {
+std::optional<FunctionView> Interpreter::function(const code::Value& value) {
   if (const auto* bound = as<BoundMethod>(value)) {
     auto view = function(bound->function);
     if (view && !view->parameters.empty()) view->parameters.erase(view->parameters.begin());
@@ -159,7 +162,7 @@ std::optional<FunctionView> Interpreter::function(const Value& value) {
   return FunctionView{function->name, function->parameters, place(*function->code)};
 }
 
-std::optional<ClassView> Interpreter::type(const Value& value) {
+std::optional<ClassView> Interpreter::type(const code::Value& value) {
   const auto* type = as<Class>(value);
   if (type == nullptr) return std::nullopt;
   ClassView view{type->name, type->file, type->outside, {}, type->place};
@@ -180,9 +183,9 @@ std::optional<ClassView> Interpreter::type(const Value& value) {
   return view;
 }
 
-Value type_of(const Value& value) {
+code::Value type_of(const code::Value& value) {
   if (const auto* thing = as<Thing>(value))
-    return thing->type_of == nullptr ? Value{} : class_value(thing->type_of);
+    return thing->type_of == nullptr ? code::Value{} : class_value(thing->type_of);
   if (const auto* made = as<Made>(value)) return symbol(made->callee);
   if (value.text() != nullptr) return symbol("str");
   if (value.boolean() != nullptr) return symbol("bool");

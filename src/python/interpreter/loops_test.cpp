@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -177,4 +177,4 @@ counts = [len(samples) // 4, len(fixed), len(extra)]
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

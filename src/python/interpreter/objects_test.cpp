@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -227,4 +227,4 @@ got = [isinstance(each, IterableDataset) for each in (Images(), Stream(), Other(
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

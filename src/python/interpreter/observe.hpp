@@ -11,13 +11,13 @@
 
 #include "python/objects/observation.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 
 /// Errors: not_found (no such script or module in the tree), invalid (not Python).
-[[nodiscard]] Result<Observation> observe(Tree& tree, const PythonRun& run);
+[[nodiscard]] Result<Observation> observe(tree::Tree& tree, const PythonRun& run);
 
 /// A Python file that is itself a config: top-level names after running it, `_base_` chains merged
 /// as mmengine does (`_delete_`, {{_base_.x}}, read_base()).
-[[nodiscard]] Result<Value> read_python_config(Tree& tree, std::string_view path);
+[[nodiscard]] Result<code::Value> read_python_config(tree::Tree& tree, std::string_view path);
 
-}  // namespace schedmate
+}  // namespace schedmate::python

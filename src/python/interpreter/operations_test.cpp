@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::python {
 namespace {
 
 using testing::run_program;
@@ -41,7 +41,7 @@ n = 1 < 2 <= 2 != 3
 
 TEST_CASE("a computed value leads back to where its operand was written") {
   const auto trial = run_program("batch = 256\n\nper_gpu = batch // 8\n");
-  const Value* value = trial.seen.globals.find("per_gpu");
+  const code::Value* value = trial.seen.globals.find("per_gpu");
   REQUIRE(value != nullptr);
   CHECK(*value->integer() == 32);
   CHECK(value->place->line == 3);
@@ -155,4 +155,4 @@ mapped = list(map(lambda n: n + 1, [1, 2]))
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::python

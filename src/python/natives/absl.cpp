@@ -19,41 +19,43 @@ struct AbslFlag {
   FlagSpec spec;
   FlagType type = FlagType::text;
   enum class Shape : std::uint8_t { one, commas, spaces, repeated, config } shape = Shape::one;
-  List choices;
-  Value fallback;
-  PlacePtr place;
+  code::List choices;
+  code::Value fallback;
+  code::PlacePtr place;
 };
 
 /// absl.flags.FLAGS: the words are read when the program first asks, or app.run starts.
 class AbslFlags : public FlagNamespace {
  public:
   AbslFlags() : FlagNamespace("absl.flags.FlagValues") {}
-  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
-  void declare(Machine& machine, AbslFlag flag);
-  void parse(Machine& machine, const std::vector<Word>& words);
+  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
+  void declare(python::Machine& machine, AbslFlag flag);
+  void parse(python::Machine& machine, const std::vector<command::Word>& words);
   void require(std::string_view name);
-  [[nodiscard]] const std::vector<Word>& rest() const { return rest_; }
+  [[nodiscard]] const std::vector<command::Word>& rest() const { return rest_; }
 
  private:
-  void put(Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses);
-  Value read(Machine& machine, const AbslFlag& flag, const FlagUse& use, const Value& before);
-  Value read_one(Machine& machine, const AbslFlag& flag, const Word& word);
-  Value load_config(Machine& machine, const AbslFlag& flag, Value named);
-  std::vector<Word> take_overrides(const std::vector<Word>& words);
+  void put(python::Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses);
+  code::Value read(python::Machine& machine, const AbslFlag& flag, const FlagUse& use,
+                   const code::Value& before);
+  code::Value read_one(python::Machine& machine, const AbslFlag& flag, const command::Word& word);
+  code::Value load_config(python::Machine& machine, const AbslFlag& flag, code::Value named);
+  std::vector<command::Word> take_overrides(const std::vector<command::Word>& words);
 
   std::vector<AbslFlag> flags_;
-  std::map<std::string, std::vector<Word>, std::less<>> overrides_;  ///< config flag -> a.b=3
-  std::vector<Word> rest_;
+  std::map<std::string, std::vector<command::Word>, std::less<>>
+      overrides_;  ///< config flag -> a.b=3
+  std::vector<command::Word> rest_;
   bool parsed_ = false;
 };
 
-std::shared_ptr<AbslFlags> registry(Machine& machine) {
+std::shared_ptr<AbslFlags> registry(python::Machine& machine) {
   auto& held = machine.memory[std::string(memory_key)];
   if (!held) held = std::make_shared<AbslFlags>();
   return std::static_pointer_cast<AbslFlags>(held);
 }
 
-void AbslFlags::declare(Machine& machine, AbslFlag flag) {
+void AbslFlags::declare(python::Machine& machine, AbslFlag flag) {
   std::erase_if(flags_, [&](const AbslFlag& old) { return old.spec.dest == flag.spec.dest; });
   flags_.push_back(std::move(flag));
   if (parsed_) parse(machine, program_words(machine));
@@ -65,11 +67,12 @@ void AbslFlags::require(std::string_view name) {
   }
 }
 
-Value AbslFlags::read_one(Machine& machine, const AbslFlag& flag, const Word& word) {
+code::Value AbslFlags::read_one(python::Machine& machine, const AbslFlag& flag,
+                                const command::Word& word) {
   const auto value = read_word(flag.type, word);
   const bool allowed = !value || flag.choices.empty() || !word.known ||
-                       std::ranges::any_of(flag.choices, [&](const Value& choice) {
-                         return choice.is_unknown() || repr(choice) == repr(*value);
+                       std::ranges::any_of(flag.choices, [&](const code::Value& choice) {
+                         return choice.is_unknown() || code::repr(choice) == code::repr(*value);
                        });
   if (value && allowed) return *value;
   machine.refuse(fmt::format("the flag --{} may not be '{}'", flag.spec.dest, word.text),
@@ -77,13 +80,13 @@ Value AbslFlags::read_one(Machine& machine, const AbslFlag& flag, const Word& wo
   return unknown(word.place);
 }
 
-Value AbslFlags::read(Machine& machine, const AbslFlag& flag, const FlagUse& use,
-                      const Value& before) {
+code::Value AbslFlags::read(python::Machine& machine, const AbslFlag& flag, const FlagUse& use,
+                            const code::Value& before) {
   using Shape = AbslFlag::Shape;
   if (use.values.empty()) return {!use.negated, use.place};
-  const Word& word = use.values.front();
+  const command::Word& word = use.values.front();
   if (flag.shape == Shape::one || flag.shape == Shape::config) return read_one(machine, flag, word);
-  List items;
+  code::List items;
   if (flag.shape == Shape::repeated) {
     if (before.items() != nullptr) items = *before.items();
     items.push_back(read_one(machine, flag, word));
@@ -93,12 +96,12 @@ Value AbslFlags::read(Machine& machine, const AbslFlag& flag, const FlagUse& use
         items.push_back(read_one(machine, flag, {std::string(trim(part)), word.place, word.known}));
     }
   }
-  return Value::list(std::move(items), use.place);
+  return code::Value::list(std::move(items), use.place);
 }
 
 /// `--config.a.b=3` and `--config.a.b 3` belong to the config that --config names.
-std::vector<Word> AbslFlags::take_overrides(const std::vector<Word>& words) {
-  std::vector<Word> kept;
+std::vector<command::Word> AbslFlags::take_overrides(const std::vector<command::Word>& words) {
+  std::vector<command::Word> kept;
   overrides_.clear();
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view text = words[i].text;
@@ -111,7 +114,7 @@ std::vector<Word> AbslFlags::take_overrides(const std::vector<Word>& words) {
       kept.push_back(words[i]);
       continue;
     }
-    Word word = words[i];
+    command::Word word = words[i];
     word.text = std::string(bare.substr(owner->spec.dest.size() + 1));
     if (bare.find('=') == std::string_view::npos) {
       const bool has_value = i + 1 < words.size() && !words[i + 1].text.starts_with("--");
@@ -124,7 +127,8 @@ std::vector<Word> AbslFlags::take_overrides(const std::vector<Word>& words) {
 }
 
 /// The result of get_config() of the file, with the argument after its colon.
-Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named) {
+code::Value AbslFlags::load_config(python::Machine& machine, const AbslFlag& flag,
+                                   code::Value named) {
   const bool by_file = named.text() != nullptr;
   if (const std::string* text = named.text()) {
     const auto colon = text->find(':');
@@ -132,10 +136,10 @@ Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named
     std::string module = path.substr(0, path.rfind(".py"));
     while (module.starts_with("./")) module.erase(0, 2);
     std::ranges::replace(module, '/', '.');
-    List arguments;
+    code::List arguments;
     if (colon != std::string::npos) arguments.emplace_back(text->substr(colon + 1), named.place);
-    const Value make = machine.resolve(module + ".get_config");
-    const PlacePtr place = named.place;
+    const code::Value make = machine.resolve(module + ".get_config");
+    const code::PlacePtr place = named.place;
     named = symbol_name(make).empty()
                 ? machine.call(make, call_with(std::move(arguments), {}, place))
                 : unknown(place);
@@ -143,30 +147,31 @@ Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named
   }
   auto* config = object_as<AttributeDict>(named);
   if (config == nullptr) return named;
-  Value held = config->held();
+  code::Value held = config->held();
   if (!by_file) {
-    Dict whole;
+    code::Dict whole;
     whole.set(flag.spec.dest, held);
-    publish_config(machine, "ml_collections", "", Value::dict(std::move(whole)));
+    publish_config(machine, "ml_collections", "", code::Value::dict(std::move(whole)));
   }
-  for (const Word& word : overrides_[flag.spec.dest]) {
+  for (const command::Word& word : overrides_[flag.spec.dest]) {
     const auto equals = word.text.find('=');
     const std::string key = word.text.substr(0, equals);
-    const Value* before = find_path(held, key);
-    Value value = read_literal(word.text.substr(equals + 1), word.place);
+    const code::Value* before = code::find_path(held, key);
+    code::Value value = read_literal(word.text.substr(equals + 1), word.place);
     if (before != nullptr && before->text() != nullptr)
       value = {word.text.substr(equals + 1), word.place};
     if (before != nullptr && before->real() != nullptr && value.number())
       value = {*value.number(), word.place};
-    if (!set_path(held, key, std::move(value)))
+    if (!code::set_path(held, key, std::move(value)))
       machine.refuse(fmt::format("the config has no entry '{}'", key), word.place);
   }
   return named;
 }
 
-void AbslFlags::put(Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses) {
-  Value value = flag.fallback;
-  Value before;
+void AbslFlags::put(python::Machine& machine, const AbslFlag& flag,
+                    const std::vector<FlagUse>& uses) {
+  code::Value value = flag.fallback;
+  code::Value before;
   for (const FlagUse& use : uses) before = value = read(machine, flag, use, before);
   if (flag.shape == AbslFlag::Shape::config) value = load_config(machine, flag, value);
   FlagNamespace::put(flag.spec.dest, value,
@@ -201,7 +206,7 @@ bool is_of_library(std::string_view word) {
          std::ranges::find(own, name) != own.end() || std::ranges::find(own, positive) != own.end();
 }
 
-void AbslFlags::parse(Machine& machine, const std::vector<Word>& words) {
+void AbslFlags::parse(python::Machine& machine, const std::vector<command::Word>& words) {
   parsed_ = true;
   std::vector<FlagSpec> specs;
   for (const AbslFlag& flag : flags_) specs.push_back(flag.spec);
@@ -219,19 +224,20 @@ void AbslFlags::parse(Machine& machine, const std::vector<Word>& words) {
   for (const FlagError& error : match.errors) {
     if (match.certain) machine.refuse(error.message, error.place);
   }
-  for (const Word& word : rest_) {
+  for (const command::Word& word : rest_) {
     if (word.known && word.text.starts_with("--") && match.certain && !is_of_library(word.text))
       machine.refuse(fmt::format("unknown flag '{}'", word.text), word.place);
   }
 }
 
-std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view name) {
+std::optional<code::Value> AbslFlags::attribute(python::Machine& machine, std::string_view name) {
   const auto self = std::static_pointer_cast<AbslFlags>(shared_from_this());
   if (name == "__call__") {
-    return native_function("FLAGS", [self](Machine& inner, const Arguments& arguments) {
-      self->parse(inner, program_words(inner));
-      return placed(as_list(self->rest()), arguments.place);
-    });
+    return python::native_function(
+        "FLAGS", [self](python::Machine& inner, const python::Arguments& arguments) {
+          self->parse(inner, program_words(inner));
+          return placed(as_list(self->rest()), arguments.place);
+        });
   }
   if (name == "flag_values_dict") return FlagNamespace::method(machine, "to_dict");
   if (!parsed_ && !name.starts_with("__")) parse(machine, program_words(machine));
@@ -239,11 +245,11 @@ std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view nam
 }
 
 /// What DEFINE_* returns: its value is read later.
-struct FlagHolder : NativeObject {
+struct FlagHolder : python::NativeObject {
   std::string flag;
   std::string type_name() const override { return "absl.flags.FlagHolder"; }
-  std::optional<Value> attribute(Machine& machine, std::string_view name) override {
-    if (name == "name") return Value(flag);
+  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override {
+    if (name == "name") return code::Value(flag);
     if (name != "value") return std::nullopt;
     return registry(machine)->attribute(machine, flag);
   }
@@ -256,7 +262,8 @@ struct Definition {
   bool chooses = false;
 };
 
-Value define(Machine& machine, const Arguments& arguments, const Definition& kind) {
+code::Value define(python::Machine& machine, const python::Arguments& arguments,
+                   const Definition& kind) {
   const std::string name = text_or(arguments.find("name", 0));
   if (name.empty()) return {};
   AbslFlag flag;
@@ -272,21 +279,21 @@ Value define(Machine& machine, const Arguments& arguments, const Definition& kin
     set_nargs(flag.spec, "?");
     flag.spec.attached_only = true;
   }
-  const Value* fallback = arguments.find("default", 1);
+  const code::Value* fallback = arguments.find("default", 1);
   if (fallback == nullptr) fallback = arguments.named.find("default_value");
-  Value given = fallback == nullptr ? Value::none() : *fallback;
+  code::Value given = fallback == nullptr ? code::Value::none() : *fallback;
   const std::string* text = given.text();
   if (text != nullptr && kind.shape == AbslFlag::Shape::commas) {
-    List items;
+    code::List items;
     for (const auto part : split(*text, ','))
       items.emplace_back(std::string(trim(part)), given.place);
-    given = Value::list(std::move(items), given.place);
+    given = code::Value::list(std::move(items), given.place);
   } else if (text != nullptr && kind.type != FlagType::text) {
     if (const auto value = read_word(kind.type, {*text, given.place, true})) given = *value;
   }
   flag.fallback = as_fallback(std::move(given), arguments.place);
   flag.spec.required = truth_or(arguments.named.find("required"), false);
-  const Value* choices = kind.chooses ? arguments.find("enum_values", 2) : nullptr;
+  const code::Value* choices = kind.chooses ? arguments.find("enum_values", 2) : nullptr;
   if (choices != nullptr && choices->items() != nullptr) flag.choices = *choices->items();
   registry(machine)->declare(machine, std::move(flag));
   auto holder = std::make_shared<FlagHolder>();
@@ -294,32 +301,33 @@ Value define(Machine& machine, const Arguments& arguments, const Definition& kin
   return value_of(holder, arguments.place);
 }
 
-Value define_config_dict(Machine& machine, const Arguments& arguments) {
-  Arguments declaration = arguments;
-  if (const Value* config = arguments.find("config", 1)) declaration.named.set("default", *config);
+code::Value define_config_dict(python::Machine& machine, const python::Arguments& arguments) {
+  python::Arguments declaration = arguments;
+  if (const code::Value* config = arguments.find("config", 1))
+    declaration.named.set("default", *config);
   return define(machine, declaration,
                 {"DEFINE_config_dict", FlagType::text, AbslFlag::Shape::config});
 }
 
-Value require(Machine& machine, const Arguments& arguments) {
-  const Value* name = arguments.find("flag_name", 0);
+code::Value require(python::Machine& machine, const python::Arguments& arguments) {
+  const code::Value* name = arguments.find("flag_name", 0);
   if (name == nullptr) return {};
   if (name->text() != nullptr) registry(machine)->require(*name->text());
   if (name->items() != nullptr) {
-    for (const Value& each : *name->items()) registry(machine)->require(text_or(&each));
+    for (const code::Value& each : *name->items()) registry(machine)->require(text_or(&each));
   }
-  return Value::none(arguments.place);
+  return code::Value::none(arguments.place);
 }
 
-Value run(Machine& machine, const Arguments& arguments) {
-  const Value* program = arguments.find("main", 0);
+code::Value run(python::Machine& machine, const python::Arguments& arguments) {
+  const code::Value* program = arguments.find("main", 0);
   const auto flags = registry(machine);
   flags->parse(machine, program_words(machine));
-  const Value target =
+  const code::Value target =
       program == nullptr || program->is_none() ? machine.resolve("__main__.main") : *program;
-  List argv = *as_list(flags->rest()).items();
-  argv.insert(argv.begin(), Value(machine.run().script));
-  return machine.call(target, call_with({Value::list(std::move(argv))}, {}, arguments.place));
+  code::List argv = *as_list(flags->rest()).items();
+  argv.insert(argv.begin(), code::Value(machine.run().script));
+  return machine.call(target, call_with({code::Value::list(std::move(argv))}, {}, arguments.place));
 }
 
 void add_definitions(NativeTable& table, const std::string& module) {
@@ -338,8 +346,8 @@ void add_definitions(NativeTable& table, const std::string& module) {
                                      {"DEFINE_multi_float", FlagType::real, Shape::repeated},
                                      {"DEFINE_multi_enum", FlagType::text, Shape::repeated, true}};
   for (const Definition& kind : kinds) {
-    table[module + "." + std::string(kind.name)] = [kind](Machine& machine,
-                                                          const Arguments& arguments) {
+    table[module + "." + std::string(kind.name)] = [kind](python::Machine& machine,
+                                                          const python::Arguments& arguments) {
       return define(machine, arguments, kind);
     };
   }
@@ -349,7 +357,9 @@ void add_definitions(NativeTable& table, const std::string& module) {
 
 }  // namespace
 
-std::optional<Value> absl_flags(Machine& machine) { return value_of(registry(machine)); }
+std::optional<code::Value> absl_flags(python::Machine& machine) {
+  return value_of(registry(machine));
+}
 
 void add_absl(NativeTable& table) {
   for (const std::string module :
@@ -359,8 +369,8 @@ void add_absl(NativeTable& table) {
   for (const auto* const name :
        {"absl.app.run", "tensorflow.app.run", "tensorflow.compat.v1.app.run"})
     table[name] = run;
-  table["ml_collections.config_flags.DEFINE_config_file"] = [](Machine& machine,
-                                                               const Arguments& arguments) {
+  table["ml_collections.config_flags.DEFINE_config_file"] = [](python::Machine& machine,
+                                                               const python::Arguments& arguments) {
     return define(machine, arguments,
                   {"DEFINE_config_file", FlagType::text, AbslFlag::Shape::config});
   };

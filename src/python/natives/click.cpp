@@ -13,22 +13,24 @@ namespace schedmate::natives {
 namespace {
 
 /// click.Choice([...]), click.IntRange(...), click.Path(): what a word becomes.
-struct ClickType : NativeObject {
+struct ClickType : python::NativeObject {
   FlagType type = FlagType::text;
-  List choices;
+  code::List choices;
   std::string type_name() const override { return "click.ParamType"; }
-  std::optional<Value> attribute(Machine&, std::string_view) override { return std::nullopt; }
+  std::optional<code::Value> attribute(python::Machine&, std::string_view) override {
+    return std::nullopt;
+  }
 };
 
 struct ClickParameter {
   FlagSpec spec;
-  Value type;  ///< unknown: by the default
-  Value fallback = Value::none();
-  Value constant;  ///< of a flag without value
-  Value callback;
+  code::Value type;  ///< unknown: by the default
+  code::Value fallback = code::Value::none();
+  code::Value constant;  ///< of a flag without value
+  code::Value callback;
   std::string environment;
   bool repeated = false;
-  PlacePtr place;
+  code::PlacePtr place;
 };
 
 std::string parameter_name(const std::vector<std::string>& names) {
@@ -44,9 +46,9 @@ std::string parameter_name(const std::vector<std::string>& names) {
   return best;
 }
 
-void read_names(ClickParameter& parameter, const List& declarations) {
+void read_names(ClickParameter& parameter, const code::List& declarations) {
   std::vector<std::string> names;
-  for (const Value& declaration : declarations) {
+  for (const code::Value& declaration : declarations) {
     const std::string text = text_or(&declaration);
     const auto slash = text.starts_with('-') ? text.find('/') : std::string::npos;
     names.emplace_back(trim(text.substr(0, slash)));
@@ -58,39 +60,39 @@ void read_names(ClickParameter& parameter, const List& declarations) {
   parameter.spec.names = std::move(names);
 }
 
-ClickParameter read_option(const Arguments& arguments) {
+ClickParameter read_option(const python::Arguments& arguments) {
   ClickParameter parameter;
   parameter.place = arguments.place;
   read_names(parameter, arguments.positional);
   const auto named = [&](std::string_view key) { return arguments.named.find(key); };
-  if (const Value* type = named("type")) parameter.type = *type;
-  if (const Value* callback = named("callback")) parameter.callback = *callback;
+  if (const code::Value* type = named("type")) parameter.type = *type;
+  if (const code::Value* callback = named("callback")) parameter.callback = *callback;
   parameter.environment = text_or(named("envvar"));
   parameter.spec.required = truth_or(named("required"), false);
   parameter.repeated = truth_or(named("multiple"), false) || truth_or(named("count"), false);
   const bool counts = truth_or(named("count"), false);
-  const Value* value_of_flag = named("flag_value");
+  const code::Value* value_of_flag = named("flag_value");
   const bool is_flag = truth_or(named("is_flag"), false) || counts || value_of_flag != nullptr ||
                        !parameter.spec.negations.empty();
-  if (const Value* nargs = named("nargs"); nargs != nullptr && nargs->integer() != nullptr)
+  if (const code::Value* nargs = named("nargs"); nargs != nullptr && nargs->integer() != nullptr)
     set_nargs(parameter.spec, std::to_string(*nargs->integer()));
   if (is_flag) set_nargs(parameter.spec, "0");
-  parameter.constant = value_of_flag == nullptr ? Value(true) : *value_of_flag;
-  const Value* fallback = named("default");
-  Value given = fallback == nullptr ? Value::none() : *fallback;
-  if (fallback == nullptr && is_flag) given = Value(false);
-  if (fallback == nullptr && counts) given = Value(std::int64_t{0});
-  if (fallback == nullptr && parameter.repeated && !counts) given = Value::list({});
-  if (counts) parameter.constant = Value(std::int64_t{1});
+  parameter.constant = value_of_flag == nullptr ? code::Value(true) : *value_of_flag;
+  const code::Value* fallback = named("default");
+  code::Value given = fallback == nullptr ? code::Value::none() : *fallback;
+  if (fallback == nullptr && is_flag) given = code::Value(false);
+  if (fallback == nullptr && counts) given = code::Value(std::int64_t{0});
+  if (fallback == nullptr && parameter.repeated && !counts) given = code::Value::list({});
+  if (counts) parameter.constant = code::Value(std::int64_t{1});
   parameter.fallback = as_fallback(std::move(given), arguments.place);
   return parameter;
 }
 
-ClickParameter read_argument(const Arguments& arguments) {
+ClickParameter read_argument(const python::Arguments& arguments) {
   ClickParameter parameter = read_option(arguments);
   parameter.spec.names.clear();
   parameter.spec.dest = text_or(arguments.positional.empty() ? nullptr : &arguments.positional[0]);
-  const Value* nargs = arguments.named.find("nargs");
+  const code::Value* nargs = arguments.named.find("nargs");
   if (nargs != nullptr && nargs->integer() != nullptr && *nargs->integer() < 0)
     set_nargs(parameter.spec, parameter.spec.required ? "+" : "*");
   const bool optional = arguments.named.find("default") != nullptr ||
@@ -101,12 +103,14 @@ ClickParameter read_argument(const Arguments& arguments) {
 }
 
 /// A function with options: a command, a group of them, or one that is still being decorated.
-class ClickCommand : public NativeObject, public std::enable_shared_from_this<ClickCommand> {
+class ClickCommand : public python::NativeObject,
+                     public std::enable_shared_from_this<ClickCommand> {
  public:
-  explicit ClickCommand(Value function) : function_(std::move(function)) {}
+  explicit ClickCommand(code::Value function) : function_(std::move(function)) {}
   std::string type_name() const override { return "click.Command"; }
-  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
-  Value run(Machine& machine, std::vector<Word> words, const Arguments& more);
+  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
+  code::Value run(python::Machine& machine, std::vector<command::Word> words,
+                  const python::Arguments& more);
   void put_first(ClickParameter parameter) {
     parameters_.insert(parameters_.begin(), std::move(parameter));
   }
@@ -117,38 +121,40 @@ class ClickCommand : public NativeObject, public std::enable_shared_from_this<Cl
   void add(std::string name, std::shared_ptr<ClickCommand> command) {
     commands_.insert_or_assign(std::move(name), std::move(command));
   }
-  [[nodiscard]] const Value& function() const { return function_; }
+  [[nodiscard]] const code::Value& function() const { return function_; }
   bool passes_context = false;
 
  private:
-  Value read_one(Machine& machine, const ClickParameter& parameter, const Word& word);
-  Value read(Machine& machine, const ClickParameter& parameter, const FlagUse& use);
-  Dict bind(Machine& machine, const std::vector<FlagUse>& uses);
+  code::Value read_one(python::Machine& machine, const ClickParameter& parameter,
+                       const command::Word& word);
+  code::Value read(python::Machine& machine, const ClickParameter& parameter, const FlagUse& use);
+  code::Dict bind(python::Machine& machine, const std::vector<FlagUse>& uses);
 
-  Value function_;
+  code::Value function_;
   std::vector<ClickParameter> parameters_;
   std::map<std::string, std::shared_ptr<ClickCommand>, std::less<>> commands_;
   bool is_command_ = false, is_group_ = false;
 };
 
-std::shared_ptr<ClickCommand> command_of(const Value& function) {
+std::shared_ptr<ClickCommand> command_of(const code::Value& function) {
   if (auto* command = object_as<ClickCommand>(function)) return command->shared_from_this();
   return std::make_shared<ClickCommand>(function);
 }
 
-FlagType type_of_default(const Value& fallback) {
+FlagType type_of_default(const code::Value& fallback) {
   if (fallback.integer() != nullptr) return FlagType::integer;
   if (fallback.real() != nullptr) return FlagType::real;
   return fallback.boolean() != nullptr ? FlagType::yes_no : FlagType::text;
 }
 
-Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter, const Word& word) {
+code::Value ClickCommand::read_one(python::Machine& machine, const ClickParameter& parameter,
+                                   const command::Word& word) {
   const auto* type = object_as<ClickType>(parameter.type);
   const std::string name = symbol_name(parameter.type);
-  if (object_as<Instance>(parameter.type) != nullptr) {
-    const Value convert = machine.attribute(parameter.type, "convert");
-    return placed(machine.call(convert, call_with({Value(word.text, word.place), Value::none(),
-                                                   Value::none()})),
+  if (object_as<python::Instance>(parameter.type) != nullptr) {
+    const code::Value convert = machine.attribute(parameter.type, "convert");
+    return placed(machine.call(convert, call_with({code::Value(word.text, word.place),
+                                                   code::Value::none(), code::Value::none()})),
                   word.place);
   }
   FlagType kind = type_of_default(parameter.fallback);
@@ -160,8 +166,8 @@ Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter, 
   const bool user = machine.function(parameter.type).has_value();
   const auto value = user ? convert(machine, parameter.type, word) : read_word(kind, word);
   const bool allowed = type == nullptr || type->choices.empty() || !word.known || !value ||
-                       std::ranges::any_of(type->choices, [&](const Value& choice) {
-                         return choice.is_unknown() || repr(choice) == repr(*value);
+                       std::ranges::any_of(type->choices, [&](const code::Value& choice) {
+                         return choice.is_unknown() || code::repr(choice) == code::repr(*value);
                        });
   if (value && allowed) return *value;
   machine.refuse(fmt::format("the option {} may not be '{}'", parameter.spec.dest, word.text),
@@ -169,25 +175,26 @@ Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter, 
   return unknown(word.place);
 }
 
-Value ClickCommand::read(Machine& machine, const ClickParameter& parameter, const FlagUse& use) {
+code::Value ClickCommand::read(python::Machine& machine, const ClickParameter& parameter,
+                               const FlagUse& use) {
   if (use.negated) return {false, use.place};
   if (parameter.spec.most == 0) return {parameter.constant.data, use.place};
   if (parameter.spec.most == 1) return read_one(machine, parameter, use.values.front());
-  List items;
-  for (const Word& word : use.values) items.push_back(read_one(machine, parameter, word));
-  return Value::list(std::move(items), use.place);
+  code::List items;
+  for (const command::Word& word : use.values) items.push_back(read_one(machine, parameter, word));
+  return code::Value::list(std::move(items), use.place);
 }
 
-Dict ClickCommand::bind(Machine& machine, const std::vector<FlagUse>& uses) {
-  Dict values;
+code::Dict ClickCommand::bind(python::Machine& machine, const std::vector<FlagUse>& uses) {
+  code::Dict values;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ClickParameter& parameter = parameters_[i];
-    Value value = parameter.fallback.deep_copy();
+    code::Value value = parameter.fallback.deep_copy();
     const auto from_environment = machine.run().env.find(parameter.environment);
     if (from_environment != machine.run().env.end())
       value = read_one(machine, parameter, from_environment->second);
     bool given = false;
-    List all;
+    code::List all;
     for (const FlagUse& use : uses) {
       const bool empty = parameter.spec.most > 0 && use.values.empty();
       if (use.spec != i || empty) continue;
@@ -197,11 +204,12 @@ Dict ClickCommand::bind(Machine& machine, const std::vector<FlagUse>& uses) {
     }
     const bool counts = parameter.constant.integer() != nullptr && parameter.spec.most == 0;
     if (given && parameter.repeated)
-      value = counts ? Value(static_cast<std::int64_t>(all.size()), value.place)
-                     : Value::list(all, value.place);
+      value = counts ? code::Value(static_cast<std::int64_t>(all.size()), value.place)
+                     : code::Value::list(all, value.place);
     if (machine.function(parameter.callback)) {
-      const Value called = machine.call(
-          parameter.callback, call_with({Value{}, Value::none(), value}, {}, parameter.place));
+      const code::Value called =
+          machine.call(parameter.callback,
+                       call_with({code::Value{}, code::Value::none(), value}, {}, parameter.place));
       value = placed(called, value.place);
     }
     // Two flags may choose between values of one name: --a/--b with flag_value.
@@ -213,7 +221,8 @@ Dict ClickCommand::bind(Machine& machine, const std::vector<FlagUse>& uses) {
   return values;
 }
 
-Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Arguments& more) {
+code::Value ClickCommand::run(python::Machine& machine, std::vector<command::Word> words,
+                              const python::Arguments& more) {
   std::vector<FlagSpec> specs;
   for (const ClickParameter& parameter : parameters_) specs.push_back(parameter.spec);
   FlagSyntax syntax;
@@ -228,11 +237,11 @@ Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Argumen
     machine.refuse(
         fmt::format("no option or positional argument takes '{}'", match.leftover.front().text),
         match.leftover.front().place);
-  Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
+  python::Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
   if (passes_context) arguments.positional.push_back(unknown(more.place));
-  Value result = machine.call(function_, arguments);
+  code::Value result = machine.call(function_, arguments);
   if (!is_group_ || match.leftover.empty()) return result;
-  const Word chosen = match.leftover.front();
+  const command::Word chosen = match.leftover.front();
   const auto found = commands_.find(chosen.text);
   if (found == commands_.end()) {
     if (chosen.known)
@@ -243,17 +252,18 @@ Value ClickCommand::run(Machine& machine, std::vector<Word> words, const Argumen
   return found->second->run(machine, std::move(match.leftover), more);
 }
 
-Value decorator(std::function<Value(const Value&)> change) {
-  return native_function(
-      "click.decorator", [change = std::move(change)](Machine&, const Arguments& arguments) {
-        return arguments.positional.empty() ? Value{} : change(arguments.positional[0]);
+code::Value decorator(std::function<code::Value(const code::Value&)> change) {
+  return python::native_function(
+      "click.decorator",
+      [change = std::move(change)](python::Machine&, const python::Arguments& arguments) {
+        return arguments.positional.empty() ? code::Value{} : change(arguments.positional[0]);
       });
 }
 
-Value make_command(Machine& machine, const Arguments& arguments, bool group,
-                   const std::shared_ptr<ClickCommand>& parent) {
+code::Value make_command(python::Machine& machine, const python::Arguments& arguments, bool group,
+                         const std::shared_ptr<ClickCommand>& parent) {
   const std::string given = text_or(arguments.find("name", 0));
-  const auto turn = [&machine, group, parent, given](const Value& function) {
+  const auto turn = [&machine, group, parent, given](const code::Value& function) {
     auto command = command_of(function);
     command->become_command(group);
     std::string name = given;
@@ -269,44 +279,48 @@ Value make_command(Machine& machine, const Arguments& arguments, bool group,
   return bare ? turn(arguments.positional[0]) : decorator(turn);
 }
 
-std::optional<Value> ClickCommand::attribute(Machine&, std::string_view name) {
+std::optional<code::Value> ClickCommand::attribute(python::Machine&, std::string_view name) {
   const auto self = shared_from_this();
   if (name == "__call__" || name == "main") {
-    return native_function("click.Command", [self](Machine& machine, const Arguments& arguments) {
-      if (!self->is_command_) return machine.call(self->function_, arguments);
-      const Value* own = arguments.find("args", 0);
-      const bool given = own != nullptr && own->items() != nullptr;
-      return self->run(machine, given ? as_words(machine, *own) : program_words(machine),
-                       arguments);
-    });
+    return python::native_function(
+        "click.Command", [self](python::Machine& machine, const python::Arguments& arguments) {
+          if (!self->is_command_) return machine.call(self->function_, arguments);
+          const code::Value* own = arguments.find("args", 0);
+          const bool given = own != nullptr && own->items() != nullptr;
+          return self->run(machine, given ? as_words(machine, *own) : program_words(machine),
+                           arguments);
+        });
   }
   if (name == "command" || name == "group") {
     const bool group = name == "group";
-    return native_function("click.Group.command",
-                           [self, group](Machine& machine, const Arguments& arguments) {
-                             return make_command(machine, arguments, group, self);
-                           });
+    return python::native_function(
+        "click.Group.command",
+        [self, group](python::Machine& machine, const python::Arguments& arguments) {
+          return make_command(machine, arguments, group, self);
+        });
   }
   if (name == "add_command") {
-    return native_function("add_command", [self](Machine& machine, const Arguments& arguments) {
-      const Value* command = arguments.find("cmd", 0);
-      if (command == nullptr || object_as<ClickCommand>(*command) == nullptr) return Value{};
-      auto child = command_of(*command);
-      const auto view = machine.function(child->function());
-      std::string key = text_or(arguments.find("name", 1), view ? view->name : "");
-      std::ranges::replace(key, '_', '-');
-      self->add(std::move(key), std::move(child));
-      return Value::none(arguments.place);
-    });
+    return python::native_function(
+        "add_command", [self](python::Machine& machine, const python::Arguments& arguments) {
+          const code::Value* command = arguments.find("cmd", 0);
+          if (command == nullptr || object_as<ClickCommand>(*command) == nullptr)
+            return code::Value{};
+          auto child = command_of(*command);
+          const auto view = machine.function(child->function());
+          std::string key = text_or(arguments.find("name", 1), view ? view->name : "");
+          std::ranges::replace(key, '_', '-');
+          self->add(std::move(key), std::move(child));
+          return code::Value::none(arguments.place);
+        });
   }
   if (name == "callback") return function_;
   return std::nullopt;
 }
 
-Value click_type(FlagType type, const Arguments& arguments) {
+code::Value click_type(FlagType type, const python::Arguments& arguments) {
   auto made = std::make_shared<ClickType>();
   made->type = type;
-  const Value* choices = type == FlagType::text ? arguments.find("choices", 0) : nullptr;
+  const code::Value* choices = type == FlagType::text ? arguments.find("choices", 0) : nullptr;
   if (choices != nullptr && choices->items() != nullptr) made->choices = *choices->items();
   return value_of(made, arguments.place);
 }
@@ -314,16 +328,16 @@ Value click_type(FlagType type, const Arguments& arguments) {
 }  // namespace
 
 void add_click(NativeTable& table) {
-  table["click.command"] = [](Machine& machine, const Arguments& arguments) {
+  table["click.command"] = [](python::Machine& machine, const python::Arguments& arguments) {
     return make_command(machine, arguments, false, nullptr);
   };
-  table["click.group"] = [](Machine& machine, const Arguments& arguments) {
+  table["click.group"] = [](python::Machine& machine, const python::Arguments& arguments) {
     return make_command(machine, arguments, true, nullptr);
   };
-  const auto adds = [](ClickParameter (*read)(const Arguments&)) {
-    return [read](Machine&, const Arguments& arguments) {
+  const auto adds = [](ClickParameter (*read)(const python::Arguments&)) {
+    return [read](python::Machine&, const python::Arguments& arguments) {
       const ClickParameter parameter = read(arguments);
-      return decorator([parameter](const Value& function) {
+      return decorator([parameter](const code::Value& function) {
         auto command = command_of(function);
         command->put_first(parameter);
         return value_of(command, function.place);
@@ -332,8 +346,8 @@ void add_click(NativeTable& table) {
   };
   table["click.option"] = adds(read_option);
   table["click.argument"] = adds(read_argument);
-  table["click.pass_context"] = [](Machine&, const Arguments& arguments) {
-    if (arguments.positional.empty()) return Value{};
+  table["click.pass_context"] = [](python::Machine&, const python::Arguments& arguments) {
+    if (arguments.positional.empty()) return code::Value{};
     auto command = command_of(arguments.positional[0]);
     command->passes_context = true;
     return value_of(command, arguments.place);
@@ -346,7 +360,7 @@ void add_click(NativeTable& table) {
            {"click.FloatRange", FlagType::real},
            {"click.Path", FlagType::text},
            {"click.File", FlagType::text}}) {
-    table[name] = [type](Machine&, const Arguments& arguments) {
+    table[name] = [type](python::Machine&, const python::Arguments& arguments) {
       return click_type(type, arguments);
     };
   }

@@ -9,12 +9,12 @@ namespace {
 
 /// field(default=..., default_factory=...) stands for its default: the interpreter then needs no
 /// knowledge of fields. Without default it is unknown.
-Value field(Machine& machine, const Arguments& arguments) {
+code::Value field(python::Machine& machine, const python::Arguments& arguments) {
   for (const auto* const key : {"default", "factory", "default_factory"}) {
-    const Value* given = arguments.named.find(key);
+    const code::Value* given = arguments.named.find(key);
     if (given == nullptr || symbol_name(*given).ends_with("MISSING")) continue;
     if (key == std::string_view("default")) return *given;
-    Value made = machine.call(*given, call_with({}, {}, arguments.place));
+    code::Value made = machine.call(*given, call_with({}, {}, arguments.place));
     if (made.is_unknown() && machine.function(*given)) {
       auto late = std::make_shared<LateDefault>();
       late->factory = *given;
@@ -29,7 +29,7 @@ Value field(Machine& machine, const Arguments& arguments) {
 
 }  // namespace
 
-Value default_now(Machine& machine, const Value& fallback) {
+code::Value default_now(python::Machine& machine, const code::Value& fallback) {
   const auto* late = object_as<LateDefault>(fallback);
   if (late == nullptr) return fallback;
   return placed(machine.call(late->factory, call_with({}, {}, fallback.place)), fallback.place);
@@ -37,81 +37,81 @@ Value default_now(Machine& machine, const Value& fallback) {
 
 namespace {
 
-Value as_dict(Machine& machine, const Value& value, int depth) {
+code::Value as_dict(python::Machine& machine, const code::Value& value, int depth) {
   constexpr int most_nesting = 20;
   if (depth > most_nesting) return unknown(value.place);
-  Value holder;
-  if (const List* list = value.items()) {
-    List copy;
-    for (const Value& item : *list) copy.push_back(as_dict(machine, item, depth + 1));
-    return Value::list(std::move(copy), value.place);
+  code::Value holder;
+  if (const code::List* list = value.items()) {
+    code::List copy;
+    for (const code::Value& item : *list) copy.push_back(as_dict(machine, item, depth + 1));
+    return code::Value::list(std::move(copy), value.place);
   }
-  if (value.object() != nullptr && object_as<Instance>(value) == nullptr &&
-      object_as<NativeObject>(value) == nullptr)
+  if (value.object() != nullptr && object_as<python::Instance>(value) == nullptr &&
+      object_as<python::NativeObject>(value) == nullptr)
     return value;
-  const Dict* dict = dict_of(value, holder);
+  const code::Dict* dict = dict_of(value, holder);
   if (dict == nullptr) return value;
-  Dict copy;
+  code::Dict copy;
   for (const auto& [key, item] : dict->all()) copy.set(key, as_dict(machine, item, depth + 1));
-  return Value::dict(std::move(copy), value.place);
+  return code::Value::dict(std::move(copy), value.place);
 }
 
-Value to_dict(Machine& machine, const Arguments& arguments) {
+code::Value to_dict(python::Machine& machine, const python::Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const Value& self = arguments.positional[0];
-  Value holder;
+  const code::Value& self = arguments.positional[0];
+  code::Value holder;
   return dict_of(self, holder) == nullptr ? unknown(arguments.place) : as_dict(machine, self, 0);
 }
 
-Value class_of(Machine& machine, const Instance& instance) {
+code::Value class_of(python::Machine& machine, const python::Instance& instance) {
   std::string module = instance.file.substr(0, instance.file.rfind('.'));
   std::ranges::replace(module, '/', '.');
   return machine.resolve(module + "." + instance.type);
 }
 
 /// replace(obj, **changes), obj.copy(update=...), attr.evolve.
-Value replace(Machine& machine, const Arguments& arguments) {
+code::Value replace(python::Machine& machine, const python::Arguments& arguments) {
   const auto* instance =
-      arguments.positional.empty() ? nullptr : object_as<Instance>(arguments.positional[0]);
+      arguments.positional.empty() ? nullptr : object_as<python::Instance>(arguments.positional[0]);
   if (instance == nullptr) return unknown(arguments.place);
-  Dict fields = instance->fields;
+  code::Dict fields = instance->fields;
   for (const auto& [key, value] : arguments.named.all()) fields.set(key, value);
   return machine.instance(class_of(machine, *instance), std::move(fields));
 }
 
 /// The fields of a dataclass: objects with a name, a type and a default.
-Value fields(Machine& machine, const Arguments& arguments) {
+code::Value fields(python::Machine& machine, const python::Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const Value& target = arguments.positional[0];
-  const auto* instance = object_as<Instance>(target);
+  const code::Value& target = arguments.positional[0];
+  const auto* instance = object_as<python::Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
   if (!view) return unknown(arguments.place);
-  List list;
-  for (const Parameter& each : view->fields) {
-    Dict entries;
-    entries.set("name", Value(each.name, each.place));
-    entries.set("type", Value(each.annotation, each.place));
-    entries.set("default", each.fallback.value_or(Value{}));
-    list.push_back(machine.instance(Value("dataclasses.Field"), std::move(entries)));
+  code::List list;
+  for (const python::Parameter& each : view->fields) {
+    code::Dict entries;
+    entries.set("name", code::Value(each.name, each.place));
+    entries.set("type", code::Value(each.annotation, each.place));
+    entries.set("default", each.fallback.value_or(code::Value{}));
+    list.push_back(machine.instance(code::Value("dataclasses.Field"), std::move(entries)));
   }
-  return Value::list(std::move(list), arguments.place);
+  return code::Value::list(std::move(list), arguments.place);
 }
 
 /// Whether an object or class has fields; nothing else is a dataclass.
-Value is_dataclass(Machine& machine, const Arguments& arguments) {
+code::Value is_dataclass(python::Machine& machine, const python::Arguments& arguments) {
   if (arguments.positional.empty() || arguments.positional[0].is_unknown())
     return unknown(arguments.place);
-  const Value& target = arguments.positional[0];
-  const auto* instance = object_as<Instance>(target);
+  const code::Value& target = arguments.positional[0];
+  const auto* instance = object_as<python::Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
-  return Value(view && !view->fields.empty(), arguments.place);
+  return code::Value(view && !view->fields.empty(), arguments.place);
 }
 
 /// pydantic: Model.parse_obj(d), model_validate(d): the class comes first.
-Value from_dict(Machine& machine, const Arguments& arguments) {
+code::Value from_dict(python::Machine& machine, const python::Arguments& arguments) {
   if (arguments.positional.size() < 2) return unknown(arguments.place);
-  Value holder;
-  const Dict* dict = dict_of(arguments.positional[1], holder);
+  code::Value holder;
+  const code::Dict* dict = dict_of(arguments.positional[1], holder);
   if (dict == nullptr) return unknown(arguments.place);
   return machine.call(arguments.positional[0], call_with({}, *dict, arguments.place));
 }
@@ -120,7 +120,7 @@ Value from_dict(Machine& machine, const Arguments& arguments) {
 
 }  // namespace schedmate::natives
 
-void schedmate::add_dataclasses(NativeTable& table) {
+void schedmate::natives::add_dataclasses(NativeTable& table) {
   namespace n = natives;
   for (const auto* const name :
        {"dataclasses.dataclass", "attr.s", "attr.attrs", "attr.dataclass", "attrs.define",
@@ -149,8 +149,8 @@ void schedmate::add_dataclasses(NativeTable& table) {
   // simple_parsing.mutable_field(list, ...) and the like: the factory comes first.
   for (const auto* const name : {"simple_parsing.mutable_field", "pyrallis.mutable_field",
                                  "simple_parsing.helpers.mutable_field"})
-    table[name] = [](Machine& machine, const Arguments& arguments) {
-      if (arguments.positional.empty()) return Value{};
+    table[name] = [](python::Machine& machine, const python::Arguments& arguments) {
+      if (arguments.positional.empty()) return code::Value{};
       return machine.call(arguments.positional[0],
                           n::call_with({}, arguments.named, arguments.place));
     };

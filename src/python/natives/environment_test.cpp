@@ -2,7 +2,7 @@
 #include "python/natives/path_object.hpp"
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 namespace {
 
 using testing::run_program;
@@ -20,7 +20,7 @@ size = dist.get_world_size()
   CHECK(trial["n"] == "4");
   CHECK(trial["world"] == "8");
   CHECK(trial["rank"] == "0");
-  const Value* size = trial.seen.globals.find("size");
+  const code::Value* size = trial.seen.globals.find("size");
   REQUIRE(size != nullptr);
   CHECK(size->place->file == "<request>");
   CHECK(size->place->text == "processes 8");
@@ -143,4 +143,4 @@ TEST_CASE("paths are normalised as text") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::natives

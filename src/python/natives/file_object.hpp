@@ -7,23 +7,24 @@
 
 namespace schedmate::natives {
 
-class FileObject : public NativeObject, public std::enable_shared_from_this<FileObject> {
+class FileObject : public python::NativeObject, public std::enable_shared_from_this<FileObject> {
  public:
-  explicit FileObject(const TextFile* file) : file_(file) {}
+  explicit FileObject(const tree::TextFile* file) : file_(file) {}
   [[nodiscard]] std::string type_name() const override { return "io.TextIOWrapper"; }
-  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
-  std::optional<Value> plain() override;  ///< its lines, where there are not too many
-  [[nodiscard]] const TextFile& file() const { return *file_; }
-  [[nodiscard]] Value text() const;
+  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
+  std::optional<code::Value> plain() override;  ///< its lines, where there are not too many
+  [[nodiscard]] const tree::TextFile& file() const { return *file_; }
+  [[nodiscard]] code::Value text() const;
 
  private:
-  const TextFile* file_;
+  const tree::TextFile* file_;
 };
 
 /// The file behind open(path) or a path; unknown when it is not in the tree.
-[[nodiscard]] Value open_file(Machine& machine, const Value& path, const PlacePtr& place);
+[[nodiscard]] code::Value open_file(python::Machine& machine, const code::Value& path,
+                                    const code::PlacePtr& place);
 /// What a reader is given, parsed: an opened file or the text itself.
-[[nodiscard]] Value read_settings(Machine& machine, const Value& from, ConfigFormat format,
-                                  std::string_view how);
+[[nodiscard]] code::Value read_settings(python::Machine& machine, const code::Value& from,
+                                        config::ConfigFormat format, std::string_view how);
 
 }  // namespace schedmate::natives

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 namespace {
 
 enum class Kind : std::uint8_t { value, option, divider };
@@ -30,13 +30,14 @@ bool looks_like_number(std::string_view text) {
 
 class Matcher {
  public:
-  Matcher(std::span<const FlagSpec> specs, std::span<const Word> words, const FlagSyntax& syntax)
+  Matcher(std::span<const FlagSpec> specs, std::span<const command::Word> words,
+          const FlagSyntax& syntax)
       : specs_(specs), words_(words), syntax_(syntax) {}
   FlagMatch run();
 
  private:
   void classify_all();
-  Item classify(const Word& word);
+  Item classify(const command::Word& word);
   std::optional<Item> exact(std::string_view text) const;
   std::vector<Item> candidates(std::string_view text) const;
   Item option_item(std::size_t spec, std::string_view name, bool negated) const;
@@ -48,14 +49,14 @@ class Matcher {
   void take_positionals();
   void share_out(std::size_t count);
   void check_required();
-  void error(std::string message, const PlacePtr& place) {
+  void error(std::string message, const code::PlacePtr& place) {
     result_.errors.push_back({std::move(message), place});
   }
-  Word attached_word(const Item& item) const;
+  command::Word attached_word(const Item& item) const;
   bool is_prefix(char c) const { return syntax_.prefix.find(c) != std::string::npos; }
 
   std::span<const FlagSpec> specs_;
-  std::span<const Word> words_;
+  std::span<const command::Word> words_;
   const FlagSyntax& syntax_;
   std::vector<Item> items_;
   std::vector<std::size_t> positionals_;  ///< not yet matched
@@ -110,7 +111,7 @@ std::vector<Item> Matcher::candidates(std::string_view text) const {
   return found;
 }
 
-Item Matcher::classify(const Word& word) {
+Item Matcher::classify(const command::Word& word) {
   const std::string_view text = word.text;
   if (text.size() < 2 || !is_prefix(text[0])) return {};
   if (auto item = exact(text)) return *item;
@@ -148,7 +149,7 @@ Item Matcher::classify(const Word& word) {
 
 void Matcher::classify_all() {
   bool only_values = false;
-  for (const Word& word : words_) {
+  for (const command::Word& word : words_) {
     if (only_values) {
       items_.emplace_back();
     } else if (word.text == "--") {
@@ -166,7 +167,7 @@ void Matcher::classify_all() {
   }
 }
 
-Word Matcher::attached_word(const Item& item) const {
+command::Word Matcher::attached_word(const Item& item) const {
   return {item.attached.value_or(""), words_[at_].place, words_[at_].known};
 }
 
@@ -244,7 +245,7 @@ void Matcher::share_out(std::size_t count) {
     needed -= static_cast<std::size_t>(spec.least);
     std::size_t take = std::min(static_cast<std::size_t>(spec.most), left - needed);
     if (spec.rest) take = words_.size() - at_;
-    FlagUse use{positionals_[i], {}, "", false, take > 0 ? words_[at_].place : PlacePtr{}};
+    FlagUse use{positionals_[i], {}, "", false, take > 0 ? words_[at_].place : code::PlacePtr{}};
     for (std::size_t k = 0; k < take; ++k) use.values.push_back(words_[at_++]);
     left -= std::min(left, take);
     result_.uses.push_back(std::move(use));
@@ -286,7 +287,7 @@ FlagMatch Matcher::run() {
     for (const std::string& name : specs_[i].names)
       numbers_are_flags_ = numbers_are_flags_ || looks_like_number(name);
   }
-  for (const Word& word : words_) {
+  for (const command::Word& word : words_) {
     // A quoted "$DATA/x" is one value; a bare $ARGS may be any number of words.
     if (!word.known && word.text.starts_with('$')) result_.certain = false;
   }
@@ -322,9 +323,9 @@ void set_nargs(FlagSpec& spec, std::string_view nargs) {
   if (const auto count = parse_number<int>(nargs)) spec.least = spec.most = *count;
 }
 
-FlagMatch match_flags(std::span<const FlagSpec> specs, std::span<const Word> words,
+FlagMatch match_flags(std::span<const FlagSpec> specs, std::span<const command::Word> words,
                       const FlagSyntax& syntax) {
   return Matcher(specs, words, syntax).run();
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::natives

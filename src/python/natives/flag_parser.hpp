@@ -9,7 +9,7 @@
 
 #include "command/command.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 
 struct FlagSpec {
   std::vector<std::string> names;      ///< "--lr", "-l"; empty for a positional
@@ -35,27 +35,28 @@ struct FlagSyntax {
 
 struct FlagUse {
   std::size_t spec = 0;
-  std::vector<Word> values;
+  std::vector<command::Word> values;
   std::string name;  ///< as matched: "--learning-rate"
   bool negated = false;
-  PlacePtr place;  ///< of the option's word, or of the first positional
+  code::PlacePtr place;  ///< of the option's word, or of the first positional
 };
 
 struct FlagError {
   std::string message;
-  PlacePtr place;
+  code::PlacePtr place;
 };
 
 struct FlagMatch {
-  std::vector<FlagUse> uses;   ///< in order of the command
-  std::vector<Word> leftover;  ///< what nothing took
+  std::vector<FlagUse> uses;            ///< in order of the command
+  std::vector<command::Word> leftover;  ///< what nothing took
   std::vector<FlagError> errors;
   /// False when a word that is not known could have been flags ($EXTRA): what is missing or left
   /// over then proves nothing.
   bool certain = true;
 };
 
-[[nodiscard]] FlagMatch match_flags(std::span<const FlagSpec> specs, std::span<const Word> words,
+[[nodiscard]] FlagMatch match_flags(std::span<const FlagSpec> specs,
+                                    std::span<const command::Word> words,
                                     const FlagSyntax& syntax = {});
 
-}  // namespace schedmate
+}  // namespace schedmate::natives

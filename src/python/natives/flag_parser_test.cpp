@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 namespace {
 
 FlagSpec option(std::vector<std::string> names, std::string_view nargs = "") {
@@ -23,7 +23,7 @@ FlagSpec positional(std::string dest, std::string_view nargs = "") {
 }
 FlagMatch match(const std::vector<FlagSpec>& specs, std::string_view line,
                 const FlagSyntax& syntax = {}) {
-  std::vector<Word> words;
+  std::vector<command::Word> words;
   for (const auto part : split(line, ' ')) {
     if (!part.empty()) words.push_back({std::string(part), {}, !part.starts_with('$')});
   }
@@ -34,9 +34,10 @@ std::string shown(const std::vector<FlagSpec>& specs, const FlagMatch& found) {
   std::string out;
   for (const FlagUse& use : found.uses) {
     out += (out.empty() ? "" : " ") + specs[use.spec].dest + (use.negated ? "!" : "");
-    for (const Word& word : use.values) out += (&word == use.values.data() ? "=" : ",") + word.text;
+    for (const command::Word& word : use.values)
+      out += (&word == use.values.data() ? "=" : ",") + word.text;
   }
-  for (const Word& word : found.leftover)
+  for (const command::Word& word : found.leftover)
     out += (&word == found.leftover.data() ? " | " : " ") + word.text;
   for (const FlagError& error : found.errors) out += " ! " + error.message;
   return out;
@@ -127,4 +128,4 @@ TEST_CASE("without free order the first positional ends the options") {
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::natives

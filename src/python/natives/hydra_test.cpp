@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 namespace {
 
 using testing::run_entry;
 using testing::run_program;
 
-std::vector<Word> words(std::initializer_list<const char*> texts) {
-  std::vector<Word> all;
+std::vector<command::Word> words(std::initializer_list<const char*> texts) {
+  std::vector<command::Word> all;
   for (const char* text : texts) all.push_back({text, {}, true});
   return all;
 }
@@ -26,8 +26,8 @@ main()
                                               {"tools/conf/config.yaml", "size: 1\n"},
                                               {"tools/other/config.yaml", "size: 2\n"},
                                               {"other/config.yaml", "size: 3\n"}};
-  const auto size = [&](std::vector<Word> given) {
-    PythonRun run;
+  const auto size = [&](std::vector<command::Word> given) {
+    python::PythonRun run;
     run.script = "tools/run.py";
     run.args = std::move(given);
     return run_entry(run, files)["got"];
@@ -65,4 +65,4 @@ main()
 }
 
 }  // namespace
-}  // namespace schedmate
+}  // namespace schedmate::natives

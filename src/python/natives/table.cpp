@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/natives/table.hpp"
 
-namespace schedmate {
+namespace schedmate::natives {
 
-const Native* find_native(std::string_view dotted) {
+const python::Native* find_native(std::string_view dotted) {
   static const NativeTable table = [] {
     NativeTable all;
     add_argparse(all);
@@ -18,4 +18,4 @@ const Native* find_native(std::string_view dotted) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-}  // namespace schedmate
+}  // namespace schedmate::natives

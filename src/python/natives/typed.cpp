@@ -14,7 +14,8 @@ namespace schedmate::natives {
 namespace {
 
 /// pyrallis and draccus: a YAML file named by --config_path stands below the dotted flags.
-Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> words) {
+code::Value parse_with_file(python::Machine& machine, const code::Value& type,
+                            std::vector<command::Word> words) {
   const auto view = machine.type(type);
   if (!view) return {};
   TypedFlags flags({.booleans = TypedStyle::Booleans::value, .words_as_lists = false});
@@ -34,7 +35,7 @@ Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> wor
     word = words.erase(word, word + (attached || !has_value ? 1 : 2));
     const auto path = tree_path(machine, file);
     const auto settings =
-        path ? read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
+        path ? config::read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
     if (!settings) continue;
     publish_config(machine, "pyrallis", *path, *settings);
     flags.overlay(*settings);
@@ -44,48 +45,50 @@ Value parse_with_file(Machine& machine, const Value& type, std::vector<Word> wor
   return machine.instance(type, flags.fields(machine, values));
 }
 
-Value parse_draccus(Machine& machine, const Arguments& arguments) {
-  const Value* type = arguments.find("config_class", 0);
-  return type == nullptr ? Value{}
+code::Value parse_draccus(python::Machine& machine, const python::Arguments& arguments) {
+  const code::Value* type = arguments.find("config_class", 0);
+  return type == nullptr ? code::Value{}
                          : parse_with_file(machine, *type, given_words(machine, arguments));
 }
 
 /// @pyrallis.wrap(): the first parameter's annotation is the class.
-Value wrap_draccus(Machine&, const Arguments&) {
-  return native_function("wrap", [](Machine&, const Arguments& decorated) {
-    if (decorated.positional.empty()) return Value{};
-    const Value function = decorated.positional[0];
-    return native_function("wrapped", [function](Machine& machine, const Arguments& arguments) {
-      const auto view = machine.function(function);
-      if (!arguments.positional.empty() || !view || view->parameters.empty())
-        return machine.call(function, arguments);
-      const Parameter& first = view->parameters.front();
-      std::string module = first.place ? first.place->file : machine.run().script;
-      module.erase(std::min(module.rfind('.'), module.size()));
-      std::ranges::replace(module, '/', '.');
-      const Value type = machine.resolve(module + "." + first.annotation);
-      return machine.call(
-          function,
-          call_with({parse_with_file(machine, type, program_words(machine))}, {}, arguments.place));
-    });
+code::Value wrap_draccus(python::Machine&, const python::Arguments&) {
+  return python::native_function("wrap", [](python::Machine&, const python::Arguments& decorated) {
+    if (decorated.positional.empty()) return code::Value{};
+    const code::Value function = decorated.positional[0];
+    return python::native_function(
+        "wrapped", [function](python::Machine& machine, const python::Arguments& arguments) {
+          const auto view = machine.function(function);
+          if (!arguments.positional.empty() || !view || view->parameters.empty())
+            return machine.call(function, arguments);
+          const python::Parameter& first = view->parameters.front();
+          std::string module = first.place ? first.place->file : machine.run().script;
+          module.erase(std::min(module.rfind('.'), module.size()));
+          std::ranges::replace(module, '/', '.');
+          const code::Value type = machine.resolve(module + "." + first.annotation);
+          return machine.call(
+              function, call_with({parse_with_file(machine, type, program_words(machine))}, {},
+                                  arguments.place));
+        });
   });
 }
 
 /// What fire makes of `--name value`, `--name`, `--noname` and bare words for one function.
-Value fire_function(Machine& machine, const Value& target, const std::vector<Word>& words) {
+code::Value fire_function(python::Machine& machine, const code::Value& target,
+                          const std::vector<command::Word>& words) {
   auto view = machine.function(target);
   if (const auto type = machine.type(target)) {
     view = machine.function(machine.attribute(target, "__init__"));
-    if (!view) view = FunctionView{type->name, type->fields, type->place};
+    if (!view) view = python::FunctionView{type->name, type->fields, type->place};
   }
   if (!view) return {};
   std::vector<FlagSpec> specs;
-  std::vector<const Parameter*> parameters;
+  std::vector<const python::Parameter*> parameters;
   bool takes_any = false;
-  for (const Parameter& parameter : view->parameters) {
-    takes_any = takes_any || parameter.kind == Parameter::Kind::double_star;
-    const bool named =
-        parameter.kind == Parameter::Kind::plain || parameter.kind == Parameter::Kind::keyword_only;
+  for (const python::Parameter& parameter : view->parameters) {
+    takes_any = takes_any || parameter.kind == python::Parameter::Kind::double_star;
+    const bool named = parameter.kind == python::Parameter::Kind::plain ||
+                       parameter.kind == python::Parameter::Kind::keyword_only;
     if (!named || parameter.name == "self") continue;
     FlagSpec spec;
     spec.dest = parameter.name;
@@ -100,26 +103,28 @@ Value fire_function(Machine& machine, const Value& target, const std::vector<Wor
   FlagSyntax syntax;
   syntax.abbreviations = false;
   const FlagMatch match = match_flags(specs, words, syntax);
-  Dict named;
+  code::Dict named;
   for (const FlagUse& use : match.uses) {
     named.set(specs[use.spec].dest,
-              use.values.empty() ? Value(!use.negated, use.place)
-                                 : read_word(FlagType::literal, use.values[0]).value_or(Value{}));
+              use.values.empty()
+                  ? code::Value(!use.negated, use.place)
+                  : read_word(FlagType::literal, use.values[0]).value_or(code::Value{}));
   }
-  std::vector<Word> extra = match.leftover;
-  for (const Parameter* parameter : parameters) {
+  std::vector<command::Word> extra = match.leftover;
+  for (const python::Parameter* parameter : parameters) {
     if (extra.empty() || extra.front().text.starts_with("--")) break;
     if (named.find(parameter->name) != nullptr) continue;
-    named.set(parameter->name, read_word(FlagType::literal, extra.front()).value_or(Value{}));
+    named.set(parameter->name, read_word(FlagType::literal, extra.front()).value_or(code::Value{}));
     extra.erase(extra.begin());
   }
   if (takes_any) {
-    const Dict more = loose_flags(extra);
+    const code::Dict more = loose_flags(extra);
     for (const auto& [key, value] : more.all()) named.set(key, value);
   }
-  for (const Parameter* parameter : parameters) {
-    const Value* given = named.find(parameter->name);
-    const Value fallback = as_fallback(parameter->fallback.value_or(Value{}), parameter->place);
+  for (const python::Parameter* parameter : parameters) {
+    const code::Value* given = named.find(parameter->name);
+    const code::Value fallback =
+        as_fallback(parameter->fallback.value_or(code::Value{}), parameter->place);
     publish(machine, {parameter->name, given == nullptr ? fallback : *given, fallback,
                       given != nullptr, true, "", parameter->place});
     if (given == nullptr && !parameter->fallback && match.certain)
@@ -130,29 +135,30 @@ Value fire_function(Machine& machine, const Value& target, const std::vector<Wor
 
 /// fire.Fire(): of the module when nothing is given; of a dict by its first word; the method of an
 /// object by its first word.
-Value fire(Machine& machine, const Arguments& arguments) {
-  std::vector<Word> words = program_words(machine);
-  const Value* component = arguments.find("component", 0);
-  Value target = component == nullptr ? Value::none() : *component;
+code::Value fire(python::Machine& machine, const python::Arguments& arguments) {
+  std::vector<command::Word> words = program_words(machine);
+  const code::Value* component = arguments.find("component", 0);
+  code::Value target = component == nullptr ? code::Value::none() : *component;
   const bool chooses = target.is_none() || target.entries() != nullptr;
   if (chooses && !words.empty()) {
-    const Word first = words.front();
+    const command::Word first = words.front();
     words.erase(words.begin());
-    const Value* entry = target.entries() == nullptr ? nullptr : target.entries()->find(first.text);
+    const code::Value* entry =
+        target.entries() == nullptr ? nullptr : target.entries()->find(first.text);
     if (target.is_none()) {
       target = machine.resolve("__main__." + first.text);
     } else {
-      target = entry == nullptr ? Value{} : *entry;
+      target = entry == nullptr ? code::Value{} : *entry;
     }
   }
   if (machine.type(target) && !words.empty() && !words.back().text.starts_with('-')) {
     // `Trainer train --lr 3`: the method takes the words after its name.
-    const auto at = std::ranges::find_if(words, [&](const Word& word) {
+    const auto at = std::ranges::find_if(words, [&](const command::Word& word) {
       return !word.text.starts_with('-') &&
              machine.function(machine.attribute(target, word.text)).has_value();
     });
     if (at != words.end()) {
-      const Value self = fire_function(machine, target, {words.begin(), at});
+      const code::Value self = fire_function(machine, target, {words.begin(), at});
       return fire_function(machine, machine.attribute(self, at->text), {at + 1, words.end()});
     }
   }
@@ -163,30 +169,33 @@ Value fire(Machine& machine, const Arguments& arguments) {
 class SimpleParser : public ArgumentParser {
  public:
   SimpleParser() : ArgumentParser("simple_parsing.ArgumentParser") {}
-  std::optional<Value> attribute(Machine& machine, std::string_view name) override {
+  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<SimpleParser>(shared_from_this());
     if (name == "add_arguments") {
-      return native_function("add_arguments", [self](Machine&, const Arguments& arguments) {
-        const Value* type = arguments.find("dataclass", 0);
-        if (type != nullptr) self->classes_.emplace_back(text_or(arguments.find("dest", 1)), *type);
-        return Value::none(arguments.place);
-      });
+      return python::native_function(
+          "add_arguments", [self](python::Machine&, const python::Arguments& arguments) {
+            const code::Value* type = arguments.find("dataclass", 0);
+            if (type != nullptr)
+              self->classes_.emplace_back(text_or(arguments.find("dest", 1)), *type);
+            return code::Value::none(arguments.place);
+          });
     }
     if (name == "parse_args" || name == "parse_known_args") {
       const bool known = name == "parse_known_args";
-      return native_function(std::string(name),
-                             [self, known](Machine& inner, const Arguments& arguments) {
-                               return self->parse_all(inner, arguments, known);
-                             });
+      return python::native_function(
+          std::string(name),
+          [self, known](python::Machine& inner, const python::Arguments& arguments) {
+            return self->parse_all(inner, arguments, known);
+          });
     }
     return ArgumentParser::attribute(machine, name);
   }
 
  private:
-  Value parse_all(Machine& machine, const Arguments& arguments, bool known) {
-    Value result = parse_program(machine, *this, arguments, true);
+  code::Value parse_all(python::Machine& machine, const python::Arguments& arguments, bool known) {
+    code::Value result = parse_program(machine, *this, arguments, true);
     if (result.items() == nullptr) return result;
-    Value space = result.items()->at(0);
+    code::Value space = result.items()->at(0);
     auto words = as_words(machine, result.items()->at(1));
     for (const auto& [dest, type] : classes_) {
       TypedFlags flags({.nested_names = false});
@@ -198,17 +207,17 @@ class SimpleParser : public ArgumentParser {
       machine.set_attribute(space, dest, machine.instance(type, flags.fields(machine, values)));
       words = values.leftover;
     }
-    if (known) return Value::list({space, as_list(words)}, arguments.place);
+    if (known) return code::Value::list({space, as_list(words)}, arguments.place);
     if (!words.empty() && words.front().known)
       machine.refuse(fmt::format("no flag or positional argument takes '{}'", words.front().text),
                      words.front().place);
     return space;
   }
-  std::vector<std::pair<std::string, Value>> classes_;
+  std::vector<std::pair<std::string, code::Value>> classes_;
 };
 
-Value simple_parse(Machine& machine, const Arguments& arguments) {
-  const Value* type = arguments.find("config_class", 0);
+code::Value simple_parse(python::Machine& machine, const python::Arguments& arguments) {
+  const code::Value* type = arguments.find("config_class", 0);
   if (type == nullptr) return {};
   return run_typed(machine, *type, TypedFlags({.nested_names = false}),
                    given_words(machine, arguments));
@@ -219,7 +228,8 @@ Value simple_parse(Machine& machine, const Arguments& arguments) {
 void add_typed(NativeTable& table) {
   table["fire.Fire"] = fire;
   table["simple_parsing.parse"] = simple_parse;
-  table["simple_parsing.ArgumentParser"] = [](Machine&, const Arguments& arguments) {
+  table["simple_parsing.ArgumentParser"] = [](python::Machine&,
+                                              const python::Arguments& arguments) {
     auto parser = std::make_shared<SimpleParser>();
     parser->construct(arguments);
     return value_of(parser, arguments.place);

@@ -24,9 +24,9 @@ std::string dashed(std::string name) {
   return name;
 }
 
-bool is_required(const std::optional<Value>& fallback) {
+bool is_required(const std::optional<code::Value>& fallback) {
   if (!fallback) return true;
-  const auto* open = std::get_if<Unknown>(&fallback->data);
+  const auto* open = std::get_if<code::Unknown>(&fallback->data);
   return open != nullptr && open->may_be == nullptr && !fallback->place;
 }
 
@@ -60,7 +60,7 @@ void TypedFlags::name(TypedFlag& flag, const std::string& prefix, const std::str
   }
 }
 
-void TypedFlags::add_parameter(const Parameter& parameter, const std::string& prefix,
+void TypedFlags::add_parameter(const python::Parameter& parameter, const std::string& prefix,
                                const std::string& owner) {
   TypedFlag flag;
   flag.hint = parameter.annotation.empty() && parameter.fallback
@@ -75,12 +75,13 @@ void TypedFlags::add_parameter(const Parameter& parameter, const std::string& pr
   flags_.push_back(std::move(flag));
 }
 
-void TypedFlags::add(Machine& machine, const FunctionView& function) {
-  for (const Parameter& parameter : function.parameters) {
-    if (parameter.kind == Parameter::Kind::star || parameter.kind == Parameter::Kind::double_star)
+void TypedFlags::add(python::Machine& machine, const python::FunctionView& function) {
+  for (const python::Parameter& parameter : function.parameters) {
+    if (parameter.kind == python::Parameter::Kind::star ||
+        parameter.kind == python::Parameter::Kind::double_star)
       continue;
-    const ClassView nowhere{"", parameter.place ? parameter.place->file : "", {}, {}, {}};
-    Value type;
+    const python::ClassView nowhere{"", parameter.place ? parameter.place->file : "", {}, {}, {}};
+    code::Value type;
     if (const auto inner = nested_class(machine, nowhere, parameter, type)) {
       classes_[parameter.name] = type;
       add(machine, *inner, parameter.name + ".");
@@ -90,10 +91,12 @@ void TypedFlags::add(Machine& machine, const FunctionView& function) {
   }
 }
 
-std::optional<ClassView> TypedFlags::nested_class(Machine& machine, const ClassView& owner,
-                                                  const Parameter& field, Value& type) const {
-  const auto* instance =
-      field.fallback ? object_as<Instance>(*field.fallback) : static_cast<Instance*>(nullptr);
+std::optional<python::ClassView> TypedFlags::nested_class(python::Machine& machine,
+                                                          const python::ClassView& owner,
+                                                          const python::Parameter& field,
+                                                          code::Value& type) const {
+  const auto* instance = field.fallback ? object_as<python::Instance>(*field.fallback)
+                                        : static_cast<python::Instance*>(nullptr);
   const std::string written = read_type_hint(field.annotation).class_name;
   const std::string name = instance != nullptr ? instance->type : written;
   const std::string file = instance != nullptr ? instance->file : owner.file;
@@ -105,17 +108,18 @@ std::optional<ClassView> TypedFlags::nested_class(Machine& machine, const ClassV
     if (base.ends_with("Enum")) return std::nullopt;
   }
   // What the default instance holds stands above the defaults of its class.
-  for (Parameter& inner : view->fields) {
-    const Value* held = instance == nullptr ? nullptr : instance->fields.find(inner.name);
+  for (python::Parameter& inner : view->fields) {
+    const code::Value* held = instance == nullptr ? nullptr : instance->fields.find(inner.name);
     if (held != nullptr) inner.fallback = *held;
   }
   return view;
 }
 
-void TypedFlags::add(Machine& machine, const ClassView& type, const std::string& prefix) {
+void TypedFlags::add(python::Machine& machine, const python::ClassView& type,
+                     const std::string& prefix) {
   ++depth_;
-  for (const Parameter& field : type.fields) {
-    Value inner_type;
+  for (const python::Parameter& field : type.fields) {
+    code::Value inner_type;
     if (field.annotation.find("ClassVar") != std::string::npos) continue;
     if (const auto inner = nested_class(machine, type, field, inner_type)) {
       classes_[prefix + field.name] = inner_type;
@@ -127,20 +131,21 @@ void TypedFlags::add(Machine& machine, const ClassView& type, const std::string&
   --depth_;
 }
 
-void TypedFlags::overlay(const Value& settings) {
+void TypedFlags::overlay(const code::Value& settings) {
   for (TypedFlag& flag : flags_) {
-    if (const Value* value = find_path(settings, flag.path)) {
+    if (const code::Value* value = code::find_path(settings, flag.path)) {
       flag.fallback = *value;
       flag.spec.required = false;
     }
   }
 }
 
-Value TypedFlags::read(Machine& machine, const TypedFlag& flag, const FlagUse& use) const {
+code::Value TypedFlags::read(python::Machine& machine, const TypedFlag& flag,
+                             const FlagUse& use) const {
   if (flag.hint.is_boolean() && use.values.empty()) return {!use.negated, use.place};
-  const auto one = [&](const Word& word) -> Value {
+  const auto one = [&](const command::Word& word) -> code::Value {
     if (flag.hint.optional && (word.text == "None" || word.text == "null"))
-      return Value::none(word.place);
+      return code::Value::none(word.place);
     const auto value = read_word(flag.hint.type, word);
     const auto& choices = flag.hint.choices;
     const bool allowed =
@@ -152,20 +157,22 @@ Value TypedFlags::read(Machine& machine, const TypedFlag& flag, const FlagUse& u
                    word.place);
     return unknown(word.place);
   };
-  if (!flag.hint.is_list) return use.values.empty() ? Value(true, use.place) : one(use.values[0]);
+  if (!flag.hint.is_list)
+    return use.values.empty() ? code::Value(true, use.place) : one(use.values[0]);
   if (use.values.size() == 1 && use.values[0].text.starts_with('['))
     return read_literal(use.values[0].text, use.place);
-  List items;
-  for (const Word& word : use.values) items.push_back(one(word));
-  return Value::list(std::move(items), use.place);
+  code::List items;
+  for (const command::Word& word : use.values) items.push_back(one(word));
+  return code::Value::list(std::move(items), use.place);
 }
 
-TypedValues TypedFlags::parse(Machine& machine, const std::vector<Word>& words) const {
+TypedValues TypedFlags::parse(python::Machine& machine,
+                              const std::vector<command::Word>& words) const {
   std::vector<FlagSpec> specs;
   TypedValues result;
   for (const TypedFlag& flag : flags_) {
     specs.push_back(flag.spec);
-    Value fallback = flag.fallback.value_or(Value{});
+    code::Value fallback = flag.fallback.value_or(code::Value{});
     const bool of_file = fallback.place && fallback.place->source == FactSource::config;
     result.values.push_back({of_file ? fallback : as_fallback(fallback, flag.place), false});
   }
@@ -185,18 +192,18 @@ TypedValues TypedFlags::parse(Machine& machine, const std::vector<Word>& words) 
   return result;
 }
 
-void TypedFlags::show(Machine& machine, const TypedValues& values) const {
+void TypedFlags::show(python::Machine& machine, const TypedValues& values) const {
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const TypedFlag& flag = flags_[i];
-    const Value fallback = as_fallback(flag.fallback.value_or(Value{}), flag.place);
+    const code::Value fallback = as_fallback(flag.fallback.value_or(code::Value{}), flag.place);
     publish(machine, {flag.path, values.values[i].value, fallback, values.values[i].given, true,
                       flag.owner, flag.place});
   }
 }
 
-Dict TypedFlags::fields(Machine& machine, const TypedValues& values,
-                        const std::string& prefix) const {
-  Dict result;
+code::Dict TypedFlags::fields(python::Machine& machine, const TypedValues& values,
+                              const std::string& prefix) const {
+  code::Dict result;
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const std::string& path = flags_[i].path;
     if (!path.starts_with(prefix)) continue;
@@ -209,15 +216,15 @@ Dict TypedFlags::fields(Machine& machine, const TypedValues& values,
     const std::string name = rest.substr(0, dot);
     if (result.find(name) != nullptr) continue;
     const auto type = classes_.find(prefix + name);
-    Dict inner = fields(machine, values, prefix + name + ".");
-    result.set(name, type == classes_.end() ? Value::dict(std::move(inner))
+    code::Dict inner = fields(machine, values, prefix + name + ".");
+    result.set(name, type == classes_.end() ? code::Value::dict(std::move(inner))
                                             : machine.instance(type->second, inner));
   }
   return result;
 }
 
-Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
-                const std::vector<Word>& words) {
+code::Value run_typed(python::Machine& machine, const code::Value& target, TypedFlags flags,
+                      const std::vector<command::Word>& words) {
   const auto type = machine.type(target);
   const auto function = type ? std::nullopt : machine.function(target);
   if (!type && !function) return {};
@@ -229,34 +236,34 @@ Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
     machine.refuse(
         fmt::format("no flag or positional argument takes '{}'", values.leftover.front().text),
         values.leftover.front().place);
-  Dict fields = flags.fields(machine, values);
+  code::Dict fields = flags.fields(machine, values);
   if (type) return machine.instance(target, std::move(fields));
   return machine.call(target, call_with({}, std::move(fields)));
 }
 
-Dict loose_flags(const std::vector<Word>& words) {
-  Dict result;
+code::Dict loose_flags(const std::vector<command::Word>& words) {
+  code::Dict result;
   for (std::size_t i = 0; i < words.size();) {
-    const Word& head = words[i++];
+    const command::Word& head = words[i++];
     if (!head.text.starts_with("--")) continue;
     const auto equals = head.text.find('=');
     std::string name = head.text.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::ranges::replace(name, '-', '_');
-    std::vector<Word> values;
+    std::vector<command::Word> values;
     if (equals != std::string::npos)
       values.push_back({head.text.substr(equals + 1), head.place, head.known});
     while (i < words.size() && !words[i].text.starts_with("--")) values.push_back(words[i++]);
-    const auto read = [](const Word& word) {
-      return word.known ? read_literal(word.text, word.place) : Value(word.text, word.place);
+    const auto read = [](const command::Word& word) {
+      return word.known ? read_literal(word.text, word.place) : code::Value(word.text, word.place);
     };
     if (values.empty()) {
       result.set(name, {true, head.place});
     } else if (values.size() == 1) {
       result.set(name, read(values[0]));
     } else {
-      List items;
-      for (const Word& word : values) items.push_back(read(word));
-      result.set(name, Value::list(std::move(items), head.place));
+      code::List items;
+      for (const command::Word& word : values) items.push_back(read(word));
+      result.set(name, code::Value::list(std::move(items), head.place));
     }
   }
   return result;

@@ -20,20 +20,20 @@ namespace schedmate::testing {
 inline bool has_cbc() { return std::system("command -v cbc > /dev/null 2>&1") == 0; }
 
 /// The problem in the LP format: options of the jobs that are not pinned, against none.
-inline std::string allocation_lp(const AllocationProblem& problem) {
+inline std::string allocation_lp(const elastic::AllocationProblem& problem) {
   std::string goal, choices, names;
   std::vector<std::string> uses(problem.capacity.size());
   std::vector<std::int64_t> free = problem.capacity;
   for (std::size_t i = 0; i < problem.jobs.size(); ++i) {
-    const AllocationJob& job = problem.jobs[i];
-    if (job.pinned != no_option) {
-      const AllocationOption& option = job.options[static_cast<std::size_t>(job.pinned)];
+    const elastic::AllocationJob& job = problem.jobs[i];
+    if (job.pinned != elastic::no_option) {
+      const elastic::AllocationOption& option = job.options[static_cast<std::size_t>(job.pinned)];
       free[option.type] -= option.gpus;
       continue;
     }
     std::string one;
     for (std::size_t k = 0; k < job.options.size(); ++k) {
-      const AllocationOption& option = job.options[k];
+      const elastic::AllocationOption& option = job.options[k];
       const std::string name = fmt::format("x{}_{}", i, k);
       fmt::format_to(std::back_inserter(goal), "{:+.17g} {}\n", option.value - problem.without,
                      name);
@@ -54,7 +54,7 @@ inline std::string allocation_lp(const AllocationProblem& problem) {
 
 /// The objective that cbc proves best, or nothing when it does not within 20 seconds. The files
 /// begin with `path`. Its preprocessing (2.10.8) loses the optimum of some small problems: off.
-inline std::optional<double> cbc_objective(const AllocationProblem& problem,
+inline std::optional<double> cbc_objective(const elastic::AllocationProblem& problem,
                                            const std::string& path) {
   std::ofstream(path + ".lp") << allocation_lp(problem);
   const std::string command = fmt::format(
@@ -65,9 +65,10 @@ inline std::optional<double> cbc_objective(const AllocationProblem& problem,
   if (!std::getline(solution, line) || !line.starts_with("Optimal")) return std::nullopt;
   double objective = 0;
   if (!(std::istringstream(line.substr(line.rfind(' '))) >> objective)) return std::nullopt;
-  for (const AllocationJob& job : problem.jobs) {
-    objective += job.pinned == no_option ? problem.without
-                                         : job.options[static_cast<std::size_t>(job.pinned)].value;
+  for (const elastic::AllocationJob& job : problem.jobs) {
+    objective += job.pinned == elastic::no_option
+                     ? problem.without
+                     : job.options[static_cast<std::size_t>(job.pinned)].value;
   }
   return objective;
 }
