@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t most_config_bytes = 1 << 16;
 constexpr std::size_t most_prefix = 200;
 
-code::PlacePtr place_of(const YAML::Node& node, const tree::TextFile& file) {
-  auto place = std::make_shared<code::Place>();
+PlacePtr place_of(const YAML::Node& node, const tree::TextFile& file) {
+  auto place = std::make_shared<Place>();
   place->file = file.path;
   place->line = node.Mark().line + 1;
   place->text = trim(file.line(place->line));
@@ -21,13 +21,13 @@ code::PlacePtr place_of(const YAML::Node& node, const tree::TextFile& file) {
   return place;
 }
 
-code::Value scalar(const YAML::Node& node, const tree::TextFile& file) {
+Value scalar(const YAML::Node& node, const tree::TextFile& file) {
   const auto& text = node.Scalar();
   auto place = place_of(node, file);
   if (node.Tag() == "!") return {text, place};  // it stood in quotes
   if (text == "true" || text == "yes" || text == "True") return {true, place};
   if (text == "false" || text == "no" || text == "False") return {false, place};
-  if (text == "null" || text == "~" || text.empty()) return code::Value::none(place);
+  if (text == "null" || text == "~" || text.empty()) return Value::none(place);
   if (const auto number = parse_number<std::int64_t>(text)) return {*number, place};
   if (const auto number = parse_number<double>(text)) return {*number, place};
   return {text, place};
@@ -36,7 +36,7 @@ code::Value scalar(const YAML::Node& node, const tree::TextFile& file) {
 /// Nested blocks (deepspeed_config, fsdp_config) hold what flags of the same names say; those of a
 /// DeepSpeed file keep the names of their blocks (zero_optimization.stage).
 void flatten(const YAML::Node& node, const tree::TextFile& file, const std::string& prefix,
-             code::Dict& into) {
+             Dict& into) {
   for (const auto& entry : node) {
     if (!entry.first.IsScalar()) continue;
     const auto key = prefix + entry.first.Scalar();
@@ -44,7 +44,7 @@ void flatten(const YAML::Node& node, const tree::TextFile& file, const std::stri
       into.set(key, scalar(entry.second, file));
     } else if (entry.second.IsMap() && prefix.size() < most_prefix) {
       const bool flags = key.ends_with("_config");
-      if (flags) into.set(key, code::Value(true, place_of(entry.first, file)));
+      if (flags) into.set(key, Value(true, place_of(entry.first, file)));
       flatten(entry.second, file, flags ? "" : key + ".", into);
     }
   }

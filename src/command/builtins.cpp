@@ -306,8 +306,7 @@ bool run_builtin(Shell& shell, const Arguments& argv) {
   return true;
 }
 
-bool run_declaration(Shell& shell, std::span<const std::string_view> raw,
-                     const code::PlacePtr& use) {
+bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use) {
   const auto keyword = raw.front();
   bool exports = keyword == "export";
   bool associative = false;

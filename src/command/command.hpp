@@ -12,7 +12,7 @@
 #include <map>
 #include <optional>
 
-#include "code/value.hpp"
+#include "command/value_names.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate::command {
@@ -21,7 +21,7 @@ namespace schedmate::command {
 /// holds the rest with the unknown parts as written (`$DATA/imagenet`).
 struct Word {
   std::string text;
-  code::PlacePtr place;
+  PlacePtr place;
   bool known = true;
 };
 using Environment = std::map<std::string, Word, std::less<>>;
@@ -40,8 +40,8 @@ struct Invocation {
 /// would read then. Readers look here before they look into the tree.
 struct WrittenFile {
   std::string text;
-  code::PlacePtr place;  ///< of the first line, where it was written as a here-document
-  bool known = true;     ///< false when parts could not be expanded and stand as written
+  PlacePtr place;     ///< of the first line, where it was written as a here-document
+  bool known = true;  ///< false when parts could not be expanded and stand as written
 };
 
 struct Commands {
@@ -64,9 +64,9 @@ struct CommandSource {
 /// What is started once all launchers are taken off.
 struct Launch {
   std::vector<std::string> launchers;  ///< "srun", "torchrun", "accelerate launch", outermost first
-  code::PlacePtr launcher_place;       ///< of the innermost
-  code::Value processes_per_node;      ///< unknown when no launcher says
-  code::Value nodes;
+  PlacePtr launcher_place;             ///< of the innermost
+  Value processes_per_node;            ///< unknown when no launcher says
+  Value nodes;
   std::string script;      ///< relative to the root; "" when the entry is not a file of the tree
   std::string function;    ///< of the script, where a console script of the tree names one
   std::string module;      ///< dotted, after -m; "" otherwise
@@ -74,9 +74,8 @@ struct Launch {
   std::vector<Word> args;  ///< of the script
   Environment env;
   std::string cwd;
-  code::Dict
-      settings;  ///< what launchers decide: accelerate's YAML and flags (mixed_precision,
-                 ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
+  Dict settings;  ///< what launchers decide: accelerate's YAML and flags (mixed_precision,
+                  ///< distributed_type, deepspeed_config_file, zero_stage, fsdp), deepspeed's, ...
   bool python = false;  ///< the program is a Python one
   bool certain = true;
   bool itself = false;  ///< started by the same program: one process of each device

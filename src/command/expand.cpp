@@ -54,11 +54,11 @@ void Expander::add_literal(std::string text, Quoting quoting, Parts& into) {
 /// Text of the script itself: where it goes over several lines, each keeps its own place.
 void Expander::add_lines(std::string_view text, Quoting quoting, Parts& into) {
   if (!several_lines_ || !around_.place_of) return add_literal(std::string(text), quoting, into);
-  const code::PlacePtr use = use_;
+  const PlacePtr use = use_;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const auto line = text.substr(at, end - at);
-    if (code::PlacePtr own = around_.place_of(line)) use_ = std::move(own);
+    if (PlacePtr own = around_.place_of(line)) use_ = std::move(own);
     add_literal(std::string(line), quoting, into);
     at = end;
   }
@@ -213,7 +213,7 @@ std::vector<Text> Expander::with_files(const Parts& field) {
   return {text};
 }
 
-std::vector<Text> Expander::fields(std::string_view raw, const code::PlacePtr& use) {
+std::vector<Text> Expander::fields(std::string_view raw, const PlacePtr& use) {
   use_ = use;
   several_lines_ = raw.contains('\n');
   std::vector<Text> made;
@@ -229,7 +229,7 @@ std::vector<Text> Expander::fields(std::string_view raw, const code::PlacePtr& u
   return made;
 }
 
-Text Expander::single(std::string_view raw, const code::PlacePtr& use) {
+Text Expander::single(std::string_view raw, const PlacePtr& use) {
   use_ = use;
   several_lines_ = raw.contains('\n');
   Parts parts;
@@ -240,7 +240,7 @@ Text Expander::single(std::string_view raw, const code::PlacePtr& use) {
   return text_of(parts);
 }
 
-Text Expander::pattern(std::string_view raw, const code::PlacePtr& use) {
+Text Expander::pattern(std::string_view raw, const PlacePtr& use) {
   use_ = use;
   return operand_pattern(raw);
 }
@@ -254,7 +254,7 @@ Text Expander::operand_pattern(std::string_view raw) {
   return text_of(parts);
 }
 
-Text Expander::here_document(std::string_view raw, const code::PlacePtr& use) {
+Text Expander::here_document(std::string_view raw, const PlacePtr& use) {
   use_ = use;
   Parts parts;
   walk(raw, Quoting::here_document, parts);

@@ -21,22 +21,22 @@ class Expander {
     State& state;
     tree::Tree& tree;
     /// Standard output of a script's text, as $(...) gives it.
-    std::function<Text(std::string_view script, const code::PlacePtr& use)> output_of;
+    std::function<Text(std::string_view script, const PlacePtr& use)> output_of;
     /// Where a part of the script's own text stands; nullptr for any other text.
-    std::function<code::PlacePtr(std::string_view part)> place_of = {};
+    std::function<PlacePtr(std::string_view part)> place_of = {};
     bool unset_is_empty = false;  ///< in tests: [ -z "$X" ]
   };
   explicit Expander(Surroundings around) : around_(std::move(around)) {}
 
   /// The words that one written word becomes.
-  std::vector<Text> fields(std::string_view raw, const code::PlacePtr& use);
+  std::vector<Text> fields(std::string_view raw, const PlacePtr& use);
   /// Without splitting and patterns: assignments, subjects of case, [[ ]].
-  Text single(std::string_view raw, const code::PlacePtr& use);
+  Text single(std::string_view raw, const PlacePtr& use);
   /// As single(), with the marks of quoted parts escaped.
-  Text pattern(std::string_view raw, const code::PlacePtr& use);
+  Text pattern(std::string_view raw, const PlacePtr& use);
   /// Inside of a here-document: quotes are plain characters.
-  Text here_document(std::string_view raw, const code::PlacePtr& use);
-  std::optional<std::int64_t> number(std::string_view expression, const code::PlacePtr& use);
+  Text here_document(std::string_view raw, const PlacePtr& use);
+  std::optional<std::int64_t> number(std::string_view expression, const PlacePtr& use);
 
  private:
   enum class Origin : std::uint8_t { literal, quoted, expanded };
@@ -89,7 +89,7 @@ class Expander {
   Numbers numbers();
 
   Surroundings around_;
-  code::PlacePtr use_;
+  PlacePtr use_;
   bool several_lines_ = false;  ///< what is expanded goes over more than one
   int depth_ = 0;
 };

@@ -225,9 +225,9 @@ class Reader {
     const auto visible = made_.env.find("CUDA_VISIBLE_DEVICES");
     if (visible == made_.env.end()) return;
     const Word& word = visible->second;
-    const code::Value count = command::devices_per_node(context_);
+    const Value count = command::devices_per_node(context_);
     const bool known = word.known && count.place == word.place;
-    made_.settings.set("visible_devices", known ? count : code::Value(code::Unknown{}, word.place));
+    made_.settings.set("visible_devices", known ? count : Value(Unknown{}, word.place));
   }
 
   std::span<const Word> argv_;

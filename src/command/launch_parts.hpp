@@ -16,9 +16,9 @@ struct LaunchContext {
 
 /// GPUs of one node as the request says, and as CUDA_VISIBLE_DEVICES narrows them.
 [[nodiscard]] int gpus_per_node(const CommandSource& source);
-[[nodiscard]] code::Value devices_per_node(const LaunchContext& context);
+[[nodiscard]] Value devices_per_node(const LaunchContext& context);
 /// A number, "gpu" or "auto"; unknown otherwise.
-[[nodiscard]] code::Value count_from(const Word& word, const LaunchContext& context);
+[[nodiscard]] Value count_from(const Word& word, const LaunchContext& context);
 
 /// What srun, mpirun and horovodrun say about processes.
 void apply_tasks(const ProgramCall& call, LaunchContext& context);

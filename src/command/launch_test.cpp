@@ -23,7 +23,7 @@ std::string launched(tree::Tree& tree, const std::string& command, int gpus = 8,
     const auto& entry = launch->script.empty() ? "~" + launch->program : launch->script;
     shown = fmt::format("{}{}{}{} {}/{}", fmt::join(launch->launchers, "+"),
                         launch->launchers.empty() ? "" : " > ", entry, args,
-                        code::repr(launch->processes_per_node), code::repr(launch->nodes));
+                        repr(launch->processes_per_node), repr(launch->nodes));
   }
   return shown;
 }
@@ -170,7 +170,7 @@ TEST_CASE("launcher settings keep their values and places") {
   REQUIRE(made.invocations.size() == 1);
   const auto launch = read_launch(*tree, made.invocations[0], source);
   REQUIRE(launch);
-  CHECK(code::repr(*launch->settings.find("mixed_precision")) == "'bf16'");
+  CHECK(repr(*launch->settings.find("mixed_precision")) == "'bf16'");
   const auto* const stage = launch->settings.find("zero_stage");
   REQUIRE(stage != nullptr);
   CHECK(stage->place->file == "acc.yaml");

@@ -21,7 +21,7 @@ struct Rule {
 
 struct MakeVariable {
   std::string value;
-  code::PlacePtr place;
+  PlacePtr place;
   bool given = false;  ///< on the command line: assignments of the file do not count
 };
 

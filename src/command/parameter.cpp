@@ -331,8 +331,7 @@ Numbers Expander::numbers() {
           }};
 }
 
-std::optional<std::int64_t> Expander::number(std::string_view expression,
-                                             const code::PlacePtr& use) {
+std::optional<std::int64_t> Expander::number(std::string_view expression, const PlacePtr& use) {
   use_ = use;
   Parts parts;
   walk(expression, Quoting::quotes, parts);

@@ -11,7 +11,7 @@
 namespace schedmate::command {
 namespace {
 
-Text line(std::string text, const code::PlacePtr& place) {
+Text line(std::string text, const PlacePtr& place) {
   return literal(std::move(text) + "\n", place);
 }
 

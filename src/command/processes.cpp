@@ -17,15 +17,15 @@ const Word* value_of(const ProgramCall& call, Names names) {
   return found != nullptr && found->value ? &*found->value : nullptr;
 }
 
-code::PlacePtr request_place(const CommandSource& source) {
-  auto place = std::make_shared<code::Place>();
+PlacePtr request_place(const CommandSource& source) {
+  auto place = std::make_shared<Place>();
   place->file = "<request>";
   place->text = fmt::format("gpus={}", source.gpus);
   place->source = FactSource::environment;
   return place;
 }
 
-code::Value number(std::int64_t value, code::PlacePtr place) { return {value, std::move(place)}; }
+Value number(std::int64_t value, PlacePtr place) { return {value, std::move(place)}; }
 
 /// Devices of "0,1,2": 3. A plain number counts devices where `count_alone`.
 std::optional<std::int64_t> listed(std::string_view text, bool count_alone) {
@@ -43,30 +43,30 @@ std::optional<std::int64_t> listed(std::string_view text, bool count_alone) {
   return count;
 }
 
-code::Value listed_devices(const Word& word, bool count_alone, const LaunchContext& context) {
-  if (!word.known) return {code::Unknown{}, word.place};
+Value listed_devices(const Word& word, bool count_alone, const LaunchContext& context) {
+  if (!word.known) return {Unknown{}, word.place};
   if (word.text == "auto" || word.text == "-1")
     return number(gpus_per_node(context.source), word.place);
   const auto count = listed(word.text, count_alone);
-  return count ? number(*count, word.place) : code::Value(code::Unknown{}, word.place);
+  return count ? number(*count, word.place) : Value(Unknown{}, word.place);
 }
 
 /// "localhost:0,1@other:0,1" -> 2, of the first host.
-code::Value included(const Word& word, const LaunchContext& context) {
-  if (!word.known) return {code::Unknown{}, word.place};
+Value included(const Word& word, const LaunchContext& context) {
+  if (!word.known) return {Unknown{}, word.place};
   const auto first = std::string_view(word.text).substr(0, word.text.find('@'));
   const auto colon = first.find(':');
   if (colon == std::string_view::npos) return devices_per_node(context);
   const auto count = listed(first.substr(colon + 1), false);
-  return count ? number(*count, word.place) : code::Value(code::Unknown{}, word.place);
+  return count ? number(*count, word.place) : Value(Unknown{}, word.place);
 }
 
 /// Total over all nodes, as a count for one of them.
-code::Value per_node(const code::Value& total, const LaunchContext& context) {
+Value per_node(const Value& total, const LaunchContext& context) {
   const auto all = total.number();
   const auto given = context.made.nodes.number();
   const double nodes = given.value_or(std::max(context.source.nodes, 1));
-  if (!all || nodes < 1) return {code::Unknown{}, total.place};
+  if (!all || nodes < 1) return {Unknown{}, total.place};
   return number(std::max<std::int64_t>(static_cast<std::int64_t>(*all / nodes), 1), total.place);
 }
 
@@ -89,10 +89,10 @@ std::string setting_name(std::string name) {
 
 void keep_settings(const ProgramCall& call, LaunchContext& context) {
   for (const auto& option : call.options) {
-    code::Value value(true);
+    Value value(true);
     if (option.value) {
-      value = option.value->known ? code::Value(option.value->text, option.value->place)
-                                  : code::Value(code::Unknown{}, option.value->place);
+      value = option.value->known ? Value(option.value->text, option.value->place)
+                                  : Value(Unknown{}, option.value->place);
     }
     context.made.settings.set(setting_name(option.name), std::move(value));
   }
@@ -105,20 +105,20 @@ void apply_accelerate(const ProgramCall& call, LaunchContext& context) {
     read_accelerate_config(*file, context);
   keep_settings(call, context);
   const auto setting = [&](std::string_view name) {
-    const code::Value* const found = made.settings.find(name);
+    const Value* const found = made.settings.find(name);
     return found != nullptr && !found->is_none() ? found : nullptr;
   };
-  if (const code::Value* machines = setting("num_machines")) {
+  if (const Value* machines = setting("num_machines")) {
     const auto count = machines->number();
     made.nodes = count ? number(static_cast<std::int64_t>(*count), machines->place)
-                       : code::Value(code::Unknown{}, machines->place);
+                       : Value(Unknown{}, machines->place);
   }
-  if (const code::Value* processes = setting("num_processes")) {
+  if (const Value* processes = setting("num_processes")) {
     made.processes_per_node = per_node(*processes, context);
   } else if (setting("cpu") != nullptr) {
     made.processes_per_node = number(1, setting("cpu")->place);
   } else if (!call.complete) {
-    made.processes_per_node = {code::Unknown{}, made.launcher_place};
+    made.processes_per_node = {Unknown{}, made.launcher_place};
   } else {
     made.processes_per_node = devices_per_node(context);
   }
@@ -128,7 +128,7 @@ void apply_accelerate(const ProgramCall& call, LaunchContext& context) {
 
 int gpus_per_node(const CommandSource& source) { return source.gpus / std::max(source.nodes, 1); }
 
-code::Value devices_per_node(const LaunchContext& context) {
+Value devices_per_node(const LaunchContext& context) {
   const auto visible = context.made.env.find("CUDA_VISIBLE_DEVICES");
   if (visible != context.made.env.end()) {
     const auto count = visible->second.known ? listed(visible->second.text, false) : std::nullopt;
@@ -137,19 +137,18 @@ code::Value devices_per_node(const LaunchContext& context) {
   return number(gpus_per_node(context.source), request_place(context.source));
 }
 
-code::Value count_from(const Word& word, const LaunchContext& context) {
-  if (!word.known) return {code::Unknown{}, word.place};
+Value count_from(const Word& word, const LaunchContext& context) {
+  if (!word.known) return {Unknown{}, word.place};
   if (word.text == "gpu" || word.text == "auto") {
-    code::Value devices = devices_per_node(context);
-    auto place =
-        word.place ? std::make_shared<code::Place>(*word.place) : std::make_shared<code::Place>();
+    Value devices = devices_per_node(context);
+    auto place = word.place ? std::make_shared<Place>(*word.place) : std::make_shared<Place>();
     place->from = devices.place;
     devices.place = std::move(place);
     return devices;
   }
-  if (word.text == "cpu") return {code::Unknown{}, word.place};
+  if (word.text == "cpu") return {Unknown{}, word.place};
   const auto count = parse_number<std::int64_t>(trim(word.text));
-  return count ? number(*count, word.place) : code::Value(code::Unknown{}, word.place);
+  return count ? number(*count, word.place) : Value(Unknown{}, word.place);
 }
 
 void apply_tasks(const ProgramCall& call, LaunchContext& context) {
@@ -175,7 +174,7 @@ void apply_tasks(const ProgramCall& call, LaunchContext& context) {
   } else if (total != nullptr) {
     made.processes_per_node = per_node(count_from(*total, context), context);
   } else if (slurm && call.complete) {
-    auto place = std::make_shared<code::Place>();
+    auto place = std::make_shared<Place>();
     place->file = "<command>";
     place->text = "srun";
     place->source = FactSource::fallback;
@@ -209,7 +208,7 @@ void apply_trainer(const ProgramCall& call, LaunchContext& context) {
   } else if (const Word* hosts = value_of(call, {"include", "i"})) {
     made.processes_per_node = included(*hosts, context);
   } else if (!call.complete) {
-    made.processes_per_node = {code::Unknown{}, made.launcher_place};
+    made.processes_per_node = {Unknown{}, made.launcher_place};
   } else if (name == "deepspeed" || name == "ds" || name.starts_with("paddle") ||
              name == "fleetrun") {
     made.processes_per_node = devices_per_node(context);

@@ -89,20 +89,19 @@ void Shell::note_here(std::string_view text) {
 }
 
 Expander Shell::expander(bool unset_is_empty) {
-  return Expander(
-      {.state = state_,
-       .tree = tree_,
-       .output_of = [this](std::string_view script,
-                           const code::PlacePtr& use) { return output_of(script, use); },
-       .place_of = [this](std::string_view part) { return place_of_part(part); },
-       .unset_is_empty = unset_is_empty});
+  return Expander({.state = state_,
+                   .tree = tree_,
+                   .output_of = [this](std::string_view script,
+                                       const PlacePtr& use) { return output_of(script, use); },
+                   .place_of = [this](std::string_view part) { return place_of_part(part); },
+                   .unset_is_empty = unset_is_empty});
 }
 
 void Shell::print(const Text& text) {
   if (out_ != nullptr) append(*out_, text);
 }
 
-code::PlacePtr Shell::place_of_part(std::string_view part) const {
+PlacePtr Shell::place_of_part(std::string_view part) const {
   const std::string_view all = script_ != nullptr ? std::string_view(script_->text) : "";
   const std::less_equal<const char*> before;
   const bool within = !part.empty() && before(all.data(), part.data()) &&
@@ -112,7 +111,7 @@ code::PlacePtr Shell::place_of_part(std::string_view part) const {
   return script_->place({begin, begin + part.size()});
 }
 
-Text Shell::output_of(std::string_view script, const code::PlacePtr& use) {
+Text Shell::output_of(std::string_view script, const PlacePtr& use) {
   const std::string as_written = fmt::format("$({})", script);
   if (depth_ > deepest_block || !charge(1)) return unknown(as_written, use);
   Text printed;

@@ -13,7 +13,7 @@ namespace schedmate::command {
 /// A word after expansion, with the place where it is used.
 struct Argument {
   Text text;
-  code::PlacePtr use;
+  PlacePtr use;
 };
 using Arguments = std::vector<Argument>;
 
@@ -44,14 +44,12 @@ class Shell {
     state_.status = status;
   }
 
-  Text single(std::string_view raw, const code::PlacePtr& use) {
-    return expander().single(raw, use);
-  }
+  Text single(std::string_view raw, const PlacePtr& use) { return expander().single(raw, use); }
   Expander expander(bool unset_is_empty = false);
-  Text output_of(std::string_view script, const code::PlacePtr& use);
-  void assign(const AssignmentWord& word, const code::PlacePtr& use);
+  Text output_of(std::string_view script, const PlacePtr& use);
+  void assign(const AssignmentWord& word, const PlacePtr& use);
   void write_file(std::string_view path, WrittenFile file, bool append);
-  std::optional<Text> content_of(std::string_view path, const code::PlacePtr& use);
+  std::optional<Text> content_of(std::string_view path, const PlacePtr& use);
   void emit(std::vector<Word> argv, const Environment& env);
   void external(const Arguments& argv, const Environment& env);
   void note(std::string text);
@@ -92,15 +90,15 @@ class Shell {
   void once_undecided(const Statement& body, std::int64_t runs);
   void forget_assigned(const Statement& statement);
   void with_redirects(const Statement& statement, const std::function<void()>& work);
-  void finish_output(const Redirect& redirect, const Text& text, const code::PlacePtr& where);
+  void finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where);
   Text here_text(const Redirect& redirect);
   void enter_child(std::span<const Word> args, const Environment& env);
-  void run_here_script(const Text& body, const code::PlacePtr& where);
+  void run_here_script(const Text& body, const PlacePtr& where);
   bool run_nested(std::span<const Word> argv, Environment env);
   void run_in(std::span<const Word> argv, const Environment& env);
-  code::PlacePtr place(Range range) const { return script_->place(range); }
+  PlacePtr place(Range range) const { return script_->place(range); }
   /// Where a part of the running script's text stands; nullptr for any other text.
-  code::PlacePtr place_of_part(std::string_view part) const;
+  PlacePtr place_of_part(std::string_view part) const;
   std::string_view text(Range range) const { return script_->at(range); }
   void settle_copies(Invocation& made) const;
   void charge_copy() { charge(1 + static_cast<std::int64_t>(state_.variables.size()) / 8); }
@@ -127,8 +125,7 @@ class Shell {
   const Text* in_ = nullptr;
   std::vector<std::string> edits_;
   std::map<std::string, std::string> copies_;  ///< folder that is made -> what it is a copy of
-  std::map<code::PlacePtr, Text>
-      origins_;  ///< of words that are made of several pieces, by their place
+  std::map<PlacePtr, Text> origins_;  ///< of words that are made of several pieces, by their place
 };
 
 constexpr int deepest_block = 60;  ///< calls, substitutions, loops and blocks in each other
@@ -147,10 +144,9 @@ bool run_builtin(Shell& shell, const Arguments& argv);
 bool run_printer(Shell& shell, const Arguments& argv);
 /// [ ... ] and [[ ... ]].
 Truth run_test(Shell& shell, const Arguments& argv);
-Truth run_double_test(Shell& shell, std::string_view inside, const code::PlacePtr& use);
+Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use);
 /// export, local, declare, readonly, typeset: their words as written.
-bool run_declaration(Shell& shell, std::span<const std::string_view> raw,
-                     const code::PlacePtr& use);
+bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use);
 /// sbatch and make.
 bool run_submission(Shell& shell, std::span<const Word> argv, const Environment& env);
 bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env);

@@ -63,10 +63,10 @@ void mark_swept(const std::vector<Text>& items, std::span<Invocation> started) {
   const bool several = std::ranges::any_of(
       items, [&](const Text& item) { return written(item) != written(items.front()); });
   if (!several || started.size() < 2) return;
-  const auto is_item = [&](const code::PlacePtr& place) {
+  const auto is_item = [&](const PlacePtr& place) {
     return place && place->from &&
            std::ranges::any_of(std::views::join(items), [&](const Piece& piece) {
-             const code::PlacePtr& at = piece.place;
+             const PlacePtr& at = piece.place;
              return at && at->file == place->file && at->line == place->line &&
                     at->text == place->text;
            });
@@ -74,9 +74,9 @@ void mark_swept(const std::vector<Text>& items, std::span<Invocation> started) {
   for (Invocation& invocation : started) {
     for (Word& word : invocation.argv) {
       if (!is_item(word.place)) continue;
-      code::Place place = *word.place;
+      Place place = *word.place;
       place.swept = true;
-      word.place = std::make_shared<const code::Place>(std::move(place));
+      word.place = std::make_shared<const Place>(std::move(place));
     }
   }
 }

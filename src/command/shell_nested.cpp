@@ -42,7 +42,7 @@ void Shell::external(const Arguments& argv, const Environment& env) {
   emit(std::move(words), env);
 }
 
-void Shell::run_here_script(const Text& body, const code::PlacePtr& where) {
+void Shell::run_here_script(const Text& body, const PlacePtr& where) {
   Script script = script_of(body, state_.script);
   const bool of_file = where && where->line > 0 && script_ != nullptr && script_->file != nullptr;
   if (of_file) {

@@ -36,7 +36,7 @@ bool is_output(const Redirect& redirect) {
 
 }  // namespace
 
-void Shell::assign(const AssignmentWord& word, const code::PlacePtr& use) {
+void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
   const std::string name(word.name);
   const bool list = word.value.starts_with('(') && word.value.ends_with(')') && !word.index;
   if (!list) {
@@ -73,7 +73,7 @@ void Shell::assign(const AssignmentWord& word, const code::PlacePtr& use) {
   for (const auto& range : words_in(inside)) {
     auto raw = inside.substr(range.begin, range.end - range.begin);
     const auto own = place_of_part(raw);
-    const code::PlacePtr& here = own ? own : use;
+    const PlacePtr& here = own ? own : use;
     const auto close = raw.starts_with('[') ? raw.find("]=") : std::string_view::npos;
     if (close != std::string_view::npos) {
       made.keys.push_back(written(single(raw.substr(1, close - 1), here)));
@@ -105,7 +105,7 @@ Text Shell::here_text(const Redirect& redirect) {
   return made;
 }
 
-void Shell::finish_output(const Redirect& redirect, const Text& text, const code::PlacePtr& where) {
+void Shell::finish_output(const Redirect& redirect, const Text& text, const PlacePtr& where) {
   const bool has_output = std::ranges::any_of(text, [](const Piece& p) { return !p.text.empty(); });
   if (!has_output) return;
   const auto target = plain(single(this->text(redirect.target), where));
@@ -128,7 +128,7 @@ void Shell::write_file(std::string_view path, WrittenFile file, bool append) {
   made_.written[std::string(path)] = std::move(file);
 }
 
-std::optional<Text> Shell::content_of(std::string_view path, const code::PlacePtr& use) {
+std::optional<Text> Shell::content_of(std::string_view path, const PlacePtr& use) {
   const auto in_tree = path_in_tree(state_.cwd, path);
   if (!in_tree || !tree_.is_file(*in_tree)) return std::nullopt;
   const auto file = tree_.read(*in_tree);

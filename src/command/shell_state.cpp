@@ -21,7 +21,7 @@ bool same(const Variable& a, const Variable& b) {
 Variable undecided(const std::string& name, const Variable& like) {
   Variable made;
   made.exported = like.exported;
-  const auto place = like.items.empty() ? code::PlacePtr() : place_of(like.items.front());
+  const auto place = like.items.empty() ? PlacePtr() : place_of(like.items.front());
   made.items.push_back(unknown("$" + name, place));
   return made;
 }

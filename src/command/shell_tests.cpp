@@ -198,7 +198,7 @@ Truth run_test(Shell& shell, const Arguments& argv) {
   return Test(shell, std::move(tokens), false).whole();
 }
 
-Truth run_double_test(Shell& shell, std::string_view inside, const code::PlacePtr& use) {
+Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use) {
   std::vector<Token> tokens;
   auto expander = shell.expander(true);
   for (const auto& range : words_in(inside)) {

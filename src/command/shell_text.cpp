@@ -24,11 +24,11 @@ std::string_view shown(std::string_view text) {
 
 }  // namespace
 
-Text literal(std::string text, code::PlacePtr place) {
+Text literal(std::string text, PlacePtr place) {
   return {{std::move(text), std::move(place), true}};
 }
 
-Text unknown(std::string as_written, code::PlacePtr place) {
+Text unknown(std::string as_written, PlacePtr place) {
   return {{std::move(as_written), std::move(place), false}};
 }
 
@@ -45,11 +45,11 @@ std::optional<std::string> plain(const Text& text) {
   return written(text);
 }
 
-code::PlacePtr place_of(const Text& text) {
+PlacePtr place_of(const Text& text) {
   const auto filled =
       std::ranges::find_if(text, [](const Piece& piece) { return !piece.text.empty(); });
   if (filled != text.end()) return filled->place;
-  return text.empty() ? code::PlacePtr() : text.front().place;
+  return text.empty() ? PlacePtr() : text.front().place;
 }
 
 void append(Text& to, const Text& more) {
@@ -71,7 +71,7 @@ void append(Text& to, const Text& more) {
   }
 }
 
-Text joined(std::span<const Text> items, const code::PlacePtr& place) {
+Text joined(std::span<const Text> items, const PlacePtr& place) {
   Text all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i > 0) append(all, literal(" ", place));
@@ -115,13 +115,13 @@ Text without_line_end(Text text) {
   return text;
 }
 
-Word to_word(const Text& text, const code::PlacePtr& use) {
+Word to_word(const Text& text, const PlacePtr& use) {
   Word word{written(text), use, known(text)};
   const auto from_elsewhere = std::ranges::find_if(text, [&](const Piece& piece) {
     return piece.place && piece.place != use && !piece.text.empty();
   });
   if (from_elsewhere != text.end()) {
-    auto place = std::make_shared<code::Place>(*from_elsewhere->place);
+    auto place = std::make_shared<Place>(*from_elsewhere->place);
     place->from = use;
     word.place = std::move(place);
   }
@@ -148,7 +148,7 @@ Script script_of(const Text& text, std::string path) {
   return made;
 }
 
-code::PlacePtr Script::foreign_place(Range range) const {
+PlacePtr Script::foreign_place(Range range) const {
   std::size_t at = 0;
   for (const auto& piece : pieces) {
     const std::size_t end = at + piece.text.size();
@@ -160,8 +160,8 @@ code::PlacePtr Script::foreign_place(Range range) const {
   return nullptr;
 }
 
-code::PlacePtr Script::place(Range range) const {
-  auto made = std::make_shared<code::Place>();
+PlacePtr Script::place(Range range) const {
+  auto made = std::make_shared<Place>();
   if (const auto foreign = foreign_place(range)) {
     *made = *foreign;
     if (made->file == "<command>" && made->text.contains(at(range))) made->text = shown(at(range));

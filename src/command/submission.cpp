@@ -99,7 +99,7 @@ std::optional<std::int64_t> number_of(Shell& shell, std::string_view name) {
   return text ? parse_number<std::int64_t>(*text) : std::nullopt;
 }
 
-void complete(Shell& shell, const code::PlacePtr& place) {
+void complete(Shell& shell, const PlacePtr& place) {
   auto& variables = shell.state().variables;
   const auto nodes = number_of(shell, "SLURM_NNODES");
   const auto tasks_per_node = number_of(shell, "SLURM_NTASKS_PER_NODE");

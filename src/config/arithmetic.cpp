@@ -11,7 +11,7 @@
 namespace schedmate::config {
 namespace {
 
-using Data = code::Value::Data;
+using Data = Value::Data;
 using Maybe = std::optional<Data>;
 constexpr int most_depth = 64;
 
@@ -58,7 +58,7 @@ class Expression {
       const auto condition = read_or();
       if (!condition || !take_word("else")) return std::nullopt;
       auto other = read_choice();
-      const auto truth = code::Value(*condition).truth();
+      const auto truth = Value(*condition).truth();
       if (!truth || !other) return std::nullopt;
       if (!*truth) value = std::move(other);
     }
@@ -71,7 +71,7 @@ class Expression {
     while (left && take_word("or")) {
       auto right = read_and();
       if (!right) return std::nullopt;
-      if (!code::Value(*left).truth().value_or(false)) left = std::move(right);
+      if (!Value(*left).truth().value_or(false)) left = std::move(right);
     }
     return left;
   }
@@ -80,7 +80,7 @@ class Expression {
     while (left && take_word("and")) {
       auto right = read_not();
       if (!right) return std::nullopt;
-      if (code::Value(*left).truth().value_or(false)) left = std::move(right);
+      if (Value(*left).truth().value_or(false)) left = std::move(right);
     }
     return left;
   }
@@ -90,7 +90,7 @@ class Expression {
     for (; take_word("not"); any = true) inverted = !inverted;
     auto value = read_comparison();
     if (!any || !value) return value;
-    const auto truth = code::Value(*value).truth();
+    const auto truth = Value(*value).truth();
     if (!truth) return std::nullopt;
     return Data(*truth != inverted);
   }
@@ -197,11 +197,11 @@ class Expression {
     at_ = end;
     if (name == "True" || name == "true") return Data(true);
     if (name == "False" || name == "false") return Data(false);
-    if (name == "None" || name == "null") return Data(code::None{});
+    if (name == "None" || name == "null") return Data(None{});
     for (const std::string_view module : {"math.", "np.", "numpy."})
       if (name.starts_with(module)) name.remove_prefix(module.size());
     if (!take("(")) return std::nullopt;
-    code::List arguments;
+    List arguments;
     while (!take(")")) {
       auto argument = read_choice();
       if (!argument) return std::nullopt;
@@ -216,7 +216,7 @@ class Expression {
   int depth_ = 0;
 };
 
-Maybe fold(const code::List& arguments, char mark) {
+Maybe fold(const List& arguments, char mark) {
   if (arguments.empty()) return std::nullopt;
   Maybe left = arguments[0].data;
   for (std::size_t i = 1; left && i < arguments.size(); ++i)
@@ -225,13 +225,12 @@ Maybe fold(const code::List& arguments, char mark) {
 }
 
 // Projects write `div` for / and for //: sure only where both give the same.
-Maybe divide(const code::List& arguments) {
+Maybe divide(const List& arguments) {
   if (arguments.size() != 2) return std::nullopt;
   const auto real = apply(arguments[0].data, '/', arguments[1].data);
   auto whole = apply(arguments[0].data, 'f', arguments[1].data);
-  if (!real || !whole || code::Value(*real).number() == code::Value(*whole).number()) return whole;
-  return Data(code::Unknown{
-      std::make_shared<const code::List>(code::List{code::Value(*real), code::Value(*whole)})});
+  if (!real || !whole || Value(*real).number() == Value(*whole).number()) return whole;
+  return Data(Unknown{std::make_shared<const List>(List{Value(*real), Value(*whole)})});
 }
 
 struct FoldRow {
@@ -248,11 +247,11 @@ constexpr FoldRow folds[] = {{"mul", '*'},      {"multiply", '*'},   {"prod", '*
 
 }  // namespace
 
-std::optional<code::Value::Data> evaluate(std::string_view expression) {
+std::optional<Value::Data> evaluate(std::string_view expression) {
   return Expression(expression).read_all();
 }
 
-std::optional<code::Value::Data> calculate(std::string_view name, const code::List& arguments) {
+std::optional<Value::Data> calculate(std::string_view name, const List& arguments) {
   const auto is_name = [&](const FoldRow& row) { return row.name == name; };
   const auto* const row = std::ranges::find_if(folds, is_name);
   const bool sums_a_list = arguments.size() == 1 && arguments[0].items() != nullptr;

@@ -8,7 +8,7 @@ namespace {
 
 std::string value_of(std::string_view text) {
   const auto value = evaluate(text);
-  return value ? code::repr(code::Value(*value)) : "nothing";
+  return value ? repr(Value(*value)) : "nothing";
 }
 
 TEST_CASE("expressions have Python's precedence, types and rounding") {
@@ -44,16 +44,16 @@ TEST_CASE("what is no arithmetic, or would raise, gives nothing") {
 }
 
 TEST_CASE("resolvers are known by plain names only") {
-  const auto call = [](std::string_view name, code::List arguments) {
+  const auto call = [](std::string_view name, List arguments) {
     const auto value = calculate(name, arguments);
-    return value ? code::repr(code::Value(*value)) : "nothing";
+    return value ? repr(Value(*value)) : "nothing";
   };
-  const code::List two = {code::Value(std::int64_t{7}), code::Value(std::int64_t{2})};
+  const List two = {Value(std::int64_t{7}), Value(std::int64_t{2})};
   CHECK(call("multiply", two) == "14");
   CHECK(call("int_div", two) == "3");
   CHECK(call("divide", two) == "?");
-  CHECK(call("sum", {code::Value::list(two)}) == "9");
-  CHECK(call("to_int", {code::Value("12")}) == "12");
+  CHECK(call("sum", {Value::list(two)}) == "9");
+  CHECK(call("to_int", {Value("12")}) == "12");
   CHECK(call("get_dim", two) == "nothing");
 }
 

@@ -15,8 +15,8 @@ TEST_CASE("bases are merged below the file, beside it first, and values are mark
                   {"net/leaf.yml", "_base_: '../base/mid.yml'\nlr: 0.2\n"}});
   const auto config = read_config_chain(*tree, "net/leaf.yml");
   REQUIRE(config);
-  CHECK(code::repr(*config) == "{'iters': 100, 'model': {'type': 'A', 'depth': 50}, 'lr': 0.2}");
-  const auto place = code::find_path(*config, "model.depth")->place;
+  CHECK(repr(*config) == "{'iters': 100, 'model': {'type': 'A', 'depth': 50}, 'lr': 0.2}");
+  const auto place = find_path(*config, "model.depth")->place;
   CHECK(place->file == "base/mid.yml");
   CHECK(place->source == FactSource::composition);
 }
@@ -25,7 +25,7 @@ TEST_CASE("of several bases the later wins, and a path may start at the root") {
   SmallTree tree({{"conf/a.yaml", "x: 1\ny: 1\n"},
                   {"conf/b.yaml", "y: 2\n"},
                   {"exp/c.yaml", "BASE: ['', '../conf/a.yaml', 'conf/b.yaml']\nz: 3\n"}});
-  CHECK(code::repr(*read_config_chain(*tree, "exp/c.yaml")) == "{'x': 1, 'y': 2, 'z': 3}");
+  CHECK(repr(*read_config_chain(*tree, "exp/c.yaml")) == "{'x': 1, 'y': 2, 'z': 3}");
 }
 
 TEST_CASE("a block that inherits nothing replaces the base's") {
@@ -33,14 +33,13 @@ TEST_CASE("a block that inherits nothing replaces the base's") {
                   {"b.yml",
                    "_base_: a.yml\nopt: {_inherited_: False, type: adam}\n"
                    "loss: {_delete_: true, b: 2}\n"}});
-  CHECK(code::repr(*read_config_chain(*tree, "b.yml")) ==
-        "{'opt': {'type': 'adam'}, 'loss': {'b': 2}}");
+  CHECK(repr(*read_config_chain(*tree, "b.yml")) == "{'opt': {'type': 'adam'}, 'loss': {'b': 2}}");
 }
 
 TEST_CASE("a key is a base only where it holds paths of configs") {
   SmallTree tree({{"a.yaml", "base: 0.5\nextends: [x, y]\ninclude: true\n"}});
   const auto config = read_config_chain(*tree, "a.yaml");
-  CHECK(code::repr(*config) == "{'base': 0.5, 'extends': ['x', 'y'], 'include': True}");
+  CHECK(repr(*config) == "{'base': 0.5, 'extends': ['x', 'y'], 'include': True}");
   CHECK(config->entries()->find("base")->place->source == FactSource::config);
 }
 
@@ -50,7 +49,7 @@ TEST_CASE("bases that are absent, broken or go in circles are named and left out
                   {"broken.yaml", "a: [\n"}});
   const auto config = read_config_chain(*tree, "a.yaml");
   REQUIRE(config);
-  CHECK(code::repr(*config) == "{'y': 2, 'x': 1}");
+  CHECK(repr(*config) == "{'y': 2, 'x': 1}");
   CHECK(tree->degraded().size() == 4);
   CHECK(tree->degraded()[0] ==
         "b.yaml:1: the base config 'a.yaml' leads back to a file that is based on it");
@@ -82,9 +81,7 @@ TEST_CASE("hyperpyyaml references are followed, calculated and included") {
   auto config = read_config(*tree, "train.yaml");
   REQUIRE(config);
   resolve_hyperpyyaml(*tree, *config);
-  const auto at = [&](std::string_view path) {
-    return code::repr(*code::find_path(*config, path));
-  };
+  const auto at = [&](std::string_view path) { return repr(*find_path(*config, path)); };
   CHECK(at("epochs") == "15");
   CHECK(at("save") == "'results/7/x/save'");
   CHECK(at("half") == "7");
@@ -93,7 +90,7 @@ TEST_CASE("hyperpyyaml references are followed, calculated and included") {
   CHECK(at("uses") == "?");
   CHECK(at("other") == "{'batch': 8, 'workers': 8}");
   CHECK(at("loop") == "?");
-  const auto place = code::find_path(*config, "epochs")->place;
+  const auto place = find_path(*config, "epochs")->place;
   CHECK(place->line == 2);
   CHECK(place->from->line == 1);
   CHECK(tree->degraded().size() == 2);

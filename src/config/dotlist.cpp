@@ -16,10 +16,10 @@ std::string dotted(std::string_view key) {
   return path;
 }
 
-void erase_path(code::Value& root, std::string_view path) {
+void erase_path(Value& root, std::string_view path) {
   const auto dot = path.rfind('.');
-  const code::Value* holder = &root;
-  if (dot != std::string_view::npos) holder = code::find_path(root, path.substr(0, dot));
+  const Value* holder = &root;
+  if (dot != std::string_view::npos) holder = find_path(root, path.substr(0, dot));
   if (holder == nullptr || holder->entries() == nullptr) return;
   holder->entries()->erase(dot == std::string_view::npos ? path : path.substr(dot + 1));
 }
@@ -30,8 +30,8 @@ void erase_path(code::Value& root, std::string_view path) {
 
 namespace schedmate::config {
 
-void apply_dotlist(code::Value& root, std::span<const code::Value> overrides) {
-  for (const code::Value& override : overrides) {
+void apply_dotlist(Value& root, std::span<const Value> overrides) {
+  for (const Value& override : overrides) {
     if (override.text() == nullptr) continue;
     const std::string_view word = *override.text();
     const auto equals = word.find('=');
@@ -43,7 +43,7 @@ void apply_dotlist(code::Value& root, std::span<const code::Value> overrides) {
     if (equals == std::string_view::npos) continue;
     const auto path = config::dotted(key.substr(std::min(key.find_first_not_of('+'), key.size())));
     if (path.empty()) continue;
-    code::set_path(root, path, parse_scalar(word.substr(equals + 1), override.place));
+    set_path(root, path, parse_scalar(word.substr(equals + 1), override.place));
   }
 }
 

@@ -83,7 +83,7 @@ bool read_key(std::string_view key, GinStatement& out) {
 }  // namespace
 
 std::vector<GinStatement> parse_gin(std::string_view text, std::string_view file,
-                                    const code::PlacePtr& given) {
+                                    const PlacePtr& given) {
   std::vector<GinStatement> all;
   config::Places places(text, file);
   Nesting nesting;

@@ -13,20 +13,18 @@ namespace {
 
 constexpr std::size_t most_variants = 16;  ///< of swept groups that are composed one by one
 
-bool is_missing(const code::Value& value) {
-  return value.text() != nullptr && *value.text() == "???";
-}
+bool is_missing(const Value& value) { return value.text() != nullptr && *value.text() == "???"; }
 
 // As OmegaConf merges: "???" gives way to what is there.
-void lay_over(code::Value& below, const code::Value& above) {
-  const code::Dict* over = above.entries();
-  code::Dict* under = below.entries();
+void lay_over(Value& below, const Value& above) {
+  const Dict* over = above.entries();
+  Dict* under = below.entries();
   if (over == nullptr || under == nullptr) {
     below = above;
     return;
   }
   for (const auto& [key, value] : over->all()) {
-    code::Value* old = under->find(key);
+    Value* old = under->find(key);
     if (old == nullptr) {
       under->set(key, value);
     } else if (!is_missing(value)) {
@@ -35,18 +33,18 @@ void lay_over(code::Value& below, const code::Value& above) {
   }
 }
 
-code::Value in_package(code::Value content, std::string_view package) {
+Value in_package(Value content, std::string_view package) {
   if (package.empty()) return content;
-  code::Value root = code::Value::dict({}, content.place);
-  code::set_path(root, package, std::move(content));
+  Value root = Value::dict({}, content.place);
+  set_path(root, package, std::move(content));
   return root;
 }
 
-void forget_missing(code::Value& value) {
-  if (is_missing(value)) value.data = code::Unknown{};
-  if (code::List* items = value.items())
-    for (code::Value& item : *items) forget_missing(item);
-  if (const code::Dict* dict = value.entries())
+void forget_missing(Value& value) {
+  if (is_missing(value)) value.data = Unknown{};
+  if (List* items = value.items())
+    for (Value& item : *items) forget_missing(item);
+  if (const Dict* dict = value.entries())
     for (const auto& entry : dict->all()) forget_missing(*value.entries()->find(entry.key));
 }
 
@@ -99,9 +97,9 @@ Words sort_words(const SearchPath& path, const std::vector<Override>& overrides)
       entry.is_group = true;
       entry.place = each.place;
       read_default_key(entry, each.key);
-      const code::Value option = read_override(each.text, Dialect::hydra, each.place);
-      if (const code::List* several = option.items()) {
-        for (const code::Value& one : *several) entry.options.push_back(*one.text());
+      const Value option = read_override(each.text, Dialect::hydra, each.place);
+      if (const List* several = option.items()) {
+        for (const Value& one : *several) entry.options.push_back(*one.text());
       } else if (!option.is_none()) {
         entry.options.push_back(option.text() != nullptr ? *option.text() : each.text);
       }
@@ -112,68 +110,68 @@ Words sort_words(const SearchPath& path, const std::vector<Override>& overrides)
   return words;
 }
 
-code::Value swept(const std::vector<std::string>& options, const code::PlacePtr& place) {
-  auto may_be = std::make_shared<code::List>();
+Value swept(const std::vector<std::string>& options, const PlacePtr& place) {
+  auto may_be = std::make_shared<List>();
   for (const auto& option : options)
     may_be->push_back(read_override(option, Dialect::hydra, place));
-  return code::Value(code::Unknown{options.empty() ? nullptr : may_be}, place);
+  return Value(Unknown{options.empty() ? nullptr : may_be}, place);
 }
 
 // Only `+key=value` may add to a config. What lies behind a reference is not known yet.
-bool is_new(const code::Value& root, const Override& change) {
+bool is_new(const Value& root, const Override& change) {
   if (change.kind != Override::Kind::change || change.key.starts_with("hydra.")) return false;
-  const code::Value* at = &root;
+  const Value* at = &root;
   for (const auto key : split(change.key, '.')) {
     if (at->entries() == nullptr) return false;
-    const code::Value* next = at->entries()->find(key);
+    const Value* next = at->entries()->find(key);
     if (next == nullptr) return !key.contains('[');
     at = next;
   }
   return false;
 }
 
-void set_value(code::Value& root, const Override& change) {
+void set_value(Value& root, const Override& change) {
   if (change.kind == Override::Kind::remove) {
-    const code::Value word(fmt::format("~{}", change.key), change.place);
+    const Value word(fmt::format("~{}", change.key), change.place);
     apply_dotlist(root, {&word, 1});
     return;
   }
   const auto parts = std::ranges::count(change.key, '.');
   if (change.key.empty() || parts > most_nesting) return;
   const auto options = sweep_options(change.text);
-  code::Value value = options ? swept(*options, change.place)
-                              : read_override(change.text, Dialect::hydra, change.place);
-  const code::Value* old = code::find_path(root, change.key);
+  Value value = options ? swept(*options, change.place)
+                        : read_override(change.text, Dialect::hydra, change.place);
+  const Value* old = find_path(root, change.key);
   if (old != nullptr && old->entries() != nullptr && value.entries() != nullptr)
     value = code::merged(*old, value);
-  code::set_path(root, change.key, std::move(value));
+  set_path(root, change.key, std::move(value));
 }
 
 /// What differs between variants becomes unknown with the values that it may have.
-code::Value either(const code::Value& a, const code::Value& b) {
-  const code::Dict* left = a.entries();
-  const code::Dict* right = b.entries();
+Value either(const Value& a, const Value& b) {
+  const Dict* left = a.entries();
+  const Dict* right = b.entries();
   if (left != nullptr && right != nullptr) {
-    code::Dict both;
+    Dict both;
     for (const auto& [key, value] : left->all()) {
-      const code::Value* other = right->find(key);
+      const Value* other = right->find(key);
       both.set(key, other != nullptr ? either(value, *other) : value);
     }
     for (const auto& [key, value] : right->all())
       if (left->find(key) == nullptr) both.set(key, value);
-    return code::Value::dict(std::move(both), a.place);
+    return Value::dict(std::move(both), a.place);
   }
-  if (!a.is_unknown() && code::repr(a) == code::repr(b)) return a;
-  auto may_be = std::make_shared<code::List>();
-  if (const auto* open = std::get_if<code::Unknown>(&a.data)) {
+  if (!a.is_unknown() && repr(a) == repr(b)) return a;
+  auto may_be = std::make_shared<List>();
+  if (const auto* open = std::get_if<Unknown>(&a.data)) {
     if (open->may_be) *may_be = *open->may_be;
   } else {
     may_be->push_back(a);
   }
-  const auto is_same = [&](const code::Value& held) { return code::repr(held) == code::repr(b); };
+  const auto is_same = [&](const Value& held) { return repr(held) == repr(b); };
   if (!b.is_unknown() && std::ranges::none_of(*may_be, is_same)) may_be->push_back(b);
   if (may_be->empty()) may_be.reset();
-  return code::Value(code::Unknown{std::move(may_be)}, a.place);
+  return Value(Unknown{std::move(may_be)}, a.place);
 }
 
 class HydraComposer {
@@ -197,8 +195,7 @@ class HydraComposer {
       if (!one) return one;
       if (all) one->config = either(all->config, one->config);
       if (all)
-        one->choices =
-            *either(code::Value::dict(all->choices), code::Value::dict(one->choices)).entries();
+        one->choices = *either(Value::dict(all->choices), Value::dict(one->choices)).entries();
       all = *std::move(one);
     }
     return *std::move(all);
@@ -208,14 +205,13 @@ class HydraComposer {
   Result<void> add_search_path(const std::string& name, const std::vector<Override>& overrides) {
     auto primary = path_.load(name);
     if (!primary) return tl::unexpected(primary.error());
-    code::Value listed;
-    if (const code::Value* own = code::find_path(primary->content, "hydra.searchpath"))
-      listed = *own;
+    Value listed;
+    if (const Value* own = find_path(primary->content, "hydra.searchpath")) listed = *own;
     for (const Override& each : overrides)
       if (each.key == "hydra.searchpath")
         listed = read_override(each.text, Dialect::hydra, each.place);
-    if (const code::List* entries = listed.items())
-      for (const code::Value& entry : *entries)
+    if (const List* entries = listed.items())
+      for (const Value& entry : *entries)
         if (entry.text() != nullptr) path_.add(*entry.text());
     return {};
   }
@@ -247,7 +243,7 @@ class HydraComposer {
     if (!parts) return tl::unexpected(parts.error());
     for (const auto& note : parts->notes) tree_.degrade(note);
     HydraConfig made;
-    made.config = code::Value::dict({});
+    made.config = Value::dict({});
     for (Placed& part : parts->parts) {
       if (part.content.entries() == nullptr) continue;
       lay_over(made.config, in_package(std::move(part.content), part.package));
@@ -267,10 +263,10 @@ class HydraComposer {
 
   // Hydra's own settings decide how often the job runs and are not the job's.
   void finish(HydraConfig& made) {
-    code::Value hydra;
-    if (const code::Value* own = made.config.entries()->find("hydra")) hydra = *own;
+    Value hydra;
+    if (const Value* own = made.config.entries()->find("hydra")) hydra = *own;
     made.config.entries()->erase("hydra");
-    const code::Value* mode = code::find_path(hydra, "mode");
+    const Value* mode = find_path(hydra, "mode");
     const bool sweeps = request_.multirun ||
                         (mode != nullptr && mode->text() != nullptr && *mode->text() == "MULTIRUN");
     if (sweeps) count_runs(made, hydra);
@@ -278,7 +274,7 @@ class HydraComposer {
     forget_missing(made.config);
   }
 
-  void count_runs(HydraConfig& made, const code::Value& hydra) {
+  void count_runs(HydraConfig& made, const Value& hydra) {
     std::int64_t product = 1;
     const auto multiply = [&](std::string_view text) {
       const auto options = sweep_options(text);
@@ -287,7 +283,7 @@ class HydraComposer {
     };
     for (const Override& each : words_.values) multiply(each.text);
     for (const Override& each : words_.swept_groups) multiply(each.text);
-    const code::Value* params = code::find_path(hydra, "sweeper.params");
+    const Value* params = find_path(hydra, "sweeper.params");
     if (params != nullptr && params->entries() != nullptr) {
       for (const auto& [key, value] : params->entries()->all()) {
         const auto is_same = [&](const Override& each) { return each.key == key; };
@@ -300,11 +296,11 @@ class HydraComposer {
   }
 
   // Sweepers that search run a number of trials, however many options there are.
-  static std::optional<std::int64_t> trials(const HydraConfig& made, const code::Value& hydra) {
-    const code::Value* chosen = made.choices.find("hydra/sweeper");
-    const code::Value* target = code::find_path(hydra, "sweeper._target_");
+  static std::optional<std::int64_t> trials(const HydraConfig& made, const Value& hydra) {
+    const Value* chosen = made.choices.find("hydra/sweeper");
+    const Value* target = find_path(hydra, "sweeper._target_");
     std::string name;
-    for (const code::Value* each : {chosen, target})
+    for (const Value* each : {chosen, target})
       if (each != nullptr && each->text() != nullptr) name += *each->text() + " ";
     struct Searcher {
       std::string_view name;
@@ -316,7 +312,7 @@ class HydraComposer {
           Searcher{"nevergrad", "sweeper.optim.budget", 80},
           Searcher{"ax", "sweeper.ax_config.max_trials", 10}}) {
       if (!name.contains(searcher)) continue;
-      const code::Value* given = code::find_path(hydra, setting);
+      const Value* given = find_path(hydra, setting);
       return given != nullptr && given->integer() != nullptr ? *given->integer() : fallback;
     }
     return std::nullopt;

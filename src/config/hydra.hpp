@@ -20,15 +20,15 @@ struct Default {
   std::string group;                   ///< as written, "/" in front when absolute
   std::vector<std::string> options;    ///< several for `group: [a, b]`; none for null
   std::optional<std::string> package;  ///< behind @
-  code::PlacePtr place;
+  PlacePtr place;
 };
-[[nodiscard]] std::vector<Default> read_defaults(const code::Value& list);
+[[nodiscard]] std::vector<Default> read_defaults(const Value& list);
 /// Reads "group@package" of the key into the entry.
 void read_default_key(Default& entry, std::string_view key);
 
 /// A config file: its content, its defaults list and its `# @package`.
 struct HydraFile {
-  code::Value content;
+  Value content;
   std::optional<std::vector<Default>> defaults;
   std::optional<std::string> package;
 };
@@ -51,18 +51,18 @@ struct Override {
   std::string key;  ///< without + and ~
   std::string text;
   bool has_value = false;
-  code::PlacePtr place;
+  PlacePtr place;
 };
-[[nodiscard]] std::vector<Override> read_overrides(std::span<const code::Value> words);
+[[nodiscard]] std::vector<Override> read_overrides(std::span<const Value> words);
 
 /// A config with the package that its content goes to ("" is the root), later ones on top.
 struct Placed {
-  code::Value content;
+  Value content;
   std::string package;
 };
 struct Composition {
   std::vector<Placed> parts;
-  code::Dict choices;
+  Dict choices;
   std::vector<std::string> notes;
   std::vector<std::string> refusals;  ///< as in HydraConfig
 };

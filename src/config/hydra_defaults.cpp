@@ -17,11 +17,11 @@ bool take_word(std::string_view& text, std::string_view word) {
 }
 
 // A number or boolean as option stands for the file of that name.
-std::string option_text(const code::Value& value) {
-  return value.text() != nullptr ? *value.text() : code::repr(value);
+std::string option_text(const Value& value) {
+  return value.text() != nullptr ? *value.text() : repr(value);
 }
 
-Default read_entry(std::string_view key, const code::Value* option) {
+Default read_entry(std::string_view key, const Value* option) {
   Default entry;
   entry.is_group = option != nullptr;
   for (bool more = true; more;) {
@@ -31,8 +31,8 @@ Default read_entry(std::string_view key, const code::Value* option) {
   }
   read_default_key(entry, key);
   if (option == nullptr || option->is_none()) return entry;
-  if (const code::List* several = option->items()) {
-    for (const code::Value& each : *several) entry.options.push_back(option_text(each));
+  if (const List* several = option->items()) {
+    for (const Value& each : *several) entry.options.push_back(option_text(each));
   } else {
     entry.options.push_back(option_text(*option));
   }
@@ -56,9 +56,9 @@ std::optional<std::string> package_header(std::string_view text) {
 }
 
 void take_defaults(HydraFile& file) {
-  code::Dict* entries = file.content.entries();
+  Dict* entries = file.content.entries();
   if (entries == nullptr) return;
-  if (const code::Value* list = entries->find("defaults")) file.defaults = read_defaults(*list);
+  if (const Value* list = entries->find("defaults")) file.defaults = read_defaults(*list);
   entries->erase("defaults");
 }
 
@@ -74,20 +74,20 @@ void read_default_key(Default& entry, std::string_view key) {
   entry.package = package.substr(colon == std::string_view::npos ? 0 : colon + 1);
 }
 
-std::vector<Default> read_defaults(const code::Value& list) {
+std::vector<Default> read_defaults(const Value& list) {
   std::vector<Default> entries;
   if (list.items() == nullptr) return entries;
-  for (const code::Value& item : *list.items()) {
+  for (const Value& item : *list.items()) {
     if (const auto* text = item.text()) {
       entries.push_back(read_entry(trim(*text), nullptr));
       entries.back().is_self = *text == "_self_";
       entries.back().place = item.place;
-    } else if (const code::Dict* dict = item.entries()) {
+    } else if (const Dict* dict = item.entries()) {
       for (const auto& [key, option] : dict->all()) {
         if (key == "optional" && option.boolean() != nullptr) continue;
         entries.push_back(read_entry(trim(key), &option));
         // Hydra 1.0 wrote `- group: x` and `optional: true` as one entry.
-        const code::Value* optional = dict->find("optional");
+        const Value* optional = dict->find("optional");
         if (optional != nullptr && optional->boolean() != nullptr)
           entries.back().is_optional = *optional->boolean();
         entries.back().place = option.place;

@@ -50,8 +50,7 @@ std::vector<std::string> range_options(const std::vector<std::string>& arguments
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (!(count > 0) || count > static_cast<double>(most_options)) return {};
   std::vector<std::string> options;
-  for (double i = 0; i < count; ++i)
-    options.push_back(code::repr(code::Value(numbers[0] + i * numbers[2])));
+  for (double i = 0; i < count; ++i) options.push_back(repr(Value(numbers[0] + i * numbers[2])));
   for (auto& option : options)
     if (option.ends_with(".0")) option.resize(option.size() - 2);
   return options;
@@ -78,9 +77,9 @@ std::optional<std::vector<std::string>> sweep_options(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<Override> read_overrides(std::span<const code::Value> words) {
+std::vector<Override> read_overrides(std::span<const Value> words) {
   std::vector<Override> overrides;
-  for (const code::Value& word : words) {
+  for (const Value& word : words) {
     if (word.text() == nullptr) continue;
     std::string_view text = *word.text();
     if (text.empty() || text.starts_with('-')) continue;

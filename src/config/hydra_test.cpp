@@ -15,16 +15,15 @@ struct Composed {
   std::vector<std::string> notes;
   std::string error;
   std::string operator[](std::string_view path) const {
-    const code::Value* found = code::find_path(made.config, path);
-    return found == nullptr ? "absent" : code::repr(*found);
+    const Value* found = find_path(made.config, path);
+    return found == nullptr ? "absent" : repr(*found);
   }
 };
 
 Composed compose(SmallTree& tree, std::initializer_list<const char*> words,
                  std::string name = "train") {
-  code::List overrides;
-  const auto place =
-      std::make_shared<const code::Place>(code::Place{"<command>", 0, "word", {}, {}});
+  List overrides;
+  const auto place = std::make_shared<const Place>(Place{"<command>", 0, "word", {}, {}});
   HydraRequest request{"conf", std::move(name), {}, false, {}};
   for (const std::string word : words) {
     if (word == "-m") request.multirun = true;
@@ -59,15 +58,14 @@ SmallTree template_tree() {
 TEST_CASE("groups go to their package and the primary config refers to them") {
   auto tree = template_tree();
   const auto config = compose(tree, {});
-  CHECK(code::repr(config.made.config) ==
+  CHECK(repr(config.made.config) ==
         "{'seed': None, 'name': 'mnist_8', 'data': {'name': 'mnist', 'batch': 64}, "
         "'model': {'width': 8}, 'trainer': {'max_epochs': 10, 'devices': 1}}");
-  CHECK(code::repr(*config.made.choices.find("data")) == "'mnist'");
+  CHECK(repr(*config.made.choices.find("data")) == "'mnist'");
   CHECK(config.made.choices.find("experiment")->is_none());
   CHECK(config.notes.empty());
-  CHECK(code::find_path(config.made.config, "data.batch")->place->file == "conf/data/mnist.yaml");
-  CHECK(code::find_path(config.made.config, "data.batch")->place->source ==
-        FactSource::composition);
+  CHECK(find_path(config.made.config, "data.batch")->place->file == "conf/data/mnist.yaml");
+  CHECK(find_path(config.made.config, "data.batch")->place->source == FactSource::composition);
 }
 
 TEST_CASE("an experiment overrides groups before it, the command overrides the experiment") {
@@ -79,8 +77,7 @@ TEST_CASE("an experiment overrides groups before it, the command overrides the e
   const auto by_word = compose(tree, {"+experiment=big", "model=small", "trainer.max_epochs=7"});
   CHECK(by_word["model.width"] == "8");
   CHECK(by_word["trainer.max_epochs"] == "7");
-  CHECK(code::find_path(by_word.made.config, "trainer.max_epochs")->place->source ==
-        FactSource::command);
+  CHECK(find_path(by_word.made.config, "trainer.max_epochs")->place->source == FactSource::command);
 }
 
 TEST_CASE("the command chooses groups, adds, removes and sets values") {
@@ -129,7 +126,7 @@ TEST_CASE("packages: of the parent, by @, absolute, by header and _here_") {
        {"conf/db/pg.yaml", "kind: pg\n"},
        {"conf/multi/a.yaml", "# @package x.y\na: 1\nc: 1\n"},
        {"conf/multi/b.yaml", "b: 2\n"}});
-  CHECK(code::repr(compose(tree, {}).made.config) ==
+  CHECK(repr(compose(tree, {}).made.config) ==
         "{'server': {'db': {'kind': 'inner'}, 'kind': 'pg', 'h': 1, 'port': 80}, "
         "'top': {'kind': 'pg'}, 'backup': {'kind': 'pg'}, 'x': {'y': {'a': 1, 'c': 1}}, "
         "'multi': {'b': 2}}");
@@ -179,9 +176,8 @@ TEST_CASE("a sweep leaves values open and says how often the job runs") {
   CHECK(config["data.batch"] == "?");
   CHECK(config["data.name"] == "'mnist'");
   const auto may_be = [&](std::string_view path) {
-    const auto* open = std::get_if<code::Unknown>(&code::find_path(config.made.config, path)->data);
-    return open != nullptr && open->may_be ? code::repr(code::Value::list(*open->may_be))
-                                           : "nothing";
+    const auto* open = std::get_if<Unknown>(&find_path(config.made.config, path)->data);
+    return open != nullptr && open->may_be ? repr(Value::list(*open->may_be)) : "nothing";
   };
   CHECK(may_be("data.batch") == "[32, 64, 128]");
   CHECK(may_be("model.width") == "[8, 64]");

@@ -143,13 +143,13 @@ class Composer {
 
   void choose(const std::string& key, const Default& entry) {
     if (entry.options.empty()) {
-      made_.choices.set(key, code::Value::none(entry.place));
+      made_.choices.set(key, Value::none(entry.place));
     } else if (entry.options.size() == 1) {
-      made_.choices.set(key, code::Value(entry.options[0], entry.place));
+      made_.choices.set(key, Value(entry.options[0], entry.place));
     } else {
-      code::List all;
+      List all;
       for (const auto& option : entry.options) all.emplace_back(option, entry.place);
-      made_.choices.set(key, code::Value::list(std::move(all), entry.place));
+      made_.choices.set(key, Value::list(std::move(all), entry.place));
     }
   }
 
@@ -232,20 +232,20 @@ class Composer {
 
   // ${group} is the option chosen for it; ${defaults.0.group} is an older way to say so.
   Parts expand_interpolated(Default entry, const Parent& parent, const std::vector<Default>& list) {
-    code::Dict known = made_.choices;
-    code::List lines;
+    Dict known = made_.choices;
+    List lines;
     for (const Default& each : list) {
-      code::Dict line;
-      const code::Value* chosen = made_.choices.find(override_key(each, parent));
+      Dict line;
+      const Value* chosen = made_.choices.find(override_key(each, parent));
       if (chosen != nullptr) line.set(each.group, *chosen);
-      lines.push_back(code::Value::dict(std::move(line)));
+      lines.push_back(Value::dict(std::move(line)));
     }
-    known.set("defaults", code::Value::list(std::move(lines)));
+    known.set("defaults", Value::list(std::move(lines)));
     for (std::string* text : texts_of(entry)) {
-      known.set("?", code::Value(*text, entry.place));
-      code::Value root = code::Value::dict(known).deep_copy();
+      known.set("?", Value(*text, entry.place));
+      Value root = Value::dict(known).deep_copy();
       interpolate(path_.tree, root);
-      const auto* option = code::find_path(root, "?")->text();
+      const auto* option = find_path(root, "?")->text();
       if (option == nullptr) return {};
       *text = *option;
     }

@@ -25,8 +25,8 @@ std::string dotted_key(std::string_view inside) {
   return path;
 }
 
-std::string shown(const code::Value& value) {
-  return value.text() != nullptr ? *value.text() : code::repr(value);
+std::string shown(const Value& value) {
+  return value.text() != nullptr ? *value.text() : repr(value);
 }
 
 /// Does the text look like a sum rather than a path? Only then is it calculated.
@@ -43,26 +43,26 @@ struct Budget {
 
 class Resolver {
  public:
-  Resolver(tree::Tree& tree, code::Value& root, Budget& budget)
+  Resolver(tree::Tree& tree, Value& root, Budget& budget)
       : tree_(tree), root_(root), budget_(budget) {}
 
-  void resolve(code::Value& value, int depth) {
+  void resolve(Value& value, int depth) {
     if (depth > most_nesting) return;
-    const code::Dict* dict = value.entries();
-    const code::Value* tag = dict == nullptr ? nullptr : dict->find("!tag");
+    const Dict* dict = value.entries();
+    const Value* tag = dict == nullptr ? nullptr : dict->find("!tag");
     if (tag != nullptr && tag->text() != nullptr) resolve_tag(value, std::string(*tag->text()));
-    if (code::List* items = value.items())
-      for (code::Value& item : *items) resolve(item, depth + 1);
-    if (code::Dict* entries = value.entries())
+    if (List* items = value.items())
+      for (Value& item : *items) resolve(item, depth + 1);
+    if (Dict* entries = value.entries())
       for (const auto& entry : entries->all()) resolve(*entries->find(entry.key), depth + 1);
   }
 
  private:
-  void resolve_tag(code::Value& value, const std::string& tag) {
-    const code::Value* held = value.entries()->find("!value");
+  void resolve_tag(Value& value, const std::string& tag) {
+    const Value* held = value.entries()->find("!value");
     if (tag == "!PLACEHOLDER") {
       note(value.place, "a placeholder that the command must fill");
-      value = code::Value({}, value.place);
+      value = Value({}, value.place);
     } else if (tag.starts_with("!include:")) {
       include(value, tag.substr(std::string_view("!include:").size()));
     } else if (held == nullptr) {
@@ -75,7 +75,7 @@ class Resolver {
   }
 
   // (3, 3) is one text to YAML.
-  static code::Value as_list(const code::Value& held) {
+  static Value as_list(const Value& held) {
     const auto* text = held.text();
     if (text == nullptr || text->size() < 2 || text->front() != '(') return held;
     const auto inside = trim(std::string_view(*text).substr(1, text->size() - 2));
@@ -83,30 +83,30 @@ class Resolver {
     return read_override(fmt::format("[{}]", items), Dialect::pyyaml, held.place);
   }
 
-  void refer(code::Value& value, const std::string& text) {
+  void refer(Value& value, const std::string& text) {
     const auto here = value.place;
     if (!busy_.insert(&value).second || busy_.size() > most_hyperpyyaml_references) {
       note(here, "a circular reference: " + text.substr(0, 120));
-      value = code::Value({}, here);
+      value = Value({}, here);
       return;
     }
-    code::Value made = expand(text, here);
+    Value made = expand(text, here);
     busy_.erase(&value);
     if (here && made.place != here) {
-      code::Place place = *here;
+      Place place = *here;
       place.from = made.place;
-      made.place = std::make_shared<const code::Place>(std::move(place));
+      made.place = std::make_shared<const Place>(std::move(place));
     }
     value = std::move(made);
   }
 
   // <a> alone is the value itself; within more it is written out, and a sum is calculated.
-  code::Value expand(std::string_view text, const code::PlacePtr& here) {
+  Value expand(std::string_view text, const PlacePtr& here) {
     const auto close = text.find('>');
     if (text.starts_with('<') && close + 1 == text.size())
       return look_up(text.substr(1, close - 1), here);
     std::string joined;
-    code::PlacePtr from;
+    PlacePtr from;
     for (std::size_t at = 0; at < text.size();) {
       const auto open = std::min(text.find('<', at), text.size());
       const auto end = text.find('>', open);
@@ -115,18 +115,18 @@ class Resolver {
         joined += text.substr(open);
         break;
       }
-      const code::Value value = look_up(text.substr(open + 1, end - open - 1), here);
-      if (value.is_unknown() || joined.size() > most_characters) return code::Value({}, here);
+      const Value value = look_up(text.substr(open + 1, end - open - 1), here);
+      if (value.is_unknown() || joined.size() > most_characters) return Value({}, here);
       joined += shown(value);
       from = value.place;
       at = end + 1;
     }
     auto result = is_arithmetic(joined) ? evaluate(joined) : std::nullopt;
-    return code::Value(result ? *std::move(result) : code::Value::Data(std::move(joined)), from);
+    return Value(result ? *std::move(result) : Value::Data(std::move(joined)), from);
   }
 
-  code::Value look_up(std::string_view inside, const code::PlacePtr& here) {
-    auto* const found = const_cast<code::Value*>(code::find_path(root_, dotted_key(inside)));
+  Value look_up(std::string_view inside, const PlacePtr& here) {
+    auto* const found = const_cast<Value*>(find_path(root_, dotted_key(inside)));
     if (found == nullptr || busy_.contains(found)) {
       note(here, fmt::format("<{}> is not in the config or refers to itself", inside));
       return {};
@@ -138,25 +138,25 @@ class Resolver {
     return {};
   }
 
-  static std::size_t count(const code::Value& value) {
+  static std::size_t count(const Value& value) {
     std::size_t nodes = 1;
-    if (const code::List* items = value.items())
-      for (const code::Value& item : *items) nodes += count(item);
-    if (const code::Dict* dict = value.entries())
+    if (const List* items = value.items())
+      for (const Value& item : *items) nodes += count(item);
+    if (const Dict* dict = value.entries())
       for (const auto& entry : dict->all()) nodes += count(entry.value);
     return nodes;
   }
 
   // The entries beside the tag are overrides of the included file.
-  void include(code::Value& value, std::string_view path) {
+  void include(Value& value, std::string_view path) {
     const std::string from = value.place ? value.place->file : "";
     const auto folder = from.substr(0, from.find('/') == std::string::npos ? 0 : from.rfind('/'));
     const auto joined = tree::join_path(folder, path);
     const bool may_read = joined && ++budget_.includes <= most_includes;
-    const auto file = may_read ? read_config(tree_, *joined) : Result<code::Value>(code::Value());
+    const auto file = may_read ? read_config(tree_, *joined) : Result<Value>(Value());
     if (!file || file->entries() == nullptr) {
       note(value.place, fmt::format("the included config '{}' could not be read", path));
-      value = code::Value({}, value.place);
+      value = Value({}, value.place);
       return;
     }
     value.entries()->erase("!tag");
@@ -166,15 +166,15 @@ class Resolver {
     mark_composed(value);
   }
 
-  void note(const code::PlacePtr& place, std::string_view what) {
+  void note(const PlacePtr& place, std::string_view what) {
     const auto where = place ? fmt::format("{}:{}: ", place->file, place->line) : "";
     tree_.degrade(where + std::string(what));
   }
 
   tree::Tree& tree_;
-  code::Value& root_;
+  Value& root_;
   Budget& budget_;
-  std::set<const code::Value*> busy_;
+  std::set<const Value*> busy_;
 };
 
 }  // namespace
@@ -182,7 +182,7 @@ class Resolver {
 
 namespace schedmate::config {
 
-void resolve_hyperpyyaml(tree::Tree& tree, code::Value& root) {
+void resolve_hyperpyyaml(tree::Tree& tree, Value& root) {
   config::Budget budget;
   config::Resolver(tree, root, budget).resolve(root, 0);
 }

@@ -22,10 +22,10 @@ std::string_view without_comment(std::string_view value) {
   return trim(value);
 }
 
-code::Dict with_defaults(const code::Dict& sections) {
-  const code::Value* defaults = sections.find("DEFAULT");
+Dict with_defaults(const Dict& sections) {
+  const Value* defaults = sections.find("DEFAULT");
   if (defaults == nullptr || defaults->entries() == nullptr) return sections;
-  code::Dict complete;
+  Dict complete;
   for (const auto& [name, section] : sections.all()) {
     if (name == "DEFAULT" || section.entries() == nullptr) {
       complete.set(name, section);
@@ -38,12 +38,12 @@ code::Dict with_defaults(const code::Dict& sections) {
 
 }  // namespace
 
-Result<code::Value> read_ini(const ConfigText& config) {
+Result<Value> read_ini(const ConfigText& config) {
   const auto text = without_bom(config.text);
   Places places(text, config.file);
-  code::Dict sections;
-  code::Dict* section = &sections;
-  code::Value* last = nullptr;
+  Dict sections;
+  Dict* section = &sections;
+  Value* last = nullptr;
   int number = 0;
   for (const auto raw : split(text, '\n')) {
     ++number;
@@ -53,7 +53,7 @@ Result<code::Value> read_ini(const ConfigText& config) {
     const auto equals = line.find_first_of("=:");
     if (line.front() == '[' && line.back() == ']') {
       const auto name = trim(line.substr(1, line.size() - 2));
-      section = sections.set(name, code::Value::dict({}, places.at(number, 0))).entries();
+      section = sections.set(name, Value::dict({}, places.at(number, 0))).entries();
       last = nullptr;
     } else if (is_indented && last != nullptr && last->text() != nullptr) {
       std::get<std::string>(last->data).append("\n").append(line);
@@ -63,11 +63,11 @@ Result<code::Value> read_ini(const ConfigText& config) {
       const auto place = places.at(number, 0);
       last = &section->set(
           key, equals == std::string_view::npos
-                   ? code::Value::none(place)
-                   : code::Value(std::string(without_comment(line.substr(equals + 1))), place));
+                   ? Value::none(place)
+                   : Value(std::string(without_comment(line.substr(equals + 1))), place));
     }
   }
-  return code::Value::dict(with_defaults(sections));
+  return Value::dict(with_defaults(sections));
 }
 
 }  // namespace schedmate::config

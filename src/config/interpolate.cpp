@@ -17,13 +17,13 @@ constexpr int most_chained_references = 100;  ///< that lead on to further refer
 
 /// A node with the dicts and lists that it stands in, outermost first.
 struct Spot {
-  code::Value* node = nullptr;
-  std::vector<code::Value*> parents;
+  Value* node = nullptr;
+  std::vector<Value*> parents;
 };
 
-code::Value* child_of(const code::Value& value, std::string_view key) {
-  if (code::Dict* dict = value.entries()) return dict->find(key);
-  code::List* list = value.items();
+Value* child_of(const Value& value, std::string_view key) {
+  if (Dict* dict = value.entries()) return dict->find(key);
+  List* list = value.items();
   auto index = parse_number<std::int64_t>(key);
   if (list == nullptr || !index) return nullptr;
   const auto size = static_cast<std::int64_t>(list->size());
@@ -31,27 +31,27 @@ code::Value* child_of(const code::Value& value, std::string_view key) {
   return *index >= 0 && *index < size ? &(*list)[static_cast<std::size_t>(*index)] : nullptr;
 }
 
-std::string as_text(const code::Value& value) {
+std::string as_text(const Value& value) {
   const auto* text = value.text();
-  return text != nullptr ? *text : code::repr(value);
+  return text != nullptr ? *text : repr(value);
 }
 
-std::size_t count_nodes(const code::Value& value) {
+std::size_t count_nodes(const Value& value) {
   std::size_t nodes = 1;
-  if (const code::List* items = value.items())
-    for (const code::Value& item : *items) nodes += count_nodes(item);
-  if (const code::Dict* dict = value.entries())
+  if (const List* items = value.items())
+    for (const Value& item : *items) nodes += count_nodes(item);
+  if (const Dict* dict = value.entries())
     for (const auto& entry : dict->all()) nodes += count_nodes(entry.value);
   return nodes;
 }
 
-bool is_missing(const code::Value* value) {
+bool is_missing(const Value* value) {
   return value == nullptr || (value->text() != nullptr && *value->text() == "???");
 }
 
 class Interpolator {
  public:
-  Interpolator(tree::Tree& tree, code::Value& root, const code::Dict& environment)
+  Interpolator(tree::Tree& tree, Value& root, const Dict& environment)
       : tree_(tree), root_(root), environment_(environment) {}
 
   /// Resolves everything at and below the spot.
@@ -59,79 +59,79 @@ class Interpolator {
     settle_text(spot);
     spot.parents.push_back(spot.node);
     if (spot.parents.size() > static_cast<std::size_t>(most_nesting)) return;
-    if (code::List* items = spot.node->items())
-      for (code::Value& item : *items) settle({&item, spot.parents});
-    if (code::Dict* dict = spot.node->entries())
+    if (List* items = spot.node->items())
+      for (Value& item : *items) settle({&item, spot.parents});
+    if (Dict* dict = spot.node->entries())
       for (const auto& entry : dict->all()) settle({dict->find(entry.key), spot.parents});
   }
 
  private:
   // Only the node itself, when it is a text with expressions.
   void settle_text(const Spot& spot) {
-    code::Value& node = *spot.node;
+    Value& node = *spot.node;
     if (node.text() == nullptr || !has_expression(*node.text())) return;
     if (!busy_.insert(&node).second) return;
     const std::string text = *node.text();
-    code::Value made = read_text(text, spot);
+    Value made = read_text(text, spot);
     busy_.erase(&node);
     node = std::move(made);
   }
 
-  void note(const code::PlacePtr& place, std::string_view text, std::string_view why) {
+  void note(const PlacePtr& place, std::string_view text, std::string_view why) {
     const auto where = place ? fmt::format("{}:{}: ", place->file, place->line) : "";
     tree_.degrade(fmt::format("{}{} {}", where, text.substr(0, 120), why));
   }
 
-  static code::Value derived(code::Value value, const code::PlacePtr& here) {
+  static Value derived(Value value, const PlacePtr& here) {
     if (!here || value.place == here) return value;
-    code::Place place = *here;
+    Place place = *here;
     place.from = value.place;
-    value.place = std::make_shared<const code::Place>(std::move(place));
+    value.place = std::make_shared<const Place>(std::move(place));
     return value;
   }
 
-  code::Value read_text(std::string_view text, const Spot& spot) {
+  Value read_text(std::string_view text, const Spot& spot) {
     if (depth_ > most_chained_references) {
       note(spot.node->place, text, "is nested too deeply");
       return {};
     }
     ++depth_;
-    code::Value value = read_parts(text, spot);
+    Value value = read_parts(text, spot);
     --depth_;
     return value;
   }
 
   // One expression keeps its type; mixed with letters it is a text.
-  code::Value read_parts(std::string_view text, const Spot& spot) {
-    const code::PlacePtr& here = spot.node->place;
+  Value read_parts(std::string_view text, const Spot& spot) {
+    const PlacePtr& here = spot.node->place;
     const auto parts = split_expressions(text);
     if (!parts) {
       note(here, text, "has a brace that is not closed");
-      return code::Value({}, here);
+      return Value({}, here);
     }
     if (parts->size() == 1 && parts->front().is_expression)
       return derived(read_expression(parts->front().text, spot), here);
     std::string joined;
-    code::PlacePtr from;
+    PlacePtr from;
     for (const auto& [part, is_expression] : *parts) {
       if (!is_expression) {
         joined += part;
         continue;
       }
-      const code::Value value = read_expression(part, spot);
-      if (value.is_unknown()) return code::Value({}, here);
+      const Value value = read_expression(part, spot);
+      if (value.is_unknown()) return Value({}, here);
       joined += as_text(value);
-      if (joined.size() > most_characters) return code::Value({}, here);
+      if (joined.size() > most_characters) return Value({}, here);
       from = value.place;
     }
-    return derived(code::Value(std::move(joined), from), here);
+    return derived(Value(std::move(joined), from), here);
   }
 
-  code::Value read_expression(std::string_view inside, const Spot& spot) {
+  Value read_expression(std::string_view inside, const Spot& spot) {
     if (const auto call = split_resolver(inside)) return resolve(*call, spot);
     std::string keys(inside);
     if (has_expression(inside)) {
-      const code::Value inner = read_text(inside, spot);
+      const Value inner = read_text(inside, spot);
       if (inner.text() == nullptr) return {};
       keys = *inner.text();
     }
@@ -143,7 +143,7 @@ class Interpolator {
     return copy_of(found, spot);
   }
 
-  code::Value copy_of(const Spot& found, const Spot& spot) {
+  Value copy_of(const Spot& found, const Spot& spot) {
     if (depth_ > most_chained_references || copied_ > most_nodes) return {};
     ++depth_;
     settle(found);
@@ -169,7 +169,7 @@ class Interpolator {
     }
     for (const auto& key : reference.keys) {
       settle_text(at);
-      code::Value* const next = child_of(*at.node, key);
+      Value* const next = child_of(*at.node, key);
       if (next == nullptr) return {};
       at.parents.push_back(std::exchange(at.node, next));
     }
@@ -177,20 +177,20 @@ class Interpolator {
     return at;
   }
 
-  code::Value read_argument(std::string_view text, const Spot& spot) {
+  Value read_argument(std::string_view text, const Spot& spot) {
     const bool is_quoted =
         text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0];
     if (is_quoted) {
       const auto inner = text.substr(1, text.size() - 2);
-      return has_expression(inner) ? read_text(inner, spot) : code::Value(std::string(inner));
+      return has_expression(inner) ? read_text(inner, spot) : Value(std::string(inner));
     }
     if (!has_expression(text)) return read_override(text, Dialect::hydra, spot.node->place);
-    code::Value value = read_text(text, spot);
+    Value value = read_text(text, spot);
     if (value.items() != nullptr || text.starts_with("${") || value.text() == nullptr) return value;
     return read_override(*value.text(), Dialect::hydra, value.place);
   }
 
-  code::Value resolve(const ResolverCall& call, const Spot& spot) {
+  Value resolve(const ResolverCall& call, const Spot& spot) {
     const auto name = call.name;
     if (name == "oc.env" || name == "env") return read_environment(call, spot);
     if (name == "oc.select" || name == "oc.deprecated") return select(call, spot);
@@ -198,74 +198,73 @@ class Interpolator {
     if (name == "now" || name == "hydra") return {};  // made at run time, decides no fact
     if (name == "eval" || name == "calc" || name == "python" || name == "expr")
       return evaluate_text(call, spot);
-    code::List arguments;
+    List arguments;
     for (const auto text : call.arguments) arguments.push_back(read_argument(text, spot));
-    for (const code::Value& argument : arguments)
+    for (const Value& argument : arguments)
       if (argument.is_unknown()) return {};
-    const auto from = arguments.empty() ? code::PlacePtr() : arguments[0].place;
+    const auto from = arguments.empty() ? PlacePtr() : arguments[0].place;
     if (name == "oc.create" && arguments.size() == 1) return arguments[0];
     if (name == "oc.decode" && arguments.size() == 1) {
       const auto* text = arguments[0].text();
       return text == nullptr ? arguments[0] : read_override(*text, Dialect::hydra, from);
     }
-    if (auto result = calculate(name, arguments)) return code::Value(*std::move(result), from);
+    if (auto result = calculate(name, arguments)) return Value(*std::move(result), from);
     note(spot.node->place, fmt::format("${{{}:{}}}", name, call.rest),
          "calls a resolver of the program");
     return {};
   }
 
-  code::Value read_environment(const ResolverCall& call, const Spot& spot) {
+  Value read_environment(const ResolverCall& call, const Spot& spot) {
     if (call.arguments.empty()) return {};
-    const code::Value name = read_argument(call.arguments[0], spot);
-    if (const code::Value* set = environment_.find(as_text(name))) return *set;
+    const Value name = read_argument(call.arguments[0], spot);
+    if (const Value* set = environment_.find(as_text(name))) return *set;
     if (call.arguments.size() < 2) {
       note(spot.node->place, as_text(name), "is a variable of the job's environment");
       return {};
     }
-    code::Value fallback = read_argument(call.arguments[1], spot);
+    Value fallback = read_argument(call.arguments[1], spot);
     if (call.name == "env" || fallback.is_none() || fallback.is_unknown()) return fallback;
-    return code::Value(as_text(fallback), fallback.place);
+    return Value(as_text(fallback), fallback.place);
   }
 
-  code::Value select(const ResolverCall& call, const Spot& spot) {
+  Value select(const ResolverCall& call, const Spot& spot) {
     if (call.arguments.empty()) return {};
     const auto found = look_up(as_text(read_argument(call.arguments[0], spot)), spot);
     if (!is_missing(found.node)) return copy_of(found, spot);
-    if (call.arguments.size() < 2) return code::Value::none(spot.node->place);
+    if (call.arguments.size() < 2) return Value::none(spot.node->place);
     return read_argument(call.arguments[1], spot);
   }
 
-  code::Value list_of(const ResolverCall& call, const Spot& spot) {
+  Value list_of(const ResolverCall& call, const Spot& spot) {
     if (call.arguments.empty()) return {};
     const auto found = look_up(as_text(read_argument(call.arguments[0], spot)), spot);
     if (!found.node || found.node->entries() == nullptr) return {};
-    const code::Value copy = copy_of(found, spot);
+    const Value copy = copy_of(found, spot);
     if (copy.entries() == nullptr) return {};
-    code::List items;
+    List items;
     for (const auto& [key, value] : copy.entries()->all())
-      items.push_back(call.name == "oc.dict.keys" ? code::Value(key, value.place) : value);
-    return code::Value::list(std::move(items), copy.place);
+      items.push_back(call.name == "oc.dict.keys" ? Value(key, value.place) : value);
+    return Value::list(std::move(items), copy.place);
   }
 
-  code::Value evaluate_text(const ResolverCall& call, const Spot& spot) {
+  Value evaluate_text(const ResolverCall& call, const Spot& spot) {
     auto text = trim(call.rest);
     const bool is_quoted = call.arguments.size() == 1 && text.size() >= 2 &&
                            (text[0] == '\'' || text[0] == '"') && text.back() == text[0];
     if (is_quoted) text = text.substr(1, text.size() - 2);
-    code::Value expanded(std::string(text), spot.node->place);
+    Value expanded(std::string(text), spot.node->place);
     if (has_expression(text)) expanded = read_text("(" + std::string(text) + ")", spot);
     if (expanded.is_unknown()) return {};
-    if (auto result = evaluate(as_text(expanded)))
-      return code::Value(*std::move(result), expanded.place);
+    if (auto result = evaluate(as_text(expanded))) return Value(*std::move(result), expanded.place);
     note(spot.node->place, fmt::format("${{{}:{}}}", call.name, call.rest),
          "is more than arithmetic");
     return {};
   }
 
   tree::Tree& tree_;
-  code::Value& root_;
-  const code::Dict& environment_;
-  std::set<const code::Value*> busy_;
+  Value& root_;
+  const Dict& environment_;
+  std::set<const Value*> busy_;
   int depth_ = 0;
   std::size_t copied_ = 0;
 };
@@ -276,7 +275,7 @@ class Interpolator {
 
 namespace schedmate::config {
 
-void interpolate(tree::Tree& tree, code::Value& root, const code::Dict& environment) {
+void interpolate(tree::Tree& tree, Value& root, const Dict& environment) {
   config::Interpolator(tree, root, environment).settle({&root, {}});
 }
 

@@ -10,15 +10,15 @@ namespace {
 using testing::SmallTree;
 
 struct Resolved {
-  code::Value root;
+  Value root;
   std::vector<std::string> notes;
   std::string operator[](std::string_view path) const {
-    const code::Value* found = code::find_path(root, path);
-    return found == nullptr ? "absent" : code::repr(*found);
+    const Value* found = find_path(root, path);
+    return found == nullptr ? "absent" : repr(*found);
   }
 };
 
-Resolved resolve(std::string_view yaml, const code::Dict& environment = {}) {
+Resolved resolve(std::string_view yaml, const Dict& environment = {}) {
   SmallTree tree({});
   auto root = parse_config(yaml, ConfigFormat::yaml, "a.yaml");
   REQUIRE(root);
@@ -49,7 +49,7 @@ TEST_CASE("references may be relative, indexed, nested and follow other referenc
 
 TEST_CASE("a resolved value leads from its expression to the line it came from") {
   const auto config = resolve("base:\n  lr: 0.1\nlr: ${base.lr}\n");
-  const auto place = code::find_path(config.root, "lr")->place;
+  const auto place = find_path(config.root, "lr")->place;
   CHECK(place->line == 3);
   REQUIRE(place->from);
   CHECK(place->from->line == 2);
@@ -57,8 +57,8 @@ TEST_CASE("a resolved value leads from its expression to the line it came from")
 }
 
 TEST_CASE("variables come from the job, else from the default, else are not known") {
-  code::Dict environment;
-  environment.set("ROOT", code::Value("/data"));
+  Dict environment;
+  environment.set("ROOT", Value("/data"));
   const auto config = resolve(
       "a: ${oc.env:ROOT}/x\nb: ${oc.env:NONE,7}\nc: ${oc.env:NONE,null}\nd: ${oc.env:NONE}\n"
       "e: ${env:NONE,7}\nf: ${oc.decode:${oc.env:NONE,'[1, 2]'}}\n",
@@ -95,9 +95,9 @@ TEST_CASE("resolvers that calculate are calculated, others are named") {
   CHECK(config["c"] == "36");
   CHECK(config["d"] == "3");
   CHECK(config["e"] == "?");
-  const auto* open = std::get_if<code::Unknown>(&code::find_path(config.root, "e")->data);
+  const auto* open = std::get_if<Unknown>(&find_path(config.root, "e")->data);
   REQUIRE(open != nullptr);
-  CHECK(code::repr(code::Value::list(*open->may_be)) == "[2.4, 2]");
+  CHECK(repr(Value::list(*open->may_be)) == "[2.4, 2]");
   CHECK(config["f"] == "20");
   CHECK(config["g"] == "?");
   CHECK(config["h"] == "?");
@@ -135,21 +135,15 @@ TEST_CASE("chains, towers and bombs of references end") {
 TEST_CASE("dot lists set, add and remove values with the place of their word") {
   auto root = parse_config("a: {b: 1, c: [x, y]}\nd: 2\n", ConfigFormat::yaml, "a.yaml");
   REQUIRE(root);
-  const auto word =
-      std::make_shared<const code::Place>(code::Place{"<command>", 0, "a.b=5", {}, {}});
-  const code::List words = {code::Value("a.b=5", word),
-                            code::Value("+e.f=[1,2]"),
-                            code::Value("++g='3'"),
-                            code::Value("~d"),
-                            code::Value("a.c[1]=z"),
-                            code::Value("no equals"),
-                            code::Value()};
+  const auto word = std::make_shared<const Place>(Place{"<command>", 0, "a.b=5", {}, {}});
+  const List words = {Value("a.b=5", word), Value("+e.f=[1,2]"), Value("++g='3'"), Value("~d"),
+                      Value("a.c[1]=z"),    Value("no equals"),  Value()};
   apply_dotlist(*root, words);
-  CHECK(code::repr(*root) == "{'a': {'b': 5, 'c': ['x', 'z']}, 'e': {'f': [1, 2]}, 'g': '3'}");
-  CHECK(code::find_path(*root, "a.b")->place == word);
+  CHECK(repr(*root) == "{'a': {'b': 5, 'c': ['x', 'z']}, 'e': {'f': [1, 2]}, 'g': '3'}");
+  CHECK(find_path(*root, "a.b")->place == word);
   std::string deep = "a";
   for (int i = 0; i < 50'000; ++i) deep += ".a";
-  const code::List hostile = {code::Value(deep + "=1"), code::Value("=1"), code::Value("~")};
+  const List hostile = {Value(deep + "=1"), Value("=1"), Value("~")};
   apply_dotlist(*root, hostile);
   CHECK(root->entries()->size() == 3);
 }

@@ -22,7 +22,7 @@ class JsonReader {
   explicit JsonReader(const ConfigText& config)
       : text_(without_bom(config.text)), file_(config.file), places_(text_, config.file) {}
 
-  Result<code::Value> read() {
+  Result<Value> read() {
     auto value = read_value(0);
     if (!value) return value;
     skip_blank();
@@ -58,7 +58,7 @@ class JsonReader {
     return true;
   }
 
-  Result<code::Value> read_value(int depth) {
+  Result<Value> read_value(int depth) {
     if (depth > most_nesting) return stop("nested more than 200 levels deep");
     if (++nodes_ > most_nodes) return stop("more than a million values");
     skip_blank();
@@ -70,11 +70,11 @@ class JsonReader {
     if (first != '"' && first != '\'') return read_bare(place);
     auto text = read_text();
     if (!text) return tl::unexpected(text.error());
-    return code::Value(*std::move(text), place);
+    return Value(*std::move(text), place);
   }
 
-  Result<code::Value> read_array(int depth, const code::PlacePtr& place) {
-    code::List items;
+  Result<Value> read_array(int depth, const PlacePtr& place) {
+    List items;
     ++at_;
     while (!take(']')) {
       auto item = read_value(depth + 1);
@@ -84,11 +84,11 @@ class JsonReader {
       if (!take(']')) return stop("expected ',' or ']' in a list");
       break;
     }
-    return code::Value::list(std::move(items), place);
+    return Value::list(std::move(items), place);
   }
 
-  Result<code::Value> read_object(int depth, const code::PlacePtr& place) {
-    code::Dict entries;
+  Result<Value> read_object(int depth, const PlacePtr& place) {
+    Dict entries;
     ++at_;
     while (!take('}')) {
       const auto key = read_key();
@@ -101,7 +101,7 @@ class JsonReader {
       if (!take('}')) return stop("expected ',' or '}' in an object");
       break;
     }
-    return code::Value::dict(std::move(entries), place);
+    return Value::dict(std::move(entries), place);
   }
 
   Result<std::string> read_key() {
@@ -172,17 +172,17 @@ class JsonReader {
     return text_.substr(start, at_ - start);
   }
 
-  Result<code::Value> read_bare(const code::PlacePtr& place) {
+  Result<Value> read_bare(const PlacePtr& place) {
     const auto word = take_bare();
     constexpr auto infinity = std::numeric_limits<double>::infinity();
-    if (word == "true") return code::Value(true, place);
-    if (word == "false") return code::Value(false, place);
-    if (word == "null") return code::Value::none(place);
-    if (word == "NaN") return code::Value(std::nan(""), place);
-    if (word == "Infinity") return code::Value(infinity, place);
-    if (word == "-Infinity") return code::Value(-infinity, place);
-    if (const auto whole = parse_number<std::int64_t>(word)) return code::Value(*whole, place);
-    if (const auto real = parse_number<double>(word)) return code::Value(*real, place);
+    if (word == "true") return Value(true, place);
+    if (word == "false") return Value(false, place);
+    if (word == "null") return Value::none(place);
+    if (word == "NaN") return Value(std::nan(""), place);
+    if (word == "Infinity") return Value(infinity, place);
+    if (word == "-Infinity") return Value(-infinity, place);
+    if (const auto whole = parse_number<std::int64_t>(word)) return Value(*whole, place);
+    if (const auto real = parse_number<double>(word)) return Value(*real, place);
     return stop(fmt::format("'{}' is not a JSON value", word.substr(0, 60)));
   }
 
@@ -195,6 +195,6 @@ class JsonReader {
 
 }  // namespace
 
-Result<code::Value> read_json(const ConfigText& config) { return JsonReader(config).read(); }
+Result<Value> read_json(const ConfigText& config) { return JsonReader(config).read(); }
 
 }  // namespace schedmate::config

@@ -9,7 +9,7 @@
 namespace schedmate::config {
 namespace {
 
-using Data = code::Value::Data;
+using Data = Value::Data;
 using Maybe = std::optional<Data>;
 
 std::optional<std::int64_t> whole_of(const Data& value) {
@@ -19,7 +19,7 @@ std::optional<std::int64_t> whole_of(const Data& value) {
 }
 
 // Texts count as numbers only where a resolver was given "1e-3", which PyYAML leaves a text.
-std::optional<double> real_of(const Data& value) { return code::Value(value).number(); }
+std::optional<double> real_of(const Data& value) { return Value(value).number(); }
 
 std::optional<Data> as_whole(double value) {
   constexpr double beyond = 9e18;
@@ -76,7 +76,7 @@ Maybe apply_real(double a, char mark, double b) {
 // Python rounds halves to even.
 double round_half_even(double value) { return value - std::remainder(value, 1.0); }
 
-Maybe round_value(const code::List& arguments, double value) {
+Maybe round_value(const List& arguments, double value) {
   if (arguments.size() < 2) return as_whole(round_half_even(value));
   const auto digits = real_of(arguments[1].data);
   if (!digits || std::abs(*digits) > 15) return std::nullopt;
@@ -84,12 +84,12 @@ Maybe round_value(const code::List& arguments, double value) {
   return Data(round_half_even(value * scale) / scale);
 }
 
-Maybe pick(std::string_view name, const code::List& arguments) {
+Maybe pick(std::string_view name, const List& arguments) {
   const bool one_list = arguments.size() == 1 && arguments[0].items() != nullptr;
-  const code::List& all = one_list ? *arguments[0].items() : arguments;
+  const List& all = one_list ? *arguments[0].items() : arguments;
   if (all.empty()) return std::nullopt;
-  const code::Value* best = nullptr;
-  for (const code::Value& each : all) {
+  const Value* best = nullptr;
+  for (const Value& each : all) {
     const auto number = real_of(each.data);
     if (!number) return std::nullopt;
     const bool better =
@@ -99,19 +99,16 @@ Maybe pick(std::string_view name, const code::List& arguments) {
   return best->data;
 }
 
-Maybe length_of(const code::Value& value) {
-  if (const code::List* items = value.items())
-    return Data(static_cast<std::int64_t>(items->size()));
-  if (const code::Dict* dict = value.entries())
-    return Data(static_cast<std::int64_t>(dict->size()));
+Maybe length_of(const Value& value) {
+  if (const List* items = value.items()) return Data(static_cast<std::int64_t>(items->size()));
+  if (const Dict* dict = value.entries()) return Data(static_cast<std::int64_t>(dict->size()));
   if (const auto* text = value.text()) return Data(static_cast<std::int64_t>(text->size()));
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<code::Value::Data> apply(const code::Value::Data& left, char mark,
-                                       const code::Value::Data& right) {
+std::optional<Value::Data> apply(const Value::Data& left, char mark, const Value::Data& right) {
   const auto* a_text = std::get_if<std::string>(&left);
   const auto* b_text = std::get_if<std::string>(&right);
   const auto a = real_of(left);
@@ -125,12 +122,12 @@ std::optional<code::Value::Data> apply(const code::Value::Data& left, char mark,
   return a && b ? apply_real(*a, mark, *b) : std::nullopt;
 }
 
-std::optional<code::Value::Data> compare(const code::Value::Data& left, std::string_view mark,
-                                         const code::Value::Data& right) {
+std::optional<Value::Data> compare(const Value::Data& left, std::string_view mark,
+                                   const Value::Data& right) {
   const auto a = real_of(left);
   const auto b = real_of(right);
   if (mark == "==" || mark == "!=") {
-    const bool equal = a && b ? *a == *b : code::repr(left) == code::repr(right);
+    const bool equal = a && b ? *a == *b : repr(left) == repr(right);
     return Data(equal == (mark == "=="));
   }
   if (!a || !b) return std::nullopt;
@@ -140,13 +137,13 @@ std::optional<code::Value::Data> compare(const code::Value::Data& left, std::str
   return Data(*a >= *b);
 }
 
-std::optional<code::Value::Data> call_function(std::string_view name, const code::List& arguments) {
+std::optional<Value::Data> call_function(std::string_view name, const List& arguments) {
   if (arguments.empty()) return std::nullopt;
   if (name == "min" || name == "max") return pick(name, arguments);
   if (name == "len") return length_of(arguments[0]);
   if (name == "str") {
     const auto* text = arguments[0].text();
-    return Data(text != nullptr ? *text : code::repr(arguments[0]));
+    return Data(text != nullptr ? *text : repr(arguments[0]));
   }
   const auto number = real_of(arguments[0].data);
   if (!number) return std::nullopt;

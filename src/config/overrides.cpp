@@ -13,10 +13,10 @@ namespace {
 
 class OverrideReader {
  public:
-  OverrideReader(std::string_view text, Dialect dialect, code::PlacePtr place)
+  OverrideReader(std::string_view text, Dialect dialect, PlacePtr place)
       : text_(text), dialect_(dialect), place_(std::move(place)) {}
 
-  std::optional<code::Value> read_all() {
+  std::optional<Value> read_all() {
     auto value = read_value(0);
     skip_blank();
     if (!value || at_ != text_.size()) return std::nullopt;
@@ -34,7 +34,7 @@ class OverrideReader {
     return true;
   }
 
-  std::optional<code::Value> read_value(int depth) {
+  std::optional<Value> read_value(int depth) {
     skip_blank();
     if (depth > most_nesting) return std::nullopt;
     if (at_ == text_.size()) return read_plain(depth);
@@ -44,13 +44,13 @@ class OverrideReader {
     if (first == '\'' || first == '"') {
       auto quoted = read_quoted();
       if (!quoted) return std::nullopt;
-      return code::Value(*std::move(quoted), place_);
+      return Value(*std::move(quoted), place_);
     }
     return read_plain(depth);
   }
 
-  std::optional<code::Value> read_list(int depth) {
-    code::List items;
+  std::optional<Value> read_list(int depth) {
+    List items;
     ++at_;
     while (!take(']')) {
       auto item = read_value(depth + 1);
@@ -60,11 +60,11 @@ class OverrideReader {
       if (!take(']')) return std::nullopt;
       break;
     }
-    return code::Value::list(std::move(items), place_);
+    return Value::list(std::move(items), place_);
   }
 
-  std::optional<code::Value> read_dict(int depth) {
-    code::Dict entries;
+  std::optional<Value> read_dict(int depth) {
+    Dict entries;
     ++at_;
     while (!take('}')) {
       const auto key = read_key();
@@ -76,7 +76,7 @@ class OverrideReader {
       if (!take('}')) return std::nullopt;
       break;
     }
-    return code::Value::dict(std::move(entries), place_);
+    return Value::dict(std::move(entries), place_);
   }
 
   std::optional<std::string> read_key() {
@@ -102,7 +102,7 @@ class OverrideReader {
   }
 
   // Up to the comma or bracket that ends it; ${...} and (...) may hold any of these.
-  std::optional<code::Value> read_plain(int depth) {
+  std::optional<Value> read_plain(int depth) {
     const auto start = at_;
     int inside = 0;
     for (; at_ < text_.size(); ++at_) {
@@ -115,18 +115,18 @@ class OverrideReader {
     const auto word = trim(text_.substr(start, at_ - start));
     if (word.empty() && depth > 0) return std::nullopt;
     auto data = read_word(word, dialect_);
-    return std::make_optional<code::Value>(std::move(data), place_);
+    return std::make_optional<Value>(std::move(data), place_);
   }
 
   std::string_view text_;
   Dialect dialect_;
-  code::PlacePtr place_;
+  PlacePtr place_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
-code::Value read_override(std::string_view text, Dialect dialect, const code::PlacePtr& place) {
+Value read_override(std::string_view text, Dialect dialect, const PlacePtr& place) {
   if (auto value = OverrideReader(text, dialect, place).read_all()) return *std::move(value);
   return {std::string(text), place};
 }

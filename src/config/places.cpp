@@ -23,21 +23,21 @@ std::string_view whole_characters(std::string_view line, std::size_t begin, std:
   return line.substr(begin, end - begin);
 }
 
-using Composed = std::map<code::PlacePtr, code::PlacePtr>;  ///< of a file -> composed
+using Composed = std::map<PlacePtr, PlacePtr>;  ///< of a file -> composed
 
-void mark(code::Value& value, Composed& known) {
+void mark(Value& value, Composed& known) {
   if (value.place && value.place->source == FactSource::config) {
-    code::PlacePtr& made = known[value.place];
+    PlacePtr& made = known[value.place];
     if (!made) {
-      code::Place copy = *value.place;
+      Place copy = *value.place;
       copy.source = FactSource::composition;
-      made = std::make_shared<const code::Place>(std::move(copy));
+      made = std::make_shared<const Place>(std::move(copy));
     }
     value.place = made;
   }
-  if (code::List* items = value.items())
-    for (code::Value& item : *items) mark(item, known);
-  if (const code::Dict* entries = value.entries())
+  if (List* items = value.items())
+    for (Value& item : *items) mark(item, known);
+  if (const Dict* entries = value.entries())
     for (const auto& entry : entries->all()) mark(*value.entries()->find(entry.key), known);
 }
 
@@ -53,15 +53,14 @@ int Places::line_of(std::size_t offset) const {
   return static_cast<int>(std::ranges::upper_bound(starts_, offset) - starts_.begin());
 }
 
-code::PlacePtr Places::at_offset(std::size_t offset) {
+PlacePtr Places::at_offset(std::size_t offset) {
   const int line = line_of(offset);
   return at(line, offset - starts_[static_cast<std::size_t>(line) - 1]);
 }
 
-code::PlacePtr Places::at(int line, std::size_t column) {
+PlacePtr Places::at(int line, std::size_t column) {
   const auto number = static_cast<std::size_t>(std::max(line, 1));
-  if (number > starts_.size())
-    return std::make_shared<const code::Place>(code::Place{file_, line, "", {}, {}});
+  if (number > starts_.size()) return std::make_shared<const Place>(Place{file_, line, "", {}, {}});
   const auto start = starts_[number - 1];
   const auto end = number < starts_.size() ? starts_[number] - 1 : text_.size();
   auto text = text_.substr(start, end - start);
@@ -73,8 +72,8 @@ code::PlacePtr Places::at(int line, std::size_t column) {
                             std::min((window_number + 2) * window, text.size()));
   }
   last_window_ = window_number;
-  last_ = std::make_shared<const code::Place>(
-      code::Place{file_, line, std::string(trim(text)), FactSource::config, {}});
+  last_ = std::make_shared<const Place>(
+      Place{file_, line, std::string(trim(text)), FactSource::config, {}});
   return last_;
 }
 
@@ -88,7 +87,7 @@ std::string_view without_bom(std::string_view text) {
 
 namespace schedmate::config {
 
-void mark_composed(code::Value& root) {
+void mark_composed(Value& root) {
   config::Composed known;
   config::mark(root, known);
 }

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "code/value.hpp"
+#include "config/value_names.hpp"
 
 namespace schedmate::config {
 
@@ -16,16 +16,16 @@ class Places {
   Places(std::string_view text, std::string_view file);
 
   /// The place at a 1-based line and 0-based column.
-  code::PlacePtr at(int line, std::size_t column);
+  PlacePtr at(int line, std::size_t column);
   /// The place at an offset into the text.
-  code::PlacePtr at_offset(std::size_t offset);
+  PlacePtr at_offset(std::size_t offset);
   [[nodiscard]] int line_of(std::size_t offset) const;
 
  private:
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
-  code::PlacePtr last_;
+  PlacePtr last_;
   std::size_t last_window_ = 0;
 };
 

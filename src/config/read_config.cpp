@@ -29,8 +29,7 @@ std::optional<ConfigFormat> config_format(std::string_view path) {
   return std::nullopt;
 }
 
-Result<code::Value> parse_config(std::string_view text, ConfigFormat format,
-                                 std::string_view file) {
+Result<Value> parse_config(std::string_view text, ConfigFormat format, std::string_view file) {
   const config::ConfigText input{text, file};
   switch (format) {
     case ConfigFormat::json:
@@ -50,7 +49,7 @@ Result<code::Value> parse_config(std::string_view text, ConfigFormat format,
   return json ? json : value;
 }
 
-Result<code::Value> read_config(tree::Tree& tree, std::string_view path) {
+Result<Value> read_config(tree::Tree& tree, std::string_view path) {
   const auto file = tree.read(path);
   if (!file) return tl::unexpected(file.error());
   const tree::TextFile& found = **file;

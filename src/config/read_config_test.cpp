@@ -9,11 +9,11 @@ namespace {
 
 std::string yaml(std::string_view text) {
   const auto value = parse_config(text, ConfigFormat::yaml, "a.yaml");
-  return value ? code::repr(*value) : value.error().message;
+  return value ? repr(*value) : value.error().message;
 }
 std::string json(std::string_view text) {
   const auto value = parse_config(text, ConfigFormat::json, "a.json");
-  return value ? code::repr(*value) : value.error().message;
+  return value ? repr(*value) : value.error().message;
 }
 std::string repeat(std::string_view text, int times) {
   std::string out;
@@ -36,7 +36,7 @@ TEST_CASE("YAML values keep the line that they stand on") {
   const auto value =
       parse_config("train:\n  # a comment\n  epochs: 90  # long\n", ConfigFormat::yaml, "a.yaml");
   REQUIRE(value);
-  const code::Value* epochs = code::find_path(*value, "train.epochs");
+  const Value* epochs = find_path(*value, "train.epochs");
   REQUIRE(epochs != nullptr);
   CHECK(epochs->place->file == "a.yaml");
   CHECK(epochs->place->line == 3);
@@ -52,8 +52,8 @@ TEST_CASE("merge keys give way to own entries, and the first of several wins") {
 TEST_CASE("an alias is a copy: changing one leaves the other as it is") {
   auto value = parse_config("a: &a {x: 1}\nb: *a\n", ConfigFormat::yaml, "a.yaml");
   REQUIRE(value);
-  code::set_path(*value, "b.x", code::Value(std::int64_t{2}));
-  CHECK(code::repr(*value) == "{'a': {'x': 1}, 'b': {'x': 2}}");
+  set_path(*value, "b.x", Value(std::int64_t{2}));
+  CHECK(repr(*value) == "{'a': {'x': 1}, 'b': {'x': 2}}");
 }
 
 TEST_CASE("unknown tags are kept beside what they stand at") {
@@ -116,7 +116,7 @@ TEST_CASE("a scalar of one endless line shows the part around it") {
   text += "}";
   const auto value = parse_config(text, ConfigFormat::json, "a.json");
   REQUIRE(value);
-  const auto place = code::find_path(*value, "key700")->place;
+  const auto place = find_path(*value, "key700")->place;
   CHECK(place->text.size() <= 360);
   CHECK(place->text.contains("\"key700\": 700"));
 }
@@ -131,9 +131,9 @@ TEST_CASE("TOML keeps order and lines") {
       parse_config("z = 1\n[train]\nlr = 1e-3\nbatch = 32\nwhen = 1979-05-27\nl = [1, 'a']\n",
                    ConfigFormat::toml, "a.toml");
   REQUIRE(value);
-  CHECK(code::repr(*value) ==
+  CHECK(repr(*value) ==
         "{'z': 1, 'train': {'lr': 0.001, 'batch': 32, 'when': '1979-05-27', 'l': [1, 'a']}}");
-  CHECK(code::find_path(*value, "train.batch")->place->line == 4);
+  CHECK(find_path(*value, "train.batch")->place->line == 4);
   const auto broken = parse_config("a = 1\nb = = 2\n", ConfigFormat::toml, "a.toml");
   REQUIRE_FALSE(broken);
   CHECK(broken.error().message.starts_with("a.toml:2: "));
@@ -143,12 +143,11 @@ TEST_CASE("INI sections hold texts and the defaults of [DEFAULT]") {
   const auto value = parse_config("[DEFAULT]\nseed = 1\n[train]\nlr: 0.1 ; why\nlist =\n  a\n  b\n",
                                   ConfigFormat::ini, "a.ini");
   REQUIRE(value);
-  CHECK(code::repr(*code::find_path(*value, "train")) ==
-        "{'seed': '1', 'lr': '0.1', 'list': '\\na\\nb'}");
+  CHECK(repr(*find_path(*value, "train")) == "{'seed': '1', 'lr': '0.1', 'list': '\\na\\nb'}");
 }
 
 TEST_CASE("a word of the command line is a value, a quoted text, a list or a dict") {
-  const auto read = [](std::string_view text) { return code::repr(parse_scalar(text, {})); };
+  const auto read = [](std::string_view text) { return repr(parse_scalar(text, {})); };
   CHECK(read("3") == "3");
   CHECK(read("1e-3") == "0.001");
   CHECK(read("null") == "None");
@@ -164,12 +163,12 @@ TEST_CASE("a word of the command line is a value, a quoted text, a list or a dic
 TEST_CASE("values of several files are marked as composed, those of the command are not") {
   auto value = parse_config("a: 1\nb: {c: 2}\n", ConfigFormat::yaml, "a.yaml");
   REQUIRE(value);
-  const auto word = std::make_shared<const code::Place>(code::Place{"<command>", 0, "d=3", {}, {}});
-  value->entries()->set("d", code::Value(std::int64_t{3}, word));
+  const auto word = std::make_shared<const Place>(Place{"<command>", 0, "d=3", {}, {}});
+  value->entries()->set("d", Value(std::int64_t{3}, word));
   mark_composed(*value);
-  CHECK(code::find_path(*value, "b.c")->place->source == FactSource::composition);
-  CHECK(code::find_path(*value, "b.c")->place->line == 2);
-  CHECK(code::find_path(*value, "d")->place == word);
+  CHECK(find_path(*value, "b.c")->place->source == FactSource::composition);
+  CHECK(find_path(*value, "b.c")->place->line == 2);
+  CHECK(find_path(*value, "d")->place == word);
 }
 
 }  // namespace

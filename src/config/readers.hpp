@@ -3,7 +3,7 @@
 
 /// One reader for each format, each in a file of its own.
 
-#include "code/value.hpp"
+#include "config/value_names.hpp"
 
 namespace schedmate::config {
 
@@ -12,10 +12,10 @@ struct ConfigText {
   std::string_view file;  ///< for places and errors
 };
 
-[[nodiscard]] Result<code::Value> read_yaml(const ConfigText& config);
-[[nodiscard]] Result<code::Value> read_json(const ConfigText& config);
-[[nodiscard]] Result<code::Value> read_toml(const ConfigText& config);
-[[nodiscard]] Result<code::Value> read_ini(const ConfigText& config);
+[[nodiscard]] Result<Value> read_yaml(const ConfigText& config);
+[[nodiscard]] Result<Value> read_json(const ConfigText& config);
+[[nodiscard]] Result<Value> read_toml(const ConfigText& config);
+[[nodiscard]] Result<Value> read_ini(const ConfigText& config);
 
 /// "conf/a.yaml:12: WHY" as an error.
 [[nodiscard]] tl::unexpected<Error> fail_at(std::string_view file, int line, std::string_view why);

@@ -126,11 +126,11 @@ std::optional<double> read_real(std::string_view text, Dialect dialect) {
 
 }  // namespace
 
-code::Value::Data read_word(std::string_view text, Dialect dialect) {
+Value::Data read_word(std::string_view text, Dialect dialect) {
   constexpr std::size_t longest_number = 64;
   if (dialect == Dialect::hydra ? same_word(text, "null")
                                 : one_of(text, {"", "~", "null", "Null", "NULL"}))
-    return code::None{};
+    return None{};
   if (text.empty() || text.size() > longest_number) return std::string(text);
   if (const auto boolean = read_boolean(text, dialect)) return *boolean;
   if (const auto integer = read_integer(text, dialect)) return *integer;
@@ -142,7 +142,7 @@ code::Value::Data read_word(std::string_view text, Dialect dialect) {
 
 namespace schedmate::config {
 
-code::Value parse_scalar(std::string_view text, const code::PlacePtr& place) {
+Value parse_scalar(std::string_view text, const PlacePtr& place) {
   return config::read_override(text, config::Dialect::omegaconf, place);
 }
 

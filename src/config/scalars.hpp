@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "code/value.hpp"
+#include "config/value_names.hpp"
 
 namespace schedmate::config {
 
@@ -22,11 +22,10 @@ enum class Dialect : std::uint8_t {
 };
 
 /// A plain (unquoted) word: null, boolean, integer, real or text.
-[[nodiscard]] code::Value::Data read_word(std::string_view text, Dialect dialect);
+[[nodiscard]] Value::Data read_word(std::string_view text, Dialect dialect);
 
 /// A word, a quoted text, a [list] or a {dict} as written in an override; what does not parse as a
 /// whole is one text.
-[[nodiscard]] code::Value read_override(std::string_view text, Dialect dialect,
-                                        const code::PlacePtr& place);
+[[nodiscard]] Value read_override(std::string_view text, Dialect dialect, const PlacePtr& place);
 
 }  // namespace schedmate::config

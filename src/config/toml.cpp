@@ -31,18 +31,18 @@ std::vector<std::pair<std::string_view, const toml::node*>> in_order(const toml:
   return entries;
 }
 
-code::Value convert(const toml::node& node, Places& places) {
+Value convert(const toml::node& node, Places& places) {
   const auto begin = node.source().begin;
   auto place = places.at(static_cast<int>(begin.line), begin.column);
   if (const auto* table = node.as_table()) {
-    code::Dict entries;
+    Dict entries;
     for (const auto& [key, child] : in_order(*table)) entries.set(key, convert(*child, places));
-    return code::Value::dict(std::move(entries), std::move(place));
+    return Value::dict(std::move(entries), std::move(place));
   }
   if (const auto* array = node.as_array()) {
-    code::List items;
+    List items;
     for (const auto& child : *array) items.push_back(convert(child, places));
-    return code::Value::list(std::move(items), std::move(place));
+    return Value::list(std::move(items), std::move(place));
   }
   if (const auto* text = node.as_string()) return {text->get(), std::move(place)};
   if (const auto* whole = node.as_integer()) return {whole->get(), std::move(place)};
@@ -53,7 +53,7 @@ code::Value convert(const toml::node& node, Places& places) {
 
 }  // namespace
 
-Result<code::Value> read_toml(const ConfigText& config) {
+Result<Value> read_toml(const ConfigText& config) {
   const auto text = without_bom(config.text);
   if (const auto line = line_of_deep_key(text, most_nesting))
     return fail_at(config.file, static_cast<int>(*line), "nested more than 200 levels deep");

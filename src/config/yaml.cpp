@@ -28,7 +28,7 @@ struct DocumentTooLarge {
 
 /// A finished node and what it holds when its aliases are written out.
 struct Built {
-  code::Value value;
+  Value value;
   std::size_t nodes = 1;
   int depth = 1;
 };
@@ -38,10 +38,10 @@ struct Open {
   bool is_dict = false;
   std::string tag;
   YAML::anchor_t anchor = 0;
-  code::PlacePtr place;
-  code::List items;
-  code::Dict entries;
-  std::vector<code::Value> merges;  ///< values of `<<`
+  PlacePtr place;
+  List items;
+  Dict entries;
+  std::vector<Value> merges;  ///< values of `<<`
   std::optional<std::string> key;
   std::size_t nodes = 1;
   int depth = 1;
@@ -54,7 +54,7 @@ bool is_plain_tag(std::string_view tag) {
          tag.starts_with("tag:yaml.org,2002:omap") || tag.starts_with("tag:yaml.org,2002:set");
 }
 
-code::Value::Data typed_word(std::string_view tag, const std::string& text) {
+Value::Data typed_word(std::string_view tag, const std::string& text) {
   if (tag == "!" || tag == "tag:yaml.org,2002:str") return text;
   auto word = read_word(text, Dialect::pyyaml);
   if (tag != "tag:yaml.org,2002:float") return word;
@@ -63,34 +63,33 @@ code::Value::Data typed_word(std::string_view tag, const std::string& text) {
 }
 
 // Other keys than text become text, as Python's str() would write them.
-std::string key_of(const code::Value& key) {
+std::string key_of(const Value& key) {
   if (const auto* text = key.text()) return *text;
-  return code::repr(key);
+  return repr(key);
 }
 
 class ValueBuilder : public YAML::EventHandler {
  public:
   explicit ValueBuilder(Places& places) : places_(places) {}
 
-  std::optional<code::Value> root;
+  std::optional<Value> root;
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add({code::Value::none(place(mark))}, anchor, mark);
+    add({Value::none(place(mark))}, anchor, mark);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     const bool is_known = is_plain_tag(tag) || (tag.starts_with("tag:yaml.org,2002:") &&
                                                 !tag.starts_with("tag:yaml.org,2002:python/"));
-    code::Value value(is_known ? typed_word(tag, text) : read_word(text, Dialect::pyyaml),
-                      place(mark));
+    Value value(is_known ? typed_word(tag, text) : read_word(text, Dialect::pyyaml), place(mark));
     if (!is_known) value = tagged(tag, std::move(value));
     add({std::move(value)}, anchor, mark);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto held = anchors_.find(anchor);
-    if (held == anchors_.end()) return add({code::Value({}, place(mark))}, 0, mark);
+    if (held == anchors_.end()) return add({Value({}, place(mark))}, 0, mark);
     check(held->second.nodes, held->second.depth, mark);
     add({held->second.value.deep_copy(), held->second.nodes, held->second.depth}, 0, mark);
   }
@@ -106,7 +105,7 @@ class ValueBuilder : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  code::PlacePtr place(const YAML::Mark& mark) {
+  PlacePtr place(const YAML::Mark& mark) {
     return places_.at(mark.line + 1, static_cast<std::size_t>(std::max(mark.column, 0)));
   }
 
@@ -127,12 +126,12 @@ class ValueBuilder : public YAML::EventHandler {
     stack_.push_back(std::move(made));
   }
 
-  static code::Value tagged(const std::string& tag, code::Value value) {
-    code::Dict entries;
+  static Value tagged(const std::string& tag, Value value) {
+    Dict entries;
     const auto where = value.place;
-    entries.set("!tag", code::Value(tag, where));
+    entries.set("!tag", Value(tag, where));
     entries.set("!value", std::move(value));
-    return code::Value::dict(std::move(entries), where);
+    return Value::dict(std::move(entries), where);
   }
 
   void close() {
@@ -141,7 +140,7 @@ class ValueBuilder : public YAML::EventHandler {
     Built built{{}, done.nodes, done.depth};
     const bool is_plain = is_plain_tag(done.tag);
     if (!done.is_dict) {
-      built.value = code::Value::list(std::move(done.items), done.place);
+      built.value = Value::list(std::move(done.items), done.place);
       if (!is_plain) built.value = tagged(done.tag, std::move(built.value));
     } else {
       built.value = finish_dict(done, is_plain);
@@ -150,20 +149,20 @@ class ValueBuilder : public YAML::EventHandler {
   }
 
   // Merged entries come first and own ones win; of several merged dicts the first wins.
-  static code::Value finish_dict(Open& done, bool is_plain) {
-    code::Dict entries;
-    if (!is_plain) entries.set("!tag", code::Value(done.tag, done.place));
-    for (const code::Value& merge : done.merges) {
-      const code::List* several = merge.items();
-      const code::List all = several != nullptr ? *several : code::List{merge};
-      for (const code::Value& one : all | std::views::reverse) {
+  static Value finish_dict(Open& done, bool is_plain) {
+    Dict entries;
+    if (!is_plain) entries.set("!tag", Value(done.tag, done.place));
+    for (const Value& merge : done.merges) {
+      const List* several = merge.items();
+      const List all = several != nullptr ? *several : List{merge};
+      for (const Value& one : all | std::views::reverse) {
         if (one.entries() == nullptr) continue;
         for (const auto& [key, value] : one.entries()->all()) entries.set(key, value);
       }
     }
-    if (entries.empty()) return code::Value::dict(std::move(done.entries), done.place);
+    if (entries.empty()) return Value::dict(std::move(done.entries), done.place);
     for (const auto& [key, value] : done.entries.all()) entries.set(key, value);
-    return code::Value::dict(std::move(entries), done.place);
+    return Value::dict(std::move(entries), done.place);
   }
 
   void add(Built built, YAML::anchor_t anchor, const YAML::Mark& mark) {
@@ -202,7 +201,7 @@ class ValueBuilder : public YAML::EventHandler {
 
 }  // namespace
 
-Result<code::Value> read_yaml(const ConfigText& config) {
+Result<Value> read_yaml(const ConfigText& config) {
   const auto text = without_bom(config.text);
   Places places(text, config.file);
   ValueBuilder builder(places);
@@ -216,7 +215,7 @@ Result<code::Value> read_yaml(const ConfigText& config) {
     return fail_at(config.file, error.mark.line + 1, error.msg);
   }
   if (builder.root) return *std::move(builder.root);
-  return code::Value::none(places.at(1, 0));
+  return Value::none(places.at(1, 0));
 }
 
 }  // namespace schedmate::config

@@ -27,13 +27,13 @@ int trainness(const python::Call& call) {
   if (mentions(line, {"val", "test", "eval", "valid", "dev_"})) points -= 3;
   if (mentions(function, {"train"})) points += 2;
   if (mentions(function, {"val", "test", "eval", "predict"})) points -= 3;
-  if (const code::Value* shuffle = call.named.find("shuffle"); shuffle && shuffle->truth() == true)
+  if (const Value* shuffle = call.named.find("shuffle"); shuffle && shuffle->truth() == true)
     points += 2;
   return points;
 }
 
 /// The setting that the number was read from speaks of evaluation: EVALUATOR.BATCH_SIZE.
-bool sized_for_evaluation(const Scene& scene, const code::Value& size) {
+bool sized_for_evaluation(const Scene& scene, const Value& size) {
   return size.place && std::ranges::any_of(scene.settings, [&](const Setting& setting) {
            return setting.value.place == size.place &&
                   mentions(setting.key, {"eval", "valid", "test", "infer"});
@@ -42,7 +42,7 @@ bool sized_for_evaluation(const Scene& scene, const code::Value& size) {
 
 struct Loader {
   const python::Call* call;
-  const code::Value* size;
+  const Value* size;
   int fitness = 0;  ///< how much it looks like the one that the job goes through
 };
 
@@ -51,12 +51,12 @@ std::vector<Loader> loaders(const Scene& scene) {
   for (const auto* name : {"DataLoader", "StatefulDataLoader", "FastDataLoader", "DataListLoader",
                            "NeighborLoader", "MultiEpochsDataLoader"}) {
     for (const python::Call* call : scene.calls(name)) {
-      if (const code::Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
+      if (const Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
     }
   }
   for (const auto* name : {"BatchSampler", "DistributedBatchSampler", "AspectRatioBatchSampler"}) {
     for (const python::Call* call : scene.calls(name)) {
-      if (const code::Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
+      if (const Value* size = argument(*call, "batch_size", 1)) found.push_back({call, size});
     }
   }
   for (const python::Call& call : scene.seen.calls) {
@@ -69,7 +69,7 @@ std::vector<Loader> loaders(const Scene& scene) {
 
 /// One item each, as the code itself says, where a setting asks for more: the data set makes its
 /// batches.
-bool holds_batches(const Scene& scene, const code::Value& size) {
+bool holds_batches(const Scene& scene, const Value& size) {
   if (size.number() != 1 || !size.place || size.place->source != FactSource::code) return false;
   return std::ranges::any_of(scene.meant(batch_size_field), [](const Scene::Meant& meant) {
     const auto number = meant.setting->value.number();
@@ -120,18 +120,18 @@ const python::Call* cut_into_parts(const Scene& scene, double per_process) {
 }
 
 /// The program divided the configured size by its devices before the loader got it.
-bool is_divided(const Scene& scene, const code::Value& size, double devices) {
+bool is_divided(const Scene& scene, const Value& size, double devices) {
   const auto number = likely_number(size);
   if (!number || devices <= 1) return false;
   return std::ranges::any_of(scene.meant(batch_size_field), [&](const Scene::Meant& meant) {
-    const code::Value& configured = meant.setting->value;
+    const Value& configured = meant.setting->value;
     return configured.place && configured.number() == *number * devices &&
            code::comes_from(size.place, configured.place.get());
   });
 }
 
 /// Gives back what reaches the loader, unknown when that is not seen.
-code::Value from_loaders(const Scene& scene, Findings& out) {
+Value from_loaders(const Scene& scene, Findings& out) {
   auto all = loaders(scene);
   std::erase_if(all, [](const Loader& loader) {
     const auto number = likely_number(*loader.size);
@@ -162,7 +162,7 @@ code::Value from_loaders(const Scene& scene, Findings& out) {
   if (best->size->is_unknown()) sure = std::min(sure, confidence::likely);
   if (std::fmod(per_process, devices) != 0) sure = confidence::weak;
   if (holds_batches(scene, *best->size)) sure = confidence::fair;
-  const code::PlacePtr& place = best->size->place ? best->size->place : best->call->place;
+  const PlacePtr& place = best->size->place ? best->size->place : best->call->place;
   const double per_device = std::ceil(per_process / devices);
   add(out, {batch_size_field, number_fact(per_device / rounds_of(scene, per_device)), sure}, place,
       "the training loader's batch size");
@@ -171,7 +171,7 @@ code::Value from_loaders(const Scene& scene, Findings& out) {
 
 /// The program makes another number of the setting (a total divided by the devices) before it
 /// reaches the loader.
-bool is_remade(const Setting& setting, const code::Value& in_loader) {
+bool is_remade(const Setting& setting, const Value& in_loader) {
   const auto number = setting.value.number();
   const auto made = likely_number(in_loader);
   if (!setting.value.place || !number || !made || *number == *made) return false;
@@ -202,13 +202,13 @@ void batch_size_from_libraries(const Scene& scene, Findings& out) {
 
 /// A program that starts its processes by itself gets the batch of all of them as often as that
 /// of one, and what it makes of the number was not seen.
-bool is_open_total(const Scene& scene, const code::Value& in_loader) {
+bool is_open_total(const Scene& scene, const Value& in_loader) {
   if (likely_number(in_loader) || !libraries_of(scene).empty()) return false;
   return scene.job.gpus > 1 && scene.launch.launchers.empty() &&
          single_process_split(scene) == nullptr;
 }
 
-void batch_size_from_settings(const Scene& scene, const code::Value& in_loader, Findings& out) {
+void batch_size_from_settings(const Scene& scene, const Value& in_loader, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(batch_size_field)) {
     const auto number = setting->value.number();
     if (!number || *number < 1 || setting->value.boolean() != nullptr) continue;

@@ -22,7 +22,7 @@ class Datasets {
   Datasets(const Scene& scene, Findings& out) : scene_(scene), out_(out) {}
 
   /// `alone`: confidence of the text itself when no row knows it; 0 = not taken then.
-  void add_name(std::string_view text, double sure, const code::PlacePtr& place, double alone = 0) {
+  void add_name(std::string_view text, double sure, const PlacePtr& place, double alone = 0) {
     if (text.empty() || text.size() > 300 || is_mixture(text)) return;
     const bool several =
         text.contains(',') && text.find_first_of("/()[]\"'") == std::string_view::npos;
@@ -99,17 +99,17 @@ class Datasets {
   /// "a/b.jsonl:0.3,c/d.jsonl:0.7": several with their shares.
   [[nodiscard]] bool is_mixture(std::string_view text) const {
     if (!text.contains('/') || !text.contains(',')) return false;
-    code::List parts;
+    List parts;
     for (const auto part : split(text, ',')) {
-      if (!part.empty()) parts.emplace_back(std::string(part), code::PlacePtr());
+      if (!part.empty()) parts.emplace_back(std::string(part), PlacePtr());
     }
     return !are_of_one(parts);
   }
 
   /// All items of a list are parts of one data set that a row knows, or there is one item alone.
-  [[nodiscard]] bool are_of_one(const code::List& list) const {
+  [[nodiscard]] bool are_of_one(const List& list) const {
     std::set<std::string> names;
-    for (const code::Value& item : list) {
+    for (const Value& item : list) {
       const auto match = scene_.tables->find_dataset(name_in(item));
       names.insert(match ? match->name : "");
     }
@@ -117,10 +117,10 @@ class Datasets {
   }
 
   /// Several data sets, one after another; "" for any other list.
-  [[nodiscard]] std::string names_of(const code::List& list) const {
+  [[nodiscard]] std::string names_of(const List& list) const {
     constexpr std::size_t most = 6;
     std::vector<std::string> names;
-    for (const code::Value& item : list) {
+    for (const Value& item : list) {
       const std::string* text = item.text();
       const bool names_one = text != nullptr && list.size() <= most && is_name(*text);
       const auto match = names_one ? scene_.tables->find_dataset(*text) : std::nullopt;
@@ -147,7 +147,7 @@ class Datasets {
   [[nodiscard]] std::size_t makers_of(std::string_view callee) const {
     std::set<std::string> names;
     for (const python::Call& call : scene_.seen.calls) {
-      const code::Value* name = call.args.empty() ? nullptr : call.args.data();
+      const Value* name = call.args.empty() ? nullptr : call.args.data();
       if (call.callee == callee && name != nullptr && name->text() != nullptr)
         names.insert(*name->text());
     }
@@ -192,16 +192,16 @@ void Datasets::from_calls() {
     if (loads || callee == "gym.make" || callee == "gymnasium.make" ||
         (callee.starts_with("ray.rllib.") && callee.ends_with(".environment")) ||
         callee.ends_with("datasets.get_d4rl") || callee.ends_with("make_vec_env")) {
-      const code::Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
+      const Value* name = call.args.empty() ? call.named.find("path") : call.args.data();
       if (name == nullptr) name = call.named.find("name");
       if (name == nullptr || name->text() == nullptr || is_split(*name->text())) continue;
       // One of many that a program goes through is not the one it trains on.
       const double here = makers_of(callee) > 2 ? sure - 0.2 : sure;
-      const code::Value* variant = argument(call, "name", 1);
+      const Value* variant = argument(call, "name", 1);
       if (loads && variant != nullptr && variant->text() != nullptr && variant != name)
         add_name(*variant->text(), here + 0.02, variant->place);
       add_name(*name->text(), here, name->place, here - 0.06);
-      const code::Value* files = call.named.find("data_files");
+      const Value* files = call.named.find("data_files");
       if (files != nullptr && files->text() != nullptr)
         add_name(*files->text(), here, files->place);
       continue;
@@ -221,7 +221,7 @@ void Datasets::from_calls() {
     const bool layout = name == "CocoDetection" || name == "CocoCaptions";
     add_name(name, layout ? std::min(sure, confidence::fair) : sure, call.place);
     // Open Graph Benchmark's come with the name first, others with a folder.
-    const code::Value* named = argument(call, "name", callee.contains("ogb.") ? 0 : 1);
+    const Value* named = argument(call, "name", callee.contains("ogb.") ? 0 : 1);
     const bool by_name = named != nullptr && named->text() != nullptr;
     if (by_name) add_name(*named->text(), sure + 0.01, named->place);
   }
@@ -243,7 +243,7 @@ void Datasets::from_settings() {
   for (const auto& [setting, meaning, trust] : scene_.meant(dataset_field)) {
     const bool evaluates = setting->key.contains("val") || setting->key.contains("test") ||
                            setting->key.contains("eval");
-    const code::List* several = setting->value.items();
+    const List* several = setting->value.items();
     const bool first = several != nullptr && !several->empty();
     const std::string together = first ? names_of(*several) : "";
     const std::string text = !together.empty() ? together
@@ -334,8 +334,8 @@ void Datasets::from_names() {
   const auto file = script.substr(script.rfind('/') + 1);
   // A script may be called after a model that is called after its data.
   if (scene_.job.command.contains(script) && !scene_.tables->find_model(file)) {
-    const code::PlacePtr place = std::make_shared<const code::Place>(
-        code::Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
+    const PlacePtr place = std::make_shared<const Place>(
+        Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
     add_name(scene_.launch.script, 0.6, place);
   }
 }

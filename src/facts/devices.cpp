@@ -32,7 +32,7 @@ bool has_process_per_device(const Scene& scene) {
 }
 
 bool is_started_as_one_process(const Scene& scene) {
-  const code::Value& started = scene.launch.processes_per_node;
+  const Value& started = scene.launch.processes_per_node;
   const auto nodes = scene.launch.nodes.number();
   const bool by_flag =
       started.number() == 1 && started.place && started.place->text.contains("nproc");

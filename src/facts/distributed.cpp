@@ -50,7 +50,7 @@ const Setting* number_setting(const Scene& scene, std::string_view name, double 
 }
 
 /// "+tp", "+pp", "+ep" for sizes above 1; the place of the first one.
-std::string model_parallel(const Scene& scene, code::PlacePtr& place) {
+std::string model_parallel(const Scene& scene, PlacePtr& place) {
   std::string word;
   for (const auto& [name, part] :
        {std::pair("tensor_parallel", "tp"), std::pair("pipeline_parallel", "pp"),
@@ -236,7 +236,7 @@ void find_distributed(const Scene& scene, Findings& out) {
   from_fsdp_axis(scene, found);
   from_launcher(scene, found);
   from_one_process(scene, found);
-  code::PlacePtr place;
+  PlacePtr place;
   const std::string model = model_parallel(scene, place);
   for (Finding& finding : found) {
     auto* word = std::get_if<std::string>(&finding.fact.value);  // a swept stage has no value

@@ -10,8 +10,8 @@ namespace schedmate::facts {
 namespace {
 
 /// Every run of the job has another one.
-bool is_swept(const code::PlacePtr& place) {
-  for (const code::Place* at = place.get(); at != nullptr; at = at->from.get()) {
+bool is_swept(const PlacePtr& place) {
+  for (const Place* at = place.get(); at != nullptr; at = at->from.get()) {
     if (at->swept) return true;
   }
   return false;
@@ -33,7 +33,7 @@ bool is_beside(const Scene& scene, const Setting& setting) {
 
 }  // namespace
 
-void add(Findings& out, FieldClaim claim, const code::PlacePtr& place, std::string_view why) {
+void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why) {
   if (is_swept(place)) claim.value = std::monostate();
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
@@ -42,8 +42,7 @@ void add(Findings& out, FieldClaim claim, const code::PlacePtr& place, std::stri
   out.push_back({std::string(claim.field), std::move(fact), std::string(why)});
 }
 
-void add_from_table(Findings& out, FieldClaim claim, const Evidence& row,
-                    const code::PlacePtr& place) {
+void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const PlacePtr& place) {
   Fact fact{.value = std::move(claim.value),
             .confidence = claim.confidence,
             .source = FactSource::table,

@@ -36,10 +36,9 @@ struct FieldClaim {
 };
 
 /// Adds a finding whose evidence is `place` and what that was made of.
-void add(Findings& out, FieldClaim claim, const code::PlacePtr& place, std::string_view why);
+void add(Findings& out, FieldClaim claim, const PlacePtr& place, std::string_view why);
 /// Adds a finding that general knowledge gives: `row` of rules/NAME.toml, besides `place`.
-void add_from_table(Findings& out, FieldClaim claim, const Evidence& row,
-                    const code::PlacePtr& place);
+void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const PlacePtr& place);
 
 /// Confidence in a setting that names a field, by how it got its value and whether the program was
 /// seen to use it.

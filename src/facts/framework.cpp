@@ -66,8 +66,8 @@ void find_framework(const Scene& scene, Findings& out) {
   if (entry || add_import(scene, "", out)) return;
   for (const std::string& launcher : scene.launch.launchers) {
     if (launcher.contains("torch") || launcher == "accelerate" || launcher == "deepspeed") {
-      const code::PlacePtr place = std::make_shared<const code::Place>(
-          code::Place{"<command>", 0, scene.job.command, FactSource::command, {}});
+      const PlacePtr place = std::make_shared<const Place>(
+          Place{"<command>", 0, scene.job.command, FactSource::command, {}});
       add(out, {"framework", "pytorch", confidence::likely}, place, "launcher " + launcher);
     }
   }

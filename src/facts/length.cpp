@@ -60,7 +60,7 @@ void from_learning(const Scene& scene, Findings& out) {
   for (const python::Call* call : scene.calls("learn")) {
     const bool known =
         call->callee.starts_with("stable_baselines3.") || call->callee.starts_with("sb3_contrib.");
-    const code::Value* steps = argument(*call, "total_timesteps", 0);
+    const Value* steps = argument(*call, "total_timesteps", 0);
     const auto number = known && steps != nullptr ? steps->number() : std::nullopt;
     if (number && *number > 0)
       add(out,
@@ -142,12 +142,12 @@ void from_loops(const Scene& scene, Findings& out) {
   double sure = best.unit == "epochs" ? 0.95 : confidence::likely;
   if (!best.loop->certain) sure -= 0.1;
   if (best.loop->loops > 0) sure -= 0.35;  // rounds within a step, folds around a training
-  const code::PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
+  const PlacePtr& place = best.loop->bound.place ? best.loop->bound.place : best.loop->place;
   add(out, {length_field, Length{best.amount, best.unit}, sure}, place, "the training loop");
 }
 
 /// Composer's "90ep", "100ba"; nothing for other units.
-std::optional<Length> duration_in(const code::Value& value) {
+std::optional<Length> duration_in(const Value& value) {
   const std::string* text = value.text();
   if (text == nullptr) return std::nullopt;
   for (const auto& [ending, unit] : {Limit{"ep", "epochs"}, Limit{"ba", "steps"}}) {

@@ -109,7 +109,7 @@ std::optional<LibrarySetting> library_setting(const Scene& scene, const Library&
                                               std::string_view name) {
   LibrarySetting setting{.certain = library.certain};
   if (library.call != nullptr) {
-    if (const code::Value* value = library.call->named.find(name)) {
+    if (const Value* value = library.call->named.find(name)) {
       setting.value = *value;
       if (!value->is_unknown() && !value->is_none()) return setting;
     }
@@ -150,9 +150,9 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
   }
 }
 
-std::string name_in(const code::Value& value) {
+std::string name_in(const Value& value) {
   if (const std::string* text = value.text()) return *text;
-  code::Object* object = value.object();
+  Object* object = value.object();
   if (const auto* symbol = dynamic_cast<python::Symbol*>(object)) return symbol->name;
   if (const auto* made = dynamic_cast<python::Made*>(object)) return made->callee;
   if (const auto* instance = dynamic_cast<python::Instance*>(object)) return instance->type;
@@ -160,11 +160,11 @@ std::string name_in(const code::Value& value) {
   return "";
 }
 
-std::optional<double> likely_number(const code::Value& value) {
-  const auto* open = std::get_if<code::Unknown>(&value.data);
+std::optional<double> likely_number(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
   if (open == nullptr || open->may_be == nullptr) return value.number();
   std::optional<double> only;
-  for (const code::Value& each : *open->may_be) {
+  for (const Value& each : *open->may_be) {
     const auto number = likely_number(each);
     if (!number) continue;
     if (only && *only != *number) return std::nullopt;

@@ -19,7 +19,7 @@ struct Library {
 [[nodiscard]] std::vector<Library> libraries_of(const Scene& scene);
 
 struct LibrarySetting {
-  code::Value value{};  ///< unknown when only the default is known
+  Value value{};  ///< unknown when only the default is known
   std::optional<DefaultMatch> by_default{};
   bool certain = true;
 };
@@ -36,9 +36,9 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
                  const LibrarySetting& setting);
 
 /// Names that a value stands for: text, outside symbol, class of an object or made thing; "" else.
-[[nodiscard]] std::string name_in(const code::Value& value);
+[[nodiscard]] std::string name_in(const Value& value);
 /// The number, or the only one among those that branches left open.
-[[nodiscard]] std::optional<double> likely_number(const code::Value& value);
+[[nodiscard]] std::optional<double> likely_number(const Value& value);
 /// A whole number as int, another number as double.
 [[nodiscard]] FactValue number_fact(double number);
 

@@ -34,12 +34,12 @@ std::string_view kind_of(std::string_view name) {
 }
 
 std::vector<Axis> axes_of(const python::Call& call) {
-  const code::Value* names = argument(call, "axis_names", 1);
+  const Value* names = argument(call, "axis_names", 1);
   if (names == nullptr) return {};
   std::vector<Axis> axes;
   if (names->text() != nullptr) axes.push_back({normal_key(*names->text())});
-  if (const code::List* several = names->items()) {
-    for (const code::Value& name : *several) {
+  if (const List* several = names->items()) {
+    for (const Value& name : *several) {
       if (name.text() == nullptr || axes.size() == most_axes) return {};
       axes.push_back({normal_key(*name.text())});
     }
@@ -48,8 +48,8 @@ std::vector<Axis> axes_of(const python::Call& call) {
 }
 
 /// The numbers of a shape with as many entries as there are axes.
-bool take_shape(const code::Value* shape, std::vector<Axis>& axes) {
-  const code::List* sizes = shape == nullptr ? nullptr : shape->items();
+bool take_shape(const Value* shape, std::vector<Axis>& axes) {
+  const List* sizes = shape == nullptr ? nullptr : shape->items();
   if (sizes == nullptr || sizes->size() != axes.size()) return false;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto size = (*sizes)[i].number();
@@ -77,9 +77,9 @@ bool take_sizes(const Scene& scene, const python::Call& mesh, std::vector<Axis>&
   }
   for (const auto* name : {"create_device_mesh", "reshape"}) {
     for (const python::Call* call : scene.calls(name)) {
-      const code::Value shape = call->args.size() == axes.size() && axes.size() > 1
-                                    ? code::Value::list(call->args)
-                                    : (call->args.empty() ? code::Value{} : call->args.front());
+      const Value shape = call->args.size() == axes.size() && axes.size() > 1
+                              ? Value::list(call->args)
+                              : (call->args.empty() ? Value{} : call->args.front());
       if (!take_shape(&shape, axes)) continue;
       fill_rest(axes, scene.job.gpus);
       double all = 1;

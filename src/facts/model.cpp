@@ -27,8 +27,7 @@ class Models {
 
   /// A model named `text` at `place`. Without a row in the table the text itself is the name, when
   /// `alone` allows it.
-  void add_name(std::string_view text, double sure, const code::PlacePtr& place,
-                bool alone = true) {
+  void add_name(std::string_view text, double sure, const PlacePtr& place, bool alone = true) {
     if (text.empty() || text.size() > 200) return;
     const auto match = scene_.tables->find_model(text);
     if (!match) {
@@ -195,7 +194,7 @@ void Models::from_hub_calls() {
     const std::string_view callee = call.callee;
     if (callee.ends_with(".from_pretrained") && loads_a_model(callee) &&
         !is_frozen_encoder(callee)) {
-      const code::Value* path = argument(call, "pretrained_model_name_or_path", 0);
+      const Value* path = argument(call, "pretrained_model_name_or_path", 0);
       if (path == nullptr || path->text() == nullptr) continue;
       if (is_part_of_another(scene_, call, *path->text())) sure -= 0.2;
       add_name(*path->text(), sure, path->place);
@@ -204,14 +203,14 @@ void Models::from_hub_calls() {
     const bool create = callee.ends_with("create_model") || callee.ends_with("get_model") ||
                         callee.ends_with("create_model_and_transforms");
     if (create) {
-      const code::Value* name = argument(call, "model_name", 0);
+      const Value* name = argument(call, "model_name", 0);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
     // esm.pretrained.esm2_t33_650M_UR50D()
     if (callee.contains(".pretrained.") && !callee.contains("()"))
       add_name(callee.substr(callee.rfind('.') + 1), sure, call.place);
     if (callee == "torch.hub.load") {
-      const code::Value* name = argument(call, "model", 1);
+      const Value* name = argument(call, "model", 1);
       if (name != nullptr && name->text() != nullptr) add_name(*name->text(), sure, name->place);
     }
   }
@@ -322,8 +321,8 @@ void Models::from_names() {
     if (scene_.imports("mmengine") || scene_.imports("mmcv")) add_algorithm(word);
   }
   const std::string& command = scene_.job.command;
-  const code::PlacePtr written = std::make_shared<const code::Place>(
-      code::Place{"<command>", 0, command, FactSource::command, {}});
+  const PlacePtr written =
+      std::make_shared<const Place>(Place{"<command>", 0, command, FactSource::command, {}});
   for (const python::LoadedConfig& config : scene_.seen.configs) {
     const auto file = std::string_view(config.file).substr(config.file.rfind('/') + 1);
     const auto stem = file.substr(0, file.rfind('.'));
@@ -350,8 +349,8 @@ void Models::from_names() {
   }
   if (const std::string* title = scene_.title.text())
     add_name(*title, confidence::weak, scene_.title.place, false);
-  const code::PlacePtr place = std::make_shared<const code::Place>(
-      code::Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
+  const PlacePtr place = std::make_shared<const Place>(
+      Place{"<command>", 0, scene_.launch.script, FactSource::command, {}});
   if (scene_.job.command.contains(scene_.launch.script)) {
     const std::string_view script = scene_.launch.script;
     // Scripts of reinforcement learning are called after their algorithm.

@@ -39,14 +39,14 @@ bool is_side_piece(std::string_view type) {
   return false;
 }
 
-void collect_parts(const code::Value& value, std::set<const python::Instance*>& parts, int depth) {
+void collect_parts(const Value& value, std::set<const python::Instance*>& parts, int depth) {
   if (depth > 4) return;
   if (const auto* instance = dynamic_cast<python::Instance*>(value.object()))
     parts.insert(instance);
-  if (const code::List* list = value.items()) {
-    for (const code::Value& item : *list) collect_parts(item, parts, depth + 1);
+  if (const List* list = value.items()) {
+    for (const Value& item : *list) collect_parts(item, parts, depth + 1);
   }
-  if (const code::Dict* dict = value.entries()) {
+  if (const Dict* dict = value.entries()) {
     for (const auto& [key, item] : dict->all()) collect_parts(item, parts, depth + 1);
   }
 }
@@ -54,7 +54,7 @@ void collect_parts(const code::Value& value, std::set<const python::Instance*>& 
 /// Parameters of one layer that was seen to be built; 0 when it is none.
 double parameters_of(const python::Call& call) {
   const auto number = [&](std::string_view name, std::size_t position) {
-    const code::Value* value = argument(call, name, position);
+    const Value* value = argument(call, name, position);
     return value == nullptr ? std::nullopt : value->number();
   };
   const std::string_view callee = call.callee;
@@ -96,7 +96,7 @@ double from_depth_and_width(const Scene& scene, Findings& out) {
   const double rows = vocabulary == nullptr ? 0 : *vocabulary->value.number();
   const double parameters = 12 * *depth->value.number() * d * d + rows * d;
   add(out, {"params_scale", scale_of(parameters), 0.78}, width->value.place,
-      "depth " + code::repr(depth->value) + ", width " + code::repr(width->value));
+      "depth " + repr(depth->value) + ", width " + repr(width->value));
   return parameters;
 }
 
@@ -158,14 +158,14 @@ std::vector<Network> networks_of(const Scene& scene) {
 bool is_shell(const Scene& scene, std::string_view type) {
   return std::ranges::any_of(scene.seen.instances, [&](const auto& instance) {
     if (instance->type != type || !is_lightning(*instance)) return false;
-    return std::ranges::any_of(instance->fields.all(), [](const code::Dict::Entry& field) {
+    return std::ranges::any_of(instance->fields.all(), [](const Dict::Entry& field) {
       const auto* held = dynamic_cast<python::Instance*>(field.value.object());
       return held != nullptr && is_network(*held) && !is_side_piece(held->type);
     });
   });
 }
 
-bool is_of_measure(const code::PlacePtr& place, std::string_view inside_class) {
+bool is_of_measure(const PlacePtr& place, std::string_view inside_class) {
   const std::string file = place ? normal_key(place->file) : "";
   const std::string type = normal_key(inside_class);
   // The network that pytorch-fid measures with, as many projects copy it.

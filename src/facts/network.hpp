@@ -9,7 +9,7 @@ namespace schedmate::facts {
 
 struct Network {
   std::string name;  ///< class name
-  code::PlacePtr place;
+  PlacePtr place;
   bool certain = true;
 };
 
@@ -23,7 +23,7 @@ struct Network {
 
 /// A network that a loss or a measure of quality looks through is not the one that is trained, and
 /// has weights of its own.
-[[nodiscard]] bool is_of_measure(const code::PlacePtr& place, std::string_view inside_class);
+[[nodiscard]] bool is_of_measure(const PlacePtr& place, std::string_view inside_class);
 
 /// Classes of pretrained networks that turn images and prompts into what a diffusion model is
 /// trained on: they come with weights and keep them.

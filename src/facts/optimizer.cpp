@@ -26,7 +26,7 @@ constexpr Factory factories[] = {
 struct Built {
   std::string name;
   Evidence row;
-  code::PlacePtr place;
+  PlacePtr place;
   bool certain;
   std::string function;
 };
@@ -34,7 +34,7 @@ struct Built {
 /// FusedAdam of apex and DeepSpeed decouples the weight decay unless it is configured not to.
 bool is_configured_as_adam(const python::Call& call) {
   for (const auto* name : {"adam_w_mode", "adamw_mode"}) {
-    const code::Value* mode = call.named.find(name);
+    const Value* mode = call.named.find(name);
     if (mode != nullptr && mode->truth() == false) return true;
   }
   return false;
@@ -66,7 +66,7 @@ void take_own_classes(const Scene& scene, std::vector<Built>& built) {
 void take_factories(const Scene& scene, std::vector<Built>& built) {
   for (const auto& [callee, name, position] : factories) {
     for (const python::Call* call : scene.calls(callee)) {
-      const code::Value* value = argument(*call, name, position);
+      const Value* value = argument(*call, name, position);
       const std::string* text = value == nullptr ? nullptr : value->text();
       const auto match = text ? scene.tables->find_optimizer(*text) : std::nullopt;
       if (match)

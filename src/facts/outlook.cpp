@@ -11,16 +11,16 @@
 namespace schedmate::facts {
 namespace {
 
-bool is_off(const code::Value& value) {
+bool is_off(const Value& value) {
   const std::string text = normal_key(name_in(value));
   return value.truth() == false || text == "false" || text == "no" || text == "0";
 }
-bool is_on(const code::Value& value) {
+bool is_on(const Value& value) {
   return value.truth() == true && !is_off(value) && value.entries() == nullptr;
 }
 
 std::string line_of(const Setting& setting) {
-  const code::PlacePtr& place = setting.value.place;
+  const PlacePtr& place = setting.value.place;
   if (!place) return setting.key;
   if (place->line == 0) return fmt::format("{} ({})", setting.key, place->text);
   return fmt::format("{} ({}:{})", setting.key, place->file, place->line);

@@ -30,7 +30,7 @@ std::string precision_in(std::string_view raw) {
   return "";
 }
 
-std::string name_or_number(const code::Value& value) {
+std::string name_or_number(const Value& value) {
   if (const auto* whole = value.integer()) return std::to_string(*whole);
   return name_in(value);
 }
@@ -44,17 +44,16 @@ void from_autocast(const Scene& scene, Findings& out) {
     for (const python::Call* call : scene.calls(name)) {
       const bool device_first = std::string_view(name) == "torch.autocast" ||
                                 std::string_view(name) == "torch.amp.autocast";
-      const code::Value* enabled = argument(*call, "enabled", device_first ? 2 : 0);
+      const Value* enabled = argument(*call, "enabled", device_first ? 2 : 0);
       if (enabled == nullptr) enabled = call->named.find("enable");
-      const code::Value* dtype = argument(*call, "dtype", 1);
+      const Value* dtype = argument(*call, "dtype", 1);
       const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
       double sure = call->certain ? confidence::certain : confidence::fair;
       if (!on) sure = 0.65;  // a program that brings a scaler along mostly uses it
       std::string type = dtype == nullptr ? "fp16" : precision_in(name_in(*dtype));
       if (type.empty()) continue;
       if (on == false) type = "fp32", sure -= 0.1;
-      const code::PlacePtr& place =
-          enabled != nullptr && enabled->place ? enabled->place : call->place;
+      const PlacePtr& place = enabled != nullptr && enabled->place ? enabled->place : call->place;
       add(out, {precision_field, mixed(type), sure},
           on == true && dtype == nullptr ? call->place : place, "autocast");
     }
@@ -63,7 +62,7 @@ void from_autocast(const Scene& scene, Findings& out) {
 
 void from_other_calls(const Scene& scene, Findings& out) {
   for (const python::Call* call : scene.calls("apex.amp.initialize")) {
-    const code::Value* level = call->named.find("opt_level");
+    const Value* level = call->named.find("opt_level");
     const std::string text = level == nullptr ? "O1" : name_in(*level);
     if (text.starts_with("O")) {
       add(out,
@@ -75,7 +74,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
   for (const auto* name : {"set_global_policy", "mixed_precision.set_policy",
                            "experimental.set_policy", "enable_mixed_precision_graph_rewrite"}) {
     for (const python::Call* call : scene.calls(name)) {
-      const code::Value* policy = argument(*call, "policy", 0);
+      const Value* policy = argument(*call, "policy", 0);
       const std::string type = policy == nullptr ? "fp16" : precision_in(name_in(*policy));
       if (!type.empty()) {
         add(out,
@@ -85,7 +84,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
     }
   }
   for (const python::Call* call : scene.calls("GradScaler")) {
-    const code::Value* enabled = call->named.find("enabled");
+    const Value* enabled = call->named.find("enabled");
     if (call->callee.contains("ShardedGradScaler")) continue;
     const auto on = enabled == nullptr ? std::optional(true) : enabled->truth();
     if (on == false) continue;
@@ -97,7 +96,7 @@ void from_other_calls(const Scene& scene, Findings& out) {
 /// Weights that are loaded in a format of their own, and what is trained of them.
 void from_loaded_weights(const Scene& scene, Findings& out) {
   for (const python::Call* call : scene.calls("from_pretrained")) {
-    const code::Value* dtype = call->named.find("torch_dtype");
+    const Value* dtype = call->named.find("torch_dtype");
     if (dtype == nullptr) dtype = call->named.find("dtype");
     const std::string type = dtype == nullptr ? "" : precision_in(name_in(*dtype));
     if (type.empty() || type == "fp32") continue;
@@ -129,7 +128,7 @@ void from_casts(const Scene& scene, Findings& out) {
 /// that to the launcher.
 std::optional<std::string> from_accelerator(const Scene& scene, Findings& out) {
   for (const python::Call* call : scene.calls("Accelerator")) {
-    const code::Value* value = call->named.find("mixed_precision");
+    const Value* value = call->named.find("mixed_precision");
     std::string type = value == nullptr ? "" : precision_in(name_in(*value));
     if (type.empty() || !call->certain) continue;
     add(out, {precision_field, mixed(type), 0.98}, value->place ? value->place : call->place,
@@ -143,7 +142,7 @@ void precision_from_libraries(const Scene& scene, Findings& out) {
   for (const Library& library : libraries_of(scene)) {
     for (const auto* name : {"bf16", "fp16", "use_amp"}) {
       const auto setting = library_setting(scene, library, name);
-      const code::Value* value = setting ? &setting->value : nullptr;
+      const Value* value = setting ? &setting->value : nullptr;
       const bool on = value != nullptr && (value->truth() == true && name_in(*value) != "False");
       if (on && name_in(*value) != "false") {
         add_setting(out, precision_field, std::string_view(name) == "bf16" ? "bf16" : "fp16-amp",
@@ -168,7 +167,7 @@ void precision_from_libraries(const Scene& scene, Findings& out) {
 
 /// The type that a setting switches on; "" when it says nothing.
 std::string switched(const Setting& setting, std::string_view meaning) {
-  const code::Value& value = setting.value;
+  const Value& value = setting.value;
   if (meaning == "name" && value.boolean() != nullptr) return *value.boolean() ? "fp16-amp" : "";
   if (meaning == "name") return precision_in(name_or_number(value));
   if (meaning == "opt_level") {
@@ -188,8 +187,8 @@ std::string switched(const Setting& setting, std::string_view meaning) {
   return on ? std::string(meaning) + (meaning == "fp16" ? "-amp" : "") : "";
 }
 
-bool is_half(const code::Value& value) {
-  const auto* open = std::get_if<code::Unknown>(&value.data);
+bool is_half(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
   if (open != nullptr) return open->may_be && std::ranges::any_of(*open->may_be, is_half);
   const std::string type = precision_in(name_in(value));
   return type == "fp16" || type == "bf16";
@@ -202,7 +201,7 @@ void precision_from_networks(const Scene& scene, Findings& out) {
         instance->bases, [](const std::string& base) { return base.ends_with("nn.Module"); });
     if (!network) continue;
     for (const auto* name : {"use_fp16", "fp16", "use_amp"}) {
-      const code::Value* value = instance->fields.find(name);
+      const Value* value = instance->fields.find(name);
       if (value == nullptr || value->boolean() == nullptr || !*value->boolean()) continue;
       add(out, {precision_field, "fp16-amp", instance->certain ? 0.75 : confidence::weak},
           value->place ? value->place : instance->place, "a network's own switch");
@@ -220,14 +219,14 @@ bool runs_a_model(const Scene& scene) {
 /// What a network is given is cast within it: which layers compute in half is not known.
 bool casts_within_networks(const Scene& scene) {
   const bool open = std::ranges::any_of(scene.seen.instances, [](const auto& instance) {
-    const code::Value* value = instance->fields.find("use_fp16");
+    const Value* value = instance->fields.find("use_fp16");
     return value != nullptr && value->is_unknown();
   });
   if (open) return true;
   return std::ranges::any_of(scene.seen.calls, [](const python::Call& call) {
     const bool cast = call.callee.ends_with(".to") || call.callee.ends_with(".type");
     if (!cast || call.function != "forward") return false;
-    const code::Value* dtype = call.named.find("dtype");
+    const Value* dtype = call.named.find("dtype");
     return (dtype != nullptr && is_half(*dtype)) || std::ranges::any_of(call.args, is_half);
   });
 }
@@ -264,7 +263,7 @@ bool is_set_to_unknown(const Scene& scene) {
   const auto is_open = [](const python::Call& call) {
     return std::ranges::any_of(
         std::array{"precision", "mixed_precision", "fp16", "bf16"}, [&](const char* name) {
-          const code::Value* value = call.named.find(name);
+          const Value* value = call.named.find(name);
           return value != nullptr && !value->is_none() && value->boolean() == nullptr &&
                  precision_in(name_or_number(*value)).empty();
         });

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view pretrained_field = "pretrained";
 
-bool is_set(const code::Value& value) {
+bool is_set(const Value& value) {
   const std::string text = normal_key(name_in(value));
   if (text == "false" || text == "none" || text == "no" || text == "null" || text == "0" ||
       text == "scratch" || text == "random")
@@ -39,7 +39,7 @@ bool fetches_weights(const python::Call& call) {
   const std::string callee = normal_key(call.callee.substr(call.callee.rfind('.') + 1));
   if (!contains_any(callee, {"download", "retrieve", "request", "urlopen", "get", "fetch"}))
     return false;
-  return std::ranges::any_of(call.args, [](const code::Value& value) {
+  return std::ranges::any_of(call.args, [](const Value& value) {
     const std::string* text = value.text();
     if (text == nullptr || !text->starts_with("http")) return false;
     constexpr std::array ends{".pt",          ".pth", ".bin", ".ckpt",
@@ -58,7 +58,7 @@ bool loads_by_name(const Scene& scene, const python::Call& call) {
   if (!callee.starts_with(library) || callee.contains("()")) return false;
   const bool makes = std::ranges::any_of(
       makers, [&](std::string_view maker) { return callee.substr(library.size()) == maker; });
-  const code::Value* name = argument(call, "model_name_or_path", 0);
+  const Value* name = argument(call, "model_name_or_path", 0);
   if (!makes || name == nullptr || name->is_none()) return false;
   return std::ranges::any_of(scene.seen.calls, [&](const python::Call& other) {
     const std::string_view trains = other.callee;
@@ -72,7 +72,7 @@ void pretrained_from_calls(const Scene& scene, Findings& out) {
     if (is_of_measure(call.place, call.inside_class)) continue;
     const double sure = call.certain ? 0.94 : confidence::weak;
     // In a hook that is given a folder later on, it goes on with the job's own weights.
-    const code::Value* path = argument(call, "pretrained_model_name_or_path", 0);
+    const Value* path = argument(call, "pretrained_model_name_or_path", 0);
     const bool known = call.certain || (path != nullptr && path->text() != nullptr);
     if (callee.ends_with(".from_pretrained") && loads_weights(callee) && known &&
         !callee.starts_with('?') && !is_frozen_encoder(callee))
@@ -91,7 +91,7 @@ void pretrained_from_calls(const Scene& scene, Findings& out) {
     if (fetches_weights(call))
       add(out, {pretrained_field, true, 0.66}, call.place, "downloads weights");
     for (const auto* name : {"pretrained", "weights"}) {
-      const code::Value* value = call.named.find(name);
+      const Value* value = call.named.find(name);
       const bool model = callee.contains("models.") || callee.ends_with("create_model") ||
                          callee.contains("applications.") || callee.contains("hub.load") ||
                          callee.contains("segmentation_models");
@@ -126,7 +126,7 @@ void from_files(const Scene& scene, Findings& out) {
   for (const auto* name : {"torch.load", "load_file", "paddle.load", "load_weights"}) {
     for (const python::Call* call : scene.calls(name)) {
       // Keras: by the names of layers, into a network that has others besides.
-      const code::Value* by_name = call->named.find("by_name");
+      const Value* by_name = call->named.find("by_name");
       if (by_name != nullptr && by_name->truth() == true)
         add(out, {pretrained_field, true, confidence::fair}, call->place,
             "weights by the names of layers");

@@ -69,7 +69,7 @@ bool is_of_training(const python::Call& call) {
 namespace {
 
 /// What the repository calls itself.
-code::Value title_of(tree::Tree& tree) {
+Value title_of(tree::Tree& tree) {
   constexpr int first_lines = 30;
   for (const std::string file : {"README.md", "readme.md", "README.rst"}) {
     if (!tree.is_file(file)) continue;
@@ -81,8 +81,8 @@ code::Value title_of(tree::Tree& tree) {
       const auto marks = each.find_first_not_of('#');
       if (marks == 0 || marks > 3 || each[marks] != ' ') continue;
       const std::string heading(trim(each.substr(marks)));
-      return {heading, std::make_shared<const code::Place>(
-                           code::Place{file, line, heading, FactSource::code, {}})};
+      return {heading,
+              std::make_shared<const Place>(Place{file, line, heading, FactSource::code, {}})};
     }
   }
   return {};
@@ -142,7 +142,7 @@ std::vector<const python::Call*> Scene::calls(std::string_view name) const {
 }
 
 bool Scene::imports(std::string_view module) const {
-  return std::ranges::any_of(seen.imports.all(), [&](const code::Dict::Entry& entry) {
+  return std::ranges::any_of(seen.imports.all(), [&](const Dict::Entry& entry) {
     const std::string_view name = entry.key;
     return name == module ||
            (name.starts_with(module) && name.size() > module.size() && name[module.size()] == '.');
@@ -171,14 +171,14 @@ Scene read_scene(tree::Tree& tree, const JobSource& job, const command::Launch& 
   return scene;
 }
 
-const code::Value* argument(const python::Call& call, std::string_view name, std::size_t position) {
-  if (const code::Value* named = call.named.find(name)) return named;
+const Value* argument(const python::Call& call, std::string_view name, std::size_t position) {
+  if (const Value* named = call.named.find(name)) return named;
   return position < call.args.size() ? &call.args[position] : nullptr;
 }
 
-std::vector<Evidence> evidence_of(const code::PlacePtr& place) {
+std::vector<Evidence> evidence_of(const PlacePtr& place) {
   std::vector<Evidence> lines;
-  for (code::PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
+  for (PlacePtr at = place; at != nullptr && lines.size() < 6; at = at->from) {
     const Evidence line{at->file, at->line, at->text};
     const bool is_known = std::ranges::any_of(lines, [&](const Evidence& other) {
       return other.file == line.file && other.line == line.line && other.text == line.text;

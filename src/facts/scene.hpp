@@ -9,6 +9,7 @@
 
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
+#include "facts/value_names.hpp"
 #include "python/objects/observation.hpp"
 
 namespace schedmate::facts {
@@ -26,7 +27,7 @@ enum class Standing : std::uint8_t {
 
 struct Setting {
   std::string key{};  ///< dotted and normalised: "model.optimizer.lr"
-  code::Value value{};
+  Value value{};
   Standing standing = Standing::loose;
   std::string owner{};  ///< callee, dataclass or config file
   bool read = false;    ///< the program was seen to use it
@@ -41,7 +42,7 @@ struct Scene {
   const Keys* keys = nullptr;
   const Tables* tables = nullptr;
   std::vector<std::string> closure{};  ///< files read for this program
-  code::Value title{};                 ///< first heading of the README, unknown when there is none
+  Value title{};                       ///< first heading of the README, unknown when there is none
   bool followed = false;               ///< the entry was found and run through
   bool trains = false;                 ///< its training loop, or a library's, was seen to be run
 
@@ -70,10 +71,10 @@ struct Scene {
 [[nodiscard]] bool is_of_training(const python::Call& call);
 
 /// The argument of a call by name or position; nullptr when not given.
-[[nodiscard]] const code::Value* argument(const python::Call& call, std::string_view name,
-                                          std::size_t position);
+[[nodiscard]] const Value* argument(const python::Call& call, std::string_view name,
+                                    std::size_t position);
 
 /// Evidence of a value: its place and those it was made of, without repetitions.
-[[nodiscard]] std::vector<Evidence> evidence_of(const code::PlacePtr& place);
+[[nodiscard]] std::vector<Evidence> evidence_of(const PlacePtr& place);
 
 }  // namespace schedmate::facts

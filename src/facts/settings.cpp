@@ -13,7 +13,7 @@ namespace {
 constexpr int max_depth = 12;
 constexpr std::size_t max_settings = 20'000;
 
-Standing standing_of(const code::Value& value, Standing otherwise) {
+Standing standing_of(const Value& value, Standing otherwise) {
   if (!value.place) return otherwise;
   switch (value.place->source) {
     case FactSource::command:
@@ -40,27 +40,27 @@ class Gatherer {
   }
 
   /// accelerate's own settings, and the configuration of DeepSpeed that they name.
-  void take_launcher(const code::Dict& settings) {
-    flatten(code::Value::dict(settings), {.standing = Standing::launcher, .read = true});
+  void take_launcher(const Dict& settings) {
+    flatten(Value::dict(settings), {.standing = Standing::launcher, .read = true});
     const std::size_t own = settings_.size();
     for (std::size_t i = 0; i < own; ++i) {
-      const code::Value named = settings_[i].value;
+      const Value named = settings_[i].value;
       if (settings_[i].leaf() == "deepspeed_config_file" && named.text() != nullptr)
         take_file({*named.text(), named.place, true}, Standing::config);
     }
   }
 
   /// Every entry of nested dicts under its dotted key.
-  void flatten(const code::Value& value, const Setting& as, int depth = 0) {
-    const code::Dict* dict = value.entries();
+  void flatten(const Value& value, const Setting& as, int depth = 0) {
+    const Dict* dict = value.entries();
     if (dict == nullptr || depth > max_depth) {
       if (as.key.empty()) return;
       Setting leaf = as;
       leaf.value = value;
       leaf.standing = standing_of(value, as.standing);
       add(std::move(leaf));
-      if (const code::List* list = value.items(); list != nullptr && depth <= max_depth) {
-        for (const code::Value& item : *list) {
+      if (const List* list = value.items(); list != nullptr && depth <= max_depth) {
+        for (const Value& item : *list) {
           if (item.entries() != nullptr) flatten(item, as, depth + 1);
         }
       }
@@ -92,7 +92,7 @@ class Gatherer {
     for (const auto& instance : seen.instances | std::views::reverse) {
       const auto owned = [&](const python::Flag& flag) { return flag.owner == instance->type; };
       if (!std::ranges::any_of(seen.flags, owned) || !taken.insert(instance->type).second) continue;
-      flatten(code::Value::dict(instance->fields),
+      flatten(Value::dict(instance->fields),
               {.standing = Standing::fallback, .owner = instance->type, .read = true});
     }
   }
@@ -152,7 +152,7 @@ class Gatherer {
       } else if (dashed && i + 1 < words.size() && !is_flag(words[i + 1].text)) {
         add_word(text, words[i + 1].text, joined(words[i], words[i + 1]));
       } else if (dashed) {
-        add({.key = normal_key(text), .value = code::Value(true, words[i].place)});
+        add({.key = normal_key(text), .value = Value(true, words[i].place)});
       } else {
         take_file(words[i]);
       }
@@ -174,8 +174,8 @@ class Gatherer {
   std::vector<Setting> take() { return std::move(settings_); }
 
  private:
-  void take_override(const code::Value& value) {
-    if (const code::List* items = value.items()) {
+  void take_override(const Value& value) {
+    if (const List* items = value.items()) {
       for (std::size_t i = 0; i < items->size(); ++i) {
         const std::string* key = (*items)[i].text();
         const bool pair =
@@ -184,7 +184,7 @@ class Gatherer {
           take_override((*items)[i]);
           continue;
         }
-        const code::Value& next = (*items)[++i];
+        const Value& next = (*items)[++i];
         add({.key = normal_key(*key),
              .value =
                  next.text() == nullptr ? next : config::parse_scalar(*next.text(), next.place),
@@ -226,8 +226,8 @@ class Gatherer {
 
   /// A word that repeats a key of a config is meant to replace it.
   void add_word(std::string_view key, std::string_view text, const command::Word& word) {
-    code::Value value = word.known ? config::parse_scalar(text, word.place)
-                                   : code::Value(code::Value::Data{}, word.place);
+    Value value =
+        word.known ? config::parse_scalar(text, word.place) : Value(Value::Data{}, word.place);
     Setting setting{.key = normal_key(key), .value = std::move(value)};
     if (is_config_key(setting.key)) {
       setting.standing = Standing::given;

@@ -14,8 +14,8 @@ namespace {
 
 void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(field)) {
-    const code::Value* value = &setting->value;
-    if (const code::List* list = value->items(); list != nullptr && !list->empty())
+    const Value* value = &setting->value;
+    if (const List* list = value->items(); list != nullptr && !list->empty())
       value = &list->front();
     const auto number = value->number();
     if (!number || *number <= 0 || value->boolean() != nullptr) continue;
@@ -26,7 +26,7 @@ void find_numbers(const Scene& scene, std::string_view field, Findings& out) {
 
 void from_optimizer_call(const Scene& scene, Findings& out) {
   for (const python::Call& call : scene.seen.calls) {
-    const code::Value* rate = call.named.find("lr");
+    const Value* rate = call.named.find("lr");
     if (rate == nullptr) rate = call.named.find("learning_rate");
     if (rate == nullptr || !scene.tables->find_optimizer(call.callee)) continue;
     const auto number = rate->number();
@@ -40,7 +40,7 @@ void from_optimizer_call(const Scene& scene, Findings& out) {
 /// Random transforms and mixing that the program applies, in order of appearance.
 void find_augmentation(const Scene& scene, Findings& out) {
   std::string names;
-  code::PlacePtr place;
+  PlacePtr place;
   for (const python::Call& call : scene.seen.calls) {
     const std::string_view name = std::string_view(call.callee).substr(call.callee.rfind('.') + 1);
     const bool random = name.starts_with("Random") || name == "ColorJitter" || name == "Mixup" ||

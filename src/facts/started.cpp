@@ -29,10 +29,10 @@ std::string shell_quoted(std::string_view word) {
 
 /// The command as a shell would be given it; "" when its program is not known.
 std::string command_in(const python::Call& call) {
-  const code::Value* what = argument(call, "args", 0);
+  const Value* what = argument(call, "args", 0);
   if (what == nullptr) return "";
   if (const std::string* text = what->text()) return *text;
-  const code::List* words = what->items();
+  const List* words = what->items();
   if (words == nullptr) return "";
   std::string made;
   for (std::size_t i = 0; i < words->size(); ++i) {
@@ -44,23 +44,23 @@ std::string command_in(const python::Call& call) {
 }
 
 /// With `call` for whatever stands in the command.
-code::PlacePtr moved(const code::PlacePtr& place, const code::PlacePtr& call) {
+PlacePtr moved(const PlacePtr& place, const PlacePtr& call) {
   if (!place) return place;
   if (place->file == "<command>") return call;
-  code::Place copy = *place;
+  Place copy = *place;
   copy.from = moved(place->from, call);
-  return std::make_shared<const code::Place>(std::move(copy));
+  return std::make_shared<const Place>(std::move(copy));
 }
 
-void move_places(command::Launch& launch, const code::PlacePtr& call) {
+void move_places(command::Launch& launch, const PlacePtr& call) {
   launch.launcher_place = moved(launch.launcher_place, call);
   launch.processes_per_node.place = moved(launch.processes_per_node.place, call);
   launch.nodes.place = moved(launch.nodes.place, call);
   for (command::Word& word : launch.args) word.place = moved(word.place, call);
   for (auto& [name, word] : launch.env) word.place = moved(word.place, call);
-  code::Dict settings;
+  Dict settings;
   for (const auto& [key, value] : launch.settings.all()) {
-    code::Value here = value;
+    Value here = value;
     here.place = moved(value.place, call);
     settings.set(key, std::move(here));
   }
@@ -68,18 +68,18 @@ void move_places(command::Launch& launch, const code::PlacePtr& call) {
 }
 
 /// The environment that a process is started in: a dict, or a copy of os.environ.
-code::Dict environment_in(const python::Call& call) {
-  const code::Value* env = call.named.find("env");
+Dict environment_in(const python::Call& call) {
+  const Value* env = call.named.find("env");
   auto* object = env == nullptr ? nullptr : dynamic_cast<python::NativeObject*>(env->object());
-  const code::Value held = object != nullptr ? object->plain().value_or(code::Value{})
-                           : env == nullptr  ? code::Value{}
-                                             : *env;
-  return held.entries() == nullptr ? code::Dict{} : *held.entries();
+  const Value held = object != nullptr ? object->plain().value_or(Value{})
+                     : env == nullptr  ? Value{}
+                                       : *env;
+  return held.entries() == nullptr ? Dict{} : *held.entries();
 }
 
 /// A launcher of the tree's own: it hands each process its rank through the environment.
 bool hands_out_ranks(const python::Call& call) {
-  const code::Dict all = environment_in(call);
+  const Dict all = environment_in(call);
   return all.find("WORLD_SIZE") != nullptr &&
          (all.find("RANK") != nullptr || all.find("LOCAL_RANK") != nullptr);
 }
@@ -89,7 +89,7 @@ void start_all_ranks(command::Launch& launch, const python::Call& call) {
   launch.launchers.insert(launch.launchers.begin(), "launch");
   launch.launcher_place = call.place;
   launch.runs = 1;
-  const code::Dict env = environment_in(call);
+  const Dict env = environment_in(call);
   for (const auto& [name, value] : env.all()) {
     const bool rank = name == "RANK" || name == "LOCAL_RANK";
     if (const auto* text = value.text(); text != nullptr && !launch.env.contains(name))
@@ -101,7 +101,7 @@ void start_all_ranks(command::Launch& launch, const python::Call& call) {
 
 std::vector<command::Launch> started_by(tree::Tree& tree, const Scene& scene) {
   std::vector<command::Launch> launches;
-  std::vector<const code::Place*> ranks;  ///< calls that start one process after another
+  std::vector<const Place*> ranks;  ///< calls that start one process after another
   std::size_t commands = 0;
   bool restarted = false;
   for (const python::Call& call : scene.seen.calls) {

@@ -70,7 +70,8 @@ TEST_CASE("settings out of Slurm's bounds are refused, with the bounds") {
     return made ? std::string("made") : made.error().message;
   };
   CHECK(error_of({}) == "made");
-  CHECK(error_of({{"bf_interval", "0"}}).find("bf_interval=0: 1 to 10800") != std::string::npos);
+  CHECK(error_of({{"bf_interval", "0"}}).find("bf_interval=0: must be 1 to 10800") !=
+        std::string::npos);
   CHECK(error_of({{"bf_window", "43201"}}).find("1 to 43200") != std::string::npos);
   CHECK(error_of({{"bf_resolution", "x"}}).find("bf_resolution=x") != std::string::npos);
   CHECK(error_of({{"favor_small", "maybe"}}).find("favor_small=maybe") != std::string::npos);

@@ -48,7 +48,7 @@ TEST_CASE("a wrong table is refused with file, line and key") {
             .contains("nodes must be a whole number"));
   CHECK(complaint(replaced(good, "nodes = 302", "node = 302")).contains("unknown key 'node'"));
   CHECK(complaint("speed = 3\n" + good).contains("unknown key 'speed'"));
-  CHECK(complaint(replaced(good, "[2, 88.36]", "[2, 80]")).contains("gpu_cdf must rise"));
+  CHECK(complaint(replaced(good, "[2, 88.36]", "[2, 80]")).contains("gpu_cdf must increase"));
   CHECK(complaint(replaced(good, "[1024, 100]", "[1024, 99]")).contains("end at 100"));
   CHECK(complaint(replaced(good, "job_percent = 92.8", "job_percent = 80")).contains("add up to"));
   CHECK(complaint(replaced(good, "gpus = [1, 1, 1, 1, 1]", "gpus = [1, 1]")).contains("5 numbers"));

@@ -160,7 +160,7 @@ TEST_CASE("history: import takes accounting dumps and traces") {
       "JobID|User|Partition|Submit|Start|End|State|Elapsed|AllocTRES|SubmitLine|WorkDir\n"
       "1|ann|gpu|2024-03-01T10:00:00|2024-03-01T10:00:05|2024-03-01T11:00:05|COMPLETED|01:00:00|"
       "gres/gpu=2|sbatch train.sh --lr 1|/cluster/ann/x\n");
-  CHECK(cluster.history({"import", "sacct:" + dump}).out.contains("1 jobs of 1 rows"));
+  CHECK(cluster.history({"import", "sacct:" + dump}).out.contains("1 jobs from 1 rows"));
   const Ran shown = cluster.history({"show", "1"});
   CHECK(shown.out.contains("sbatch train.sh --lr 1"));
   CHECK(shown.out.contains("\"root\": \"/cluster/ann/x\""));

@@ -79,7 +79,8 @@ TEST_CASE("shares of the same failures that are more than all of them are refuse
   CHECK(simulate("40").status == 0);
   const Ran refused = simulate("41");
   CHECK(refused.status == 2);
-  CHECK(refused.err.contains("cost.script_pct are shares of the same failures, but 101 %"));
+  CHECK(
+      refused.err.contains("cost.script_pct are shares of the same failures, but add up to 101 %"));
 }
 
 TEST_CASE("failures so frequent that no checkpoint is reached are refused, not replayed forever") {

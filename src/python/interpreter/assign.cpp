@@ -17,14 +17,14 @@ void Interpreter::execute_assignment(const Code& code) {
     right = right->get(Field::right);
     if (right == nullptr) return;
   }
-  code::Value value = eval(*right);
+  Value value = eval(*right);
   if (flow != Flow::next) return;
   if (!value.place) value.place = place(code);
   if (on_base && left->text == "_base_" && frames.size() == 1) on_base(value);
   for (const Code* target : targets) assign(*target, value);
 }
 
-void Interpreter::assign(const Code& target, code::Value value) {
+void Interpreter::assign(const Code& target, Value value) {
   switch (target.kind) {
     case Kind::identifier:
       set_name(target.text, std::move(value));
@@ -40,7 +40,7 @@ void Interpreter::assign(const Code& target, code::Value value) {
       const Code* object = target.get(Field::value);
       const Code* key = target.get(Field::subscript);
       if (object == nullptr || key == nullptr || key->kind == Kind::slice) return;
-      const code::Value of = eval(*object);
+      const Value of = eval(*object);
       set_item(of, eval(*key), std::move(value));
       return;
     }
@@ -62,14 +62,14 @@ void Interpreter::assign(const Code& target, code::Value value) {
   }
 }
 
-void Interpreter::unpack(const Code& target, const code::Value& value) {
+void Interpreter::unpack(const Code& target, const Value& value) {
   const auto items = iterate(value);
   const std::size_t wanted = target.children.size();
   const auto star = std::ranges::find(target.children, Kind::splat_pattern, &Code::kind);
   const bool has_star = star != target.children.end();
   const bool fits = items && (has_star ? items->size() + 1 >= wanted : items->size() == wanted);
   if (!fits) {
-    for (const Code& child : target.children) assign(child, {code::Unknown{}, value.place});
+    for (const Code& child : target.children) assign(child, {Unknown{}, value.place});
     return;
   }
   const std::size_t extra = has_star ? items->size() + 1 - wanted : 0;
@@ -80,8 +80,7 @@ void Interpreter::unpack(const Code& target, const code::Value& value) {
       continue;
     }
     const auto begin = items->begin() + static_cast<std::ptrdiff_t>(at);
-    assign(child,
-           code::Value::list({begin, begin + static_cast<std::ptrdiff_t>(extra)}, value.place));
+    assign(child, Value::list({begin, begin + static_cast<std::ptrdiff_t>(extra)}, value.place));
     at += extra;
   }
 }
@@ -91,8 +90,8 @@ void Interpreter::execute_augmented(const Code& code) {
   const Code* right = code.get(Field::right);
   const Code* operation = code.get(Field::operation);
   if (left == nullptr || right == nullptr || operation == nullptr) return;
-  const code::Value old = eval(*left);
-  const code::Value change = eval(*right);
+  const Value old = eval(*left);
+  const Value change = eval(*right);
   if (flow != Flow::next) return;
   const auto what = operation->text.substr(0, operation->text.size() - 1);
   // A list grows in place: whoever else holds it sees that.
@@ -103,7 +102,7 @@ void Interpreter::execute_augmented(const Code& code) {
     call_method_of_data({old, {}, "extend"}, arguments);
     return;
   }
-  const code::PlacePtr at = place(code);
+  const PlacePtr at = place(code);
   assign(*left, derived(binary(what, old, change), at, old.place ? old.place : change.place));
 }
 

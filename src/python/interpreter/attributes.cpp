@@ -19,42 +19,41 @@ std::string attribute_name(std::string_view of, std::string_view name) {
   return fmt::format("{}.{}", of.substr(0, end == std::string_view::npos ? end : end + 2), name);
 }
 
-std::optional<code::Value> base_attribute(Interpreter& in, const Thing& thing,
-                                          std::string_view name) {
-  const code::Value* held = thing.fields.find(base_field);
+std::optional<Value> base_attribute(Interpreter& in, const Thing& thing, std::string_view name) {
+  const Value* held = thing.fields.find(base_field);
   auto* base = held == nullptr ? nullptr : as<NativeObject>(*held);
   return base == nullptr ? std::nullopt : base->attribute(in, name);
 }
 
 /// The network that DistributedDataParallel and its like were given; nullptr for all else.
-const code::Value* wrapped_network(const Observation& seen, const Made& made) {
+const Value* wrapped_network(const Observation& seen, const Made& made) {
   if (!made.callee.ends_with("DataParallel") || made.call >= seen.calls.size()) return nullptr;
   const Call& call = seen.calls[made.call];
-  const code::Value* inner = call.args.empty() ? call.named.find("module") : call.args.data();
+  const Value* inner = call.args.empty() ? call.named.find("module") : call.args.data();
   return inner != nullptr && inner->object() != nullptr ? inner : nullptr;
 }
 
 /// The dotted name of the module that a scope belongs to.
-code::Value module_of(const Scope& scope) {
+Value module_of(const Scope& scope) {
   const Scope& globals = scope.globals ? *scope.globals : scope;
-  const code::Value* name = globals.names.find("__name__");
-  return name == nullptr ? code::Value{} : *name;
+  const Value* name = globals.names.find("__name__");
+  return name == nullptr ? Value{} : *name;
 }
 
-code::Value function_attribute(const Function& function, std::string_view name) {
-  if (const code::Value* found = function.attributes.find(name)) return *found;
-  if (name == "__name__" || name == "__qualname__") return code::Value(function.name);
+Value function_attribute(const Function& function, std::string_view name) {
+  if (const Value* found = function.attributes.find(name)) return *found;
+  if (name == "__name__" || name == "__qualname__") return Value(function.name);
   if (name == "__module__" && function.closure) return module_of(*function.closure);
   return {};
 }
 
 /// What frameworks' objects say of the processes of the job, seen from the first of them.
-std::optional<code::Value> of_processes(const PythonRun& run, std::string_view name) {
+std::optional<Value> of_processes(const PythonRun& run, std::string_view name) {
   static constexpr std::string_view first[] = {"is_main_process", "is_local_main_process",
                                                "is_global_zero", "is_world_process_zero"};
   static constexpr std::string_view ranks[] = {"process_index", "local_process_index",
                                                "global_rank", "local_rank"};
-  if (std::ranges::find(first, name) != std::end(first)) return code::Value(true);
+  if (std::ranges::find(first, name) != std::end(first)) return Value(true);
   if (std::ranges::find(ranks, name) != std::end(ranks)) return whole(0);
   // TensorFlow's strategies.
   const bool replicas = name == "num_replicas_in_sync";
@@ -65,15 +64,14 @@ std::optional<code::Value> of_processes(const PythonRun& run, std::string_view n
   return natives::from_request(std::max<std::int64_t>(run.processes, gpus), "gpus");
 }
 
-code::Value outside_method(const code::Value& self, std::string name) {
+Value outside_method(const Value& self, std::string name) {
   auto method = std::make_shared<OutsideMethod>();
   method->name = std::move(name);
   method->self = self;
   return wrap(std::move(method));
 }
 
-code::Value descriptor_attribute(const code::Value& of, Descriptor& descriptor,
-                                 std::string_view name) {
+Value descriptor_attribute(const Value& of, Descriptor& descriptor, std::string_view name) {
   if (name != "setter" && name != "getter" && name != "deleter") return {};
   // @x.setter: the same property, now with a setter.
   const bool setter = name == "setter";
@@ -88,23 +86,22 @@ code::Value descriptor_attribute(const code::Value& of, Descriptor& descriptor,
 
 }  // namespace
 
-std::optional<code::Value> Interpreter::special_method(const code::Value& of,
-                                                       std::string_view name) {
+std::optional<Value> Interpreter::special_method(const Value& of, std::string_view name) {
   if (const auto* thing = as<Thing>(of)) {
     if (thing->type_of == nullptr) return std::nullopt;
-    const code::Value* found = find_member(*thing->type_of, name);
+    const Value* found = find_member(*thing->type_of, name);
     if (found == nullptr) return std::nullopt;
     return bind(*found, of, thing->type_of);
   }
   if (auto* object = as<NativeObject>(of)) {
     auto* type = as<Class>(object->extension);
-    const code::Value* own = type == nullptr ? nullptr : find_member(*type, name);
+    const Value* own = type == nullptr ? nullptr : find_member(*type, name);
     return own == nullptr ? object->attribute(*this, name) : bind(*own, of, type);
   }
   return std::nullopt;
 }
 
-code::Value Interpreter::bind(const code::Value& member, const code::Value& self, Class* type) {
+Value Interpreter::bind(const Value& member, const Value& self, Class* type) {
   if (const auto* descriptor = as<Descriptor>(member)) {
     if (descriptor->kind == Descriptor::Kind::static_method) return descriptor->function;
     if (descriptor->kind == Descriptor::Kind::property) {
@@ -120,7 +117,7 @@ code::Value Interpreter::bind(const code::Value& member, const code::Value& self
   }
   if (const auto* thing = as<Thing>(member); thing != nullptr && thing->type_of != nullptr) {
     // An object of a class with __get__ is a property of the program's own making.
-    const code::Value* getter = find_member(*thing->type_of, "__get__");
+    const Value* getter = find_member(*thing->type_of, "__get__");
     if (getter == nullptr || self.object() == type) return member;
     Arguments arguments;
     arguments.positional = {self, class_value(type)};
@@ -134,9 +131,9 @@ code::Value Interpreter::bind(const code::Value& member, const code::Value& self
   return wrap(std::move(bound), member.place);
 }
 
-code::Value Interpreter::class_attribute(Class& type, std::string_view name) {
-  const code::Value self = class_value(&type);
-  if (const code::Value* found = find_member(type, name)) return bind(*found, self, &type);
+Value Interpreter::class_attribute(Class& type, std::string_view name) {
+  const Value self = class_value(&type);
+  if (const Value* found = find_member(type, name)) return bind(*found, self, &type);
   if (name == "__name__" || name == "__qualname__") return {type.name, type.place};
   if (name == "__module__") return module_of(*type.scope);
   if (name == "__dict__") return {dict_within(type.scope, type.scope->names), type.place};
@@ -146,27 +143,25 @@ code::Value Interpreter::class_attribute(Class& type, std::string_view name) {
   return outside_method(self, canonical(attribute_name(type.outside.front(), name)));
 }
 
-code::Value Interpreter::thing_attribute(const code::Value& of, Thing& thing,
-                                         std::string_view name) {
+Value Interpreter::thing_attribute(const Value& of, Thing& thing, std::string_view name) {
   Class* type = thing.type_of;
   if (type != nullptr) {
     // A property of the class wins over a field, as in Python.
-    const code::Value* member = find_member(*type, name);
+    const Value* member = find_member(*type, name);
     if (member != nullptr && as<Descriptor>(*member) != nullptr) return bind(*member, of, type);
-    if (const code::Value* field = thing.fields.find(name)) return *field;
+    if (const Value* field = thing.fields.find(name)) return *field;
     if (member != nullptr) return bind(*member, of, type);
-  } else if (const code::Value* field = thing.fields.find(name)) {
+  } else if (const Value* field = thing.fields.find(name)) {
     return *field;
   }
   if (name == "__dict__") return {dict_within(owner_of(of), thing.fields), of.place};
   if (type == nullptr) return {};
   if (name == "__class__") return class_value(type);
   if (const auto found = base_attribute(*this, thing, name)) return *found;
-  if (const code::Value* getter = find_member(*type, "__getattr__");
-      getter != nullptr && depth < 500) {
+  if (const Value* getter = find_member(*type, "__getattr__"); getter != nullptr && depth < 500) {
     Arguments arguments;
     arguments.positional.emplace_back(std::string(name), of.place);
-    code::Value value = call(bind(*getter, of, type), std::move(arguments));
+    Value value = call(bind(*getter, of, type), std::move(arguments));
     if (!value.is_unknown()) return value;
   }
   if (type->outside.empty() || type->enumeration || name.starts_with("__")) return {};
@@ -174,38 +169,38 @@ code::Value Interpreter::thing_attribute(const code::Value& of, Thing& thing,
 }
 
 /// super().__init__(...) of a class that extends a config class: fills what is there already.
-code::Value initializer_of(const code::Value& self, const std::string& base) {
+Value initializer_of(const Value& self, const std::string& base) {
   return native_function(base, [self, base](Machine& machine, const Arguments& arguments) {
-    const code::Value fresh = (*natives::find_native(base))(machine, arguments);
+    const Value fresh = (*natives::find_native(base))(machine, arguments);
     auto* made = as<NativeObject>(fresh);
     const auto plain = made == nullptr ? std::nullopt : made->plain();
-    const code::Dict* entries = plain ? plain->entries() : nullptr;
-    if (entries == nullptr) return code::Value::none(arguments.place);
+    const Dict* entries = plain ? plain->entries() : nullptr;
+    if (entries == nullptr) return Value::none(arguments.place);
     for (const auto& [key, value] : entries->all())
-      as<NativeObject>(self)->set_item(machine, code::Value(key), value);
-    return code::Value::none(arguments.place);
+      as<NativeObject>(self)->set_item(machine, Value(key), value);
+    return Value::none(arguments.place);
   });
 }
 
-code::Value Interpreter::super_attribute(const Super& super, std::string_view name) {
+Value Interpreter::super_attribute(const Super& super, std::string_view name) {
   if (super.of == nullptr) return {};
   auto* type = const_cast<Class*>(super.of);
-  if (const code::Value* found = find_member(*type, name, super.from))
+  if (const Value* found = find_member(*type, name, super.from))
     return bind(*found, super.self, type);
   if (auto* object = as<NativeObject>(super.self)) {
     if (name == "__init__") return initializer_of(super.self, type->outside.front());
-    return object->attribute(*this, name).value_or(code::Value{});
+    return object->attribute(*this, name).value_or(Value{});
   }
   if (type->outside.empty()) {
     return native_function("object." + std::string(name),
-                           [](Machine&, const Arguments&) { return code::Value::none(); });
+                           [](Machine&, const Arguments&) { return Value::none(); });
   }
   // super().__init__(...) makes what the base class would be.
   if (auto* thing = as<Thing>(super.self)) {
     if (name == "__init__" && natives::find_native(type->outside.front()) != nullptr) {
       const Native make = [self = super.self, type](Machine& machine, const Arguments& arguments) {
         static_cast<Interpreter&>(machine).make_base(self, *type, arguments);
-        return code::Value::none(arguments.place);
+        return Value::none(arguments.place);
       };
       return native_function(type->outside.front(), make);
     }
@@ -215,27 +210,26 @@ code::Value Interpreter::super_attribute(const Super& super, std::string_view na
   return outside_method(super.self, attribute_name(type->outside.front() + "()", name));
 }
 
-code::Value Interpreter::outside_attribute(const code::Value& of, const Symbol& symbol,
-                                           std::string_view name) {
+Value Interpreter::outside_attribute(const Value& of, const Symbol& symbol, std::string_view name) {
   if (const auto* method = as<OutsideMethod>(of)) {
     if (auto known = of_processes(run_, name)) return *known;
-    if (name == "__name__") return code::Value(symbol.name.substr(symbol.name.rfind('.') + 1));
+    if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
     return outside_method(method->self, attribute_name(symbol.name, name));
   }
-  if (name == "__name__") return code::Value(symbol.name.substr(symbol.name.rfind('.') + 1));
+  if (name == "__name__") return Value(symbol.name.substr(symbol.name.rfind('.') + 1));
   std::string dotted = canonical(attribute_name(symbol.name, name));
   if (dotted == "sys.path") return search_path;
-  if (dotted == "typing.TYPE_CHECKING") return code::Value(false);
+  if (dotted == "typing.TYPE_CHECKING") return Value(false);
   if (auto constant = natives::native_constant(*this, dotted)) return *constant;
   auto made = std::make_shared<Symbol>();
   made->name = std::move(dotted);
   return wrap(std::move(made));
 }
 
-code::Value Interpreter::attribute(const code::Value& of, std::string_view name) {
+Value Interpreter::attribute(const Value& of, std::string_view name) {
   if (of.is_unknown()) {
     const auto* only = only_object(of);
-    return only == nullptr ? code::Value{} : attribute(*only, name);
+    return only == nullptr ? Value{} : attribute(*only, name);
   }
   if (auto* thing = as<Thing>(of)) return thing_attribute(of, *thing, name);
   if (as<Module>(of) != nullptr) return member_of_module(of, name);
@@ -248,25 +242,25 @@ code::Value Interpreter::attribute(const code::Value& of, std::string_view name)
     return name == "__func__" ? bound->function : attribute(bound->function, name);
   }
   if (const auto* made = as<MadeThing>(of)) {
-    if (const code::Value* field = made->fields.find(name)) return *field;
+    if (const Value* field = made->fields.find(name)) return *field;
     if (auto known = of_processes(run_, name)) return *known;
-    const code::Value* inner = name == "module" ? wrapped_network(seen_, *made) : nullptr;
+    const Value* inner = name == "module" ? wrapped_network(seen_, *made) : nullptr;
     if (inner != nullptr) return *inner;
     return outside_method(of, attribute_name(made->callee + "()", name));
   }
   if (const auto* partial = as<Partial>(of)) {
     if (name == "func") return partial->callable;
-    if (name == "args") return code::Value::list(partial->arguments.positional);
-    return name == "keywords" ? code::Value::dict(partial->arguments.named) : code::Value{};
+    if (name == "args") return Value::list(partial->arguments.positional);
+    return name == "keywords" ? Value::dict(partial->arguments.named) : Value{};
   }
   if (auto* descriptor = as<Descriptor>(of)) return descriptor_attribute(of, *descriptor, name);
-  if (as<NativeObject>(of) != nullptr) return special_method(of, name).value_or(code::Value{});
+  if (as<NativeObject>(of) != nullptr) return special_method(of, name).value_or(Value{});
   return data_attribute(of, name);
 }
 
 /// A method of plain data as a value (`key=d.get`), or an entry of a dict that is read like a
 /// namespace.
-code::Value Interpreter::data_attribute(const code::Value& of, std::string_view name) {
+Value Interpreter::data_attribute(const Value& of, std::string_view name) {
   if (name == "__class__") return type_of(of);
   if (is_data_method(of, name)) {
     const Callee callee{of, {}, std::string(name)};
@@ -274,15 +268,14 @@ code::Value Interpreter::data_attribute(const code::Value& of, std::string_view 
       return static_cast<Interpreter&>(machine).call_method_of_data(callee, arguments);
     });
   }
-  const code::Dict* dict = of.entries();
-  const code::Value* found = dict == nullptr ? nullptr : dict->find(name);
-  return found == nullptr ? code::Value{} : *found;
+  const Dict* dict = of.entries();
+  const Value* found = dict == nullptr ? nullptr : dict->find(name);
+  return found == nullptr ? Value{} : *found;
 }
 
-void Interpreter::set_attribute(const code::Value& of, std::string_view name, code::Value value) {
+void Interpreter::set_attribute(const Value& of, std::string_view name, Value value) {
   if (auto* thing = as<Thing>(of)) {
-    const code::Value* member =
-        thing->type_of == nullptr ? nullptr : find_member(*thing->type_of, name);
+    const Value* member = thing->type_of == nullptr ? nullptr : find_member(*thing->type_of, name);
     const auto* descriptor = member == nullptr ? nullptr : as<Descriptor>(*member);
     if (descriptor != nullptr && !descriptor->setter.is_unknown()) {
       Arguments arguments;
@@ -293,7 +286,7 @@ void Interpreter::set_attribute(const code::Value& of, std::string_view name, co
     const DictPtr fields = dict_within(owner_of(of), thing->fields);
     if (name == "__dict__") {
       // self.__dict__ = self of a dict says what holds here anyway.
-      const code::Dict fresh = value.entries() == nullptr ? code::Dict{} : *value.entries();
+      const Dict fresh = value.entries() == nullptr ? Dict{} : *value.entries();
       for (const auto& [key, each] : fresh.all()) journal.set(fields, key, each);
       return;
     }
@@ -310,12 +303,12 @@ void Interpreter::set_attribute(const code::Value& of, std::string_view name, co
     object->set_attribute(*this, name, std::move(value));
   } else if (const auto* dict = std::get_if<DictPtr>(&of.data)) {
     journal.set(*dict, name, std::move(value));
-  } else if (const code::Value* only = of.is_unknown() ? only_object(of) : nullptr) {
+  } else if (const Value* only = of.is_unknown() ? only_object(of) : nullptr) {
     set_attribute(*only, name, std::move(value));
   } else if (const auto* outside = as<Symbol>(of); outside != nullptr && outside->name == "sys") {
     // `sys.argv = [...]`: whatever parses the words later on sees these.
-    code::List* words = name == "argv" && certain() ? resolve("sys.argv").items() : nullptr;
-    if (words != nullptr && value.items() != nullptr) *words = code::List(*value.items());
+    List* words = name == "argv" && certain() ? resolve("sys.argv").items() : nullptr;
+    if (words != nullptr && value.items() != nullptr) *words = List(*value.items());
   }
 }
 

@@ -9,11 +9,11 @@ namespace schedmate::python {
 struct BranchResult {
   Outcome outcome;
   Flow flow = Flow::next;
-  code::Value returned;
+  Value returned;
 };
 
 BranchResult Interpreter::run_branch_once(const Action& action, bool sure) {
-  const code::Value before = frame().returned;
+  const Value before = frame().returned;
   journal.begin();
   if (!sure) ++uncertain;
   action();
@@ -188,10 +188,10 @@ void Interpreter::execute_with(const Code& code) {
       if (value == nullptr) value = item.first();
       if (value == nullptr) continue;
       const bool named = value->kind == Kind::as_pattern && value->children.size() == 2;
-      const code::Value manager = eval(named ? value->children[0] : *value);
-      code::Value entered = manager;
-      const code::List* yielded = manager.items();
-      if (yielded != nullptr && yielded->size() == 1) entered = code::Value((*yielded)[0]);
+      const Value manager = eval(named ? value->children[0] : *value);
+      Value entered = manager;
+      const List* yielded = manager.items();
+      if (yielded != nullptr && yielded->size() == 1) entered = Value((*yielded)[0]);
       const auto* thing = as<Thing>(manager);
       const bool own = thing != nullptr && thing->type_of != nullptr &&
                        find_member(*thing->type_of, "__enter__") != nullptr;

@@ -30,9 +30,9 @@ else:
 opt.step()
 )");
   CHECK(trial["a"] == "1");
-  const code::Value* open = trial.seen.globals.find("b");
+  const Value* open = trial.seen.globals.find("b");
   REQUIRE(open != nullptr);
-  const auto* either = std::get_if<code::Unknown>(&open->data);
+  const auto* either = std::get_if<Unknown>(&open->data);
   REQUIRE(either != nullptr);
   REQUIRE(either->may_be->size() == 2);
   CHECK(*either->may_be->at(0).text() == "x");
@@ -164,7 +164,7 @@ big = n > 2
 twice = n * 2
 )");
   CHECK(trial["big"] == "True");
-  const auto* open = std::get_if<code::Unknown>(&trial.seen.globals.find("twice")->data);
+  const auto* open = std::get_if<Unknown>(&trial.seen.globals.find("twice")->data);
   REQUIRE(open != nullptr);
   REQUIRE(open->may_be != nullptr);
   CHECK(*open->may_be->at(0).integer() == 8);

@@ -7,7 +7,7 @@
 
 namespace schedmate::python {
 
-using Builtin = code::Value (*)(Interpreter& in, const Arguments& arguments);
+using Builtin = Value (*)(Interpreter& in, const Arguments& arguments);
 using BuiltinTable = std::map<std::string_view, Builtin>;
 
 void add_number_builtins(BuiltinTable& table);
@@ -17,11 +17,10 @@ void add_program_builtins(BuiltinTable& table);  ///< eval, exec, globals, impor
 
 /// The text of `format % values`; nothing when a part is not known.
 [[nodiscard]] std::optional<std::string> percent_format(Interpreter& in, const std::string& format,
-                                                        const code::Value& values);
+                                                        const Value& values);
 
 /// The argument at a position; nullptr when not given.
-[[nodiscard]] inline const code::Value* argument_at(const Arguments& arguments,
-                                                    std::size_t position) {
+[[nodiscard]] inline const Value* argument_at(const Arguments& arguments, std::size_t position) {
   return position < arguments.positional.size() ? &arguments.positional[position] : nullptr;
 }
 

@@ -9,15 +9,15 @@ namespace {
 
 constexpr double largest_whole = 9e18;
 
-code::Value whole_of(double number, const code::PlacePtr& place) {
-  if (!(std::abs(number) < largest_whole)) return {code::Unknown{}, place};
+Value whole_of(double number, const PlacePtr& place) {
+  if (!(std::abs(number) < largest_whole)) return {Unknown{}, place};
   return {static_cast<std::int64_t>(number), place};
 }
 
-code::Value make_int(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value make_int(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {std::int64_t{0}, arguments.place};
-  code::Value value = in.as_plain(*given);
+  Value value = in.as_plain(*given);
   if (value.integer() != nullptr) return value;
   if (const auto* real = value.real()) return whole_of(std::trunc(*real), value.place);
   if (const auto* flag = value.boolean()) return {std::int64_t{*flag ? 1 : 0}, value.place};
@@ -30,38 +30,38 @@ code::Value make_int(Interpreter& in, const Arguments& arguments) {
     if (number && decimal) return {*number, value.place};
     if (!number && decimal) in.throw_error("ValueError");
   }
-  return {code::Unknown{}, value.place};
+  return {Unknown{}, value.place};
 }
 
-code::Value make_float(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value make_float(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {0.0, arguments.place};
-  const code::Value value = in.as_plain(*given);
+  const Value value = in.as_plain(*given);
   const auto number = value.number();
   if (number) return {*number, value.place};
   if (value.text() != nullptr) in.throw_error("ValueError");
-  return {code::Unknown{}, value.place};
+  return {Unknown{}, value.place};
 }
 
-code::Value make_bool(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value make_bool(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {false, arguments.place};
   const auto truth = in.truth(*given);
-  return truth ? code::Value(*truth, given->place) : code::Value(code::Unknown{}, given->place);
+  return truth ? Value(*truth, given->place) : Value(Unknown{}, given->place);
 }
 
-code::Value absolute(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value absolute(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {};
   if (const auto* number = given->integer())
     return *number < 0 ? in.binary("-", whole(0), *given) : *given;
   if (const auto* real = given->real()) return {std::abs(*real), given->place};
-  return {code::Unknown{}, given->place};
+  return {Unknown{}, given->place};
 }
 
-code::Value rounded(Interpreter&, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
-  const code::Value* digits = arguments.find("ndigits", 1);
+Value rounded(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  const Value* digits = arguments.find("ndigits", 1);
   if (given == nullptr || given->text() != nullptr || !given->number()) return {};
   if (digits == nullptr || digits->is_none()) {
     if (given->integer() != nullptr) return *given;
@@ -74,48 +74,44 @@ code::Value rounded(Interpreter&, const Arguments& arguments) {
 }
 
 /// max() and min() of several arguments or of one list.
-code::Value extreme(Interpreter& in, const Arguments& arguments, std::string_view better) {
-  std::optional<code::List> items = arguments.positional;
+Value extreme(Interpreter& in, const Arguments& arguments, std::string_view better) {
+  std::optional<List> items = arguments.positional;
   if (items->size() == 1) items = in.iterate(arguments.positional[0]);
   if (!items) return {};
-  if (const code::Value* key = arguments.named.find("key"); key != nullptr && !items->empty()) {
-    return in.sort(*items, key, better == ">") ? items->front() : code::Value{};
+  if (const Value* key = arguments.named.find("key"); key != nullptr && !items->empty()) {
+    return in.sort(*items, key, better == ">") ? items->front() : Value{};
   }
   if (items->empty()) {
-    const code::Value* fallback = arguments.named.find("default");
-    return fallback == nullptr ? code::Value{} : *fallback;
+    const Value* fallback = arguments.named.find("default");
+    return fallback == nullptr ? Value{} : *fallback;
   }
-  const code::Value* best = &items->front();
-  std::shared_ptr<code::List> open;
-  for (const code::Value& item : *items) {
+  const Value* best = &items->front();
+  std::shared_ptr<List> open;
+  for (const Value& item : *items) {
     const auto is_better = in.compare(better, item, *best);
     if (&item == best) continue;
-    if (!is_better) open = std::make_shared<code::List>(*items);
+    if (!is_better) open = std::make_shared<List>(*items);
     if (is_better == true) best = &item;
   }
   // max(1, unknown): one of these.
   if (open) {
     open->emplace_back();
-    return {code::Unknown{std::move(open)}, best->place};
+    return {Unknown{std::move(open)}, best->place};
   }
   return *best;
 }
 
-code::Value largest(Interpreter& in, const Arguments& arguments) {
-  return extreme(in, arguments, ">");
-}
-code::Value smallest(Interpreter& in, const Arguments& arguments) {
-  return extreme(in, arguments, "<");
-}
+Value largest(Interpreter& in, const Arguments& arguments) { return extreme(in, arguments, ">"); }
+Value smallest(Interpreter& in, const Arguments& arguments) { return extreme(in, arguments, "<"); }
 
-code::Value total(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value total(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   const auto items = given == nullptr ? std::nullopt : in.iterate(*given);
-  if (!items) return {code::Unknown{}, arguments.place};
-  const code::Value* start = arguments.find("start", 1);
-  code::Value sum = start == nullptr ? whole(0) : *start;
-  code::PlacePtr place = given->place;
-  for (const code::Value& item : *items) {
+  if (!items) return {Unknown{}, arguments.place};
+  const Value* start = arguments.find("start", 1);
+  Value sum = start == nullptr ? whole(0) : *start;
+  PlacePtr place = given->place;
+  for (const Value& item : *items) {
     if (!place) place = item.place;
     sum = in.binary("+", sum, item);
   }
@@ -123,27 +119,27 @@ code::Value total(Interpreter& in, const Arguments& arguments) {
   return sum;
 }
 
-code::Value length(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value length(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {};
-  const code::Value plain = in.as_plain(*given);
+  const Value plain = in.as_plain(*given);
   std::optional<std::int64_t> size;
   if (const auto* text = plain.text()) size = static_cast<std::int64_t>(text->size());
-  if (const auto* list = std::get_if<std::shared_ptr<code::List>>(&plain.data)) {
-    if (in.journal.open.contains(*list)) return {code::Unknown{}, given->place};
+  if (const auto* list = std::get_if<std::shared_ptr<List>>(&plain.data)) {
+    if (in.journal.open.contains(*list)) return {Unknown{}, given->place};
     size = static_cast<std::int64_t>((*list)->size());
   }
-  if (const code::Dict* dict = plain.entries()) size = static_cast<std::int64_t>(dict->size());
+  if (const Dict* dict = plain.entries()) size = static_cast<std::int64_t>(dict->size());
   if (const auto* range = as<Range>(plain)) size = range->count();
   if (size) return {*size, given->place};
   if (auto method = in.special_method(*given, "__len__")) return in.call(*method, {});
-  return {code::Unknown{}, given->place};
+  return {Unknown{}, given->place};
 }
 
-code::Value make_range(Interpreter&, const Arguments& arguments) {
+Value make_range(Interpreter&, const Arguments& arguments) {
   auto range = std::make_shared<Range>();
   const auto number_at = [&](std::size_t position) -> std::optional<std::int64_t> {
-    const code::Value& value = arguments.positional[position];
+    const Value& value = arguments.positional[position];
     return value.integer() == nullptr ? std::nullopt : std::optional(*value.integer());
   };
   const std::size_t count = arguments.positional.size();
@@ -166,16 +162,16 @@ code::Value make_range(Interpreter&, const Arguments& arguments) {
   return wrap(std::move(range), arguments.place);
 }
 
-code::Value power(Interpreter& in, const Arguments& arguments) {
+Value power(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return {};
   return in.binary("**", arguments.positional[0], arguments.positional[1]);
 }
 
-code::Value divided(Interpreter& in, const Arguments& arguments) {
+Value divided(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return {};
-  const code::Value& a = arguments.positional[0];
-  const code::Value& b = arguments.positional[1];
-  return code::Value::list({in.binary("//", a, b), in.binary("%", a, b)}, arguments.place);
+  const Value& a = arguments.positional[0];
+  const Value& b = arguments.positional[1];
+  return Value::list({in.binary("//", a, b), in.binary("%", a, b)}, arguments.place);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 using Answer = std::optional<bool>;
 
-Answer is_of_plain_type(const code::Value& value, std::string_view type) {
+Answer is_of_plain_type(const Value& value, std::string_view type) {
   if (type == "object") return true;
   if (type == "NoneType") return value.is_none();
   if (type == "str" || type == "basestring" || type == "bytes") return value.text() != nullptr;
@@ -33,7 +33,7 @@ bool is_data_type(std::string_view type) {
 }
 
 /// Functions, classes and modules, of the tree or outside, are no data.
-bool is_no_data(const code::Value& value) {
+bool is_no_data(const Value& value) {
   return as<Class>(value) != nullptr || as<Function>(value) != nullptr ||
          as<Module>(value) != nullptr || as<Symbol>(value) != nullptr;
 }
@@ -59,11 +59,11 @@ Answer is_derived(const Class& type, std::string_view outside) {
   return other ? Answer(false) : Answer();
 }
 
-Answer is_instance(Interpreter& in, const code::Value& value, const code::Value& type) {
+Answer is_instance(Interpreter& in, const Value& value, const Value& type) {
   if (value.is_unknown() || type.is_unknown()) return std::nullopt;
-  if (const code::List* types = type.items()) {
+  if (const List* types = type.items()) {
     bool open = false;
-    for (const code::Value& each : *types) {
+    for (const Value& each : *types) {
       const auto is = is_instance(in, value, each);
       if (is == true) return true;
       open = open || !is;
@@ -101,20 +101,20 @@ Answer is_instance(Interpreter& in, const code::Value& value, const code::Value&
   return is_of_plain_type(value, outside->name);
 }
 
-code::Value answer_value(Answer answer, const code::PlacePtr& place) {
-  return answer ? code::Value(*answer, place) : code::Value(code::Unknown{}, place);
+Value answer_value(Answer answer, const PlacePtr& place) {
+  return answer ? Value(*answer, place) : Value(Unknown{}, place);
 }
 
-code::Value isinstance(Interpreter& in, const Arguments& arguments) {
+Value isinstance(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return {};
   return answer_value(is_instance(in, arguments.positional[0], arguments.positional[1]),
                       arguments.place);
 }
 
-Answer is_subclass(const code::Value& value, const code::Value& type) {
-  if (const code::List* types = type.items()) {
+Answer is_subclass(const Value& value, const Value& type) {
+  if (const List* types = type.items()) {
     bool open = false;
-    for (const code::Value& each : *types) {
+    for (const Value& each : *types) {
       const auto is = is_subclass(value, each);
       if (is == true) return true;
       open = open || !is;
@@ -130,14 +130,14 @@ Answer is_subclass(const code::Value& value, const code::Value& type) {
   return own->outside.empty() ? Answer(false) : Answer();
 }
 
-code::Value issubclass(Interpreter&, const Arguments& arguments) {
+Value issubclass(Interpreter&, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return {};
   return answer_value(is_subclass(arguments.positional[0], arguments.positional[1]),
                       arguments.place);
 }
 
 /// Whether the object surely has, or surely lacks, that attribute.
-Answer has_attribute(Interpreter& in, const code::Value& of, std::string_view name) {
+Answer has_attribute(Interpreter& in, const Value& of, std::string_view name) {
   if (of.is_unknown()) return std::nullopt;
   if (const auto* thing = as<Thing>(of)) {
     if (thing->fields.find(name) != nullptr) return true;
@@ -158,29 +158,28 @@ Answer has_attribute(Interpreter& in, const code::Value& of, std::string_view na
   if (auto* native = as<NativeObject>(of)) return native->attribute(in, name).has_value();
   if (const auto* function = as<Function>(of)) return function->attributes.find(name) != nullptr;
   if (of.object() != nullptr) return std::nullopt;
-  if (const code::Dict* dict = of.entries())
+  if (const Dict* dict = of.entries())
     return is_data_method(of, name) || dict->find(name) != nullptr;
   return is_data_method(of, name);
 }
 
-code::Value hasattr(Interpreter& in, const Arguments& arguments) {
+Value hasattr(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 2 || arguments.positional[1].text() == nullptr) return {};
   const std::string name = *arguments.positional[1].text();
   return answer_value(has_attribute(in, arguments.positional[0], name), arguments.place);
 }
 
-code::Value getattr(Interpreter& in, const Arguments& arguments) {
+Value getattr(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return {};
-  const code::Value& of = arguments.positional[0];
+  const Value& of = arguments.positional[0];
   const auto names = possibilities(arguments.positional[1]);
-  const code::Value* fallback = argument_at(arguments, 2);
-  if (names.empty() || names.size() > 8) return {code::Unknown{}, arguments.place};
-  std::optional<code::Value> all;
-  for (const code::Value& name : names) {
+  const Value* fallback = argument_at(arguments, 2);
+  if (names.empty() || names.size() > 8) return {Unknown{}, arguments.place};
+  std::optional<Value> all;
+  for (const Value& name : names) {
     if (name.text() == nullptr) return {};
     const auto has = has_attribute(in, of, *name.text());
-    code::Value one =
-        has == false && fallback != nullptr ? *fallback : in.attribute(of, *name.text());
+    Value one = has == false && fallback != nullptr ? *fallback : in.attribute(of, *name.text());
     // Something that may have it is taken to have it, unless nothing comes of it.
     if (!has && fallback != nullptr && one.is_unknown()) one = joined(one, *fallback);
     if (one.object() != nullptr && name.place) one.place = name.place;
@@ -189,69 +188,68 @@ code::Value getattr(Interpreter& in, const Arguments& arguments) {
   return *all;
 }
 
-code::Value setattr(Interpreter& in, const Arguments& arguments) {
+Value setattr(Interpreter& in, const Arguments& arguments) {
   if (arguments.positional.size() < 3 || arguments.positional[1].text() == nullptr)
-    return code::Value::none();
+    return Value::none();
   in.set_attribute(arguments.positional[0], *arguments.positional[1].text(),
                    arguments.positional[2]);
-  return code::Value::none();
+  return Value::none();
 }
 
-code::Value vars(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value vars(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {names_of(in.frame().scope), arguments.place};
   if (as<NativeObject>(*given) != nullptr) {
-    const code::Value plain = in.as_plain(*given);
-    return plain.entries() == nullptr ? code::Value{} : plain;
+    const Value plain = in.as_plain(*given);
+    return plain.entries() == nullptr ? Value{} : plain;
   }
   return in.attribute(*given, "__dict__");
 }
 
-code::Value dir(Interpreter& in, const Arguments& arguments) {
-  const code::Value names = vars(in, arguments);
+Value dir(Interpreter& in, const Arguments& arguments) {
+  const Value names = vars(in, arguments);
   const auto keys = in.iterate(names);
-  return keys ? code::Value::list(*keys, arguments.place) : code::Value{};
+  return keys ? Value::list(*keys, arguments.place) : Value{};
 }
 
-code::Value type_builtin(Interpreter&, const Arguments& arguments) {
-  return arguments.positional.size() == 1 ? type_of(arguments.positional[0]) : code::Value{};
+Value type_builtin(Interpreter&, const Arguments& arguments) {
+  return arguments.positional.size() == 1 ? type_of(arguments.positional[0]) : Value{};
 }
 
-code::Value callable(Interpreter&, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value callable(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr || given->is_unknown()) return {};
   if (given->object() == nullptr) return {false, arguments.place};
   const bool known = as<Function>(*given) != nullptr || as<Class>(*given) != nullptr ||
                      as<BoundMethod>(*given) != nullptr || as<Partial>(*given) != nullptr;
-  return known ? code::Value(true, arguments.place) : code::Value(code::Unknown{}, arguments.place);
+  return known ? Value(true, arguments.place) : Value(Unknown{}, arguments.place);
 }
 
-code::Value text_of(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value text_of(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr) return {std::string(), arguments.place};
   bool known = true;
   std::string text = in.to_text(*given, &known);
-  return known ? code::Value(std::move(text), given->place)
-               : code::Value(code::Unknown{}, given->place);
+  return known ? Value(std::move(text), given->place) : Value(Unknown{}, given->place);
 }
 
-code::Value repr_of(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
-  const code::Value plain = given == nullptr ? code::Value{} : in.as_plain(*given);
+Value repr_of(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  const Value plain = given == nullptr ? Value{} : in.as_plain(*given);
   if (plain.is_unknown() || plain.object() != nullptr || !is_bounded(plain)) return {};
-  return {code::repr(plain), given->place};
+  return {repr(plain), given->place};
 }
 
 template <Descriptor::Kind kind>
-code::Value describe(Interpreter&, const Arguments& arguments) {
+Value describe(Interpreter&, const Arguments& arguments) {
   auto descriptor = std::make_shared<Descriptor>();
   descriptor->kind = kind;
-  if (const code::Value* function = arguments.find("fget", 0)) descriptor->function = *function;
-  if (const code::Value* setter = arguments.find("fset", 1)) descriptor->setter = *setter;
+  if (const Value* function = arguments.find("fget", 0)) descriptor->function = *function;
+  if (const Value* setter = arguments.find("fset", 1)) descriptor->setter = *setter;
   return wrap(std::move(descriptor), arguments.place);
 }
 
-code::Value partial(Interpreter&, const Arguments& arguments) {
+Value partial(Interpreter&, const Arguments& arguments) {
   if (arguments.positional.empty()) return {};
   auto made = std::make_shared<Partial>();
   made->callable = arguments.positional[0];
@@ -261,21 +259,21 @@ code::Value partial(Interpreter&, const Arguments& arguments) {
 }
 
 /// functools.wraps(f)(g) is g.
-code::Value wraps(Interpreter&, const Arguments&) {
+Value wraps(Interpreter&, const Arguments&) {
   return native_function("wraps", [](Machine&, const Arguments& inner) {
-    return inner.positional.empty() ? code::Value{} : inner.positional[0];
+    return inner.positional.empty() ? Value{} : inner.positional[0];
   });
 }
 
 template <class T>
-code::Value is_kind(Interpreter&, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value is_kind(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr || given->is_unknown()) return {};
   if (as<T>(*given) != nullptr) return {true, arguments.place};
-  return as<Symbol>(*given) == nullptr ? code::Value(false, arguments.place) : code::Value{};
+  return as<Symbol>(*given) == nullptr ? Value(false, arguments.place) : Value{};
 }
 
-code::Value nothing(Interpreter&, const Arguments&) { return code::Value::none(); }
+Value nothing(Interpreter&, const Arguments&) { return Value::none(); }
 
 }  // namespace
 

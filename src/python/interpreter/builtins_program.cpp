@@ -10,10 +10,10 @@
 namespace schedmate::python {
 namespace {
 
-code::Value super(Interpreter& in, const Arguments& arguments) {
+Value super(Interpreter& in, const Arguments& arguments) {
   const Frame& here = in.frame();
   const Class* after = here.function == nullptr ? nullptr : here.function->owner;
-  code::Value self = here.self;
+  Value self = here.self;
   if (arguments.positional.size() == 2) {
     after = as<Class>(arguments.positional[0]);
     self = arguments.positional[1];
@@ -31,17 +31,17 @@ code::Value super(Interpreter& in, const Arguments& arguments) {
   return wrap(std::move(made), arguments.place);
 }
 
-code::Value globals(Interpreter& in, const Arguments& arguments) {
+Value globals(Interpreter& in, const Arguments& arguments) {
   const ScopePtr& scope = in.frame().scope;
   return {names_of(scope->globals ? scope->globals : scope), arguments.place};
 }
 
-code::Value locals(Interpreter& in, const Arguments& arguments) {
+Value locals(Interpreter& in, const Arguments& arguments) {
   return {names_of(in.frame().scope), arguments.place};
 }
 
 /// `open(path).read()` as text to run: the file itself, so that its lines stay its own.
-std::optional<std::string> file_read(Interpreter& in, const code::Value& text) {
+std::optional<std::string> file_read(Interpreter& in, const Value& text) {
   const auto* file = text.place == nullptr ? nullptr : text.place.get();
   if (text.text() == nullptr || file == nullptr || file->line > 1) return std::nullopt;
   const auto read = in.tree().is_file(file->file) ? in.tree().read(file->file)
@@ -50,10 +50,10 @@ std::optional<std::string> file_read(Interpreter& in, const code::Value& text) {
   return file->file;
 }
 
-code::Value execute_text(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
-  if (given == nullptr || given->text() == nullptr) return code::Value::none();
-  const code::Value* names = argument_at(arguments, 1);
+Value execute_text(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  if (given == nullptr || given->text() == nullptr) return Value::none();
+  const Value* names = argument_at(arguments, 1);
   const auto* own = names == nullptr ? nullptr : std::get_if<DictPtr>(&names->data);
   const ScopePtr& here = in.frame().scope;
   const bool apart = own != nullptr && own->get() != &here->names &&
@@ -63,45 +63,45 @@ code::Value execute_text(Interpreter& in, const Arguments& arguments) {
   } else {
     in.run_text(*given->text(), given->place);
   }
-  return code::Value::none();
+  return Value::none();
 }
 
 /// runpy.run_path(file): the names that the file leaves behind.
-code::Value run_path(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = arguments.find("path_name", 0);
+Value run_path(Interpreter& in, const Arguments& arguments) {
+  const Value* given = arguments.find("path_name", 0);
   const auto text = given == nullptr ? std::nullopt : natives::path_text(*given);
   const auto file = text ? natives::tree_path(in, *text) : std::nullopt;
-  if (!file || !in.tree().is_file(*file)) return {code::Unknown{}, arguments.place};
-  const code::Value* before = arguments.find("init_globals", 1);
-  const code::Dict* names = before == nullptr ? nullptr : before->entries();
-  code::Value all = code::Value::dict(names == nullptr ? code::Dict{} : *names, arguments.place);
+  if (!file || !in.tree().is_file(*file)) return {Unknown{}, arguments.place};
+  const Value* before = arguments.find("init_globals", 1);
+  const Dict* names = before == nullptr ? nullptr : before->entries();
+  Value all = Value::dict(names == nullptr ? Dict{} : *names, arguments.place);
   in.run_file(*file, std::get<DictPtr>(all.data));
   return all;
 }
 
-code::Value evaluate_text(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value evaluate_text(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr || given->text() == nullptr) return {};
   return in.run_text(*given->text(), given->place);
 }
 
 /// Literals only; what is none fails with an error that programs use to keep the text.
-code::Value evaluate_literal(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
+Value evaluate_literal(Interpreter& in, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
   if (given == nullptr || given->text() == nullptr) return {};
   const auto text = trim(*given->text());
   constexpr std::string_view starts = "0123456789-+.'\"[({";
   const bool word = text == "True" || text == "False" || text == "None";
   if (text.empty() || (!word && starts.find(text.front()) == std::string_view::npos)) {
     in.throw_error("ValueError");
-    return {code::Unknown{}, given->place};
+    return {Unknown{}, given->place};
   }
   return in.run_text(std::string(text), given->place);
 }
 
-code::Value compiled(Interpreter&, const Arguments& arguments) {
-  const code::Value* given = argument_at(arguments, 0);
-  return given == nullptr ? code::Value{} : *given;
+Value compiled(Interpreter&, const Arguments& arguments) {
+  const Value* given = argument_at(arguments, 0);
+  return given == nullptr ? Value{} : *given;
 }
 
 /// A package whose modules are laid beside it by a module finder or by its installation: the only
@@ -125,16 +125,16 @@ ModulePtr only_file_named(Interpreter& in, const std::string& dotted) {
   return in.find_module(only);
 }
 
-code::Value import_module(Interpreter& in, const Arguments& arguments) {
-  const code::Value* given = arguments.find("name", 0);
+Value import_module(Interpreter& in, const Arguments& arguments) {
+  const Value* given = arguments.find("name", 0);
   if (given == nullptr || given->text() == nullptr) return {};
   std::string name = *given->text();
   if (name.starts_with('.')) {
-    const code::Value* package = arguments.find("package", 1);
+    const Value* package = arguments.find("package", 1);
     if (package == nullptr || package->text() == nullptr) return {};
     name = *package->text() + name;
   }
-  code::Value module = in.import_dotted(name, given->place);
+  Value module = in.import_dotted(name, given->place);
   // Programs find "package.module.Class" by trying ever shorter names.
   const bool missing = as<Module>(module) == nullptr && name.contains('.') &&
                        in.find_module(name.substr(0, name.find('.'))) != nullptr;
@@ -145,11 +145,11 @@ code::Value import_module(Interpreter& in, const Arguments& arguments) {
   return module;
 }
 
-code::Value exit_program(Interpreter& in, const Arguments& arguments) {
-  const code::Value* code = argument_at(arguments, 0);
+Value exit_program(Interpreter& in, const Arguments& arguments) {
+  const Value* code = argument_at(arguments, 0);
   std::string reason = "exit";
   if (code != nullptr && code->text() != nullptr) reason += ": " + *code->text();
-  if (code != nullptr && code->integer() != nullptr) reason += " " + code::repr(*code);
+  if (code != nullptr && code->integer() != nullptr) reason += " " + repr(*code);
   in.stop(std::move(reason), arguments.place);
   return {};
 }

@@ -16,7 +16,7 @@ constexpr int most_calls = 200;         ///< of a function that takes many steps
 constexpr std::int64_t most_share = 8;  ///< such a one has used an eighth of all steps
 constexpr std::size_t most_records = 30'000;
 
-bool is_data(const code::Value& value) {
+bool is_data(const Value& value) {
   return value.object() == nullptr && !value.is_unknown() && !value.is_none();
 }
 
@@ -28,7 +28,7 @@ std::string without_parentheses(std::string name) {
 
 }  // namespace
 
-Arguments Interpreter::eval_arguments(const Code* list, code::PlacePtr at) {
+Arguments Interpreter::eval_arguments(const Code* list, PlacePtr at) {
   Arguments arguments;
   arguments.place = std::move(at);
   if (list == nullptr) return arguments;
@@ -48,9 +48,9 @@ Arguments Interpreter::eval_arguments(const Code* list, code::PlacePtr at) {
         arguments.complete = false;
       }
     } else if (child.kind == Kind::dictionary_splat && child.first() != nullptr) {
-      const code::Value spread = as_plain(eval(*child.first()));
+      const Value spread = as_plain(eval(*child.first()));
       arguments.complete = arguments.complete && spread.entries() != nullptr;
-      if (const code::Dict* entries = spread.entries()) {
+      if (const Dict* entries = spread.entries()) {
         for (const auto& [key, value] : entries->all()) arguments.named.set(key, value);
       }
     } else {
@@ -60,7 +60,7 @@ Arguments Interpreter::eval_arguments(const Code* list, code::PlacePtr at) {
   return arguments;
 }
 
-code::Value Interpreter::eval_call(const Code& code) {
+Value Interpreter::eval_call(const Code& code) {
   const Code* function = code.get(Field::function);
   if (function == nullptr) return {};
   Callee callee;
@@ -70,8 +70,8 @@ code::Value Interpreter::eval_call(const Code& code) {
       object->text != "_base_") {
     callee.name = name->text;
     callee.self = eval(*object);
-    if (const code::Value* only = callee.self.is_unknown() ? only_object(callee.self) : nullptr)
-      callee.self = code::Value(*only);
+    if (const Value* only = callee.self.is_unknown() ? only_object(callee.self) : nullptr)
+      callee.self = Value(*only);
     if (!is_data(callee.self)) callee.function = attribute(callee.self, name->text);
   } else {
     callee.name = function->kind == Kind::identifier ? function->text : "";
@@ -79,7 +79,7 @@ code::Value Interpreter::eval_call(const Code& code) {
   }
   Arguments arguments = eval_arguments(code.get(Field::arguments), place(code));
   if (flow != Flow::next) return {};
-  code::Value result;
+  Value result;
   if (is_data(callee.self)) {
     result = call_method_of_data(callee, arguments);
   } else if (callee.function.is_unknown() && possibilities(callee.function).empty()) {
@@ -92,39 +92,37 @@ code::Value Interpreter::eval_call(const Code& code) {
 }
 
 /// The object is of several kinds, or of none that is known.
-code::Value Interpreter::call_unknown(const Callee& callee, const Arguments& arguments) {
+Value Interpreter::call_unknown(const Callee& callee, const Arguments& arguments) {
   const auto all = possibilities(callee.self);
   if (all.empty() || callee.name.empty()) return record("?." + callee.name, arguments);
   ++uncertain;
-  std::optional<code::Value> result;
-  for (const code::Value& self : all) {
+  std::optional<Value> result;
+  for (const Value& self : all) {
     if (self.object() == nullptr) continue;
-    const code::Value each = call(attribute(self, callee.name), arguments);
+    const Value each = call(attribute(self, callee.name), arguments);
     result = result ? joined(*result, each) : each;
   }
   --uncertain;
   return result ? *result : record("?." + callee.name, arguments);
 }
 
-code::Value Interpreter::call(const code::Value& callable, Arguments arguments) {
+Value Interpreter::call(const Value& callable, Arguments arguments) {
   if (!step()) return {};
   if (callable.is_unknown()) return call_any(callable, arguments);
   if (as<Function>(callable) != nullptr)
     return call_function(owner_of(callable), std::move(arguments));
   if (const auto* bound = as<BoundMethod>(callable)) {
-    const code::Value function = bound->function;
+    const Value function = bound->function;
     arguments.positional.insert(arguments.positional.begin(), bound->self);
     return call(function, std::move(arguments));
   }
   if (as<Class>(callable) != nullptr) return instantiate(owner_of(callable), std::move(arguments));
   if (const auto* symbol = as<Symbol>(callable)) {
-    const code::Value kept =
-        callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
+    const Value kept = callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
     return call_outside(*symbol, std::move(arguments));
   }
   if (auto* native = as<NativeFunction>(callable)) {
-    const code::Value kept =
-        callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
+    const Value kept = callable;  // NOLINT(performance-unnecessary-copy-initialization): lives on
     return native->run(*this, arguments);
   }
   if (const auto* partial = as<Partial>(callable)) {
@@ -133,7 +131,7 @@ code::Value Interpreter::call(const code::Value& callable, Arguments arguments) 
     all.complete = all.complete && arguments.complete;
     std::ranges::move(arguments.positional, std::back_inserter(all.positional));
     for (const auto& [key, value] : arguments.named.all()) all.named.set(key, value);
-    return call(code::Value(partial->callable), std::move(all));
+    return call(Value(partial->callable), std::move(all));
   }
   if (as<Thing>(callable) != nullptr) return call_thing(callable, std::move(arguments));
   if (const auto* made = as<Made>(callable)) return record(made->callee + "().__call__", arguments);
@@ -144,37 +142,37 @@ code::Value Interpreter::call(const code::Value& callable, Arguments arguments) 
   return {};
 }
 
-code::Value Interpreter::call_any(const code::Value& callable, const Arguments& arguments) {
+Value Interpreter::call_any(const Value& callable, const Arguments& arguments) {
   const auto all = possibilities(callable);
   if (all.empty()) {
-    const code::Value* only = only_object(callable);
-    return only == nullptr ? record("?", arguments) : call(code::Value(*only), arguments);
+    const Value* only = only_object(callable);
+    return only == nullptr ? record("?", arguments) : call(Value(*only), arguments);
   }
-  std::optional<code::Value> result;
+  std::optional<Value> result;
   ++uncertain;
-  for (const code::Value& each : all) {
+  for (const Value& each : all) {
     if (each.object() == nullptr) continue;
-    const code::Value one = call(each, arguments);
+    const Value one = call(each, arguments);
     result = result ? joined(*result, one) : one;
   }
   --uncertain;
-  return result ? *result : code::Value{};
+  return result ? *result : Value{};
 }
 
-code::Value Interpreter::call_thing(const code::Value& self, Arguments arguments) {
+Value Interpreter::call_thing(const Value& self, Arguments arguments) {
   auto* type = as<Thing>(self)->type_of;
   if (type == nullptr) return record("?.__call__", arguments);
-  if (const code::Value* own = find_member(*type, "__call__"))
+  if (const Value* own = find_member(*type, "__call__"))
     return call(bind(*own, self, type), std::move(arguments));
   for (const std::string_view name : {"forward", "call"}) {
-    const code::Value* member = find_member(*type, name);
+    const Value* member = find_member(*type, name);
     if (member == nullptr || as<Function>(*member) == nullptr) continue;
     // What a network computes says little about the job: once, and for a small share of the steps.
     auto& function = *as<Function>(*member);
     if (!first_time(&function)) return {};
     const auto before = limit_;
     limit_ = std::min(limit_, steps_ + run_.steps / 40);
-    code::Value result = call(bind(*member, self, type), std::move(arguments));
+    Value result = call(bind(*member, self, type), std::move(arguments));
     limit_ = before;
     if (flow == Flow::over_budget && steps_ <= limit_) flow = Flow::next;
     return result;
@@ -183,24 +181,24 @@ code::Value Interpreter::call_thing(const code::Value& self, Arguments arguments
   return record(type->outside.front() + "().__call__", arguments);
 }
 
-void bind_parameters(const Function& function, const Arguments& given, code::Dict& names) {
+void bind_parameters(const Function& function, const Arguments& given, Dict& names) {
   std::size_t position = 0;
   std::vector<std::string_view> taken;
   for (const Parameter& parameter : function.parameters) {
-    const code::Value* named = given.named.find(parameter.name);
+    const Value* named = given.named.find(parameter.name);
     if (parameter.kind == Parameter::Kind::star) {
-      code::List rest;
+      List rest;
       for (; position < given.positional.size(); ++position)
         rest.push_back(given.positional[position]);
-      names.set(parameter.name, code::Value::list(std::move(rest), given.place));
+      names.set(parameter.name, Value::list(std::move(rest), given.place));
       continue;
     }
     if (parameter.kind == Parameter::Kind::double_star) {
-      code::Dict rest;
+      Dict rest;
       for (const auto& [key, value] : given.named.all()) {
         if (std::ranges::find(taken, key) == taken.end()) rest.set(key, value);
       }
-      names.set(parameter.name, code::Value::dict(std::move(rest), given.place));
+      names.set(parameter.name, Value::dict(std::move(rest), given.place));
       continue;
     }
     taken.push_back(parameter.name);
@@ -213,14 +211,12 @@ void bind_parameters(const Function& function, const Arguments& given, code::Dic
     } else if (parameter.fallback && given.complete) {
       names.set(parameter.name, *parameter.fallback);
     } else {
-      names.set(parameter.name,
-                parameter.fallback ? joined(*parameter.fallback, {}) : code::Value{});
+      names.set(parameter.name, parameter.fallback ? joined(*parameter.fallback, {}) : Value{});
     }
   }
 }
 
-code::Value Interpreter::call_function(const std::shared_ptr<code::Object>& object,
-                                       Arguments arguments) {
+Value Interpreter::call_function(const std::shared_ptr<Object>& object, Arguments arguments) {
   auto& function = static_cast<Function&>(*object);
   const bool costly = function.spent > run_.steps / most_share;
   if (function.active >= (certain() ? most_nested : most_nested_unsure) ||
@@ -259,12 +255,12 @@ code::Value Interpreter::call_function(const std::shared_ptr<code::Object>& obje
   return result_of(function, done);
 }
 
-code::Value Interpreter::result_of(const Function& function, const Frame& done) {
+Value Interpreter::result_of(const Function& function, const Frame& done) {
   if (flow == Flow::over_budget && steps_ <= limit_) {
     tree_.degrade(
         fmt::format("{} takes too many steps: the rest of it was left out", function.name));
     flow = Flow::next;
-    return done.maybe_returned.value_or(code::Value{});
+    return done.maybe_returned.value_or(Value{});
   }
   const bool failed = flow == Flow::raise || flow == Flow::exit;
   if (failed && done.maybe_returned) {
@@ -275,15 +271,15 @@ code::Value Interpreter::result_of(const Function& function, const Frame& done) 
   const bool fell_through = flow == Flow::next;
   flow = Flow::next;
   if (done.endless || !done.yielded.empty())
-    return done.endless ? code::Value{} : code::Value::list(done.yielded);
+    return done.endless ? Value{} : Value::list(done.yielded);
   if (!done.maybe_returned) return done.returned;
   // Early ways out that gave something, and an end that gives nothing: what was given.
   if (fell_through && function.code->kind != Kind::lambda) return *done.maybe_returned;
   return joined(done.returned, *done.maybe_returned);
 }
 
-code::Value Interpreter::record(std::string callee, const Arguments& arguments) {
-  for (const code::Value& given : arguments.positional) {
+Value Interpreter::record(std::string callee, const Arguments& arguments) {
+  for (const Value& given : arguments.positional) {
     if (auto* object = as<NativeObject>(given)) object->handed_out();
   }
   auto made = std::make_shared<MadeThing>();
@@ -304,18 +300,18 @@ code::Value Interpreter::record(std::string callee, const Arguments& arguments) 
   call.complete = arguments.complete;
   call.loops = loops;
   seen_.calls.push_back(std::move(call));
-  if (made->callee.starts_with("?")) return {code::Unknown{}, arguments.place};
+  if (made->callee.starts_with("?")) return {Unknown{}, arguments.place};
   return wrap(std::move(made), arguments.place);
 }
 
 /// Lightning's save_hyperparameters(): the arguments of __init__ as self.hparams.
-void Interpreter::keep_parameters(const code::Value& self, const Arguments& arguments) {
+void Interpreter::keep_parameters(const Value& self, const Arguments& arguments) {
   if (frame().function == nullptr) return;
-  code::Value kept = code::Value::dict({}, arguments.place);
+  Value kept = Value::dict({}, arguments.place);
   for (const Parameter& parameter : frame().function->parameters) {
-    const code::Value* value = frame().scope->names.find(parameter.name);
+    const Value* value = frame().scope->names.find(parameter.name);
     if (value == nullptr || value->object() == self.object()) continue;
-    const code::Dict* spread =
+    const Dict* spread =
         parameter.kind == Parameter::Kind::double_star ? value->entries() : nullptr;
     if (spread == nullptr) {
       kept.entries()->set(parameter.name, *value);
@@ -324,13 +320,12 @@ void Interpreter::keep_parameters(const code::Value& self, const Arguments& argu
     for (const auto& [key, each] : spread->all()) kept.entries()->set(key, each);
   }
   // save_hyperparameters(config): that object is the whole.
-  const code::Value* given =
-      arguments.positional.size() == 1 ? arguments.positional.data() : nullptr;
+  const Value* given = arguments.positional.size() == 1 ? arguments.positional.data() : nullptr;
   const bool whole = given != nullptr && given->text() == nullptr && given->items() == nullptr;
   set_attribute(self, "hparams", whole ? *given : kept);
 }
 
-code::Value Interpreter::call_outside(const Symbol& symbol, Arguments arguments) {
+Value Interpreter::call_outside(const Symbol& symbol, Arguments arguments) {
   const auto* method = dynamic_cast<const OutsideMethod*>(&symbol);
   if (method == nullptr) {
     if (const Native* builtin = find_builtin(symbol.name)) return (*builtin)(*this, arguments);
@@ -344,10 +339,10 @@ code::Value Interpreter::call_outside(const Symbol& symbol, Arguments arguments)
     return (*native)(*this, arguments);
   }
   const std::string name = symbol.name;
-  const code::Value self = method == nullptr ? code::Value{} : method->self;
+  const Value self = method == nullptr ? Value{} : method->self;
   if (name.ends_with("().save_hyperparameters")) keep_parameters(self, arguments);
   if (name == "torch.distributed.init_process_group") natives::note_process_group(*this, arguments);
-  code::Value made = record(name, arguments);
+  Value made = record(name, arguments);
   auto given = run_hooks(name, self, arguments);
   return given ? std::move(*given) : made;
 }

@@ -11,7 +11,7 @@ using Answer = std::optional<bool>;
 
 Answer negated(Answer answer) { return answer ? Answer(!*answer) : Answer(); }
 
-bool is_plain_number(const code::Value& value) {
+bool is_plain_number(const Value& value) {
   return value.integer() != nullptr || value.real() != nullptr || value.boolean() != nullptr;
 }
 
@@ -22,7 +22,7 @@ bool is_constructed(const Made& made) {
   return at < made.callee.size() && std::isupper(static_cast<unsigned char>(made.callee[at])) != 0;
 }
 
-Answer is_none(const code::Value& value) {
+Answer is_none(const Value& value) {
   if (value.is_none()) return true;
   if (value.is_unknown()) return std::nullopt;
   if (const auto* made = as<Made>(value); made != nullptr && !is_constructed(*made))
@@ -37,7 +37,7 @@ Answer equal_symbols(const Symbol& a, const Symbol& b) {
   return of_objects ? Answer() : Answer(a.name == b.name);
 }
 
-Answer equal_objects(const code::Value& a, const code::Value& b) {
+Answer equal_objects(const Value& a, const Value& b) {
   if (a.object() == b.object()) return true;
   const auto* left = as<Symbol>(a);
   const auto* right = as<Symbol>(b);
@@ -61,9 +61,9 @@ Answer ordered(std::string_view operation, const A& a, const B& b) {
   return std::nullopt;
 }
 
-Answer in_list(const code::List& list, const code::Value& value) {
+Answer in_list(const List& list, const Value& value) {
   bool open = value.is_unknown();
-  for (const code::Value& each : list) {
+  for (const Value& each : list) {
     const auto is = equal_values(each, value);
     if (is == true) return true;
     open = open || !is;
@@ -71,9 +71,9 @@ Answer in_list(const code::List& list, const code::Value& value) {
   return open ? Answer() : Answer(false);
 }
 
-Answer same_type_equal(const code::Value& a, const code::Value& b) {
-  if (const code::List* left = a.items()) {
-    const code::List* right = b.items();
+Answer same_type_equal(const Value& a, const Value& b) {
+  if (const List* left = a.items()) {
+    const List* right = b.items();
     if (left->size() != right->size()) return false;
     Answer all = true;
     for (std::size_t i = 0; i < left->size(); ++i) {
@@ -92,7 +92,7 @@ Answer same_type_equal(const code::Value& a, const code::Value& b) {
 
 }  // namespace
 
-std::optional<bool> equal_values(const code::Value& a, const code::Value& b) {
+std::optional<bool> equal_values(const Value& a, const Value& b) {
   if (a.is_unknown() || b.is_unknown()) return std::nullopt;
   if (is_plain_number(a) && is_plain_number(b)) return *a.number() == *b.number();
   if (a.is_none() || b.is_none()) return is_none(a.is_none() ? b : a);
@@ -101,7 +101,7 @@ std::optional<bool> equal_values(const code::Value& a, const code::Value& b) {
   // A member of a text enumeration equals its text.
   const auto* member = as<Thing>(a.object() != nullptr ? a : b);
   if (member != nullptr && member->type_of != nullptr && member->type_of->enumeration) {
-    const code::Value* held = member->fields.find("value");
+    const Value* held = member->fields.find("value");
     return held == nullptr ? Answer() : equal_values(*held, a.object() != nullptr ? b : a);
   }
   if (a.object() != nullptr || b.object() != nullptr) return std::nullopt;
@@ -109,20 +109,20 @@ std::optional<bool> equal_values(const code::Value& a, const code::Value& b) {
   return same_type_equal(a, b);
 }
 
-std::optional<bool> Interpreter::contains(const code::Value& all, const code::Value& value) {
+std::optional<bool> Interpreter::contains(const Value& all, const Value& value) {
   if (auto method = special_method(all, "__contains__")) {
     Arguments arguments;
     arguments.positional.push_back(value);
-    const code::Value answer = call(*method, std::move(arguments));
+    const Value answer = call(*method, std::move(arguments));
     if (answer.boolean() != nullptr) return *answer.boolean();
     if (as<NativeObject>(all) == nullptr) return std::nullopt;
   }
-  const code::Value plain = as_plain(all);
+  const Value plain = as_plain(all);
   if (const auto* text = plain.text()) {
     if (value.text() == nullptr) return std::nullopt;
     return text->find(*value.text()) != std::string::npos;
   }
-  if (const code::Dict* dict = plain.entries()) {
+  if (const Dict* dict = plain.entries()) {
     if (value.is_unknown()) return std::nullopt;
     return dict->find(dict_key(value)) != nullptr;
   }
@@ -133,8 +133,8 @@ std::optional<bool> Interpreter::contains(const code::Value& all, const code::Va
   return std::nullopt;
 }
 
-std::optional<bool> Interpreter::compare(std::string_view operation, const code::Value& a,
-                                         const code::Value& b) {
+std::optional<bool> Interpreter::compare(std::string_view operation, const Value& a,
+                                         const Value& b) {
   const bool open = a.is_unknown() || b.is_unknown();
   const bool within = operation == "in" || operation == "not in";
   if (open && !(within && !b.is_unknown() && possibilities(a).empty())) {
@@ -142,8 +142,8 @@ std::optional<bool> Interpreter::compare(std::string_view operation, const code:
     const auto rights = possibilities(b);
     if (lefts.empty() || rights.empty() || lefts.size() * rights.size() > 16) return std::nullopt;
     Answer all = compare(operation, lefts[0], rights[0]);
-    for (const code::Value& left : lefts) {
-      for (const code::Value& right : rights) {
+    for (const Value& left : lefts) {
+      for (const Value& right : rights) {
         if (compare(operation, left, right) != all) return std::nullopt;
       }
     }
@@ -153,8 +153,8 @@ std::optional<bool> Interpreter::compare(std::string_view operation, const code:
     const auto answer = contains(b, a);
     return operation == "in" ? answer : negated(answer);
   }
-  const code::Value left = as_plain(a);
-  const code::Value right = as_plain(b);
+  const Value left = as_plain(a);
+  const Value right = as_plain(b);
   if (operation == "==" || operation == "is") return equal_values(left, right);
   if (operation == "!=" || operation == "is not" || operation == "<>")
     return negated(equal_values(left, right));
@@ -165,33 +165,33 @@ std::optional<bool> Interpreter::compare(std::string_view operation, const code:
   return std::nullopt;
 }
 
-code::Value Interpreter::eval_comparison(const Code& code) {
+Value Interpreter::eval_comparison(const Code& code) {
   std::vector<const Code*> operands;
   std::vector<const Code*> operations;
   for (const Code& child : code.children)
     (child.field == Field::operators ? operations : operands).push_back(&child);
   if (operands.size() != operations.size() + 1 || operations.empty()) return {};
-  code::Value left = eval(*operands[0]);
-  const code::PlacePtr from = left.place;
+  Value left = eval(*operands[0]);
+  const PlacePtr from = left.place;
   bool open = false;
   bool fails = false;
   for (std::size_t i = 0; i < operations.size() && !fails; ++i) {
-    code::Value right = eval(*operands[i + 1]);
+    Value right = eval(*operands[i + 1]);
     const auto answer = compare(operations[i]->text, left, right);
     fails = answer == false;
     open = open || !answer;
     left = std::move(right);
   }
-  if (open && !fails) return {code::Unknown{}, place(code)};
-  return derived(code::Value(!fails), place(code), from);
+  if (open && !fails) return {Unknown{}, place(code)};
+  return derived(Value(!fails), place(code), from);
 }
 
-std::optional<bool> Interpreter::truth(const code::Value& value) {
+std::optional<bool> Interpreter::truth(const Value& value) {
   if (value.is_unknown()) {
     const auto all = possibilities(value);
     if (all.empty()) return std::nullopt;
     const auto first = truth(all[0]);
-    for (const code::Value& each : all) {
+    for (const Value& each : all) {
       if (truth(each) != first) return std::nullopt;
     }
     return first;
@@ -206,7 +206,7 @@ std::optional<bool> Interpreter::truth(const code::Value& value) {
     return count ? Answer(*count > 0) : Answer();
   }
   if (as<NativeObject>(value) != nullptr) {
-    const code::Value plain = as_plain(value);
+    const Value plain = as_plain(value);
     return plain.object() == nullptr ? plain.truth() : Answer(true);
   }
   if (const auto* thing = as<Thing>(value)) {

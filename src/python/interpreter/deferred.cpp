@@ -91,7 +91,7 @@ bool Interpreter::may_wait(const std::string& dotted) {
 
 /// The value behind a name that was imported, for which its module is run now if need be: as if it
 /// had been where it was written, outside of all branches and loops.
-code::Value Interpreter::used(const code::Value& value) {
+Value Interpreter::used(const Value& value) {
   auto* waiting = as<Deferred>(value);
   if (waiting == nullptr) return value;
   if (waiting->busy || flow != Flow::next) return {};
@@ -101,8 +101,8 @@ code::Value Interpreter::used(const code::Value& value) {
   const auto branches = std::exchange(uncertain, 0);
   const auto rounds = std::exchange(loops, 0);
   const auto handlers = std::exchange(guards, {});
-  const code::Value module = import_dotted(waiting->module, value.place);
-  code::Value found = attribute(module, waiting->name);
+  const Value module = import_dotted(waiting->module, value.place);
+  Value found = attribute(module, waiting->name);
   journal = std::move(around);
   uncertain = branches;
   loops = rounds;
@@ -112,11 +112,11 @@ code::Value Interpreter::used(const code::Value& value) {
   return found;
 }
 
-const code::Value* Interpreter::found_in(code::Dict& names, std::string_view name) {
-  const code::Value* found = names.find(name);
+const Value* Interpreter::found_in(Dict& names, std::string_view name) {
+  const Value* found = names.find(name);
   if (found == nullptr || as<Deferred>(*found) == nullptr) return found;
-  const code::Value waiting = *found;
-  code::Value value = used(waiting);
+  const Value waiting = *found;
+  Value value = used(waiting);
   // A circle of imports: known once the module is done.
   if (!value.is_unknown()) names.set(name, std::move(value));
   return names.find(name);

@@ -18,7 +18,7 @@ Parameter::Kind kind_of(const Code& code) {
 /// Bases first, each class once, a class before its bases: Python's order where it is consistent.
 void set_order(Class& type) {
   std::vector<Class*> all{&type};
-  for (const code::Value& base : type.bases) {
+  for (const Value& base : type.bases) {
     if (auto* parent = as<Class>(base))
       all.insert(all.end(), parent->order.begin(), parent->order.end());
   }
@@ -28,7 +28,7 @@ void set_order(Class& type) {
       type.order.push_back(all[i]);
   }
   for (const Class* each : type.order) {
-    for (const code::Value& base : each->bases) {
+    for (const Value& base : each->bases) {
       const auto* outside = as<Symbol>(base);
       const bool known = outside == nullptr || outside->name == "object" ||
                          outside->name == "abc.ABC" || outside->name.starts_with("typing.") ||
@@ -66,8 +66,8 @@ std::vector<Parameter> read_fields(const Code* body, const Class& type) {
     field.annotation = annotation->text;
     field.place = statement.source->place(statement.line);
     if (what->get(Field::right) != nullptr) {
-      const code::Value* value = type.scope->names.find(field.name);
-      field.fallback = value == nullptr ? code::Value{} : *value;
+      const Value* value = type.scope->names.find(field.name);
+      field.fallback = value == nullptr ? Value{} : *value;
     }
     fields.push_back(std::move(field));
   }
@@ -124,7 +124,7 @@ std::vector<Parameter> Interpreter::read_parameters(const Code* list) {
   return all;
 }
 
-code::Value Interpreter::define_function(const Code& code) {
+Value Interpreter::define_function(const Code& code) {
   auto function = std::make_shared<Function>();
   const Code* name = code.get(Field::name);
   function->name = name == nullptr ? "<lambda>" : name->text;
@@ -141,7 +141,7 @@ code::Value Interpreter::define_function(const Code& code) {
   return wrap(std::move(function), place(code));
 }
 
-code::Value Interpreter::define_class(const Code& code) {
+Value Interpreter::define_class(const Code& code) {
   auto type = std::make_shared<Class>();
   classes_.push_back(type);
   const Code* name = code.get(Field::name);
@@ -149,9 +149,9 @@ code::Value Interpreter::define_class(const Code& code) {
   type->place = place(code);
   type->file = code.source->path();
   if (const Code* bases = code.get(Field::superclasses)) {
-    for (code::Value& base : eval_arguments(bases, type->place).positional) {
-      const code::Value* only = only_object(base);
-      type->bases.push_back(only == nullptr ? std::move(base) : code::Value(*only));
+    for (Value& base : eval_arguments(bases, type->place).positional) {
+      const Value* only = only_object(base);
+      type->bases.push_back(only == nullptr ? std::move(base) : Value(*only));
     }
   }
   set_order(*type);
@@ -171,14 +171,14 @@ code::Value Interpreter::define_class(const Code& code) {
     return symbol(std::string(original), type->place);
   type->fields = read_fields(code.get(Field::body), *type);
   if (type->enumeration) make_members(type);
-  code::Value made = wrap(type, type->place);
+  Value made = wrap(type, type->place);
   for (std::size_t i = 1; i < type->order.size(); ++i) {
-    const code::Value* hook = type->order[i]->scope->names.find("__init_subclass__");
+    const Value* hook = type->order[i]->scope->names.find("__init_subclass__");
     if (hook == nullptr || as<Class>(made) == nullptr) continue;
     Arguments arguments;
     arguments.positional.push_back(made);
     const auto* descriptor = as<Descriptor>(*hook);
-    call(descriptor == nullptr ? code::Value(*hook) : descriptor->function, std::move(arguments));
+    call(descriptor == nullptr ? Value(*hook) : descriptor->function, std::move(arguments));
     break;
   }
   return made;
@@ -193,11 +193,11 @@ void Interpreter::make_members(const std::shared_ptr<Class>& type) {
   std::int64_t number = 0;
   for (const auto& name : names) {
     auto member = make_thing(type.get());
-    code::Value value = *type->scope->names.find(name);
+    Value value = *type->scope->names.find(name);
     ++number;
-    if (value.is_unknown()) value = code::Value(number, value.place);  // auto()
-    const code::PlacePtr at = value.place;
-    member->fields.set("name", code::Value(name, at));
+    if (value.is_unknown()) value = Value(number, value.place);  // auto()
+    const PlacePtr at = value.place;
+    member->fields.set("name", Value(name, at));
     member->fields.set("value", std::move(value));
     type->scope->names.set(name, wrap(std::move(member), at));
   }
@@ -208,7 +208,7 @@ void Interpreter::execute_decorated(const Code& code) {
   if (definition == nullptr) return;
   const Code* name = definition->get(Field::name);
   if (name == nullptr) return;
-  code::Value what =
+  Value what =
       definition->kind == Kind::function ? define_function(*definition) : define_class(*definition);
   std::vector<const Code*> decorators;
   for (const Code& child : code.children) {
@@ -221,8 +221,8 @@ void Interpreter::execute_decorated(const Code& code) {
 }
 
 /// What a decorator leaves: its result where that is something to call, else what it was given.
-code::Value Interpreter::decorate(const Code& code, code::Value what) {
-  const code::Value decorator = eval(code);
+Value Interpreter::decorate(const Code& code, Value what) {
+  const Value decorator = eval(code);
   const auto* outside = as<Symbol>(decorator);
   const bool modelled = outside != nullptr && (find_builtin(outside->name) != nullptr ||
                                                natives::find_native(outside->name) != nullptr);
@@ -232,7 +232,7 @@ code::Value Interpreter::decorate(const Code& code, code::Value what) {
   Arguments arguments;
   arguments.positional.push_back(what);
   arguments.place = place(code);
-  code::Value result = call(decorator, std::move(arguments));
+  Value result = call(decorator, std::move(arguments));
   if (flow == Flow::raise) flow = Flow::next;
   const bool usable = result.object() != nullptr && as<Made>(result) == nullptr;
   return usable ? result : what;

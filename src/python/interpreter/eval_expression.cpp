@@ -16,7 +16,7 @@ std::string without_underscores(std::string_view text) {
   return digits;
 }
 
-code::Value integer_literal(std::string_view text, code::PlacePtr place) {
+Value integer_literal(std::string_view text, PlacePtr place) {
   const std::string digits = without_underscores(text);
   int base = 10;
   std::size_t start = 0;
@@ -30,24 +30,21 @@ code::Value integer_literal(std::string_view text, code::PlacePtr place) {
   const auto [stop, error] = std::from_chars(digits.data() + start, end, number, base);
   if (error == std::errc::result_out_of_range) {
     const auto real = parse_number<double>(digits);
-    return real ? code::Value(*real, std::move(place))
-                : code::Value(code::Unknown{}, std::move(place));
+    return real ? Value(*real, std::move(place)) : Value(Unknown{}, std::move(place));
   }
-  if (error != std::errc() || stop == digits.data() + start)
-    return {code::Unknown{}, std::move(place)};
+  if (error != std::errc() || stop == digits.data() + start) return {Unknown{}, std::move(place)};
   return {number, std::move(place)};
 }
 
-code::Value real_literal(std::string_view text, code::PlacePtr place) {
+Value real_literal(std::string_view text, PlacePtr place) {
   std::string digits = without_underscores(text);
   if (digits.starts_with('.')) digits.insert(0, 1, '0');
   const auto number = parse_number<double>(digits);
-  return number ? code::Value(*number, std::move(place))
-                : code::Value(code::Unknown{}, std::move(place));
+  return number ? Value(*number, std::move(place)) : Value(Unknown{}, std::move(place));
 }
 
 /// Numbers, True, False and None; nothing for what is none of these.
-std::optional<code::Value> literal_value(const Code& code) {
+std::optional<Value> literal_value(const Code& code) {
   const auto place = [&] { return code.source->place(code.line); };
   switch (code.kind) {
     case Kind::integer:
@@ -55,11 +52,11 @@ std::optional<code::Value> literal_value(const Code& code) {
     case Kind::real:
       return real_literal(code.text, place());
     case Kind::yes:
-      return code::Value(true, place());
+      return Value(true, place());
     case Kind::no:
-      return code::Value(false, place());
+      return Value(false, place());
     case Kind::none:
-      return code::Value::none(place());
+      return Value::none(place());
     default:
       return std::nullopt;
   }
@@ -74,7 +71,7 @@ bool Interpreter::step() {
   return false;
 }
 
-code::Value Interpreter::eval(const Code& code) {
+Value Interpreter::eval(const Code& code) {
   if (!step()) return {};
   if (depth > deepest_evaluation) {
     tree_.degrade("code nested too deeply was left out");
@@ -90,7 +87,7 @@ code::Value Interpreter::eval(const Code& code) {
   return eval_compound(code);
 }
 
-code::Value Interpreter::eval_compound(const Code& code) {
+Value Interpreter::eval_compound(const Code& code) {
   switch (code.kind) {
     case Kind::string:
     case Kind::concatenated_string:
@@ -107,7 +104,7 @@ code::Value Interpreter::eval_compound(const Code& code) {
     case Kind::await:
     case Kind::type:
     case Kind::list_splat:
-      return code.first() == nullptr ? code::Value{} : eval(*code.first());
+      return code.first() == nullptr ? Value{} : eval(*code.first());
     case Kind::attribute:
       return eval_attribute(code);
     case Kind::subscript:
@@ -131,7 +128,7 @@ code::Value Interpreter::eval_compound(const Code& code) {
       const Code* name = code.get(Field::name);
       const Code* value = code.get(Field::value);
       if (name == nullptr || value == nullptr) return {};
-      code::Value result = eval(*value);
+      Value result = eval(*value);
       assign(*name, result);
       return result;
     }
@@ -143,12 +140,12 @@ code::Value Interpreter::eval_compound(const Code& code) {
     case Kind::dictionary_comprehension:
       return eval_comprehension(code);
     default:
-      return {code::Unknown{}, place(code)};
+      return {Unknown{}, place(code)};
   }
 }
 
-code::Value Interpreter::eval_identifier(const Code& code) {
-  if (const code::Value* found = find_name(code.text)) return *found;
+Value Interpreter::eval_identifier(const Code& code) {
+  if (const Value* found = find_name(code.text)) return *found;
   if (find_builtin(code.text) != nullptr || is_builtin_name(code.text))
     return symbol(std::string(code.text), place(code));
   const auto& here = frame().scope;
@@ -157,85 +154,85 @@ code::Value Interpreter::eval_identifier(const Code& code) {
     // `from torch.nn import *`: the last one that could have it.
     return symbol(canonical(stars.back() + "." + std::string(code.text)), place(code));
   }
-  return {code::Unknown{}, place(code)};
+  return {Unknown{}, place(code)};
 }
 
-code::Value Interpreter::eval_display(const Code& code) {
+Value Interpreter::eval_display(const Code& code) {
   // mmengine's {{_base_.x}} parses as a set in a set.
   if (code.kind == Kind::set && config_bases != nullptr && code.children.size() == 1 &&
       code.first()->kind == Kind::set && code.first()->children.size() == 1) {
     return eval(*code.first()->first());
   }
-  return code::Value::list(eval_items(code), place(code));
+  return Value::list(eval_items(code), place(code));
 }
 
-code::List Interpreter::eval_items(const Code& code) {
-  code::List items;
+List Interpreter::eval_items(const Code& code) {
+  List items;
   for (const Code& child : code.children) {
     if (child.kind != Kind::list_splat) {
       items.push_back(eval(child));
       continue;
     }
-    const code::Value spread = eval(child);
+    const Value spread = eval(child);
     if (auto inner = iterate(spread)) {
       items.insert(items.end(), inner->begin(), inner->end());
     } else {
-      items.emplace_back(code::Unknown{}, place(child));
+      items.emplace_back(Unknown{}, place(child));
     }
   }
   return items;
 }
 
-code::Value Interpreter::eval_dictionary(const Code& code) {
-  code::Dict dict;
+Value Interpreter::eval_dictionary(const Code& code) {
+  Dict dict;
   for (const Code& child : code.children) {
     if (child.kind == Kind::pair) {
       const Code* key = child.get(Field::key);
       const Code* value = child.get(Field::value);
       if (key == nullptr || value == nullptr) continue;
-      const code::Value name = eval(*key);
-      code::Value held = eval(*value);
+      const Value name = eval(*key);
+      Value held = eval(*value);
       if (!name.is_unknown()) dict.set(dict_key(name), std::move(held));
     } else if (child.kind == Kind::dictionary_splat && child.first() != nullptr) {
-      const code::Value spread = eval(*child.first());
-      const code::Value plain = as_plain(spread);
-      if (const code::Dict* entries = plain.entries()) {
+      const Value spread = eval(*child.first());
+      const Value plain = as_plain(spread);
+      if (const Dict* entries = plain.entries()) {
         for (const auto& [key, value] : entries->all()) dict.set(key, value);
       }
     }
   }
-  return code::Value::dict(std::move(dict), place(code));
+  return Value::dict(std::move(dict), place(code));
 }
 
-code::Value Interpreter::eval_attribute(const Code& code) {
+Value Interpreter::eval_attribute(const Code& code) {
   const Code* object = code.get(Field::object);
   const Code* name = code.get(Field::attribute);
   if (object == nullptr || name == nullptr) return {};
   if (config_bases != nullptr && object->text == "_base_") {
-    const code::Dict* bases = config_bases->entries();
-    const code::Value* found = bases == nullptr ? nullptr : bases->find(name->text);
-    return found == nullptr || !is_bounded(*found) ? code::Value{} : found->deep_copy();
+    const Dict* bases = config_bases->entries();
+    const Value* found = bases == nullptr ? nullptr : bases->find(name->text);
+    return found == nullptr || !is_bounded(*found) ? Value{} : found->deep_copy();
   }
-  const code::Value of = eval(*object);
-  code::Value value = attribute(of, name->text);
+  const Value of = eval(*object);
+  Value value = attribute(of, name->text);
   if (!value.place) value.place = place(code);
   return value;
 }
 
-code::Value Interpreter::eval_conditional(const Code& code) {
+Value Interpreter::eval_conditional(const Code& code) {
   if (code.children.size() < 3) return {};
   const auto decided = truth(eval(code.children[1]));
   if (decided) return eval(code.children[*decided ? 0 : 2]);
-  code::Value yes, no;
+  Value yes, no;
   run_both([&] { yes = eval(code.children[0]); }, [&] { no = eval(code.children[2]); });
   return joined(yes, no);
 }
 
-code::Value Interpreter::eval_yield(const Code& code) {
-  code::Value value = code.first() == nullptr ? code::Value::none() : eval(*code.first());
+Value Interpreter::eval_yield(const Code& code) {
+  Value value = code.first() == nullptr ? Value::none() : eval(*code.first());
   if (code.text.starts_with("yield from")) {
     if (auto inner = iterate(value)) {
-      for (code::Value& item : *inner) frame().yielded.push_back(std::move(item));
+      for (Value& item : *inner) frame().yielded.push_back(std::move(item));
     } else {
       frame().endless = true;
     }
@@ -245,11 +242,11 @@ code::Value Interpreter::eval_yield(const Code& code) {
   return {};
 }
 
-code::Value Interpreter::eval_subscript(const Code& code) {
+Value Interpreter::eval_subscript(const Code& code) {
   const Code* object = code.get(Field::value);
   if (object == nullptr) return {};
-  const code::Value of = eval(*object);
-  code::List keys;
+  const Value of = eval(*object);
+  List keys;
   for (const Code& child : code.children) {
     if (child.field != Field::subscript) continue;
     if (child.kind == Kind::slice) return eval_slice(of, child);
@@ -257,15 +254,15 @@ code::Value Interpreter::eval_subscript(const Code& code) {
   }
   if (keys.empty()) return {};
   // x[1, 2] is one key that is a tuple.
-  const code::Value key = keys.size() == 1 ? keys[0] : code::Value::list(keys);
-  code::Value value = item(of, key);
+  const Value key = keys.size() == 1 ? keys[0] : Value::list(keys);
+  Value value = item(of, key);
   if (!value.place) value.place = place(code);
   return value;
 }
 
-code::Value Interpreter::eval_slice(const code::Value& of, const Code& slice) {
+Value Interpreter::eval_slice(const Value& of, const Code& slice) {
   // Up to three expressions between colons.
-  std::array<std::optional<code::Value>, 3> ends;
+  std::array<std::optional<Value>, 3> ends;
   std::size_t at = 0;
   for (const Code& child : slice.children) {
     if (child.kind == Kind::colon) {
@@ -277,7 +274,7 @@ code::Value Interpreter::eval_slice(const code::Value& of, const Code& slice) {
   std::array<std::optional<std::int64_t>, 3> numbers;
   for (std::size_t i = 0; i < 3; ++i) {
     if (!ends[i] || ends[i]->is_none()) continue;
-    if (ends[i]->integer() == nullptr) return {code::Unknown{}, of.place};
+    if (ends[i]->integer() == nullptr) return {Unknown{}, of.place};
     numbers[i] = *ends[i]->integer();
   }
   charge(size_of(of));

@@ -80,14 +80,14 @@ std::string without_double_braces(std::string_view text) {
 struct TextParts {
   std::string text;
   bool known = true;
-  code::PlacePtr from;
+  PlacePtr from;
 };
 
 void Interpreter::append_interpolation(TextParts& parts, const Code& code) {
   const Code* expression = code.get(Field::expression);
   if (expression == nullptr) expression = code.first();
   if (expression == nullptr) return;
-  const code::Value value = eval(*expression);
+  const Value value = eval(*expression);
   if (!parts.from) parts.from = value.place;
   const Code* how = code.get(Field::format_specifier);
   const Code* conversion = code.get(Field::type_conversion);
@@ -98,7 +98,7 @@ void Interpreter::append_interpolation(TextParts& parts, const Code& code) {
   }
   if (conversion != nullptr && conversion->text == "!r") {
     const bool plain = !value.is_unknown() && value.object() == nullptr && is_bounded(value);
-    if (plain) parts.text += code::repr(value);
+    if (plain) parts.text += repr(value);
     parts.known = parts.known && plain;
     return;
   }
@@ -126,7 +126,7 @@ void Interpreter::append_string(TextParts& parts, const Code& code) {
   }
 }
 
-code::Value Interpreter::eval_string(const Code& code) {
+Value Interpreter::eval_string(const Code& code) {
   TextParts parts;
   if (code.kind == Kind::concatenated_string) {
     for (const Code& child : code.children) append_string(parts, child);
@@ -134,26 +134,26 @@ code::Value Interpreter::eval_string(const Code& code) {
     append_string(parts, code);
   }
   if (parts.text.size() > longest_result) parts.known = false;
-  if (!parts.known) return derived({code::Unknown{}}, place(code), parts.from);
-  return derived(code::Value(std::move(parts.text)), place(code), parts.from);
+  if (!parts.known) return derived({Unknown{}}, place(code), parts.from);
+  return derived(Value(std::move(parts.text)), place(code), parts.from);
 }
 
-std::string Interpreter::to_text(const code::Value& value, bool* known) {
+std::string Interpreter::to_text(const Value& value, bool* known) {
   if (const auto* text = value.text()) return *text;
   if (value.is_unknown()) {
     *known = false;
     return "";
   }
-  const code::Value plain = as_plain(value);
+  const Value plain = as_plain(value);
   if (const auto* text = plain.text()) return *text;
-  if (plain.object() == nullptr && is_bounded(plain)) return code::repr(plain);
+  if (plain.object() == nullptr && is_bounded(plain)) return repr(plain);
   if (const auto* thing = as<Thing>(plain); thing != nullptr && thing->type_of != nullptr) {
     if (auto method = special_method(plain, "__str__")) {
-      const code::Value text = call(*method, {});
+      const Value text = call(*method, {});
       if (text.text() != nullptr) return *text.text();
     } else if (thing->type_of->enumeration) {
-      const code::Value* held = thing->fields.find("value");
-      const code::Value* name = thing->fields.find("name");
+      const Value* held = thing->fields.find("value");
+      const Value* name = thing->fields.find("name");
       const bool plain_text = thing->type_of->is_a("StrEnum");
       if (plain_text && held != nullptr && held->text() != nullptr) return *held->text();
       if (name != nullptr && name->text() != nullptr) return thing->type + "." + *name->text();
@@ -166,14 +166,14 @@ std::string Interpreter::to_text(const code::Value& value, bool* known) {
 namespace {
 
 /// "{}", "{0}", "{name}", "{a.b}", "{a[0]}": what a replacement field names.
-std::optional<code::Value> field_value(Interpreter& in, std::string_view name,
-                                       const Arguments& arguments) {
+std::optional<Value> field_value(Interpreter& in, std::string_view name,
+                                 const Arguments& arguments) {
   const auto end = std::min(name.find_first_of(".["), name.size());
   const auto head = name.substr(0, end);
-  std::optional<code::Value> value;
+  std::optional<Value> value;
   if (const auto index = parse_number<std::size_t>(head)) {
     if (*index < arguments.positional.size()) value = arguments.positional[*index];
-  } else if (const code::Value* named = arguments.named.find(head)) {
+  } else if (const Value* named = arguments.named.find(head)) {
     value = *named;
   }
   for (auto rest = name.substr(end); value && !rest.empty();) {
@@ -184,7 +184,7 @@ std::optional<code::Value> field_value(Interpreter& in, std::string_view name,
     if (dotted) {
       value = in.attribute(*value, part);
     } else {
-      value = in.item(*value, index ? code::Value(*index) : code::Value(std::string(part)));
+      value = in.item(*value, index ? Value(*index) : Value(std::string(part)));
     }
     rest.remove_prefix(std::min(dotted ? stop : stop + 1, rest.size()));
   }
@@ -193,7 +193,7 @@ std::optional<code::Value> field_value(Interpreter& in, std::string_view name,
 
 }  // namespace
 
-code::Value Interpreter::format_call(const code::Value& self, const Arguments& arguments) {
+Value Interpreter::format_call(const Value& self, const Arguments& arguments) {
   const std::string& format = *self.text();
   std::string out;
   std::size_t automatic = 0;
@@ -215,13 +215,13 @@ code::Value Interpreter::format_call(const code::Value& self, const Arguments& a
       const auto value = field_value(*this, name, arguments);
       bool known = value.has_value();
       std::string shown = value ? to_text(*value, &known) : "";
-      if (quoted && known) shown = code::repr(*value);
+      if (quoted && known) shown = repr(*value);
       if (known && colon < field.size()) {
         auto formatted = format_value(*value, field.substr(colon + 1));
         if (!formatted) return {};
         shown = std::move(*formatted);
       }
-      if (!known) return {code::Unknown{}, self.place};
+      if (!known) return {Unknown{}, self.place};
       out += shown;
       i = end;
     }

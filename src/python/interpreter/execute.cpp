@@ -132,9 +132,9 @@ void Interpreter::execute_simple(const Code& code) {
 }
 
 void Interpreter::execute_return(const Code& code) {
-  code::Value value = code.children.empty() ? code::Value::none() : code::Value();
+  Value value = code.children.empty() ? Value::none() : Value();
   if (code.children.size() == 1) value = eval(*code.first());
-  if (code.children.size() > 1) value = code::Value::list(eval_items(code), place(code));
+  if (code.children.size() > 1) value = Value::list(eval_items(code), place(code));
   if (flow != Flow::next) return;
   frame().returned = std::move(value);
   flow = Flow::give_back;
@@ -202,12 +202,12 @@ void Interpreter::execute_raise(const Code& code) {
   raise(type, code);
 }
 
-void Interpreter::refuse(std::string reason, code::PlacePtr at) {
+void Interpreter::refuse(std::string reason, PlacePtr at) {
   if (flow == Flow::next && seen_.stops.size() < most_stops)
     seen_.stops.push_back({std::move(reason), std::move(at), is_certain(), seen_.calls.size()});
 }
 
-void Interpreter::stop(std::string reason, code::PlacePtr at) {
+void Interpreter::stop(std::string reason, PlacePtr at) {
   if (flow != Flow::next) return;
   if (seen_.stops.size() < most_stops)
     seen_.stops.push_back({std::move(reason), std::move(at), is_certain(), seen_.calls.size()});
@@ -222,8 +222,8 @@ void Interpreter::execute_delete(const Code& target) {
     const Code* object = target.get(Field::value);
     const Code* key = target.get(Field::subscript);
     if (object == nullptr || key == nullptr || key->kind == Kind::slice) return;
-    const code::Value of = as_plain(eval(*object));
-    const code::Value name = eval(*key);
+    const Value of = as_plain(eval(*object));
+    const Value name = eval(*key);
     charge(size_of(of));
     if (const auto* dict = std::get_if<DictPtr>(&of.data); dict != nullptr && !name.is_unknown())
       journal.erase(*dict, dict_key(name));
@@ -231,7 +231,7 @@ void Interpreter::execute_delete(const Code& target) {
     const Code* object = target.get(Field::object);
     const Code* name = target.get(Field::attribute);
     if (object == nullptr || name == nullptr) return;
-    const code::Value of = eval(*object);
+    const Value of = eval(*object);
     if (auto* thing = as<Thing>(of))
       journal.erase(dict_within(owner_of(of), thing->fields), name->text);
   } else {

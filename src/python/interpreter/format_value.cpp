@@ -30,7 +30,7 @@ std::optional<std::string> with_fmt(std::string_view how, const T& value) {
 
 }  // namespace
 
-std::optional<std::string> format_value(const code::Value& value, std::string_view how) {
+std::optional<std::string> format_value(const Value& value, std::string_view how) {
   if (!plausible(how)) return std::nullopt;
   // Python's "," groups digits in threes; the value matters here, not its looks.
   std::string plain(how);
@@ -51,13 +51,12 @@ std::optional<std::string> format_value(const code::Value& value, std::string_vi
   if (value.real() != nullptr) return with_fmt(plain, *value.real());
   if (value.text() != nullptr && !of_numbers) return with_fmt(plain, *value.text());
   if (value.boolean() != nullptr)
-    return of_numbers ? with_fmt(plain, *value.boolean() ? 1 : 0)
-                      : with_fmt(plain, code::repr(value));
+    return of_numbers ? with_fmt(plain, *value.boolean() ? 1 : 0) : with_fmt(plain, repr(value));
   return std::nullopt;
 }
 
 std::optional<std::string> percent_format(Interpreter& in, const std::string& format,
-                                          const code::Value& values) {
+                                          const Value& values) {
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -69,13 +68,13 @@ std::optional<std::string> percent_format(Interpreter& in, const std::string& fo
       out += '%';
       continue;
     }
-    code::Value value;
+    Value value;
     if (format[i] == '(') {
       const auto end = format.find(')', i);
       if (end == std::string::npos) return std::nullopt;
-      value = in.item(values, code::Value(format.substr(i + 1, end - i - 1)));
+      value = in.item(values, Value(format.substr(i + 1, end - i - 1)));
       i = end + 1;
-    } else if (const code::List* list = values.items()) {
+    } else if (const List* list = values.items()) {
       if (next >= list->size()) return std::nullopt;
       value = (*list)[next++];
     } else {
@@ -88,10 +87,10 @@ std::optional<std::string> percent_format(Interpreter& in, const std::string& fo
     if (!known) return std::nullopt;
     std::string how = format.substr(i, end - i + 1);
     const char kind = how.back();
-    if (kind == 'r' && value.text() != nullptr) shown = code::repr(value);
+    if (kind == 'r' && value.text() != nullptr) shown = repr(value);
     if (kind == 'i' || kind == 'u') how.back() = 'd';
     if (kind == 'd' && value.real() != nullptr)
-      value = code::Value(static_cast<std::int64_t>(*value.real()));
+      value = Value(static_cast<std::int64_t>(*value.real()));
     if (how.size() > 1 || (kind != 's' && kind != 'r')) {
       if (auto formatted = format_value(value, how)) shown = std::move(*formatted);
     }

@@ -24,18 +24,18 @@ struct Frame {
   Class* building = nullptr;  ///< whose body runs
   std::string name;           ///< of the function, "" = top level
   std::string class_name;     ///< that it stands in
-  code::Value self;           ///< first argument of a method
-  code::Value returned = code::Value::none();
-  std::optional<code::Value> maybe_returned;  ///< by undecided branches before
-  code::List yielded;
+  Value self;                 ///< first argument of a method
+  Value returned = Value::none();
+  std::optional<Value> maybe_returned;  ///< by undecided branches before
+  List yielded;
   bool endless = false;     ///< yields inside a loop that was not unrolled
   std::size_t guarded = 0;  ///< `try` statements around it when it began
 };
 
 /// What a call's function was written as.
 struct Callee {
-  code::Value self;      ///< the object of a method
-  code::Value function;  ///< what is called, unknown for methods of plain data
+  Value self;      ///< the object of a method
+  Value function;  ///< what is called, unknown for methods of plain data
   std::string name;
 };
 struct TextParts;

@@ -91,13 +91,13 @@ constexpr std::string_view spawning[] = {"spawn", "start_processes"};
 constexpr std::string_view submitting[] = {
     "submit", "map", "map_array", "spawn", "launch", "run", "apply", "remote", "start_processes"};
 
-bool of_tree(const code::Value& callable) {
+bool of_tree(const Value& callable) {
   if (const auto* bound = as<BoundMethod>(callable)) return of_tree(bound->function);
   if (const auto* partial = as<Partial>(callable)) return of_tree(partial->callable);
   return as<Function>(callable) != nullptr;
 }
 
-const void* key_of(const code::Value& callable) {
+const void* key_of(const Value& callable) {
   if (const auto* bound = as<BoundMethod>(callable)) return key_of(bound->function);
   if (const auto* partial = as<Partial>(callable)) return key_of(partial->callable);
   return callable.object();
@@ -108,7 +108,7 @@ Arguments callback_arguments(const std::string& callee, const Arguments& given, 
   Arguments arguments;
   arguments.place = given.place;
   arguments.complete = false;
-  const code::Value* listed = given.named.find("args");
+  const Value* listed = given.named.find("args");
   if (is_one_of(last_part(callee), spawning)) {
     arguments.positional.emplace_back(std::int64_t{0}, given.place);
     if (listed == nullptr && given.positional.size() > 1) listed = &given.positional[1];
@@ -122,7 +122,7 @@ Arguments callback_arguments(const std::string& callee, const Arguments& given, 
                                 given.positional.end());
     for (const auto& [key, value] : given.named.all()) arguments.named.set(key, value);
   }
-  const code::Value* named = given.named.find("kwargs");
+  const Value* named = given.named.find("kwargs");
   if (named != nullptr && named->entries() != nullptr) {
     for (const auto& [key, value] : named->entries()->all()) arguments.named.set(key, value);
   }
@@ -130,13 +130,13 @@ Arguments callback_arguments(const std::string& callee, const Arguments& given, 
 }
 
 /// prepare(a, b) of accelerate and setup(a, b) of Fabric: the same things again.
-code::Value handed_on(const Arguments& arguments) {
+Value handed_on(const Arguments& arguments) {
   if (arguments.positional.size() == 1) return arguments.positional[0];
-  return code::Value::list(arguments.positional, arguments.place);
+  return Value::list(arguments.positional, arguments.place);
 }
 
 /// train() of a network switches its mode; of a trainer it starts the training.
-bool is_network(const code::Value& value) {
+bool is_network(const Value& value) {
   const auto* thing = as<Thing>(value);
   return thing != nullptr && thing->type_of != nullptr && !thing->type_of->is_a("Trainer") &&
          find_member(*thing->type_of, "forward") != nullptr;
@@ -150,19 +150,19 @@ bool Interpreter::first_time(const void* what) {
   return true;
 }
 
-void Interpreter::call_back(const code::Value& callable, Arguments arguments) {
+void Interpreter::call_back(const Value& callable, Arguments arguments) {
   if (!first_time(key_of(callable)) || flow != Flow::next) return;
   call(callable, std::move(arguments));
   // What goes wrong in there is outside code's to catch.
   if (flow == Flow::raise) flow = Flow::next;
 }
 
-void Interpreter::run_framework_hooks(const code::Value& self) {
+void Interpreter::run_framework_hooks(const Value& self) {
   const auto* thing = as<Thing>(self);
   if (thing == nullptr || thing->type_of == nullptr || thing->type_of->outside.empty()) return;
   if (!first_time(thing->type_of)) return;
   for (const std::string_view name : hooks) {
-    const code::Value* member = find_member(*thing->type_of, name);
+    const Value* member = find_member(*thing->type_of, name);
     if (member == nullptr || flow != Flow::next) continue;
     Arguments arguments;
     arguments.complete = false;
@@ -171,9 +171,8 @@ void Interpreter::run_framework_hooks(const code::Value& self) {
   }
 }
 
-std::optional<code::Value> Interpreter::run_hooks(const std::string& callee,
-                                                  const code::Value& self,
-                                                  const Arguments& arguments) {
+std::optional<Value> Interpreter::run_hooks(const std::string& callee, const Value& self,
+                                            const Arguments& arguments) {
   if (flow != Flow::next) return std::nullopt;
   const std::string_view last = last_part(callee);
   if (is_one_of(callee.substr(0, callee.find('.')), looking)) return std::nullopt;
@@ -194,7 +193,7 @@ std::optional<code::Value> Interpreter::run_hooks(const std::string& callee,
     }
   }
   const bool takes_over = is_one_of(last, starting) && callee.find("()") != std::string::npos;
-  const auto visit = [&](const code::Value& value, bool first) {
+  const auto visit = [&](const Value& value, bool first) {
     const auto* thing = as<Thing>(value);
     const bool object = thing != nullptr && thing->type_of != nullptr &&
                         is_one_of(last, submitting) &&
@@ -204,7 +203,7 @@ std::optional<code::Value> Interpreter::run_hooks(const std::string& callee,
   };
   if (takes_over) run_framework_hooks(self);
   bool first = true;
-  for (const code::Value& value : arguments.positional) {
+  for (const Value& value : arguments.positional) {
     visit(value, first);
     first = false;
   }

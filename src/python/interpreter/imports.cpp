@@ -40,8 +40,8 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view dotted)
 }
 bool is_rare(std::string_view dotted) { return is_one_of(rarely_installed, dotted); }
 
-void note_import(Observation& seen, const std::string& dotted, const code::PlacePtr& at) {
-  if (seen.imports.find(dotted) == nullptr) seen.imports.set(dotted, code::Value(dotted, at));
+void note_import(Observation& seen, const std::string& dotted, const PlacePtr& at) {
+  if (seen.imports.find(dotted) == nullptr) seen.imports.set(dotted, Value(dotted, at));
 }
 
 /// `from folder import module`: a folder without __init__.py is a package for what it holds.
@@ -62,9 +62,9 @@ std::vector<std::string> Interpreter::folders_to_search() {
     if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
   };
   // sys.path holds folders as the program sees them, from its working directory.
-  if (const code::List* path = search_path.items()) {
-    for (const code::Value& entry : *path) {
-      const code::Value plain = as_plain(entry);
+  if (const List* path = search_path.items()) {
+    for (const Value& entry : *path) {
+      const Value plain = as_plain(entry);
       if (plain.text() == nullptr) continue;
       if (auto folder = tree::join_path(run_.cwd, *plain.text())) add(*folder);
     }
@@ -175,9 +175,9 @@ void Interpreter::execute_file(Module& module, const std::string& file) {
   seen_.files.push_back(file);
   auto& names = module.scope->names;
   const bool entry = &module == entry_.get() && run_.function.empty();
-  names.set("__name__", code::Value(entry ? "__main__" : module.name));
-  names.set("__file__", code::Value(from_working_folder(file)));
-  names.set("__doc__", code::Value(std::string()));
+  names.set("__name__", Value(entry ? "__main__" : module.name));
+  names.set("__file__", Value(from_working_folder(file)));
+  names.set("__doc__", Value(std::string()));
   module_files_[module.scope.get()] = &module;
   execute_module(module, source->root());
 }
@@ -203,14 +203,14 @@ void Interpreter::execute_module(Module& module, const Code& root) {
   if (flow != Flow::raise && flow != Flow::exit && flow != Flow::over_budget) flow = Flow::next;
 }
 
-code::Value Interpreter::import_dotted(const std::string& dotted, const code::PlacePtr& at) {
+Value Interpreter::import_dotted(const std::string& dotted, const PlacePtr& at) {
   if (const auto module = find_module(dotted)) return wrap(module, at);
   note_import(seen_, dotted, at);
   return symbol(canonical(dotted), at);
 }
 
 void Interpreter::execute_import(const Code& code) {
-  const code::PlacePtr at = place(code);
+  const PlacePtr at = place(code);
   for (const Code& child : code.children) {
     const bool aliased = child.kind == Kind::aliased_import;
     const Code* name = aliased ? child.get(Field::name) : &child;
@@ -221,7 +221,7 @@ void Interpreter::execute_import(const Code& code) {
       raise("ModuleNotFoundError", code);
       return;
     }
-    code::Value value = import_dotted(dotted, at);
+    Value value = import_dotted(dotted, at);
     if (flow != Flow::next) return;
     const Code* alias = child.get(Field::alias);
     if (alias != nullptr) {
@@ -257,7 +257,7 @@ std::string Interpreter::absolute_name(const Code& relative) {
 void Interpreter::execute_import_from(const Code& code) {
   const Code* from = code.get(Field::module_name);
   if (from == nullptr) return;
-  const code::PlacePtr at = place(code);
+  const PlacePtr at = place(code);
   const std::string dotted =
       from->kind == Kind::relative_import ? absolute_name(*from) : std::string(from->text);
   if (!guards.empty() && is_rare(dotted) && !find_module(dotted)) {
@@ -269,7 +269,7 @@ void Interpreter::execute_import_from(const Code& code) {
       code.children, [](const Code& child) { return child.kind == Kind::wildcard_import; });
   const bool waits = !all && may_wait(dotted);
   if (!waits) find_in_plain_folder(*this, dotted, code);
-  const code::Value module = waits ? code::Value{} : import_dotted(dotted, at);
+  const Value module = waits ? Value{} : import_dotted(dotted, at);
   if (flow != Flow::next) return;
   for (const Code& child : code.children) {
     if (child.kind == Kind::wildcard_import) import_all(module);
@@ -284,7 +284,7 @@ void Interpreter::execute_import_from(const Code& code) {
       set_name(alias == nullptr ? name->text : alias->text, wrap(std::move(later), at));
       continue;
     }
-    code::Value value = attribute(module, name->text);
+    Value value = attribute(module, name->text);
     if (as<Module>(module) == nullptr)
       note_import(seen_, dotted + "." + std::string(name->text), at);
     if (!value.place) value.place = at;
@@ -292,7 +292,7 @@ void Interpreter::execute_import_from(const Code& code) {
   }
 }
 
-void Interpreter::import_all(const code::Value& from) {
+void Interpreter::import_all(const Value& from) {
   auto* module = as<Module>(from);
   if (module == nullptr) {
     const auto* outside = as<Symbol>(from);
@@ -301,15 +301,15 @@ void Interpreter::import_all(const code::Value& from) {
       (scope->globals ? scope->globals : scope)->outside_stars.push_back(outside->name);
     return;
   }
-  const code::Value* all = module->scope->names.find("__all__");
+  const Value* all = module->scope->names.find("__all__");
   if (all != nullptr && all->items() != nullptr) {
-    const code::List names = *all->items();
-    for (const code::Value& name : names) {
+    const List names = *all->items();
+    for (const Value& name : names) {
       if (name.text() != nullptr) set_name(*name.text(), member_of_module(from, *name.text()));
     }
     return;
   }
-  const code::Dict names = module->scope->names;
+  const Dict names = module->scope->names;
   for (const auto& [name, value] : names.all()) {
     if (!name.starts_with("_")) set_name(name, value);
   }
@@ -318,19 +318,19 @@ void Interpreter::import_all(const code::Value& from) {
                module->scope->outside_stars.end());
 }
 
-code::Value Interpreter::member_of_module(const code::Value& of, std::string_view name) {
+Value Interpreter::member_of_module(const Value& of, std::string_view name) {
   auto& module = *as<Module>(of);
-  if (const code::Value* found = found_in(module.scope->names, name)) return *found;
+  if (const Value* found = found_in(module.scope->names, name)) return *found;
   if (name == "__dict__") return {names_of(module.scope), of.place};
   if (!module.folder.empty() && !name.starts_with("__")) {
     if (const auto inner = find_module(module.name + "." + std::string(name))) return wrap(inner);
   }
   if (!module.scope->outside_stars.empty())
     return symbol(canonical(module.scope->outside_stars.back() + "." + std::string(name)));
-  if (const code::Value* getter = module.scope->names.find("__getattr__")) {
+  if (const Value* getter = module.scope->names.find("__getattr__")) {
     Arguments arguments;
     arguments.positional.emplace_back(std::string(name));
-    return call(code::Value(*getter), std::move(arguments));
+    return call(Value(*getter), std::move(arguments));
   }
   return {};
 }

@@ -160,7 +160,7 @@ there = [manager.isfile('conf/top/large.py'), got['size'], got['rate']]
                                   {"conf/base.py", "rate = 0.5\n"}});
   CHECK(trial["there"] == "[True, 24, 0.5]");
   REQUIRE(trial.seen.configs.size() == 1);
-  CHECK(code::repr(trial.seen.configs[0].value) == "{'rate': 0.5, 'size': 24}");
+  CHECK(repr(trial.seen.configs[0].value) == "{'rate': 0.5, 'size': 24}");
   CHECK(trial["size"] == "1");
 }
 

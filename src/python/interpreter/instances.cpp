@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t most_instances = 20'000;
 
 /// An object of a class that extends a modelled config class: that, with the class's own members.
-code::Value extended(Interpreter& in, Class& type, const std::string& base, Arguments arguments) {
+Value extended(Interpreter& in, Class& type, const std::string& base, Arguments arguments) {
   const bool has_init = find_member(type, "__init__") != nullptr;
   Arguments none;
   none.place = arguments.place;
-  code::Value made = (*natives::find_native(base))(in, has_init ? none : arguments);
+  Value made = (*natives::find_native(base))(in, has_init ? none : arguments);
   auto* object = as<NativeObject>(made);
   if (object == nullptr) return made;
   object->extension = class_value(&type);
@@ -36,7 +36,7 @@ std::shared_ptr<Thing> make_thing(Class* type) {
 }
 
 /// What the __init__ of a dataclass and its like does.
-void Interpreter::fill_fields(const code::Value& self, Class& type, const Arguments& arguments) {
+void Interpreter::fill_fields(const Value& self, Class& type, const Arguments& arguments) {
   Function like;
   for (const Class* base : std::views::reverse(type.order)) {
     for (const Parameter& field : base->fields) {
@@ -52,7 +52,7 @@ void Interpreter::fill_fields(const code::Value& self, Class& type, const Argume
     if (field.fallback) field.fallback = natives::default_now(*this, *field.fallback);
     if (field.fallback && is_bounded(*field.fallback)) field.fallback = field.fallback->deep_copy();
   }
-  code::Dict fields;
+  Dict fields;
   bind_parameters(like, arguments, fields);
   // Open classes (SimpleNamespace, pydantic with extras) keep what is not declared.
   for (const auto& [key, value] : arguments.named.all()) fields.set(key, value);
@@ -60,13 +60,12 @@ void Interpreter::fill_fields(const code::Value& self, Class& type, const Argume
   if (auto after = special_method(self, "__post_init__")) call(*after, {});
 }
 
-code::Value Interpreter::instantiate(const std::shared_ptr<code::Object>& object,
-                                     Arguments arguments) {
+Value Interpreter::instantiate(const std::shared_ptr<Object>& object, Arguments arguments) {
   auto& type = static_cast<Class&>(*object);
   if (type.enumeration) {
     for (const auto& entry : type.scope->names.all()) {
       const auto* member = as<Thing>(entry.value);
-      const code::Value* value = member == nullptr ? nullptr : member->fields.find("value");
+      const Value* value = member == nullptr ? nullptr : member->fields.find("value");
       const bool is = value != nullptr && !arguments.positional.empty() &&
                       equal_values(*value, arguments.positional[0]) == true;
       if (is) return entry.value;
@@ -79,9 +78,9 @@ code::Value Interpreter::instantiate(const std::shared_ptr<code::Object>& object
   thing->place = arguments.place;
   thing->certain = certain();
   if (!frames.empty()) thing->builder = frame().class_name;
-  const code::Value self = wrap(thing, arguments.place);
+  const Value self = wrap(thing, arguments.place);
   if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
-  if (const code::Value* init = find_member(type, "__init__")) {
+  if (const Value* init = find_member(type, "__init__")) {
     call(bind(*init, self, &type), std::move(arguments));
     return self;
   }
@@ -100,11 +99,10 @@ code::Value Interpreter::instantiate(const std::shared_ptr<code::Object>& object
 }
 
 /// What the base outside the tree makes of an object; one that is modelled stays with it.
-void Interpreter::make_base(const code::Value& self, const Class& type,
-                            const Arguments& arguments) {
+void Interpreter::make_base(const Value& self, const Class& type, const Arguments& arguments) {
   const std::string before = std::exchange(frame().class_name, type.name);
   if (const Native* native = natives::find_native(type.outside.front())) {
-    const code::Value made = (*native)(*this, arguments);
+    const Value made = (*native)(*this, arguments);
     if (as<NativeObject>(made) != nullptr)
       journal.set(dict_within(owner_of(self), as<Thing>(self)->fields), base_field, made);
   } else {
@@ -113,12 +111,12 @@ void Interpreter::make_base(const code::Value& self, const Class& type,
   frame().class_name = before;
 }
 
-code::Value Interpreter::instance(const code::Value& type_or_name, code::Dict fields) {
+Value Interpreter::instance(const Value& type_or_name, Dict fields) {
   if (auto* type = as<Class>(type_or_name)) {
     auto thing = make_thing(type);
     thing->fields = std::move(fields);
     if (seen_.instances.size() < most_instances) seen_.instances.push_back(thing);
-    code::Value self = wrap(std::move(thing), type->place);
+    Value self = wrap(std::move(thing), type->place);
     if (auto after = special_method(self, "__post_init__")) call(*after, {});
     return self;
   }
@@ -128,11 +126,10 @@ code::Value Interpreter::instance(const code::Value& type_or_name, code::Dict fi
   return wrap(std::move(thing), type_or_name.place);
 }
 
-void Interpreter::set_default(const code::Value& callable, std::string_view parameter,
-                              code::Value value) {
+void Interpreter::set_default(const Value& callable, std::string_view parameter, Value value) {
   auto* function = as<Function>(callable);
   if (auto* type = as<Class>(callable)) {
-    const code::Value* init = find_member(*type, "__init__");
+    const Value* init = find_member(*type, "__init__");
     function = init == nullptr ? nullptr : as<Function>(*init);
     for (const Class* each : type->order) {
       const auto field = std::ranges::find(each->fields, parameter, &Parameter::name);
@@ -150,7 +147,7 @@ void Interpreter::set_default(const code::Value& callable, std::string_view para
   if (found != function->parameters.end()) found->fallback = std::move(value);
 }
 
-std::optional<FunctionView> Interpreter::function(const code::Value& value) {
+std::optional<FunctionView> Interpreter::function(const Value& value) {
   if (const auto* bound = as<BoundMethod>(value)) {
     auto view = function(bound->function);
     if (view && !view->parameters.empty()) view->parameters.erase(view->parameters.begin());
@@ -162,7 +159,7 @@ std::optional<FunctionView> Interpreter::function(const code::Value& value) {
   return FunctionView{function->name, function->parameters, place(*function->code)};
 }
 
-std::optional<ClassView> Interpreter::type(const code::Value& value) {
+std::optional<ClassView> Interpreter::type(const Value& value) {
   const auto* type = as<Class>(value);
   if (type == nullptr) return std::nullopt;
   ClassView view{type->name, type->file, type->outside, {}, type->place};
@@ -183,9 +180,9 @@ std::optional<ClassView> Interpreter::type(const code::Value& value) {
   return view;
 }
 
-code::Value type_of(const code::Value& value) {
+Value type_of(const Value& value) {
   if (const auto* thing = as<Thing>(value))
-    return thing->type_of == nullptr ? code::Value{} : class_value(thing->type_of);
+    return thing->type_of == nullptr ? Value{} : class_value(thing->type_of);
   if (const auto* made = as<Made>(value)) return symbol(made->callee);
   if (value.text() != nullptr) return symbol("str");
   if (value.boolean() != nullptr) return symbol("bool");

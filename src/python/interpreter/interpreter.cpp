@@ -41,7 +41,7 @@ void call_console_script(Interpreter& interpreter, const ModulePtr& entry,
   Frame body;
   body.scope = entry->scope;
   interpreter.frames.push_back(std::move(body));
-  code::Value target = wrap(entry);
+  Value target = wrap(entry);
   for (const auto part : split(function, '.')) target = interpreter.attribute(target, part);
   (void)interpreter.call(target, {});
   interpreter.frames.pop_back();
@@ -51,7 +51,7 @@ void call_console_script(Interpreter& interpreter, const ModulePtr& entry,
 
 Interpreter::Interpreter(tree::Tree& tree, const PythonRun& run)
     : tree_(tree), run_(run), limit_(run.steps) {
-  code::List path;
+  List path;
   script_folder_ = import_folder(run);
   if (script_folder_ == ".") script_folder_.clear();
   path.emplace_back(from_working_folder(script_folder_));
@@ -60,7 +60,7 @@ Interpreter::Interpreter(tree::Tree& tree, const PythonRun& run)
       if (!part.empty() && part.front() != '$') path.emplace_back(std::string(part));
     }
   }
-  search_path = code::Value::list(std::move(path));
+  search_path = Value::list(std::move(path));
 }
 
 Interpreter::~Interpreter() {
@@ -144,7 +144,7 @@ Result<std::string> Interpreter::find_entry_module() {
               fmt::format("no module {} in the tree: it may be an installed package", run_.module));
 }
 
-code::Value Interpreter::resolve(std::string_view dotted) {
+Value Interpreter::resolve(std::string_view dotted) {
   // A path of the tree written with points: the module that was made of that file.
   const auto dot = dotted.rfind('.');
   if (dot != std::string_view::npos) {
@@ -159,7 +159,7 @@ code::Value Interpreter::resolve(std::string_view dotted) {
         static_cast<std::size_t>(parts[used - 1].data() + parts[used - 1].size() - dotted.data());
     const auto module = find_module(std::string(dotted.substr(0, end)));
     if (!module) continue;
-    code::Value value = wrap(module);
+    Value value = wrap(module);
     for (std::size_t i = used; i < parts.size(); ++i) value = attribute(value, parts[i]);
     return value;
   }
@@ -169,14 +169,14 @@ code::Value Interpreter::resolve(std::string_view dotted) {
   return symbol(std::move(name));
 }
 
-code::Value Interpreter::run_text(const std::string& text, code::PlacePtr at) {
+Value Interpreter::run_text(const std::string& text, PlacePtr at) {
   if (text.size() > 200'000) return {};
   // A file that the program reads and runs keeps its own lines.
   auto parsed = Source::parse_text(text, std::move(at));
   if (!parsed) return {};
   texts_.push_back(std::move(*parsed));
   const Code& root = texts_.back()->root();
-  code::Value last;
+  Value last;
   for (const Code& statement : root.children) {
     if (flow != Flow::next) break;
     const bool expression = statement.kind == Kind::expression_statement &&
@@ -209,18 +209,17 @@ void Interpreter::run_file(const std::string& file, const DictPtr& names) {
   const bool outermost = memory.try_emplace("exec", module).second;
   execute_file(*module, file);
   if (outermost) memory.erase("exec");
-  code::Dict settings;
+  Dict settings;
   for (const auto& [name, value] : module->scope->names.all()) {
     journal.set(names, name, value);
-    const code::Value plain = as_plain(value);
+    const Value plain = as_plain(value);
     if (plain.object() == nullptr && !name.starts_with("_")) settings.set(name, plain);
   }
   // Those that it runs in turn are its bases: changed by it since.
-  if (outermost)
-    natives::publish_config(*this, "exec", file, code::Value::dict(std::move(settings)));
+  if (outermost) natives::publish_config(*this, "exec", file, Value::dict(std::move(settings)));
 }
 
-void Interpreter::set_entry(const DictPtr& dict, std::string_view key, code::Value value) {
+void Interpreter::set_entry(const DictPtr& dict, std::string_view key, Value value) {
   journal.set(dict, key, std::move(value));
 }
 
@@ -229,11 +228,11 @@ Observation Interpreter::take() {
   return std::move(seen_);
 }
 
-bool Interpreter::sort(code::List& list, const code::Value* key, bool reverse) {
-  std::vector<std::pair<code::Value, code::Value>> keyed;
+bool Interpreter::sort(List& list, const Value* key, bool reverse) {
+  std::vector<std::pair<Value, Value>> keyed;
   // A copy: the key function may change the list.
-  const code::List items = list;
-  for (const code::Value& item : items) {
+  const List items = list;
+  for (const Value& item : items) {
     Arguments arguments;
     arguments.positional.push_back(item);
     const bool by_key = key != nullptr && !key->is_none();
@@ -247,8 +246,8 @@ bool Interpreter::sort(code::List& list, const code::Value* key, bool reverse) {
     if (!number && !text) return false;
   }
   std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) {
-    const code::Value& left = reverse ? b.first : a.first;
-    const code::Value& right = reverse ? a.first : b.first;
+    const Value& left = reverse ? b.first : a.first;
+    const Value& right = reverse ? a.first : b.first;
     if (left.text() != nullptr && right.text() != nullptr) return *left.text() < *right.text();
     return left.number().value_or(0) < right.number().value_or(0);
   });

@@ -14,8 +14,8 @@ constexpr std::size_t longest_of_loops = 64;   ///< whose body has loops: a trai
 constexpr std::size_t longest_comprehension = 512;
 constexpr std::size_t most_loops = 5000;
 
-const code::Value& inner_of(const code::Value& iterable) {
-  const code::Value* at = &iterable;
+const Value& inner_of(const Value& iterable) {
+  const Value* at = &iterable;
   for (const auto* wrapped = as<Iteration>(*at); wrapped != nullptr; wrapped = as<Iteration>(*at))
     at = &wrapped->inner;
   return *at;
@@ -91,7 +91,7 @@ const Code* comparison_in(const Code& condition) {
 
 }  // namespace
 
-std::size_t Interpreter::record_loop(const Code& code, const code::Value& iterable) {
+std::size_t Interpreter::record_loop(const Code& code, const Value& iterable) {
   if (seen_.loops.size() >= most_loops) return most_loops;
   Loop loop;
   const Code* left = code.get(Field::left);
@@ -100,7 +100,7 @@ std::size_t Interpreter::record_loop(const Code& code, const code::Value& iterab
   if (left != nullptr) loop.target = left->text;
   if (loop.is_while) right = code.get(Field::condition);
   if (right != nullptr) loop.source_text = right->text;
-  const code::Value& inner = inner_of(iterable);
+  const Value& inner = inner_of(iterable);
   loop.iterable = inner;
   if (const auto* range = as<Range>(inner)) {
     if (range->first) loop.first = static_cast<double>(*range->first);
@@ -128,7 +128,7 @@ void Interpreter::find_bound(const Code& condition, std::size_t index,
   const Code& left = comparison->children.front();
   const Code& right = comparison->children.back();
   if (left.field != Field::none || right.field != Field::none) return;
-  const code::Value bound = eval(counts(right) && !counts(left) ? left : right);
+  const Value bound = eval(counts(right) && !counts(left) ? left : right);
   Loop& loop = seen_.loops[index];
   if (!loop.bound.is_unknown() || loop.bound.place) return;
   if (loop.is_while) loop.source_text = condition.text;
@@ -146,10 +146,10 @@ void Interpreter::run_round(const Code& code, std::size_t loop) {
   const auto yielded = frame().yielded.size();
   journal.begin();
   for (const Code* counter : counters) {
-    const code::Value old = eval(*counter);
+    const Value old = eval(*counter);
     names.emplace_back(counter->text);
     const bool number = old.integer() != nullptr || old.real() != nullptr;
-    if (number) assign(*counter, {code::Unknown{}, old.place});
+    if (number) assign(*counter, {Unknown{}, old.place});
   }
   if (condition != nullptr) {
     eval(*condition);
@@ -173,7 +173,7 @@ void Interpreter::run_round(const Code& code, std::size_t loop) {
 
 /// Runs the body for each item. False when a round of a counted loop turned out too large: then
 /// nothing has happened.
-bool Interpreter::unroll(const Code& code, const code::List& items, bool counted) {
+bool Interpreter::unroll(const Code& code, const List& items, bool counted) {
   const Code* left = code.get(Field::left);
   const Code* body = code.get(Field::body);
   const auto start = steps_;
@@ -187,7 +187,7 @@ bool Interpreter::unroll(const Code& code, const code::List& items, bool counted
   const auto small_round = small_loop / std::max<std::int64_t>(std::ssize(items), 64);
   if (trial) journal.begin();
   loops += counted ? 1 : 0;
-  for (const code::Value& item : items) {
+  for (const Value& item : items) {
     if (left != nullptr) assign(*left, item);
     execute_block(body);
     if (flow == Flow::next_round) flow = Flow::next;
@@ -217,7 +217,7 @@ void Interpreter::execute_for(const Code& code) {
   const Code* left = code.get(Field::left);
   const Code* right = code.get(Field::right);
   if (left == nullptr || right == nullptr) return;
-  const code::Value iterable = eval(*right);
+  const Value iterable = eval(*right);
   if (flow != Flow::next) return;
   const auto items = iterate(iterable);
   const bool counted = as<Range>(inner_of(iterable)) != nullptr;
@@ -225,7 +225,7 @@ void Interpreter::execute_for(const Code& code) {
   const auto loop = recorded ? record_loop(code, iterable) : most_loops;
   const bool unrolled = items && items->size() <= longest_counted && unroll(code, *items, recorded);
   if (!unrolled) {
-    assign(*left, {code::Unknown{}, iterable.place});
+    assign(*left, {Unknown{}, iterable.place});
     run_round(code, loop);
   }
   const bool left_early = flow == Flow::leave_loop;
@@ -271,10 +271,10 @@ bool Interpreter::comprehend(const Code& code, std::size_t clause, const Action&
   const Code* left = here.get(Field::left);
   const Code* right = here.get(Field::right);
   if (here.kind != Kind::for_in_clause || left == nullptr || right == nullptr) return false;
-  const code::Value iterable = eval(*right);
+  const Value iterable = eval(*right);
   const auto items = iterate(iterable);
   if (!items || items->size() > longest_comprehension) {
-    assign(*left, {code::Unknown{}, iterable.place});
+    assign(*left, {Unknown{}, iterable.place});
     comprehend(code, clause + 1, each);
     return false;
   }
@@ -282,7 +282,7 @@ bool Interpreter::comprehend(const Code& code, std::size_t clause, const Action&
   const auto start = steps_;
   // Few items may each be long: the parts of a model, made by their configs.
   const auto allowed = (limit_ - steps_) / (items->size() <= longest_unrolled ? 2 : 8);
-  for (const code::Value& item : *items) {
+  for (const Value& item : *items) {
     assign(*left, item);
     known = comprehend(code, clause + 1, each) && known;
     if (flow != Flow::next || steps_ - start > allowed) return false;
@@ -290,21 +290,21 @@ bool Interpreter::comprehend(const Code& code, std::size_t clause, const Action&
   return known;
 }
 
-code::Value Interpreter::eval_comprehension(const Code& code) {
+Value Interpreter::eval_comprehension(const Code& code) {
   const Code* body = code.get(Field::body);
   if (body == nullptr) return {};
   const ScopePtr before = frame().scope;
   frame().scope = new_scope(before);
-  code::List items;
-  code::Dict entries;
+  List items;
+  Dict entries;
   const bool of_pairs = code.kind == Kind::dictionary_comprehension;
   const std::size_t first = static_cast<std::size_t>(body - code.children.data()) + 1;
   const bool known = comprehend(code, first, [&] {
     const Code* key = of_pairs ? body->get(Field::key) : nullptr;
     const Code* value = of_pairs ? body->get(Field::value) : body;
     if (value == nullptr) return;
-    const code::Value name = key == nullptr ? code::Value{} : eval(*key);
-    code::Value held = eval(*value);
+    const Value name = key == nullptr ? Value{} : eval(*key);
+    Value held = eval(*value);
     if (!of_pairs) {
       items.push_back(std::move(held));
     } else if (!name.is_unknown()) {
@@ -312,9 +312,9 @@ code::Value Interpreter::eval_comprehension(const Code& code) {
     }
   });
   frame().scope = before;
-  if (!known) return {code::Unknown{}, place(code)};
-  return of_pairs ? code::Value::dict(std::move(entries), place(code))
-                  : code::Value::list(std::move(items), place(code));
+  if (!known) return {Unknown{}, place(code)};
+  return of_pairs ? Value::dict(std::move(entries), place(code))
+                  : Value::list(std::move(items), place(code));
 }
 
 }  // namespace schedmate::python

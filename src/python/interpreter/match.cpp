@@ -23,7 +23,7 @@ bool is_capture(const Code& pattern) {
 }  // namespace
 
 /// Whether the pattern fits; a name in it is bound.
-std::optional<bool> Interpreter::matches(const Code& code, const code::Value& subject) {
+std::optional<bool> Interpreter::matches(const Code& code, const Value& subject) {
   const Code& pattern = inner_pattern(code);
   if (is_capture(pattern)) {
     if (pattern.text != "_") set_name(pattern.text, subject);
@@ -39,7 +39,7 @@ std::optional<bool> Interpreter::matches(const Code& code, const code::Value& su
     return any;
   }
   if (pattern.kind == Kind::dotted_name) {
-    code::Value value = pattern.first() == nullptr ? code::Value{} : eval(*pattern.first());
+    Value value = pattern.first() == nullptr ? Value{} : eval(*pattern.first());
     for (std::size_t i = 1; i < pattern.children.size(); ++i)
       value = attribute(value, pattern.children[i].text);
     return compare("==", subject, value);
@@ -59,7 +59,7 @@ std::optional<bool> Interpreter::matches(const Code& code, const code::Value& su
 }
 
 void Interpreter::begin_match(const Code& code) {
-  code::Value subject;
+  Value subject;
   std::size_t subjects = 0;
   std::vector<const Code*> cases;
   for (const Code& child : code.children) {
@@ -71,11 +71,11 @@ void Interpreter::begin_match(const Code& code) {
     }
   }
   // Several subjects are a tuple, which no pattern here decides.
-  execute_match(cases, 0, subjects == 1 ? subject : code::Value{});
+  execute_match(cases, 0, subjects == 1 ? subject : Value{});
 }
 
 void Interpreter::execute_match(const std::vector<const Code*>& cases, std::size_t at,
-                                const code::Value& subject) {
+                                const Value& subject) {
   if (at >= cases.size() || flow != Flow::next) return;
   const Code& clause = *cases[at];
   const Code* guard = clause.get(Field::guard);

@@ -10,7 +10,7 @@ namespace schedmate::python {
 namespace {
 
 using Text = const std::string&;
-using MaybeValue = std::optional<code::Value>;
+using MaybeValue = std::optional<Value>;
 using TextMethod = MaybeValue (*)(Text self, const Arguments& arguments);
 
 constexpr std::string_view blanks = " \t\n\r\f\v";
@@ -24,13 +24,13 @@ MaybeValue each_letter(Text self, const Arguments&) {
   std::string out = self;
   std::ranges::transform(out, out.begin(),
                          [](unsigned char c) { return static_cast<char>(convert(c)); });
-  return code::Value(std::move(out));
+  return Value(std::move(out));
 }
 
 template <int (*test)(int)>
 MaybeValue all_letters(Text self, const Arguments&) {
   const bool all = std::ranges::all_of(self, [](unsigned char c) { return test(c) != 0; });
-  return code::Value(!self.empty() && all);
+  return Value(!self.empty() && all);
 }
 
 /// islower and isupper: at least one letter, and none of the other case.
@@ -39,14 +39,14 @@ MaybeValue cased(Text self, const Arguments&) {
   const auto any = [&](int (*what)(int)) {
     return std::ranges::any_of(self, [&](unsigned char c) { return what(c) != 0; });
   };
-  return code::Value(any(test) && !any(other));
+  return Value(any(test) && !any(other));
 }
 
 MaybeValue capitalised(Text self, const Arguments& arguments) {
   MaybeValue low = each_letter<std::tolower>(self, arguments);
   std::string out = *low->text();
   if (!out.empty()) out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
-  return code::Value(std::move(out));
+  return Value(std::move(out));
 }
 
 MaybeValue titled(Text self, const Arguments&) {
@@ -57,7 +57,7 @@ MaybeValue titled(Text self, const Arguments&) {
     c = static_cast<char>(inside ? std::tolower(letter) : std::toupper(letter));
     inside = std::isalpha(letter) != 0;
   }
-  return code::Value(std::move(out));
+  return Value(std::move(out));
 }
 
 template <bool left, bool right>
@@ -69,7 +69,7 @@ MaybeValue stripped(Text self, const Arguments& arguments) {
   std::string_view rest = self;
   if (left) rest.remove_prefix(std::min(rest.find_first_not_of(what), rest.size()));
   if (right) rest = rest.substr(0, rest.find_last_not_of(what) + 1);
-  return code::Value(std::string(rest));
+  return Value(std::string(rest));
 }
 
 template <bool at_start>
@@ -78,18 +78,18 @@ MaybeValue has_end(Text self, const Arguments& arguments) {
   const auto fits = [&](const std::string& part) {
     return at_start ? self.starts_with(part) : self.ends_with(part);
   };
-  if (const std::string* part = text_at(arguments, 0)) return code::Value(fits(*part));
-  const code::List* parts = arguments.positional[0].items();
+  if (const std::string* part = text_at(arguments, 0)) return Value(fits(*part));
+  const List* parts = arguments.positional[0].items();
   if (parts == nullptr) return std::nullopt;
-  for (const code::Value& part : *parts) {
+  for (const Value& part : *parts) {
     if (part.text() == nullptr) return std::nullopt;
-    if (fits(*part.text())) return code::Value(true);
+    if (fits(*part.text())) return Value(true);
   }
-  return code::Value(false);
+  return Value(false);
 }
 
-code::List split_blanks(std::string_view text) {
-  code::List parts;
+List split_blanks(std::string_view text) {
+  List parts;
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
     if (text.empty()) return parts;
@@ -101,13 +101,13 @@ code::List split_blanks(std::string_view text) {
 
 template <bool from_right>
 MaybeValue split_at(Text self, const Arguments& arguments) {
-  const code::Value* separator = arguments.find("sep", 0);
-  const code::Value* most = arguments.find("maxsplit", 1);
-  if (separator == nullptr || separator->is_none()) return code::Value::list(split_blanks(self));
+  const Value* separator = arguments.find("sep", 0);
+  const Value* most = arguments.find("maxsplit", 1);
+  if (separator == nullptr || separator->is_none()) return Value::list(split_blanks(self));
   if (separator->text() == nullptr || separator->text()->empty()) return std::nullopt;
   const std::string& mark = *separator->text();
   std::int64_t left = most == nullptr || most->integer() == nullptr ? -1 : *most->integer();
-  code::List parts;
+  List parts;
   std::string_view rest = self;
   while (left-- != 0) {
     const auto at = from_right ? rest.rfind(mark) : rest.find(mark);
@@ -118,7 +118,7 @@ MaybeValue split_at(Text self, const Arguments& arguments) {
   }
   parts.emplace_back(std::string(rest));
   if (from_right) std::ranges::reverse(parts);
-  return code::Value::list(std::move(parts));
+  return Value::list(std::move(parts));
 }
 
 template <bool from_right>
@@ -127,12 +127,12 @@ MaybeValue partition(Text self, const Arguments& arguments) {
   if (mark == nullptr || mark->empty()) return std::nullopt;
   const auto at = from_right ? self.rfind(*mark) : self.find(*mark);
   if (at == std::string::npos) {
-    code::List parts{code::Value(self), code::Value(""), code::Value("")};
+    List parts{Value(self), Value(""), Value("")};
     if (from_right) std::ranges::reverse(parts);
-    return code::Value::list(std::move(parts));
+    return Value::list(std::move(parts));
   }
-  return code::Value::list({code::Value(self.substr(0, at)), code::Value(*mark),
-                            code::Value(self.substr(at + mark->size()))});
+  return Value::list(
+      {Value(self.substr(0, at)), Value(*mark), Value(self.substr(at + mark->size()))});
 }
 
 MaybeValue replaced(Text self, const Arguments& arguments) {
@@ -146,12 +146,11 @@ MaybeValue replaced(Text self, const Arguments& arguments) {
     from = at + old->size();
     if (out.size() > 1'000'000) return std::nullopt;
   }
-  return code::Value(out.append(self, from));
+  return Value(out.append(self, from));
 }
 
 MaybeValue joined_parts(Text self, const Arguments& arguments) {
-  const code::List* parts =
-      arguments.positional.empty() ? nullptr : arguments.positional[0].items();
+  const List* parts = arguments.positional.empty() ? nullptr : arguments.positional[0].items();
   if (parts == nullptr) return std::nullopt;
   std::string out;
   for (std::size_t i = 0; i < parts->size(); ++i) {
@@ -159,17 +158,17 @@ MaybeValue joined_parts(Text self, const Arguments& arguments) {
     out += (i > 0 ? self : "") + *(*parts)[i].text();
     if (out.size() > 1'000'000) return std::nullopt;
   }
-  return code::Value(std::move(out));
+  return Value(std::move(out));
 }
 
 MaybeValue lines_of(Text self, const Arguments&) {
-  code::List lines;
+  List lines;
   for (auto line : split(self, '\n')) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.emplace_back(std::string(line));
   }
   if (!self.empty() && self.back() == '\n') lines.pop_back();
-  return code::Value::list(std::move(lines));
+  return Value::list(std::move(lines));
 }
 
 template <bool from_right>
@@ -177,7 +176,7 @@ MaybeValue found_at(Text self, const Arguments& arguments) {
   const std::string* part = text_at(arguments, 0);
   if (part == nullptr || arguments.positional.size() > 1) return std::nullopt;
   const auto at = from_right ? self.rfind(*part) : self.find(*part);
-  return code::Value(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
+  return Value(at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at));
 }
 
 MaybeValue counted(Text self, const Arguments& arguments) {
@@ -187,25 +186,25 @@ MaybeValue counted(Text self, const Arguments& arguments) {
   for (auto at = self.find(*part); at != std::string::npos;
        at = self.find(*part, at + part->size()))
     ++count;
-  return code::Value(count);
+  return Value(count);
 }
 
 template <bool at_start>
 MaybeValue without_end(Text self, const Arguments& arguments) {
   const std::string* part = text_at(arguments, 0);
   if (part == nullptr) return std::nullopt;
-  if (at_start) return code::Value(self.starts_with(*part) ? self.substr(part->size()) : self);
-  return code::Value(self.ends_with(*part) ? self.substr(0, self.size() - part->size()) : self);
+  if (at_start) return Value(self.starts_with(*part) ? self.substr(part->size()) : self);
+  return Value(self.ends_with(*part) ? self.substr(0, self.size() - part->size()) : self);
 }
 
 MaybeValue filled(Text self, const Arguments& arguments) {
   const auto* width = arguments.positional.empty() ? nullptr : arguments.positional[0].integer();
   if (width == nullptr || *width > 1000) return std::nullopt;
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(*width, 0));
-  return code::Value(self.size() >= wanted ? self : std::string(wanted - self.size(), '0') + self);
+  return Value(self.size() >= wanted ? self : std::string(wanted - self.size(), '0') + self);
 }
 
-MaybeValue itself(Text self, const Arguments&) { return code::Value(self); }
+MaybeValue itself(Text self, const Arguments&) { return Value(self); }
 
 const std::map<std::string_view, TextMethod>& text_methods() {
   static const std::map<std::string_view, TextMethod> table = {
@@ -254,8 +253,8 @@ bool is_text_method(std::string_view name) {
   return name == "format" || name == "format_map" || text_methods().contains(name);
 }
 
-std::optional<code::Value> text_method(const std::string& self, std::string_view name,
-                                       const Arguments& arguments) {
+std::optional<Value> text_method(const std::string& self, std::string_view name,
+                                 const Arguments& arguments) {
   const auto found = text_methods().find(name);
   return found == text_methods().end() ? std::nullopt : found->second(self, arguments);
 }

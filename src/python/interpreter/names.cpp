@@ -67,14 +67,14 @@ bool contains_name(const std::vector<std::string_view>& names, std::string_view 
 }
 
 /// What a dict has under any of the keys that may be meant.
-code::Value one_of_entries(const code::Dict& dict, const code::Value& key) {
+Value one_of_entries(const Dict& dict, const Value& key) {
   const auto keys = possibilities(key);
-  std::optional<code::Value> all;
-  for (const code::Value& each : keys) {
-    const code::Value* found = dict.find(dict_key(each));
+  std::optional<Value> all;
+  for (const Value& each : keys) {
+    const Value* found = dict.find(dict_key(each));
     if (found != nullptr) all = all ? joined(*all, *found) : *found;
   }
-  return all ? *all : code::Value{};
+  return all ? *all : Value{};
 }
 
 }  // namespace
@@ -83,24 +83,24 @@ bool is_builtin_name(std::string_view name) {
   return std::ranges::find(builtin_names, name) != std::end(builtin_names);
 }
 
-std::string dict_key(const code::Value& key) {
+std::string dict_key(const Value& key) {
   if (const auto* text = key.text()) return *text;
   if (const auto* symbol = as<Symbol>(key)) return symbol->name;
   if (const auto* type = as<Class>(key))
     return fmt::format("<class {}:{}>", type->file, type->name);
   if (const auto* function = as<Function>(key)) return fmt::format("<function {}>", function->name);
   if (const auto* thing = as<Thing>(key)) {
-    const code::Value* name = thing->fields.find("name");
+    const Value* name = thing->fields.find("name");
     const bool member = name != nullptr && name->text() != nullptr;
     return fmt::format("<{}.{}>", thing->type, member ? *name->text() : "");
   }
   if (!is_bounded(key)) return "?";
-  if (const code::List* list = key.items()) {
+  if (const List* list = key.items()) {
     std::string text = "(";
-    for (const code::Value& each : *list) text += (text.size() > 1 ? ", " : "") + code::repr(each);
+    for (const Value& each : *list) text += (text.size() > 1 ? ", " : "") + repr(each);
     return text + ")";
   }
-  return code::repr(key);
+  return repr(key);
 }
 
 ScopePtr Interpreter::new_scope(ScopePtr outer) {
@@ -111,7 +111,7 @@ ScopePtr Interpreter::new_scope(ScopePtr outer) {
   return scope;
 }
 
-const code::Value* Interpreter::find_name(std::string_view name) {
+const Value* Interpreter::find_name(std::string_view name) {
   const ScopePtr& here = frame().scope;
   if (contains_name(here->global_names, name)) {
     const auto& globals = here->globals ? here->globals : here;
@@ -121,14 +121,14 @@ const code::Value* Interpreter::find_name(std::string_view name) {
   for (Scope* scope = here.get(); scope != nullptr; scope = scope->outer.get()) {
     // Methods do not see the names of the class body around them.
     if (!scope->of_class || inner) {
-      if (const code::Value* found = found_in(scope->names, name)) return found;
+      if (const Value* found = found_in(scope->names, name)) return found;
     }
     inner = false;
   }
   return nullptr;
 }
 
-void Interpreter::set_name(std::string_view name, code::Value value) {
+void Interpreter::set_name(std::string_view name, Value value) {
   const ScopePtr& here = frame().scope;
   if (here->globals && contains_name(here->global_names, name)) {
     journal.set(names_of(here->globals), name, std::move(value));
@@ -144,7 +144,7 @@ void Interpreter::set_name(std::string_view name, code::Value value) {
   journal.set(names_of(here), name, std::move(value));
 }
 
-code::Value Interpreter::as_plain(const code::Value& value) {
+Value Interpreter::as_plain(const Value& value) {
   if (auto* thing = as<Thing>(value); thing != nullptr && is_dict(*thing))
     return {dict_within(owner_of(value), thing->fields), value.place};
   auto* object = as<NativeObject>(value);
@@ -153,32 +153,32 @@ code::Value Interpreter::as_plain(const code::Value& value) {
   return plain ? *plain : value;
 }
 
-std::optional<code::List> Interpreter::iterate(const code::Value& value) {
-  const code::Value plain = as_plain(value);
+std::optional<List> Interpreter::iterate(const Value& value) {
+  const Value plain = as_plain(value);
   charge(size_of(plain));
-  if (const code::List* list = plain.items()) return *list;
-  if (const code::Dict* dict = plain.entries()) {
-    code::List keys;
+  if (const List* list = plain.items()) return *list;
+  if (const Dict* dict = plain.entries()) {
+    List keys;
     for (const auto& entry : dict->all())
       keys.emplace_back(entry.key, entry.value.place ? entry.value.place : value.place);
     return keys;
   }
   if (const auto* text = plain.text()) {
     if (text->size() > longest_range) return std::nullopt;
-    code::List letters;
+    List letters;
     for (const char letter : *text) letters.emplace_back(std::string(1, letter), value.place);
     return letters;
   }
   if (const auto* range = as<Range>(plain)) {
     const auto count = range->count();
     if (!count || *count > static_cast<std::int64_t>(longest_range)) return std::nullopt;
-    code::List numbers;
+    List numbers;
     for (std::int64_t i = 0; i < *count; ++i)
       numbers.emplace_back(*range->first + i * range->step, range->bound.place);
     return numbers;
   }
   if (const auto* type = as<Class>(plain); type != nullptr && type->enumeration) {
-    code::List members;
+    List members;
     for (const auto& entry : type->scope->names.all()) {
       if (as<Thing>(entry.value) != nullptr) members.push_back(entry.value);
     }
@@ -186,32 +186,31 @@ std::optional<code::List> Interpreter::iterate(const code::Value& value) {
   }
   if (const auto* thing = as<Thing>(plain); thing != nullptr && thing->type_of != nullptr) {
     if (auto method = special_method(plain, "__iter__")) {
-      const code::Value items = call(*method, {});
+      const Value items = call(*method, {});
       if (items.items() != nullptr && as<Thing>(items) == nullptr) return *items.items();
     }
-    const code::Value* children = thing->fields.find("");
+    const Value* children = thing->fields.find("");
     if (children != nullptr && children->items() != nullptr) return *children->items();
   }
   return std::nullopt;
 }
 
-code::Value Interpreter::item(const code::Value& of, const code::Value& key) {
+Value Interpreter::item(const Value& of, const Value& key) {
   if (auto* object = as<NativeObject>(of)) {
     if (auto found = object->item(*this, key)) return *found;
-    const code::Value plain = as_plain(of);
-    return plain.entries() != nullptr || plain.items() != nullptr ? item(plain, key)
-                                                                  : code::Value{};
+    const Value plain = as_plain(of);
+    return plain.entries() != nullptr || plain.items() != nullptr ? item(plain, key) : Value{};
   }
-  if (const code::Dict* dict = of.entries()) {
+  if (const Dict* dict = of.entries()) {
     if (key.is_unknown()) return one_of_entries(*dict, key);
-    const code::Value* found = dict->find(dict_key(key));
-    return found == nullptr ? code::Value{} : *found;
+    const Value* found = dict->find(dict_key(key));
+    return found == nullptr ? Value{} : *found;
   }
-  if (const code::List* list = of.items()) {
+  if (const List* list = of.items()) {
     if (key.is_unknown() || key.integer() == nullptr) return {};
     const auto size = static_cast<std::int64_t>(list->size());
     const auto at = *key.integer() < 0 ? *key.integer() + size : *key.integer();
-    return at >= 0 && at < size ? (*list)[static_cast<std::size_t>(at)] : code::Value{};
+    return at >= 0 && at < size ? (*list)[static_cast<std::size_t>(at)] : Value{};
   }
   if (of.text() != nullptr && key.integer() != nullptr) {
     const auto at = *key.integer();
@@ -219,37 +218,37 @@ code::Value Interpreter::item(const code::Value& of, const code::Value& key) {
   }
   if (const auto* type = as<Class>(of)) {
     if (!type->enumeration || key.text() == nullptr) return of;  // Generic[T]
-    const code::Value* member = type->scope->names.find(*key.text());
-    return member == nullptr ? code::Value{} : *member;
+    const Value* member = type->scope->names.find(*key.text());
+    return member == nullptr ? Value{} : *member;
   }
   if (const auto* range = as<Range>(of)) {
     const bool known = range->first && key.integer() != nullptr && *key.integer() >= 0;
     const bool inside = known && *key.integer() < range->count().value_or(0);
-    return inside ? code::Value(*range->first + *key.integer() * range->step) : code::Value{};
+    return inside ? Value(*range->first + *key.integer() * range->step) : Value{};
   }
   if (const auto* outside = as<Symbol>(of);
       outside != nullptr && as<OutsideMethod>(of) == nullptr) {
     constexpr std::string_view names = ".__dict__";
-    const code::List* parts = key.items();
+    const List* parts = key.items();
     const bool marks = outside->name.starts_with("tyro.conf.") ||
                        (outside->name == "typing.Annotated" && parts != nullptr);
     // Annotated[T, ...] is a T with something said of it.
-    if (marks) return parts != nullptr && !parts->empty() ? code::Value(parts->front()) : key;
+    if (marks) return parts != nullptr && !parts->empty() ? Value(parts->front()) : key;
     if (!outside->name.ends_with(names)) return of;  // List[int], Optional[str]
     const auto module = outside->name.substr(0, outside->name.size() - names.size());
-    return key.text() == nullptr ? code::Value{} : attribute(symbol(module), *key.text());
+    return key.text() == nullptr ? Value{} : attribute(symbol(module), *key.text());
   }
   if (auto method = special_method(of, "__getitem__")) {
     Arguments arguments;
     arguments.positional.push_back(key);
     return call(*method, std::move(arguments));
   }
-  const code::Value plain = as_plain(of);
+  const Value plain = as_plain(of);
   const bool holds = plain.entries() != nullptr || plain.items() != nullptr;
-  return holds ? item(plain, key) : code::Value{};
+  return holds ? item(plain, key) : Value{};
 }
 
-void Interpreter::set_item(const code::Value& of, const code::Value& key, code::Value value) {
+void Interpreter::set_item(const Value& of, const Value& key, Value value) {
   if (auto* object = as<NativeObject>(of)) {
     object->set_item(*this, key, std::move(value));
     return;
@@ -273,7 +272,7 @@ void Interpreter::set_item(const code::Value& of, const code::Value& key, code::
     call(*method, std::move(arguments));
     return;
   }
-  const code::Value plain = as_plain(of);
+  const Value plain = as_plain(of);
   if (plain.entries() != nullptr) set_item(plain, key, std::move(value));
 }
 

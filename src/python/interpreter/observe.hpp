@@ -18,6 +18,6 @@ namespace schedmate::python {
 
 /// A Python file that is itself a config: top-level names after running it, `_base_` chains merged
 /// as mmengine does (`_delete_`, {{_base_.x}}, read_base()).
-[[nodiscard]] Result<code::Value> read_python_config(tree::Tree& tree, std::string_view path);
+[[nodiscard]] Result<Value> read_python_config(tree::Tree& tree, std::string_view path);
 
 }  // namespace schedmate::python

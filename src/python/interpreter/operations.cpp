@@ -27,115 +27,112 @@ std::optional<std::int64_t> whole_power(std::int64_t base, std::int64_t exponent
   return result;
 }
 
-std::optional<code::Value> whole_arithmetic(std::string_view operation, std::int64_t a,
-                                            std::int64_t b) {
+std::optional<Value> whole_arithmetic(std::string_view operation, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  if (operation == "+" && !__builtin_add_overflow(a, b, &result)) return code::Value(result);
-  if (operation == "-" && !__builtin_sub_overflow(a, b, &result)) return code::Value(result);
-  if (operation == "*" && !__builtin_mul_overflow(a, b, &result)) return code::Value(result);
+  if (operation == "+" && !__builtin_add_overflow(a, b, &result)) return Value(result);
+  if (operation == "-" && !__builtin_sub_overflow(a, b, &result)) return Value(result);
+  if (operation == "*" && !__builtin_mul_overflow(a, b, &result)) return Value(result);
   // The one division that does not fit: the smallest number by -1.
   const bool divisible = b != 0 && !(b == -1 && a == std::numeric_limits<std::int64_t>::min());
-  if (operation == "//" && divisible) return code::Value(floor_divide(a, b));
-  if (operation == "%" && divisible) return code::Value(a - floor_divide(a, b) * b);
+  if (operation == "//" && divisible) return Value(floor_divide(a, b));
+  if (operation == "%" && divisible) return Value(a - floor_divide(a, b) * b);
   if (operation == "**" && b >= 0) {
-    if (const auto power = whole_power(a, b)) return code::Value(*power);
+    if (const auto power = whole_power(a, b)) return Value(*power);
   }
-  if (operation == "&") return code::Value(a & b);
-  if (operation == "|") return code::Value(a | b);
-  if (operation == "^") return code::Value(a ^ b);
+  if (operation == "&") return Value(a & b);
+  if (operation == "|") return Value(a | b);
+  if (operation == "^") return Value(a ^ b);
   if (operation == "<<" && b >= 0 && b < 62 && a >= 0 && a < (std::int64_t{1} << (62 - b)))
-    return code::Value(a << b);
-  if (operation == ">>" && b >= 0 && b < 63) return code::Value(a >> b);
+    return Value(a << b);
+  if (operation == ">>" && b >= 0 && b < 63) return Value(a >> b);
   return std::nullopt;
 }
 
-std::optional<code::Value> real_arithmetic(std::string_view operation, double a, double b) {
-  if (operation == "+") return code::Value(a + b);
-  if (operation == "-") return code::Value(a - b);
-  if (operation == "*") return code::Value(a * b);
-  if (operation == "**") return code::Value(std::pow(a, b));
+std::optional<Value> real_arithmetic(std::string_view operation, double a, double b) {
+  if (operation == "+") return Value(a + b);
+  if (operation == "-") return Value(a - b);
+  if (operation == "*") return Value(a * b);
+  if (operation == "**") return Value(std::pow(a, b));
   if (b == 0) return std::nullopt;
-  if (operation == "/") return code::Value(a / b);
-  if (operation == "//") return code::Value(std::floor(a / b));
-  if (operation == "%") return code::Value(a - std::floor(a / b) * b);
+  if (operation == "/") return Value(a / b);
+  if (operation == "//") return Value(std::floor(a / b));
+  if (operation == "%") return Value(a - std::floor(a / b) * b);
   return std::nullopt;
 }
 
-bool is_number(const code::Value& value) {
+bool is_number(const Value& value) {
   return value.integer() != nullptr || value.real() != nullptr || value.boolean() != nullptr;
 }
 
-std::optional<std::int64_t> whole_number(const code::Value& value) {
+std::optional<std::int64_t> whole_number(const Value& value) {
   if (const auto* number = value.integer()) return *number;
   if (const auto* flag = value.boolean()) return *flag ? 1 : 0;
   return std::nullopt;
 }
 
-std::optional<code::Value> repeated(const code::Value& what, std::int64_t count) {
+std::optional<Value> repeated(const Value& what, std::int64_t count) {
   const auto times = static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, longest_product));
   if (const auto* text = what.text()) {
     if (text->size() * times > longest_product) return std::nullopt;
     std::string all;
     for (std::size_t i = 0; i < times; ++i) all += *text;
-    return code::Value(std::move(all));
+    return Value(std::move(all));
   }
-  const code::List* list = what.items();
+  const List* list = what.items();
   if (list == nullptr || list->size() * times > longest_product) return std::nullopt;
-  code::List all;
+  List all;
   for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), list->begin(), list->end());
-  return code::Value::list(std::move(all));
+  return Value::list(std::move(all));
 }
 
-bool holds(const code::List& list, const code::Value& value) {
-  return std::ranges::any_of(list, [&](const code::Value& each) { return same(each, value); });
+bool holds(const List& list, const Value& value) {
+  return std::ranges::any_of(list, [&](const Value& each) { return same(each, value); });
 }
 
 /// Lists stand for sets too: union, difference and the like.
-std::optional<code::Value> list_arithmetic(std::string_view operation, const code::List& a,
-                                           const code::List& b) {
-  code::List result;
+std::optional<Value> list_arithmetic(std::string_view operation, const List& a, const List& b) {
+  List result;
   if (operation == "+") {
     if (a.size() + b.size() > longest_product) return std::nullopt;
     result = a;
     result.insert(result.end(), b.begin(), b.end());
-    return code::Value::list(std::move(result));
+    return Value::list(std::move(result));
   }
   if (operation != "|" && operation != "-" && operation != "&") return std::nullopt;
-  for (const code::Value& each : a) {
+  for (const Value& each : a) {
     if (operation == "|" || holds(b, each) == (operation == "&")) result.push_back(each);
   }
-  for (const code::Value& each : b) {
+  for (const Value& each : b) {
     if (operation == "|" && !holds(a, each)) result.push_back(each);
   }
-  return code::Value::list(std::move(result));
+  return Value::list(std::move(result));
 }
 
-std::optional<code::Value> arithmetic(std::string_view operation, const code::Value& a,
-                                      const code::Value& b) {
+std::optional<Value> arithmetic(std::string_view operation, const Value& a, const Value& b) {
   if (is_number(a) && is_number(b)) {
     const auto left = whole_number(a);
     const auto right = whole_number(b);
     if (left && right) {
       if (a.boolean() != nullptr && b.boolean() != nullptr && operation == "|")
-        return code::Value((*left | *right) != 0);
+        return Value((*left | *right) != 0);
       if (a.boolean() != nullptr && b.boolean() != nullptr && operation == "&")
-        return code::Value((*left & *right) != 0);
+        return Value((*left & *right) != 0);
       if (auto result = whole_arithmetic(operation, *left, *right)) return result;
     }
     return real_arithmetic(operation, *a.number(), *b.number());
   }
   if (operation == "+" && a.text() != nullptr && b.text() != nullptr) {
     if (a.text()->size() + b.text()->size() > longest_product) return std::nullopt;
-    return code::Value(*a.text() + *b.text());
+    return Value(*a.text() + *b.text());
   }
   if (operation == "*" && b.integer() != nullptr) return repeated(a, *b.integer());
   if (operation == "*" && a.integer() != nullptr) return repeated(b, *a.integer());
   if (a.items() != nullptr && b.items() != nullptr)
     return list_arithmetic(operation, *a.items(), *b.items());
   if (operation == "|" && a.entries() != nullptr && b.entries() != nullptr) {
-    code::Dict both = *a.entries();
+    Dict both = *a.entries();
     for (const auto& [key, value] : b.entries()->all()) both.set(key, value);
-    return code::Value::dict(std::move(both));
+    return Value::dict(std::move(both));
   }
   return std::nullopt;
 }
@@ -149,16 +146,15 @@ constexpr Dunder dunders[] = {{"+", "__add__"},     {"-", "__sub__"},       {"*"
 
 }  // namespace
 
-code::Value Interpreter::binary(std::string_view operation, const code::Value& a,
-                                const code::Value& b) {
+Value Interpreter::binary(std::string_view operation, const Value& a, const Value& b) {
   if (a.is_unknown() || b.is_unknown()) {
     const auto lefts = possibilities(a);
     const auto rights = possibilities(b);
     if (lefts.empty() || rights.empty() || lefts.size() * rights.size() > 8) return {};
-    std::optional<code::Value> all;
-    for (const code::Value& left : lefts) {
-      for (const code::Value& right : rights) {
-        const code::Value each = binary(operation, left, right);
+    std::optional<Value> all;
+    for (const Value& left : lefts) {
+      for (const Value& right : rights) {
+        const Value each = binary(operation, left, right);
         all = all ? joined(*all, each) : each;
       }
     }
@@ -166,7 +162,7 @@ code::Value Interpreter::binary(std::string_view operation, const code::Value& a
   }
   if (operation == "%" && a.text() != nullptr) {
     auto text = percent_format(*this, *a.text(), b);
-    return text ? code::Value(std::move(*text)) : code::Value{};
+    return text ? Value(std::move(*text)) : Value{};
   }
   if (a.object() != nullptr) {
     const auto* found = std::ranges::find(dunders, operation, &Dunder::operation);
@@ -181,59 +177,59 @@ code::Value Interpreter::binary(std::string_view operation, const code::Value& a
   }
   auto result = arithmetic(operation, as_plain(a), as_plain(b));
   charge(result ? size_of(*result) : 0);
-  return result ? std::move(*result) : code::Value{};
+  return result ? std::move(*result) : Value{};
 }
 
-code::Value Interpreter::eval_binary(const Code& code) {
+Value Interpreter::eval_binary(const Code& code) {
   const Code* left = code.get(Field::left);
   const Code* right = code.get(Field::right);
   const Code* operation = code.get(Field::operation);
   if (left == nullptr || right == nullptr || operation == nullptr) return {};
-  const code::Value a = eval(*left);
-  const code::Value b = eval(*right);
-  const code::PlacePtr at = place(code);
+  const Value a = eval(*left);
+  const Value b = eval(*right);
+  const PlacePtr at = place(code);
   // What was written elsewhere says more than a literal of this line.
   const bool from_left = a.place && (a.place != at || !b.place || b.place == at);
   return derived(binary(operation->text, a, b), at, from_left ? a.place : b.place);
 }
 
-code::Value Interpreter::eval_unary(const Code& code) {
+Value Interpreter::eval_unary(const Code& code) {
   const Code* argument = code.get(Field::argument);
   const Code* operation = code.get(Field::operation);
   if (argument == nullptr) return {};
-  code::Value value = eval(*argument);
+  Value value = eval(*argument);
   if (code.kind == Kind::negation) {
     const auto decided = truth(value);
-    return decided ? derived(code::Value(!*decided), place(code), value.place)
-                   : code::Value(code::Unknown{}, value.place);
+    return decided ? derived(Value(!*decided), place(code), value.place)
+                   : Value(Unknown{}, value.place);
   }
   if (operation == nullptr) return {};
-  const code::Value zero = whole(0);
+  const Value zero = whole(0);
   if (operation->text == "-" && value.integer() != nullptr)
     return derived(binary("-", zero, value), place(code), value.place);
   if (operation->text == "-" && value.real() != nullptr)
-    return derived(code::Value(-*value.real()), place(code), value.place);
+    return derived(Value(-*value.real()), place(code), value.place);
   if (operation->text == "+") return value;
   if (operation->text == "~" && value.integer() != nullptr)
-    return derived(code::Value(~*value.integer()), place(code), value.place);
-  return {code::Unknown{}, value.place};
+    return derived(Value(~*value.integer()), place(code), value.place);
+  return {Unknown{}, value.place};
 }
 
-code::Value Interpreter::eval_boolean(const Code& code) {
+Value Interpreter::eval_boolean(const Code& code) {
   const Code* left = code.get(Field::left);
   const Code* right = code.get(Field::right);
   const Code* operation = code.get(Field::operation);
   if (left == nullptr || right == nullptr || operation == nullptr) return {};
   const bool is_and = operation->text == "and";
-  const code::Value a = eval(*left);
+  const Value a = eval(*left);
   const auto decided = truth(a);
   if (decided) return *decided == is_and ? eval(*right) : a;
-  code::Value b;
+  Value b;
   run_both([&] { b = eval(*right); }, [] {});
   if (!is_and) return joined(a, b);
   // `unknown and False` is false in any case.
   const auto second = truth(b);
-  return second == false ? code::Value(false, b.place) : joined(code::Value(false, a.place), b);
+  return second == false ? Value(false, b.place) : joined(Value(false, a.place), b);
 }
 
 }  // namespace schedmate::python

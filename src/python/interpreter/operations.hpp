@@ -9,30 +9,29 @@
 namespace schedmate::python {
 
 /// As Python's str() for dict keys: "1", "None", "torch.nn.ReLU".
-[[nodiscard]] std::string dict_key(const code::Value& key);
+[[nodiscard]] std::string dict_key(const Value& key);
 /// Python's ==; nothing when it is not known.
-[[nodiscard]] std::optional<bool> equal_values(const code::Value& a, const code::Value& b);
+[[nodiscard]] std::optional<bool> equal_values(const Value& a, const Value& b);
 
 /// What the parameters of a function become in a call.
-void bind_parameters(const Function& function, const Arguments& given, code::Dict& names);
+void bind_parameters(const Function& function, const Arguments& given, Dict& names);
 /// type(value).
-[[nodiscard]] code::Value type_of(const code::Value& value);
+[[nodiscard]] Value type_of(const Value& value);
 
 struct SliceEnds {
   std::optional<std::int64_t> first, last;
   std::int64_t step = 1;
 };
 /// text[a:b:c] or list[a:b:c].
-[[nodiscard]] code::Value sliced(const code::Value& of, const SliceEnds& ends);
+[[nodiscard]] Value sliced(const Value& of, const SliceEnds& ends);
 
 /// Methods of text, as Python's str; nothing when not modelled or not known.
-[[nodiscard]] std::optional<code::Value> text_method(const std::string& self, std::string_view name,
-                                                     const Arguments& arguments);
+[[nodiscard]] std::optional<Value> text_method(const std::string& self, std::string_view name,
+                                               const Arguments& arguments);
 [[nodiscard]] bool is_text_method(std::string_view name);
-[[nodiscard]] bool is_data_method(const code::Value& of, std::string_view name);
+[[nodiscard]] bool is_data_method(const Value& of, std::string_view name);
 /// format(value, how); nothing when it is not modelled.
-[[nodiscard]] std::optional<std::string> format_value(const code::Value& value,
-                                                      std::string_view how);
+[[nodiscard]] std::optional<std::string> format_value(const Value& value, std::string_view how);
 
 /// The model of a builtin such as "len"; nullptr when there is none.
 [[nodiscard]] const Native* find_builtin(std::string_view name);

@@ -41,7 +41,7 @@ n = 1 < 2 <= 2 != 3
 
 TEST_CASE("a computed value leads back to where its operand was written") {
   const auto trial = run_program("batch = 256\n\nper_gpu = batch // 8\n");
-  const code::Value* value = trial.seen.globals.find("per_gpu");
+  const Value* value = trial.seen.globals.find("per_gpu");
   REQUIRE(value != nullptr);
   CHECK(*value->integer() == 32);
   CHECK(value->place->line == 3);

@@ -13,27 +13,27 @@ namespace {
 constexpr int longest_chain = 20;
 
 /// mmengine's merge: dicts are joined unless the upper one says _delete_; all else is replaced.
-code::Value merged_config(const code::Value& below, const code::Value& above) {
-  const code::Dict* over = above.entries();
+Value merged_config(const Value& below, const Value& above) {
+  const Dict* over = above.entries();
   if (below.entries() == nullptr || over == nullptr) return above.deep_copy();
-  const code::Value* drop = over->find("_delete_");
+  const Value* drop = over->find("_delete_");
   const bool replace = drop != nullptr && drop->truth() == true;
-  code::Value result = replace ? code::Value::dict({}, above.place) : below.deep_copy();
+  Value result = replace ? Value::dict({}, above.place) : below.deep_copy();
   for (const auto& [key, value] : over->all()) {
     if (key == "_delete_") continue;
-    const code::Value* old = result.entries()->find(key);
-    result.entries()->set(key, merged_config(old == nullptr ? code::Value{} : *old, value));
+    const Value* old = result.entries()->find(key);
+    result.entries()->set(key, merged_config(old == nullptr ? Value{} : *old, value));
   }
   return result;
 }
 
 /// Text with mmengine's {{fileDirname}} and the like replaced by what they stand for.
-void fill_in(code::Value& value, const std::string& file, int depth) {
+void fill_in(Value& value, const std::string& file, int depth) {
   if (depth > 40) return;
-  if (code::Dict* dict = value.entries()) {
+  if (Dict* dict = value.entries()) {
     for (const auto& entry : dict->all()) fill_in(*dict->find(entry.key), file, depth + 1);
-  } else if (code::List* list = value.items()) {
-    for (code::Value& item : *list) fill_in(item, file, depth + 1);
+  } else if (List* list = value.items()) {
+    for (Value& item : *list) fill_in(item, file, depth + 1);
   } else if (auto* text = std::get_if<std::string>(&value.data)) {
     const auto slash = file.rfind('/');
     const std::string base = slash == std::string::npos ? file : file.substr(slash + 1);
@@ -52,31 +52,31 @@ void fill_in(code::Value& value, const std::string& file, int depth) {
 }
 
 /// Whether a value belongs into a config: data, down to its leaves.
-bool is_plain(const code::Value& value) { return value.object() == nullptr; }
+bool is_plain(const Value& value) { return value.object() == nullptr; }
 
 /// Classes and functions become their dotted names, as mmengine's new configs have them.
-code::Value without_objects(const code::Value& value, int depth) {
+Value without_objects(const Value& value, int depth) {
   if (depth > 40) return {};
-  if (const code::List* list = value.items()) {
-    code::List items;
-    for (const code::Value& item : *list) items.push_back(without_objects(item, depth + 1));
-    return code::Value::list(std::move(items), value.place);
+  if (const List* list = value.items()) {
+    List items;
+    for (const Value& item : *list) items.push_back(without_objects(item, depth + 1));
+    return Value::list(std::move(items), value.place);
   }
-  if (const code::Dict* dict = value.entries()) {
-    code::Dict entries;
+  if (const Dict* dict = value.entries()) {
+    Dict entries;
     for (const auto& [key, item] : dict->all()) entries.set(key, without_objects(item, depth + 1));
-    return code::Value::dict(std::move(entries), value.place);
+    return Value::dict(std::move(entries), value.place);
   }
   if (const auto* outside = as<Symbol>(value)) return {outside->name, value.place};
   if (const auto* type = as<Class>(value)) return {type->name, value.place};
-  return value.object() == nullptr ? value : code::Value(code::Unknown{}, value.place);
+  return value.object() == nullptr ? value : Value(Unknown{}, value.place);
 }
 
 struct ConfigReader {
   tree::Tree& tree;
   std::vector<std::string> chain;
 
-  Result<code::Value> read(const std::string& file) {
+  Result<Value> read(const std::string& file) {
     if (chain.size() > longest_chain || std::ranges::find(chain, file) != chain.end())
       return fail(ErrorCode::invalid, fmt::format("{}: its _base_ files lead back to it", file));
     chain.push_back(file);
@@ -85,10 +85,10 @@ struct ConfigReader {
     return value;
   }
 
-  Result<code::Value> bases_of(const code::Value& bases, const std::string& file) {
-    code::Value all = code::Value::dict({});
-    code::List names = bases.items() != nullptr ? *bases.items() : code::List{bases};
-    for (const code::Value& name : names) {
+  Result<Value> bases_of(const Value& bases, const std::string& file) {
+    Value all = Value::dict({});
+    List names = bases.items() != nullptr ? *bases.items() : List{bases};
+    for (const Value& name : names) {
       if (name.text() == nullptr) continue;
       auto path = tree::join_path(tree::folder_of(file), *name.text());
       if (!path || !tree.is_file(*path)) {
@@ -102,16 +102,16 @@ struct ConfigReader {
     return all;
   }
 
-  Result<code::Value> run(const std::string& file) {
+  Result<Value> run(const std::string& file) {
     PythonRun settings;
     settings.script = file;
     settings.cwd = tree::folder_of(file);
     settings.steps = 100'000;
     Interpreter interpreter(tree, settings);
     interpreter.literal_source = FactSource::config;
-    interpreter.config_bases = std::make_shared<code::Value>(code::Value::dict({}));
+    interpreter.config_bases = std::make_shared<Value>(Value::dict({}));
     std::optional<Error> wrong;
-    interpreter.on_base = [&](const code::Value& bases) {
+    interpreter.on_base = [&](const Value& bases) {
       auto all = bases_of(bases, file);
       if (all) {
         *interpreter.config_bases = *all;
@@ -122,12 +122,12 @@ struct ConfigReader {
     const auto done = interpreter.run_entry();
     if (!done) return tl::unexpected(done.error());
     if (wrong) return tl::unexpected(*wrong);
-    code::Dict own;
+    Dict own;
     for (const auto& [name, value] : interpreter.entry_names().all()) {
       const bool config = !name.starts_with("_") && is_plain(value);
       if (config) own.set(name, value);
     }
-    code::Value whole = code::Value::dict(std::move(own));
+    Value whole = Value::dict(std::move(own));
     cut_circles(whole);
     whole = without_objects(whole, 0);
     fill_in(whole, file, 0);
@@ -137,7 +137,7 @@ struct ConfigReader {
 
 }  // namespace
 
-Result<code::Value> Interpreter::read_config(std::string_view path) {
+Result<Value> Interpreter::read_config(std::string_view path) {
   return read_python_config(tree_, path);
 }
 
@@ -145,7 +145,7 @@ Result<code::Value> Interpreter::read_config(std::string_view path) {
 
 namespace schedmate::python {
 
-Result<code::Value> read_python_config(tree::Tree& tree, std::string_view path) {
+Result<Value> read_python_config(tree::Tree& tree, std::string_view path) {
   auto file = tree::join_path("", path);
   if (!file) return tl::unexpected(file.error());
   return python::ConfigReader{tree, {}}.read(*file);

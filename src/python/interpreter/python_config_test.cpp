@@ -11,16 +11,16 @@ struct Configs {
     std::filesystem::create_directories(full.parent_path());
     std::ofstream(full) << text;
   }
-  [[nodiscard]] Result<code::Value> read(const std::string& path) const {
+  [[nodiscard]] Result<Value> read(const std::string& path) const {
     auto tree = tree::Tree::open(folder.path());
     REQUIRE(tree.has_value());
     return read_python_config(*tree, path);
   }
 };
 
-std::string at(const code::Value& value, std::string_view path) {
-  const code::Value* found = code::find_path(value, path);
-  return found == nullptr ? "<absent>" : code::repr(*found);
+std::string at(const Value& value, std::string_view path) {
+  const Value* found = find_path(value, path);
+  return found == nullptr ? "<absent>" : repr(*found);
 }
 
 TEST_CASE("a config is merged over its bases, deep, with places of its own") {
@@ -42,7 +42,7 @@ def helper(): pass
   CHECK(at(*config, "max_epochs") == "12");
   CHECK(at(*config, "lr") == "0.1");
   CHECK(at(*config, "helper") == "<absent>");
-  const code::Value* epochs = code::find_path(*config, "max_epochs");
+  const Value* epochs = find_path(*config, "max_epochs");
   CHECK(epochs->place->file == "leaf/mine.py");
   CHECK(epochs->place->line == 3);
   CHECK(epochs->place->source == FactSource::config);

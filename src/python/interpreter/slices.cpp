@@ -33,20 +33,20 @@ std::vector<std::size_t> positions(std::int64_t size, const SliceEnds& ends) {
 
 }  // namespace
 
-code::Value sliced(const code::Value& of, const SliceEnds& ends) {
+Value sliced(const Value& of, const SliceEnds& ends) {
   if (const auto* text = of.text()) {
     std::string part;
     for (const auto at : positions(static_cast<std::int64_t>(text->size()), ends))
       part += (*text)[at];
     return {std::move(part), of.place};
   }
-  if (const code::List* list = of.items()) {
-    code::List part;
+  if (const List* list = of.items()) {
+    List part;
     for (const auto at : positions(static_cast<std::int64_t>(list->size()), ends))
       part.push_back((*list)[at]);
-    return code::Value::list(std::move(part), of.place);
+    return Value::list(std::move(part), of.place);
   }
-  return {code::Unknown{}, of.place};
+  return {Unknown{}, of.place};
 }
 
 }  // namespace schedmate::python

@@ -19,27 +19,26 @@ struct AbslFlag {
   FlagSpec spec;
   FlagType type = FlagType::text;
   enum class Shape : std::uint8_t { one, commas, spaces, repeated, config } shape = Shape::one;
-  code::List choices;
-  code::Value fallback;
-  code::PlacePtr place;
+  List choices;
+  Value fallback;
+  PlacePtr place;
 };
 
 /// absl.flags.FLAGS: the words are read when the program first asks, or app.run starts.
 class AbslFlags : public FlagNamespace {
  public:
   AbslFlags() : FlagNamespace("absl.flags.FlagValues") {}
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
-  void declare(python::Machine& machine, AbslFlag flag);
-  void parse(python::Machine& machine, const std::vector<command::Word>& words);
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
+  void declare(Machine& machine, AbslFlag flag);
+  void parse(Machine& machine, const std::vector<command::Word>& words);
   void require(std::string_view name);
   [[nodiscard]] const std::vector<command::Word>& rest() const { return rest_; }
 
  private:
-  void put(python::Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses);
-  code::Value read(python::Machine& machine, const AbslFlag& flag, const FlagUse& use,
-                   const code::Value& before);
-  code::Value read_one(python::Machine& machine, const AbslFlag& flag, const command::Word& word);
-  code::Value load_config(python::Machine& machine, const AbslFlag& flag, code::Value named);
+  void put(Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses);
+  Value read(Machine& machine, const AbslFlag& flag, const FlagUse& use, const Value& before);
+  Value read_one(Machine& machine, const AbslFlag& flag, const command::Word& word);
+  Value load_config(Machine& machine, const AbslFlag& flag, Value named);
   std::vector<command::Word> take_overrides(const std::vector<command::Word>& words);
 
   std::vector<AbslFlag> flags_;
@@ -49,13 +48,13 @@ class AbslFlags : public FlagNamespace {
   bool parsed_ = false;
 };
 
-std::shared_ptr<AbslFlags> registry(python::Machine& machine) {
+std::shared_ptr<AbslFlags> registry(Machine& machine) {
   auto& held = machine.memory[std::string(memory_key)];
   if (!held) held = std::make_shared<AbslFlags>();
   return std::static_pointer_cast<AbslFlags>(held);
 }
 
-void AbslFlags::declare(python::Machine& machine, AbslFlag flag) {
+void AbslFlags::declare(Machine& machine, AbslFlag flag) {
   std::erase_if(flags_, [&](const AbslFlag& old) { return old.spec.dest == flag.spec.dest; });
   flags_.push_back(std::move(flag));
   if (parsed_) parse(machine, program_words(machine));
@@ -67,12 +66,11 @@ void AbslFlags::require(std::string_view name) {
   }
 }
 
-code::Value AbslFlags::read_one(python::Machine& machine, const AbslFlag& flag,
-                                const command::Word& word) {
+Value AbslFlags::read_one(Machine& machine, const AbslFlag& flag, const command::Word& word) {
   const auto value = read_word(flag.type, word);
   const bool allowed = !value || flag.choices.empty() || !word.known ||
-                       std::ranges::any_of(flag.choices, [&](const code::Value& choice) {
-                         return choice.is_unknown() || code::repr(choice) == code::repr(*value);
+                       std::ranges::any_of(flag.choices, [&](const Value& choice) {
+                         return choice.is_unknown() || repr(choice) == repr(*value);
                        });
   if (value && allowed) return *value;
   machine.refuse(fmt::format("the flag --{} may not be '{}'", flag.spec.dest, word.text),
@@ -80,13 +78,13 @@ code::Value AbslFlags::read_one(python::Machine& machine, const AbslFlag& flag,
   return unknown(word.place);
 }
 
-code::Value AbslFlags::read(python::Machine& machine, const AbslFlag& flag, const FlagUse& use,
-                            const code::Value& before) {
+Value AbslFlags::read(Machine& machine, const AbslFlag& flag, const FlagUse& use,
+                      const Value& before) {
   using Shape = AbslFlag::Shape;
   if (use.values.empty()) return {!use.negated, use.place};
   const command::Word& word = use.values.front();
   if (flag.shape == Shape::one || flag.shape == Shape::config) return read_one(machine, flag, word);
-  code::List items;
+  List items;
   if (flag.shape == Shape::repeated) {
     if (before.items() != nullptr) items = *before.items();
     items.push_back(read_one(machine, flag, word));
@@ -96,7 +94,7 @@ code::Value AbslFlags::read(python::Machine& machine, const AbslFlag& flag, cons
         items.push_back(read_one(machine, flag, {std::string(trim(part)), word.place, word.known}));
     }
   }
-  return code::Value::list(std::move(items), use.place);
+  return Value::list(std::move(items), use.place);
 }
 
 /// `--config.a.b=3` and `--config.a.b 3` belong to the config that --config names.
@@ -127,8 +125,7 @@ std::vector<command::Word> AbslFlags::take_overrides(const std::vector<command::
 }
 
 /// The result of get_config() of the file, with the argument after its colon.
-code::Value AbslFlags::load_config(python::Machine& machine, const AbslFlag& flag,
-                                   code::Value named) {
+Value AbslFlags::load_config(Machine& machine, const AbslFlag& flag, Value named) {
   const bool by_file = named.text() != nullptr;
   if (const std::string* text = named.text()) {
     const auto colon = text->find(':');
@@ -136,10 +133,10 @@ code::Value AbslFlags::load_config(python::Machine& machine, const AbslFlag& fla
     std::string module = path.substr(0, path.rfind(".py"));
     while (module.starts_with("./")) module.erase(0, 2);
     std::ranges::replace(module, '/', '.');
-    code::List arguments;
+    List arguments;
     if (colon != std::string::npos) arguments.emplace_back(text->substr(colon + 1), named.place);
-    const code::Value make = machine.resolve(module + ".get_config");
-    const code::PlacePtr place = named.place;
+    const Value make = machine.resolve(module + ".get_config");
+    const PlacePtr place = named.place;
     named = symbol_name(make).empty()
                 ? machine.call(make, call_with(std::move(arguments), {}, place))
                 : unknown(place);
@@ -147,31 +144,30 @@ code::Value AbslFlags::load_config(python::Machine& machine, const AbslFlag& fla
   }
   auto* config = object_as<AttributeDict>(named);
   if (config == nullptr) return named;
-  code::Value held = config->held();
+  Value held = config->held();
   if (!by_file) {
-    code::Dict whole;
+    Dict whole;
     whole.set(flag.spec.dest, held);
-    publish_config(machine, "ml_collections", "", code::Value::dict(std::move(whole)));
+    publish_config(machine, "ml_collections", "", Value::dict(std::move(whole)));
   }
   for (const command::Word& word : overrides_[flag.spec.dest]) {
     const auto equals = word.text.find('=');
     const std::string key = word.text.substr(0, equals);
-    const code::Value* before = code::find_path(held, key);
-    code::Value value = read_literal(word.text.substr(equals + 1), word.place);
+    const Value* before = find_path(held, key);
+    Value value = read_literal(word.text.substr(equals + 1), word.place);
     if (before != nullptr && before->text() != nullptr)
       value = {word.text.substr(equals + 1), word.place};
     if (before != nullptr && before->real() != nullptr && value.number())
       value = {*value.number(), word.place};
-    if (!code::set_path(held, key, std::move(value)))
+    if (!set_path(held, key, std::move(value)))
       machine.refuse(fmt::format("the config has no entry '{}'", key), word.place);
   }
   return named;
 }
 
-void AbslFlags::put(python::Machine& machine, const AbslFlag& flag,
-                    const std::vector<FlagUse>& uses) {
-  code::Value value = flag.fallback;
-  code::Value before;
+void AbslFlags::put(Machine& machine, const AbslFlag& flag, const std::vector<FlagUse>& uses) {
+  Value value = flag.fallback;
+  Value before;
   for (const FlagUse& use : uses) before = value = read(machine, flag, use, before);
   if (flag.shape == AbslFlag::Shape::config) value = load_config(machine, flag, value);
   FlagNamespace::put(flag.spec.dest, value,
@@ -206,7 +202,7 @@ bool is_of_library(std::string_view word) {
          std::ranges::find(own, name) != own.end() || std::ranges::find(own, positive) != own.end();
 }
 
-void AbslFlags::parse(python::Machine& machine, const std::vector<command::Word>& words) {
+void AbslFlags::parse(Machine& machine, const std::vector<command::Word>& words) {
   parsed_ = true;
   std::vector<FlagSpec> specs;
   for (const AbslFlag& flag : flags_) specs.push_back(flag.spec);
@@ -230,14 +226,13 @@ void AbslFlags::parse(python::Machine& machine, const std::vector<command::Word>
   }
 }
 
-std::optional<code::Value> AbslFlags::attribute(python::Machine& machine, std::string_view name) {
+std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view name) {
   const auto self = std::static_pointer_cast<AbslFlags>(shared_from_this());
   if (name == "__call__") {
-    return python::native_function(
-        "FLAGS", [self](python::Machine& inner, const python::Arguments& arguments) {
-          self->parse(inner, program_words(inner));
-          return placed(as_list(self->rest()), arguments.place);
-        });
+    return python::native_function("FLAGS", [self](Machine& inner, const Arguments& arguments) {
+      self->parse(inner, program_words(inner));
+      return placed(as_list(self->rest()), arguments.place);
+    });
   }
   if (name == "flag_values_dict") return FlagNamespace::method(machine, "to_dict");
   if (!parsed_ && !name.starts_with("__")) parse(machine, program_words(machine));
@@ -248,8 +243,8 @@ std::optional<code::Value> AbslFlags::attribute(python::Machine& machine, std::s
 struct FlagHolder : python::NativeObject {
   std::string flag;
   std::string type_name() const override { return "absl.flags.FlagHolder"; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override {
-    if (name == "name") return code::Value(flag);
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override {
+    if (name == "name") return Value(flag);
     if (name != "value") return std::nullopt;
     return registry(machine)->attribute(machine, flag);
   }
@@ -262,8 +257,7 @@ struct Definition {
   bool chooses = false;
 };
 
-code::Value define(python::Machine& machine, const python::Arguments& arguments,
-                   const Definition& kind) {
+Value define(Machine& machine, const Arguments& arguments, const Definition& kind) {
   const std::string name = text_or(arguments.find("name", 0));
   if (name.empty()) return {};
   AbslFlag flag;
@@ -279,21 +273,21 @@ code::Value define(python::Machine& machine, const python::Arguments& arguments,
     set_nargs(flag.spec, "?");
     flag.spec.attached_only = true;
   }
-  const code::Value* fallback = arguments.find("default", 1);
+  const Value* fallback = arguments.find("default", 1);
   if (fallback == nullptr) fallback = arguments.named.find("default_value");
-  code::Value given = fallback == nullptr ? code::Value::none() : *fallback;
+  Value given = fallback == nullptr ? Value::none() : *fallback;
   const std::string* text = given.text();
   if (text != nullptr && kind.shape == AbslFlag::Shape::commas) {
-    code::List items;
+    List items;
     for (const auto part : split(*text, ','))
       items.emplace_back(std::string(trim(part)), given.place);
-    given = code::Value::list(std::move(items), given.place);
+    given = Value::list(std::move(items), given.place);
   } else if (text != nullptr && kind.type != FlagType::text) {
     if (const auto value = read_word(kind.type, {*text, given.place, true})) given = *value;
   }
   flag.fallback = as_fallback(std::move(given), arguments.place);
   flag.spec.required = truth_or(arguments.named.find("required"), false);
-  const code::Value* choices = kind.chooses ? arguments.find("enum_values", 2) : nullptr;
+  const Value* choices = kind.chooses ? arguments.find("enum_values", 2) : nullptr;
   if (choices != nullptr && choices->items() != nullptr) flag.choices = *choices->items();
   registry(machine)->declare(machine, std::move(flag));
   auto holder = std::make_shared<FlagHolder>();
@@ -301,33 +295,32 @@ code::Value define(python::Machine& machine, const python::Arguments& arguments,
   return value_of(holder, arguments.place);
 }
 
-code::Value define_config_dict(python::Machine& machine, const python::Arguments& arguments) {
-  python::Arguments declaration = arguments;
-  if (const code::Value* config = arguments.find("config", 1))
-    declaration.named.set("default", *config);
+Value define_config_dict(Machine& machine, const Arguments& arguments) {
+  Arguments declaration = arguments;
+  if (const Value* config = arguments.find("config", 1)) declaration.named.set("default", *config);
   return define(machine, declaration,
                 {"DEFINE_config_dict", FlagType::text, AbslFlag::Shape::config});
 }
 
-code::Value require(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* name = arguments.find("flag_name", 0);
+Value require(Machine& machine, const Arguments& arguments) {
+  const Value* name = arguments.find("flag_name", 0);
   if (name == nullptr) return {};
   if (name->text() != nullptr) registry(machine)->require(*name->text());
   if (name->items() != nullptr) {
-    for (const code::Value& each : *name->items()) registry(machine)->require(text_or(&each));
+    for (const Value& each : *name->items()) registry(machine)->require(text_or(&each));
   }
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value run(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* program = arguments.find("main", 0);
+Value run(Machine& machine, const Arguments& arguments) {
+  const Value* program = arguments.find("main", 0);
   const auto flags = registry(machine);
   flags->parse(machine, program_words(machine));
-  const code::Value target =
+  const Value target =
       program == nullptr || program->is_none() ? machine.resolve("__main__.main") : *program;
-  code::List argv = *as_list(flags->rest()).items();
-  argv.insert(argv.begin(), code::Value(machine.run().script));
-  return machine.call(target, call_with({code::Value::list(std::move(argv))}, {}, arguments.place));
+  List argv = *as_list(flags->rest()).items();
+  argv.insert(argv.begin(), Value(machine.run().script));
+  return machine.call(target, call_with({Value::list(std::move(argv))}, {}, arguments.place));
 }
 
 void add_definitions(NativeTable& table, const std::string& module) {
@@ -346,8 +339,8 @@ void add_definitions(NativeTable& table, const std::string& module) {
                                      {"DEFINE_multi_float", FlagType::real, Shape::repeated},
                                      {"DEFINE_multi_enum", FlagType::text, Shape::repeated, true}};
   for (const Definition& kind : kinds) {
-    table[module + "." + std::string(kind.name)] = [kind](python::Machine& machine,
-                                                          const python::Arguments& arguments) {
+    table[module + "." + std::string(kind.name)] = [kind](Machine& machine,
+                                                          const Arguments& arguments) {
       return define(machine, arguments, kind);
     };
   }
@@ -357,9 +350,7 @@ void add_definitions(NativeTable& table, const std::string& module) {
 
 }  // namespace
 
-std::optional<code::Value> absl_flags(python::Machine& machine) {
-  return value_of(registry(machine));
-}
+std::optional<Value> absl_flags(Machine& machine) { return value_of(registry(machine)); }
 
 void add_absl(NativeTable& table) {
   for (const std::string module :
@@ -369,8 +360,8 @@ void add_absl(NativeTable& table) {
   for (const auto* const name :
        {"absl.app.run", "tensorflow.app.run", "tensorflow.compat.v1.app.run"})
     table[name] = run;
-  table["ml_collections.config_flags.DEFINE_config_file"] = [](python::Machine& machine,
-                                                               const python::Arguments& arguments) {
+  table["ml_collections.config_flags.DEFINE_config_file"] = [](Machine& machine,
+                                                               const Arguments& arguments) {
     return define(machine, arguments,
                   {"DEFINE_config_file", FlagType::text, AbslFlag::Shape::config});
   };

@@ -7,7 +7,7 @@
 namespace schedmate::natives {
 namespace {
 
-code::Value make_namespace(python::Machine&, const python::Arguments& arguments) {
+Value make_namespace(Machine&, const Arguments& arguments) {
   auto space = std::make_shared<FlagNamespace>();
   for (const auto& [key, value] : arguments.named.all()) space->put(key, value);
   return value_of(std::move(space), arguments.place);
@@ -17,29 +17,28 @@ code::Value make_namespace(python::Machine&, const python::Arguments& arguments)
 struct Added {
   std::string_view name;
   std::string_view action;
-  code::Value::Data fallback;
+  Value::Data fallback;
 };
 
-code::Value add_flags(const python::Arguments& arguments, std::span<const Added> flags) {
-  const code::Value* parser = arguments.find("parser", 0);
+Value add_flags(const Arguments& arguments, std::span<const Added> flags) {
+  const Value* parser = arguments.find("parser", 0);
   if (parser == nullptr) parser = arguments.named.find("parent_parser");
   auto* known = parser == nullptr ? nullptr : object_as<ArgumentParser>(*parser);
-  if (known == nullptr) return code::Value::none(arguments.place);
+  if (known == nullptr) return Value::none(arguments.place);
   for (const Added& flag : flags) {
-    python::Arguments declaration =
-        call_with({code::Value(std::string(flag.name))}, {}, arguments.place);
-    declaration.named.set("action", code::Value(std::string(flag.action)));
-    declaration.named.set("default", code::Value(flag.fallback));
+    Arguments declaration = call_with({Value(std::string(flag.name))}, {}, arguments.place);
+    declaration.named.set("action", Value(std::string(flag.action)));
+    declaration.named.set("default", Value(flag.fallback));
     known->declare(declaration);
   }
   return *parser;
 }
 
-code::Value add_deepspeed(python::Machine&, const python::Arguments& arguments) {
+Value add_deepspeed(Machine&, const Arguments& arguments) {
   static const Added flags[] = {{"--deepspeed", "store_true", false},
-                                {"--deepspeed_config", "store", code::None{}},
+                                {"--deepspeed_config", "store", None{}},
                                 {"--deepscale", "store_true", false},
-                                {"--deepscale_config", "store", code::None{}}};
+                                {"--deepscale_config", "store", None{}}};
   return add_flags(arguments, flags);
 }
 
@@ -88,17 +87,17 @@ constexpr std::string_view trainer_flags[] = {"--accelerator",
                                               "--reload_dataloaders_every_n_epochs"};
 
 /// Lightning 1.x: each parameter of Trainer.__init__ as a flag; None where the version decides.
-code::Value add_trainer_flags(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* parser = arguments.find("parser", 0);
+Value add_trainer_flags(Machine&, const Arguments& arguments) {
+  const Value* parser = arguments.find("parser", 0);
   if (parser == nullptr) parser = arguments.named.find("parent_parser");
   auto* known = parser == nullptr ? nullptr : object_as<ArgumentParser>(*parser);
-  if (known == nullptr) return parser == nullptr ? code::Value{} : *parser;
+  if (known == nullptr) return parser == nullptr ? Value{} : *parser;
   for (const std::string_view name : trainer_flags) {
     Declared flag;
     flag.spec.names = {std::string(name)};
     flag.spec.dest = std::string(name.substr(2));
     set_nargs(flag.spec, "?");
-    flag.constant = code::Value(true);
+    flag.constant = Value(true);
     auto literal = std::make_shared<python::Symbol>();
     literal->name = "ast.literal_eval";
     flag.type = value_of(literal);
@@ -109,14 +108,13 @@ code::Value add_trainer_flags(python::Machine&, const python::Arguments& argumen
 }
 
 /// Trainer.from_argparse_args(args, **more): a Trainer with the flags that were set.
-code::Value trainer_from_flags(python::Machine& machine, const python::Arguments& arguments,
-                               std::string_view trainer) {
-  code::Dict named;
-  code::Value holder;
-  const code::Value* args = arguments.find("args", 0);
-  const code::Dict* values = args == nullptr ? nullptr : dict_of(*args, holder);
+Value trainer_from_flags(Machine& machine, const Arguments& arguments, std::string_view trainer) {
+  Dict named;
+  Value holder;
+  const Value* args = arguments.find("args", 0);
+  const Dict* values = args == nullptr ? nullptr : dict_of(*args, holder);
   for (const python::Flag& flag : machine.seen().flags) {
-    const code::Value* value = values == nullptr ? nullptr : values->find(flag.name);
+    const Value* value = values == nullptr ? nullptr : values->find(flag.name);
     const bool of_trainer =
         flag.declared && flag.declared->text.find("add_argparse_args") != std::string::npos;
     if (value != nullptr && of_trainer && !value->is_none()) named.set(flag.name, *value);
@@ -129,17 +127,17 @@ void add_lightning_1(NativeTable& table) {
   for (const std::string trainer :
        {"pytorch_lightning.Trainer", "lightning.Trainer", "lightning.pytorch.Trainer"}) {
     table[trainer + ".add_argparse_args"] = add_trainer_flags;
-    table[trainer + ".from_argparse_args"] = [trainer](python::Machine& machine,
-                                                       const python::Arguments& arguments) {
+    table[trainer + ".from_argparse_args"] = [trainer](Machine& machine,
+                                                       const Arguments& arguments) {
       return trainer_from_flags(machine, arguments, trainer);
     };
   }
 }
 
 /// tap.Tap: `Args().parse_args()` of a class whose annotated names are the flags.
-code::Value parse_tap(python::Machine& machine, const python::Arguments& arguments) {
+Value parse_tap(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return {};
-  code::Value self = arguments.positional[0];
+  Value self = arguments.positional[0];
   const auto* instance = object_as<python::Instance>(self);
   if (instance == nullptr) return {};
   std::string module = instance->file.substr(0, instance->file.rfind('.'));
@@ -148,14 +146,14 @@ code::Value parse_tap(python::Machine& machine, const python::Arguments& argumen
   if (!type) return self;
   TypedFlags flags({.booleans = TypedStyle::Booleans::both, .abbreviations = true});
   flags.add(machine, *type);
-  const code::Value* own = arguments.find("args", 1);
+  const Value* own = arguments.find("args", 1);
   const bool given = own != nullptr && own->items() != nullptr;
   const auto values =
       flags.parse(machine, given ? as_words(machine, *own) : program_words(machine));
   flags.show(machine, values);
-  const code::Dict fields = flags.fields(machine, values);
+  const Dict fields = flags.fields(machine, values);
   for (const auto& [name, value] : fields.all()) machine.set_attribute(self, name, value);
-  const code::Value process = machine.attribute(self, "process_args");
+  const Value process = machine.attribute(self, "process_args");
   if (machine.function(process)) machine.call(process, {});
   return self;
 }

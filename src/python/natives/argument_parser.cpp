@@ -7,7 +7,7 @@ namespace schedmate::natives {
 
 namespace {
 
-bool is_suppress(const code::Value& value) {
+bool is_suppress(const Value& value) {
   return symbol_name(value).ends_with("SUPPRESS") ||
          (value.text() != nullptr && *value.text() == "==SUPPRESS==");
 }
@@ -22,7 +22,7 @@ std::string dest_of(const std::vector<std::string>& names, std::string_view pref
   return dest;
 }
 
-std::string nargs_text(const code::Value& nargs) {
+std::string nargs_text(const Value& nargs) {
   if (const std::string* text = nargs.text()) return *text;
   if (const std::int64_t* count = nargs.integer()) return std::to_string(*count);
   const std::string name = symbol_name(nargs);
@@ -33,7 +33,7 @@ std::string nargs_text(const code::Value& nargs) {
   return nargs.is_none() ? "" : "*";
 }
 
-void read_action(Declared& flag, const code::Value* action) {
+void read_action(Declared& flag, const Value* action) {
   if (action == nullptr) return;
   const std::string name = text_or(action, symbol_name(*action));
   if (!name.empty()) {
@@ -53,7 +53,7 @@ void complete(Declared& flag) {
                              action == "BooleanOptionalAction";
   if (without_value) set_nargs(flag.spec, "0");
   if (action == "store_true" || action == "store_false") {
-    flag.constant = code::Value(action == "store_true");
+    flag.constant = Value(action == "store_true");
     if (flag.fallback.is_none()) flag.fallback = {action != "store_true", flag.fallback.place};
   }
   if (action == "extend" && flag.one_value) {
@@ -72,19 +72,19 @@ void complete(Declared& flag) {
   }
 }
 
-void read_choices(Declared& flag, const code::Value* choices) {
+void read_choices(Declared& flag, const Value* choices) {
   if (choices == nullptr) return;
-  code::Value holder;
-  if (const code::List* list = choices->items()) {
+  Value holder;
+  if (const List* list = choices->items()) {
     flag.choices = *list;
-  } else if (const code::Dict* dict = dict_of(*choices, holder)) {
+  } else if (const Dict* dict = dict_of(*choices, holder)) {
     for (const auto& [key, value] : dict->all()) flag.choices.emplace_back(key, value.place);
   }
 }
 
 }  // namespace
 
-void ArgumentParser::construct(const python::Arguments& arguments) {
+void ArgumentParser::construct(const Arguments& arguments) {
   syntax_.prefix = text_or(arguments.find("prefix_chars", 6), "-");
   file_prefix_ = text_or(arguments.find("fromfile_prefix_chars", 7));
   syntax_.abbreviations = truth_or(arguments.find("allow_abbrev", 11), true);
@@ -97,9 +97,9 @@ void ArgumentParser::construct(const python::Arguments& arguments) {
     set_nargs(help.spec, "0");
     add(std::move(help));
   }
-  const code::Value* parents = arguments.find("parents", 4);
+  const Value* parents = arguments.find("parents", 4);
   if (parents == nullptr || parents->items() == nullptr) return;
-  for (const code::Value& parent : *parents->items()) {
+  for (const Value& parent : *parents->items()) {
     if (const auto* other = object_as<ArgumentParser>(parent)) include(*other);
   }
 }
@@ -125,10 +125,10 @@ void ArgumentParser::add(Declared declared) {
   declared_.push_back(std::move(declared));
 }
 
-void ArgumentParser::declare(const python::Arguments& arguments) {
+void ArgumentParser::declare(const Arguments& arguments) {
   Declared flag;
   flag.place = arguments.place;
-  for (const code::Value& name : arguments.positional) {
+  for (const Value& name : arguments.positional) {
     if (const std::string* text = name.text()) flag.spec.names.push_back(*text);
   }
   const auto named = [&](std::string_view key) { return arguments.named.find(key); };
@@ -147,18 +147,18 @@ void ArgumentParser::declare(const python::Arguments& arguments) {
     flag.spec.dest = dest.empty() ? dest_of(flag.spec.names, syntax_.prefix) : dest;
     flag.spec.required = truth_or(named("required"), false);
   }
-  if (const code::Value* nargs = named("nargs"); nargs != nullptr && !nargs->is_none()) {
+  if (const Value* nargs = named("nargs"); nargs != nullptr && !nargs->is_none()) {
     const std::string text = nargs_text(*nargs);
     set_nargs(flag.spec, text);
     flag.one_value = text == "?";
   }
-  if (const code::Value* type = named("type")) flag.type = *type;
-  if (const code::Value* constant = named("const")) flag.constant = *constant;
-  const code::Value* fallback = named("default");
+  if (const Value* type = named("type")) flag.type = *type;
+  if (const Value* constant = named("const")) flag.constant = *constant;
+  const Value* fallback = named("default");
   if (fallback == nullptr) fallback = defaults_.find(flag.spec.dest);
   flag.suppressed = fallback != nullptr && is_suppress(*fallback);
-  flag.fallback = as_fallback(
-      fallback == nullptr || flag.suppressed ? code::Value::none() : *fallback, arguments.place);
+  flag.fallback = as_fallback(fallback == nullptr || flag.suppressed ? Value::none() : *fallback,
+                              arguments.place);
   read_action(flag, named("action"));
   read_choices(flag, named("choices"));
   flag.config_file =
@@ -167,7 +167,7 @@ void ArgumentParser::declare(const python::Arguments& arguments) {
   add(std::move(flag));
 }
 
-void ArgumentParser::set_default(std::string_view dest, const code::Value& value) {
+void ArgumentParser::set_default(std::string_view dest, const Value& value) {
   defaults_.set(dest, value);
   for (Declared& flag : declared_) {
     if (flag.spec.dest == dest) {
@@ -177,7 +177,7 @@ void ArgumentParser::set_default(std::string_view dest, const code::Value& value
   }
 }
 
-const code::Value* ArgumentParser::default_of(std::string_view dest) const {
+const Value* ArgumentParser::default_of(std::string_view dest) const {
   for (const Declared& flag : declared_) {
     if (flag.spec.dest == dest) return &flag.fallback;
   }
@@ -189,14 +189,13 @@ struct Group : python::NativeObject {
   std::shared_ptr<ArgumentParser> parser;
   std::optional<std::size_t> exclusive;
   std::string type_name() const override { return "argparse._ArgumentGroup"; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override {
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override {
     if (name != "add_argument" || !exclusive) return parser->attribute(machine, name);
     return python::native_function(
-        "add_argument",
-        [owner = parser, group = *exclusive](python::Machine&, const python::Arguments& arguments) {
+        "add_argument", [owner = parser, group = *exclusive](Machine&, const Arguments& arguments) {
           owner->declare(arguments);
           owner->exclusive_[group].members.push_back(owner->declared_.size() - 1);
-          return code::Value::none(arguments.place);
+          return Value::none(arguments.place);
         });
   }
 };
@@ -205,25 +204,25 @@ struct Group : python::NativeObject {
 struct Commands : python::NativeObject {
   std::shared_ptr<ArgumentParser> parser;
   std::string type_name() const override { return "argparse._SubParsersAction"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
-    if (name == "required") return code::Value(true);
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
+    if (name == "required") return Value(true);
     if (name != "add_parser") return std::nullopt;
     return python::native_function(
-        "add_parser", [owner = parser](python::Machine&, const python::Arguments& arguments) {
+        "add_parser", [owner = parser](Machine&, const Arguments& arguments) {
           auto command = std::make_shared<ArgumentParser>(owner->type_name());
-          python::Arguments settings = arguments;
+          Arguments settings = arguments;
           settings.positional.clear();
           command->construct(settings);
           owner->commands_[text_or(arguments.find("name", 0))] = command;
-          const code::Value* aliases = arguments.named.find("aliases");
+          const Value* aliases = arguments.named.find("aliases");
           if (aliases != nullptr && aliases->items() != nullptr) {
-            for (const code::Value& alias : *aliases->items())
+            for (const Value& alias : *aliases->items())
               owner->commands_[text_or(&alias)] = command;
           }
           return value_of(command, arguments.place);
         });
   }
-  bool set_attribute(python::Machine&, std::string_view name, code::Value value) override {
+  bool set_attribute(Machine&, std::string_view name, Value value) override {
     if (name == "required" && parser->command_) {
       auto& spec = parser->declared_[*parser->command_].spec;
       spec.least = value.truth().value_or(false) ? 1 : 0;
@@ -232,7 +231,7 @@ struct Commands : python::NativeObject {
   }
 };
 
-code::Value ArgumentParser::add_group(const python::Arguments& arguments, bool exclusive) {
+Value ArgumentParser::add_group(const Arguments& arguments, bool exclusive) {
   auto group = std::make_shared<Group>();
   group->parser = shared_from_this();
   if (exclusive) {
@@ -242,7 +241,7 @@ code::Value ArgumentParser::add_group(const python::Arguments& arguments, bool e
   return value_of(group, arguments.place);
 }
 
-code::Value ArgumentParser::add_commands(const python::Arguments& arguments) {
+Value ArgumentParser::add_commands(const Arguments& arguments) {
   Declared command;
   command.place = arguments.place;
   command.spec.dest = text_or(arguments.named.find("dest"), "==SUPPRESS==");
@@ -259,62 +258,59 @@ code::Value ArgumentParser::add_commands(const python::Arguments& arguments) {
 namespace {
 
 using ParserPtr = std::shared_ptr<ArgumentParser>;
-using ParserMethod = code::Value (*)(python::Machine&, const ParserPtr&, const python::Arguments&);
+using ParserMethod = Value (*)(Machine&, const ParserPtr&, const Arguments&);
 
-code::Value add_argument(python::Machine&, const ParserPtr& self,
-                         const python::Arguments& arguments) {
+Value add_argument(Machine&, const ParserPtr& self, const Arguments& arguments) {
   self->declare(arguments);
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value set_defaults(python::Machine&, const ParserPtr& self,
-                         const python::Arguments& arguments) {
+Value set_defaults(Machine&, const ParserPtr& self, const Arguments& arguments) {
   if (!arguments.complete) self->open_defaults();
   for (const auto& [key, value] : arguments.named.all()) self->set_default(key, value);
-  for (const code::Value& other : arguments.positional) {
-    code::Value holder;
-    const code::Dict* dict = dict_of(other, holder);
+  for (const Value& other : arguments.positional) {
+    Value holder;
+    const Dict* dict = dict_of(other, holder);
     if (dict == nullptr) continue;
     for (const auto& [key, value] : dict->all()) self->set_default(key, value);
   }
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value get_default(python::Machine&, const ParserPtr& self,
-                        const python::Arguments& arguments) {
-  const code::Value* value = self->default_of(text_or(arguments.find("dest", 0)));
-  return value == nullptr ? code::Value::none(arguments.place) : *value;
+Value get_default(Machine&, const ParserPtr& self, const Arguments& arguments) {
+  const Value* value = self->default_of(text_or(arguments.find("dest", 0)));
+  return value == nullptr ? Value::none(arguments.place) : *value;
 }
 
-code::Value error(python::Machine& machine, const ParserPtr&, const python::Arguments& arguments) {
+Value error(Machine& machine, const ParserPtr&, const Arguments& arguments) {
   machine.refuse("the program refuses its flags: " + text_or(arguments.find("message", 0)),
                  arguments.place);
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value help(python::Machine&, const ParserPtr&, const python::Arguments& arguments) {
+Value help(Machine&, const ParserPtr&, const Arguments& arguments) {
   return {std::string(), arguments.place};
 }
 
 const std::map<std::string_view, ParserMethod>& parser_methods() {
-  static const ParserMethod parse = [](python::Machine& machine, const ParserPtr& self,
-                                       const python::Arguments& arguments) {
+  static const ParserMethod parse = [](Machine& machine, const ParserPtr& self,
+                                       const Arguments& arguments) {
     return parse_program(machine, *self, arguments, false);
   };
-  static const ParserMethod parse_known = [](python::Machine& machine, const ParserPtr& self,
-                                             const python::Arguments& arguments) {
+  static const ParserMethod parse_known = [](Machine& machine, const ParserPtr& self,
+                                             const Arguments& arguments) {
     return parse_program(machine, *self, arguments, true);
   };
-  static const ParserMethod group = [](python::Machine&, const ParserPtr& self,
-                                       const python::Arguments& arguments) {
+  static const ParserMethod group = [](Machine&, const ParserPtr& self,
+                                       const Arguments& arguments) {
     return self->add_group(arguments, false);
   };
-  static const ParserMethod exclusive = [](python::Machine&, const ParserPtr& self,
-                                           const python::Arguments& arguments) {
+  static const ParserMethod exclusive = [](Machine&, const ParserPtr& self,
+                                           const Arguments& arguments) {
     return self->add_group(arguments, true);
   };
-  static const ParserMethod commands = [](python::Machine&, const ParserPtr& self,
-                                          const python::Arguments& arguments) {
+  static const ParserMethod commands = [](Machine&, const ParserPtr& self,
+                                          const Arguments& arguments) {
     return self->add_commands(arguments);
   };
   static const std::map<std::string_view, ParserMethod> table{
@@ -341,18 +337,17 @@ const std::map<std::string_view, ParserMethod>& parser_methods() {
 
 }  // namespace
 
-std::optional<code::Value> ArgumentParser::attribute(python::Machine&, std::string_view name) {
+std::optional<Value> ArgumentParser::attribute(Machine&, std::string_view name) {
   const auto found = parser_methods().find(name);
   if (found == parser_methods().end()) return std::nullopt;
-  return python::native_function(type_ + "." + std::string(name),
-                                 [self = shared_from_this(), run = found->second](
-                                     python::Machine& machine, const python::Arguments& arguments) {
-                                   return run(machine, self, arguments);
-                                 });
+  return python::native_function(
+      type_ + "." + std::string(name),
+      [self = shared_from_this(), run = found->second](
+          Machine& machine, const Arguments& arguments) { return run(machine, self, arguments); });
 }
 
 void add_parser_natives(NativeTable& table, const std::string& name) {
-  table[name] = [name](python::Machine&, const python::Arguments& arguments) {
+  table[name] = [name](Machine&, const Arguments& arguments) {
     auto parser = std::make_shared<ArgumentParser>(name);
     parser->construct(arguments);
     return value_of(std::move(parser), arguments.place);

@@ -15,15 +15,15 @@ namespace schedmate::natives {
 struct Declared {
   FlagSpec spec;
   std::string action = "store";
-  code::Value type = code::Value::none();
-  code::Value fallback = code::Value::none();  ///< with its own place
-  code::Value constant = code::Value::none();
-  code::Value action_class;  ///< a user's action; unknown otherwise
-  code::List choices;
+  Value type = Value::none();
+  Value fallback = Value::none();  ///< with its own place
+  Value constant = Value::none();
+  Value action_class;  ///< a user's action; unknown otherwise
+  List choices;
   bool one_value = true;     ///< the value itself, not a list
   bool suppressed = false;   ///< default=SUPPRESS
   bool config_file = false;  ///< configargparse: names a file with more settings
-  code::PlacePtr place;
+  PlacePtr place;
 };
 
 class ArgumentParser : public python::NativeObject,
@@ -32,31 +32,31 @@ class ArgumentParser : public python::NativeObject,
   explicit ArgumentParser(std::string type = "argparse.ArgumentParser") : type_(std::move(type)) {}
 
   [[nodiscard]] std::string type_name() const override { return type_; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
 
-  void construct(const python::Arguments& arguments);
-  void declare(const python::Arguments& arguments);
+  void construct(const Arguments& arguments);
+  void declare(const Arguments& arguments);
   void add(Declared declared);
-  void set_default(std::string_view dest, const code::Value& value);
-  [[nodiscard]] const code::Value* default_of(std::string_view dest) const;
+  void set_default(std::string_view dest, const Value& value);
+  [[nodiscard]] const Value* default_of(std::string_view dest) const;
   void include(const ArgumentParser& parent);
 
   /// What the words give: values by dest, in order of declaration.
   struct Parsed {
-    code::Dict values;
+    Dict values;
     std::vector<command::Word> leftover;
     std::set<std::string, std::less<>> given;
     bool certain = true;
   };
-  Parsed parse(python::Machine& machine, const std::vector<command::Word>& words);
+  Parsed parse(Machine& machine, const std::vector<command::Word>& words);
   [[nodiscard]] const std::vector<Declared>& declared() const { return declared_; }
   /// It may have flags that were not seen: their names are not known, or code outside adds them.
   [[nodiscard]] bool is_open() const { return open_; }
   void handed_out() override { open_ = true; }
   void open_defaults() { defaults_open_ = true; }
 
-  code::Value add_group(const python::Arguments& arguments, bool exclusive);
-  code::Value add_commands(const python::Arguments& arguments);
+  Value add_group(const Arguments& arguments, bool exclusive);
+  Value add_commands(const Arguments& arguments);
 
  private:
   struct Exclusive {
@@ -65,21 +65,21 @@ class ArgumentParser : public python::NativeObject,
   };
   friend struct Group;
   friend struct Commands;
-  std::vector<command::Word> expand_files(python::Machine& machine,
+  std::vector<command::Word> expand_files(Machine& machine,
                                           const std::vector<command::Word>& words) const;
   std::vector<FlagSpec> specs() const;
-  void put_defaults(python::Machine& machine, Parsed& parsed) const;
-  void apply(python::Machine& machine, const FlagUse& use, Parsed& parsed);
-  void apply_command(python::Machine& machine, const FlagUse& use, Parsed& parsed);
-  void apply_config_files(python::Machine& machine, Parsed& parsed);
-  void apply_settings(python::Machine& machine, const code::Dict& settings, Parsed& parsed);
-  void apply_user(python::Machine& machine, const FlagUse& use, code::Value value, Parsed& parsed);
-  code::Value read_values(python::Machine& machine, const Declared& flag, const FlagUse& use);
-  code::Value read_one(python::Machine& machine, const Declared& flag, const command::Word& word);
-  void report(python::Machine& machine, const FlagMatch& match, const Parsed& parsed);
+  void put_defaults(Machine& machine, Parsed& parsed) const;
+  void apply(Machine& machine, const FlagUse& use, Parsed& parsed);
+  void apply_command(Machine& machine, const FlagUse& use, Parsed& parsed);
+  void apply_config_files(Machine& machine, Parsed& parsed);
+  void apply_settings(Machine& machine, const Dict& settings, Parsed& parsed);
+  void apply_user(Machine& machine, const FlagUse& use, Value value, Parsed& parsed);
+  Value read_values(Machine& machine, const Declared& flag, const FlagUse& use);
+  Value read_one(Machine& machine, const Declared& flag, const command::Word& word);
+  void report(Machine& machine, const FlagMatch& match, const Parsed& parsed);
   void take_unseen_flags(Parsed& parsed) const;
-  void check_exclusive(python::Machine& machine, const Parsed& parsed) const;
-  void fail_with(python::Machine& machine, std::string reason, code::PlacePtr place) const;
+  void check_exclusive(Machine& machine, const Parsed& parsed) const;
+  void fail_with(Machine& machine, std::string reason, PlacePtr place) const;
 
   std::string type_;
   std::vector<Declared> declared_;
@@ -87,7 +87,7 @@ class ArgumentParser : public python::NativeObject,
   std::string file_prefix_;
   bool defaults_open_ = false;  ///< replaced by settings that are not known
   bool open_ = false;
-  code::Dict defaults_;  ///< of set_defaults, for names without a flag
+  Dict defaults_;  ///< of set_defaults, for names without a flag
   std::vector<Exclusive> exclusive_;
   std::map<std::string, std::shared_ptr<ArgumentParser>, std::less<>> commands_;
   std::optional<std::size_t> command_;  ///< the declared positional that chooses
@@ -97,10 +97,10 @@ class ArgumentParser : public python::NativeObject,
 void add_parser_natives(NativeTable& table, const std::string& name);
 
 /// parse_args and its kin: `known` gives (namespace, rest) and does not mind leftovers.
-code::Value parse_program(python::Machine& machine, ArgumentParser& parser,
-                          const python::Arguments& arguments, bool known);
+Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& arguments,
+                    bool known);
 /// Values as a namespace whose flags are published.
-[[nodiscard]] std::shared_ptr<FlagNamespace> as_namespace(python::Machine& machine,
+[[nodiscard]] std::shared_ptr<FlagNamespace> as_namespace(Machine& machine,
                                                           const ArgumentParser& parser,
                                                           const ArgumentParser::Parsed& parsed);
 

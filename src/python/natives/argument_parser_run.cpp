@@ -13,25 +13,25 @@ namespace {
 constexpr int most_file_nesting = 8;
 
 /// A config's scalar as the word that would be typed for it.
-command::Word as_word(const code::Value& value) {
+command::Word as_word(const Value& value) {
   const std::string* text = value.text();
-  return {text == nullptr ? code::repr(value) : *text, value.place, !value.is_unknown()};
+  return {text == nullptr ? repr(value) : *text, value.place, !value.is_unknown()};
 }
 
-std::vector<command::Word> values_of(const code::Value& value) {
+std::vector<command::Word> values_of(const Value& value) {
   std::vector<command::Word> words;
-  if (const code::List* list = value.items()) {
-    for (const code::Value& item : *list) words.push_back(as_word(item));
+  if (const List* list = value.items()) {
+    for (const Value& item : *list) words.push_back(as_word(item));
   } else {
     words.push_back(as_word(value));
   }
   return words;
 }
 
-const code::Value* setting_for(const FlagSpec& spec, const code::Dict& settings) {
+const Value* setting_for(const FlagSpec& spec, const Dict& settings) {
   for (const std::string& name : spec.names) {
     const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    if (const code::Value* found = settings.find(bare)) return found;
+    if (const Value* found = settings.find(bare)) return found;
   }
   return settings.find(spec.dest);
 }
@@ -40,7 +40,7 @@ const code::Value* setting_for(const FlagSpec& spec, const code::Dict& settings)
 
 /// Words such as @flags.txt stand for the lines of that file.
 std::vector<command::Word> ArgumentParser::expand_files(
-    python::Machine& machine, const std::vector<command::Word>& words) const {
+    Machine& machine, const std::vector<command::Word>& words) const {
   if (file_prefix_.empty()) return words;
   std::vector<command::Word> todo(words.rbegin(), words.rend());
   std::vector<command::Word> out;
@@ -58,8 +58,8 @@ std::vector<command::Word> ArgumentParser::expand_files(
     if (!file) continue;
     for (int line = (*file)->lines(); line > 0; --line) {
       const std::string text((*file)->line(line));
-      const code::Place place{*path, line, std::string(trim(text)), FactSource::config, word.place};
-      todo.push_back({text, std::make_shared<const code::Place>(place), true});
+      const Place place{*path, line, std::string(trim(text)), FactSource::config, word.place};
+      todo.push_back({text, std::make_shared<const Place>(place), true});
     }
   }
   return out;
@@ -71,13 +71,11 @@ std::vector<FlagSpec> ArgumentParser::specs() const {
   return specs;
 }
 
-void ArgumentParser::fail_with(python::Machine& machine, std::string reason,
-                               code::PlacePtr place) const {
+void ArgumentParser::fail_with(Machine& machine, std::string reason, PlacePtr place) const {
   machine.refuse(std::move(reason), std::move(place));
 }
 
-code::Value ArgumentParser::read_one(python::Machine& machine, const Declared& flag,
-                                     const command::Word& word) {
+Value ArgumentParser::read_one(Machine& machine, const Declared& flag, const command::Word& word) {
   auto value = convert(machine, flag.type, word);
   const std::string name = flag.spec.names.empty() ? flag.spec.dest : flag.spec.names.back();
   if (!value) {
@@ -86,18 +84,17 @@ code::Value ArgumentParser::read_one(python::Machine& machine, const Declared& f
   }
   const bool open = flag.choices.empty() || !word.known || value->is_unknown() ||
                     value->object() != nullptr ||
-                    std::ranges::any_of(flag.choices, [&](const code::Value& choice) {
-                      return choice.is_unknown() || code::repr(choice) == code::repr(*value);
+                    std::ranges::any_of(flag.choices, [&](const Value& choice) {
+                      return choice.is_unknown() || repr(choice) == repr(*value);
                     });
   if (!open)
     fail_with(machine, fmt::format("the flag {} may not be '{}'", name, word.text), word.place);
   return *value;
 }
 
-code::Value ArgumentParser::read_values(python::Machine& machine, const Declared& flag,
-                                        const FlagUse& use) {
+Value ArgumentParser::read_values(Machine& machine, const Declared& flag, const FlagUse& use) {
   if (flag.action == "DictAction") {
-    code::Value dict = code::Value::dict({}, use.place);
+    Value dict = Value::dict({}, use.place);
     for (const command::Word& word : use.values) {
       const auto equals = word.text.find('=');
       if (equals == std::string::npos) continue;
@@ -107,16 +104,16 @@ code::Value ArgumentParser::read_values(python::Machine& machine, const Declared
     return dict;
   }
   if (flag.one_value && !use.values.empty()) return read_one(machine, flag, use.values.front());
-  code::List values;
+  List values;
   for (const command::Word& word : use.values) values.push_back(read_one(machine, flag, word));
-  return code::Value::list(std::move(values), use.place);
+  return Value::list(std::move(values), use.place);
 }
 
-void ArgumentParser::put_defaults(python::Machine& machine, Parsed& parsed) const {
+void ArgumentParser::put_defaults(Machine& machine, Parsed& parsed) const {
   for (const Declared& flag : declared_) {
     if (flag.suppressed || flag.action == "help" || flag.action == "version") continue;
     if (parsed.values.find(flag.spec.dest) != nullptr && flag.fallback.is_none()) continue;
-    code::Value value = flag.fallback;
+    Value value = flag.fallback;
     if (const std::string* text = value.text(); text != nullptr && !flag.type.is_none()) {
       auto converted = convert(machine, flag.type, {*text, value.place, true});
       if (converted) value = std::move(*converted);
@@ -129,11 +126,11 @@ void ArgumentParser::put_defaults(python::Machine& machine, Parsed& parsed) cons
   }
 }
 
-void ArgumentParser::apply_command(python::Machine& machine, const FlagUse& use, Parsed& parsed) {
+void ArgumentParser::apply_command(Machine& machine, const FlagUse& use, Parsed& parsed) {
   if (use.values.empty()) return;
   const command::Word& chosen = use.values.front();
   const std::string dest = declared_[use.spec].spec.dest;
-  if (dest != "==SUPPRESS==") parsed.values.set(dest, code::Value(chosen.text, chosen.place));
+  if (dest != "==SUPPRESS==") parsed.values.set(dest, Value(chosen.text, chosen.place));
   parsed.given.insert(dest);
   const auto found = commands_.find(chosen.text);
   if (found == commands_.end()) {
@@ -148,21 +145,21 @@ void ArgumentParser::apply_command(python::Machine& machine, const FlagUse& use,
   parsed.given.merge(inner.given);
 }
 
-void ArgumentParser::apply(python::Machine& machine, const FlagUse& use, Parsed& parsed) {
+void ArgumentParser::apply(Machine& machine, const FlagUse& use, Parsed& parsed) {
   const Declared flag = declared_[use.spec];
   const std::string& action = flag.action;
   if (action == "command") return apply_command(machine, use, parsed);
   if (flag.spec.names.empty() && use.values.empty() && flag.spec.least == 0) {
     if (!flag.one_value && flag.fallback.is_none())
-      parsed.values.set(flag.spec.dest, code::Value::list({}, flag.place));
+      parsed.values.set(flag.spec.dest, Value::list({}, flag.place));
     return;
   }
   parsed.given.insert(flag.spec.dest);
   if (action == "help" || action == "version")
     return fail_with(machine, fmt::format("{} only prints and exits", use.name), use.place);
-  code::Value* held = parsed.values.find(flag.spec.dest);
-  const code::Value before = held == nullptr ? code::Value::none() : held->deep_copy();
-  code::Value value = placed(flag.constant, use.place);
+  Value* held = parsed.values.find(flag.spec.dest);
+  const Value before = held == nullptr ? Value::none() : held->deep_copy();
+  Value value = placed(flag.constant, use.place);
   value.place = use.place;
   if (action == "BooleanOptionalAction") value = {!use.negated, use.place};
   if (action == "count")
@@ -170,37 +167,36 @@ void ArgumentParser::apply(python::Machine& machine, const FlagUse& use, Parsed&
   const bool empty_choice = use.values.empty() && flag.one_value && flag.spec.least == 0;
   if (flag.spec.most > 0 && !empty_choice) value = read_values(machine, flag, use);
   if (action == "append" || action == "append_const" || action == "extend") {
-    code::List all = before.items() == nullptr ? code::List{} : *before.items();
-    const code::List* more = action == "extend" ? value.items() : nullptr;
+    List all = before.items() == nullptr ? List{} : *before.items();
+    const List* more = action == "extend" ? value.items() : nullptr;
     if (more != nullptr) all.insert(all.end(), more->begin(), more->end());
     if (more == nullptr) all.push_back(value);
-    value = code::Value::list(std::move(all), use.place);
+    value = Value::list(std::move(all), use.place);
   }
   if (action == "user") return apply_user(machine, use, std::move(value), parsed);
   parsed.values.set(flag.spec.dest, std::move(value));
 }
 
 /// A class of the program: it writes what it likes into the namespace.
-void ArgumentParser::apply_user(python::Machine& machine, const FlagUse& use, code::Value value,
-                                Parsed& parsed) {
+void ArgumentParser::apply_user(Machine& machine, const FlagUse& use, Value value, Parsed& parsed) {
   const Declared flag = declared_[use.spec];
-  code::Dict fields;
-  fields.set("dest", code::Value(flag.spec.dest, flag.place));
+  Dict fields;
+  fields.set("dest", Value(flag.spec.dest, flag.place));
   fields.set("const", flag.constant);
   fields.set("default", flag.fallback);
-  const code::Value self = machine.instance(flag.action_class, std::move(fields));
+  const Value self = machine.instance(flag.action_class, std::move(fields));
   auto target = std::make_shared<FlagNamespace>();
   for (const auto& [key, old] : parsed.values.all()) target->put(key, old);
-  code::List arguments{value_of(shared_from_this()), value_of(target), std::move(value),
-                       code::Value(use.name, use.place)};
+  List arguments{value_of(shared_from_this()), value_of(target), std::move(value),
+                 Value(use.name, use.place)};
   machine.call(machine.attribute(self, "__call__"), call_with(std::move(arguments), {}, use.place));
   parsed.values = target->entries();
 }
 
 /// configargparse: settings of the files named by a flag stand below the command's words.
-void ArgumentParser::apply_config_files(python::Machine& machine, Parsed& parsed) {
+void ArgumentParser::apply_config_files(Machine& machine, Parsed& parsed) {
   for (const Declared& flag : declared_) {
-    const code::Value* named = flag.config_file ? parsed.values.find(flag.spec.dest) : nullptr;
+    const Value* named = flag.config_file ? parsed.values.find(flag.spec.dest) : nullptr;
     const auto path = named == nullptr || named->text() == nullptr
                           ? std::nullopt
                           : tree_path(machine, *named->text());
@@ -217,11 +213,10 @@ void ArgumentParser::apply_config_files(python::Machine& machine, Parsed& parsed
   }
 }
 
-void ArgumentParser::apply_settings(python::Machine& machine, const code::Dict& settings,
-                                    Parsed& parsed) {
+void ArgumentParser::apply_settings(Machine& machine, const Dict& settings, Parsed& parsed) {
   const auto on_command = parsed.given;
   for (std::size_t i = 0; i < declared_.size(); ++i) {
-    const code::Value* value = setting_for(declared_[i].spec, settings);
+    const Value* value = setting_for(declared_[i].spec, settings);
     if (value == nullptr || on_command.contains(declared_[i].spec.dest)) continue;
     FlagUse use{i, {}, declared_[i].spec.dest, false, value->place};
     if (declared_[i].spec.most > 0) use.values = values_of(*value);
@@ -230,7 +225,7 @@ void ArgumentParser::apply_settings(python::Machine& machine, const code::Dict& 
   }
 }
 
-void ArgumentParser::check_exclusive(python::Machine& machine, const Parsed& parsed) const {
+void ArgumentParser::check_exclusive(Machine& machine, const Parsed& parsed) const {
   for (const Exclusive& group : exclusive_) {
     const auto count = std::ranges::count_if(group.members, [&](std::size_t index) {
       return index < declared_.size() && parsed.given.contains(declared_[index].spec.dest);
@@ -253,7 +248,7 @@ void ArgumentParser::take_unseen_flags(Parsed& parsed) const {
     const auto equals = std::min(text.find('='), text.size());
     std::string dest(text.substr(0, equals));
     std::ranges::replace(dest, '-', '_');
-    code::Value value(true, words[i].place);
+    Value value(true, words[i].place);
     if (equals < text.size()) {
       value = config::parse_scalar(text.substr(equals + 1), words[i].place);
     } else if (i + 1 < words.size() && !words[i + 1].text.starts_with("--")) {
@@ -265,14 +260,13 @@ void ArgumentParser::take_unseen_flags(Parsed& parsed) const {
   }
 }
 
-void ArgumentParser::report(python::Machine& machine, const FlagMatch& match,
-                            const Parsed& parsed) {
+void ArgumentParser::report(Machine& machine, const FlagMatch& match, const Parsed& parsed) {
   for (const FlagError& error : match.errors) {
     if (parsed.certain) fail_with(machine, error.message, error.place);
   }
 }
 
-ArgumentParser::Parsed ArgumentParser::parse(python::Machine& machine,
+ArgumentParser::Parsed ArgumentParser::parse(Machine& machine,
                                              const std::vector<command::Word>& words) {
   Parsed parsed;
   const auto all = expand_files(machine, words);
@@ -294,7 +288,7 @@ ArgumentParser::Parsed ArgumentParser::parse(python::Machine& machine,
   return parsed;
 }
 
-std::shared_ptr<FlagNamespace> as_namespace(python::Machine& machine, const ArgumentParser& parser,
+std::shared_ptr<FlagNamespace> as_namespace(Machine& machine, const ArgumentParser& parser,
                                             const ArgumentParser::Parsed& parsed) {
   auto result = std::make_shared<FlagNamespace>();
   for (const auto& [name, value] : parsed.values.all()) {
@@ -315,10 +309,10 @@ std::shared_ptr<FlagNamespace> as_namespace(python::Machine& machine, const Argu
   return result;
 }
 
-code::Value parse_program(python::Machine& machine, ArgumentParser& parser,
-                          const python::Arguments& arguments, bool known) {
-  const code::Value* given = arguments.find("args", 0);
-  const code::Value* target = arguments.find("namespace", 1);
+Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& arguments,
+                    bool known) {
+  const Value* given = arguments.find("args", 0);
+  const Value* target = arguments.find("namespace", 1);
   if (given != nullptr && given->is_unknown()) return unknown(arguments.place);
   const bool own = given != nullptr && !given->is_none();
   auto parsed = parser.parse(machine, own ? as_words(machine, *given) : program_words(machine));
@@ -330,7 +324,7 @@ code::Value parse_program(python::Machine& machine, ArgumentParser& parser,
   }
   if (!own) machine.seen().leftover = parsed.leftover;
   const auto space = as_namespace(machine, parser, parsed);
-  code::Value result = value_of(space, arguments.place);
+  Value result = value_of(space, arguments.place);
   if (target != nullptr && target->object() != nullptr) {
     for (const auto& [name, value] : parsed.values.all()) {
       auto* before = object_as<AttributeDict>(*target);
@@ -341,7 +335,7 @@ code::Value parse_program(python::Machine& machine, ArgumentParser& parser,
     result = *target;
   }
   if (!known) return result;
-  return code::Value::list({result, as_list(parsed.leftover)}, arguments.place);
+  return Value::list({result, as_list(parsed.leftover)}, arguments.place);
 }
 
 }  // namespace schedmate::natives

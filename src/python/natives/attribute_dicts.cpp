@@ -9,11 +9,11 @@
 namespace schedmate::natives {
 namespace {
 
-code::Value collect(const python::Arguments& arguments) {
-  code::Value held = code::Value::dict({}, arguments.place);
-  for (const code::Value& from : arguments.positional) {
-    code::Value holder;
-    if (const code::Dict* dict = dict_of(from, holder)) {
+Value collect(const Arguments& arguments) {
+  Value held = Value::dict({}, arguments.place);
+  for (const Value& from : arguments.positional) {
+    Value holder;
+    if (const Dict* dict = dict_of(from, holder)) {
       for (const auto& [key, value] : dict->all()) held.entries()->set(key, unwrapped(value));
     }
   }
@@ -22,7 +22,7 @@ code::Value collect(const python::Arguments& arguments) {
 }
 
 python::Native makes(const AttributeDict::Style& style) {
-  return [style](python::Machine&, const python::Arguments& arguments) {
+  return [style](Machine&, const Arguments& arguments) {
     return value_of(std::make_shared<AttributeDict>(style, collect(arguments)), arguments.place);
   };
 }
@@ -30,40 +30,38 @@ python::Native makes(const AttributeDict::Style& style) {
 /// ml_collections.ConfigDict: references are the values themselves.
 class MlConfig : public AttributeDict {
  public:
-  explicit MlConfig(code::Value held)
+  explicit MlConfig(Value held)
       : AttributeDict({.type = "ml_collections.ConfigDict"}, std::move(held)) {}
 
  protected:
-  std::shared_ptr<AttributeDict> same_type(code::Value nested) const override {
+  std::shared_ptr<AttributeDict> same_type(Value nested) const override {
     return std::make_shared<MlConfig>(std::move(nested));
   }
-  std::optional<code::Value> method(python::Machine& machine, std::string_view name) override {
+  std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "lock" || name == "unlock") {
-      return python::native_function(
-          std::string(name),
-          [self](python::Machine&, const python::Arguments&) { return value_of(self); });
+      return python::native_function(std::string(name),
+                                     [self](Machine&, const Arguments&) { return value_of(self); });
     }
     if (name == "ignore_type" || name == "unlocked" || name == "set_read_only")
       return python::native_function(std::string(name), returns_none);
     if (name == "get_ref" || name == "get_oneway_ref") return AttributeDict::method(machine, "get");
     if (name == "copy_and_resolve_references") {
-      return python::native_function("copy", [self](python::Machine&, const python::Arguments&) {
+      return python::native_function("copy", [self](Machine&, const Arguments&) {
         return value_of(std::make_shared<MlConfig>(self->held().deep_copy()));
       });
     }
     if (name == "update_from_flattened_dict") {
-      return python::native_function(
-          "update", [self](python::Machine&, const python::Arguments& arguments) {
-            code::Value holder;
-            code::Value held = self->held();
-            const code::Dict* dict =
-                arguments.positional.empty() ? nullptr : dict_of(arguments.positional[0], holder);
-            if (dict != nullptr) {
-              for (const auto& [key, value] : dict->all()) code::set_path(held, key, value);
-            }
-            return code::Value::none();
-          });
+      return python::native_function("update", [self](Machine&, const Arguments& arguments) {
+        Value holder;
+        Value held = self->held();
+        const Dict* dict =
+            arguments.positional.empty() ? nullptr : dict_of(arguments.positional[0], holder);
+        if (dict != nullptr) {
+          for (const auto& [key, value] : dict->all()) set_path(held, key, value);
+        }
+        return Value::none();
+      });
     }
     return AttributeDict::method(machine, name);
   }
@@ -72,35 +70,34 @@ class MlConfig : public AttributeDict {
 /// mmengine.Config and mmcv.Config.
 class MmConfig : public AttributeDict {
  public:
-  explicit MmConfig(code::Value held)
-      : AttributeDict({.type = "mmengine.Config"}, std::move(held)) {}
+  explicit MmConfig(Value held) : AttributeDict({.type = "mmengine.Config"}, std::move(held)) {}
 
  protected:
-  std::shared_ptr<AttributeDict> same_type(code::Value nested) const override {
+  std::shared_ptr<AttributeDict> same_type(Value nested) const override {
     return std::make_shared<MmConfig>(std::move(nested));
   }
-  std::optional<code::Value> method(python::Machine& machine, std::string_view name) override {
+  std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "merge_from_dict") {
-      return python::native_function("merge_from_dict", [self](python::Machine&,
-                                                               const python::Arguments& arguments) {
-        code::Value holder;
-        const code::Value* options = arguments.find("options", 0);
-        const code::Dict* dict = options == nullptr ? nullptr : dict_of(*options, holder);
-        code::Value held = self->held();
+      return python::native_function("merge_from_dict", [self](Machine&,
+                                                               const Arguments& arguments) {
+        Value holder;
+        const Value* options = arguments.find("options", 0);
+        const Dict* dict = options == nullptr ? nullptr : dict_of(*options, holder);
+        Value held = self->held();
         if (dict != nullptr) {
           for (const auto& [key, value] : dict->all()) {
-            const code::Value plain = unwrapped(value);
-            const auto* before = const_cast<code::Value*>(code::find_path(held, key));
+            const Value plain = unwrapped(value);
+            const auto* before = const_cast<Value*>(find_path(held, key));
             if (before != nullptr && before->entries() != nullptr && plain.entries() != nullptr) {
-              code::Value target = *before;
+              Value target = *before;
               merge_into(target, plain);
             } else {
-              code::set_path(held, key, plain);
+              set_path(held, key, plain);
             }
           }
         }
-        return code::Value::none(arguments.place);
+        return Value::none(arguments.place);
       });
     }
     if (name == "_cfg_dict") return value_of(self);
@@ -110,8 +107,8 @@ class MmConfig : public AttributeDict {
   }
 };
 
-code::Value config_from_file(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* name = arguments.find("filename", 0);
+Value config_from_file(Machine& machine, const Arguments& arguments) {
+  const Value* name = arguments.find("filename", 0);
   const auto text = name == nullptr ? std::nullopt : path_text(*name);
   const auto path = text ? tree_path(machine, *text) : std::nullopt;
   if (!path) return unknown(arguments.place);
@@ -163,8 +160,8 @@ void add_attribute_dicts(NativeTable& table) {
        {"ml_collections.ConfigDict", "ml_collections.FrozenConfigDict",
         "ml_collections.config_dict.ConfigDict", "ml_collections.config_dict.FrozenConfigDict",
         "ml_collections.config_dict.config_dict.ConfigDict"}) {
-    table[name] = [](python::Machine&, const python::Arguments& arguments) {
-      const code::Value* first_entries = arguments.named.find("initial_dictionary");
+    table[name] = [](Machine&, const Arguments& arguments) {
+      const Value* first_entries = arguments.named.find("initial_dictionary");
       const bool named = first_entries != nullptr && first_entries->entries() != nullptr;
       return value_of(std::make_shared<MlConfig>(named ? *first_entries : collect(arguments)),
                       arguments.place);
@@ -178,7 +175,7 @@ void add_attribute_dicts(NativeTable& table) {
 void add_mmengine(NativeTable& table) {
   for (const auto* const name :
        {"mmengine.Config", "mmcv.Config", "mmengine.config.Config", "mmcv.utils.Config"}) {
-    table[name] = [](python::Machine&, const python::Arguments& arguments) {
+    table[name] = [](Machine&, const Arguments& arguments) {
       return value_of(std::make_shared<MmConfig>(collect(arguments)), arguments.place);
     };
     table[std::string(name) + ".fromfile"] = config_from_file;

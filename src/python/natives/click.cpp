@@ -15,22 +15,20 @@ namespace {
 /// click.Choice([...]), click.IntRange(...), click.Path(): what a word becomes.
 struct ClickType : python::NativeObject {
   FlagType type = FlagType::text;
-  code::List choices;
+  List choices;
   std::string type_name() const override { return "click.ParamType"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view) override {
-    return std::nullopt;
-  }
+  std::optional<Value> attribute(Machine&, std::string_view) override { return std::nullopt; }
 };
 
 struct ClickParameter {
   FlagSpec spec;
-  code::Value type;  ///< unknown: by the default
-  code::Value fallback = code::Value::none();
-  code::Value constant;  ///< of a flag without value
-  code::Value callback;
+  Value type;  ///< unknown: by the default
+  Value fallback = Value::none();
+  Value constant;  ///< of a flag without value
+  Value callback;
   std::string environment;
   bool repeated = false;
-  code::PlacePtr place;
+  PlacePtr place;
 };
 
 std::string parameter_name(const std::vector<std::string>& names) {
@@ -46,9 +44,9 @@ std::string parameter_name(const std::vector<std::string>& names) {
   return best;
 }
 
-void read_names(ClickParameter& parameter, const code::List& declarations) {
+void read_names(ClickParameter& parameter, const List& declarations) {
   std::vector<std::string> names;
-  for (const code::Value& declaration : declarations) {
+  for (const Value& declaration : declarations) {
     const std::string text = text_or(&declaration);
     const auto slash = text.starts_with('-') ? text.find('/') : std::string::npos;
     names.emplace_back(trim(text.substr(0, slash)));
@@ -60,39 +58,39 @@ void read_names(ClickParameter& parameter, const code::List& declarations) {
   parameter.spec.names = std::move(names);
 }
 
-ClickParameter read_option(const python::Arguments& arguments) {
+ClickParameter read_option(const Arguments& arguments) {
   ClickParameter parameter;
   parameter.place = arguments.place;
   read_names(parameter, arguments.positional);
   const auto named = [&](std::string_view key) { return arguments.named.find(key); };
-  if (const code::Value* type = named("type")) parameter.type = *type;
-  if (const code::Value* callback = named("callback")) parameter.callback = *callback;
+  if (const Value* type = named("type")) parameter.type = *type;
+  if (const Value* callback = named("callback")) parameter.callback = *callback;
   parameter.environment = text_or(named("envvar"));
   parameter.spec.required = truth_or(named("required"), false);
   parameter.repeated = truth_or(named("multiple"), false) || truth_or(named("count"), false);
   const bool counts = truth_or(named("count"), false);
-  const code::Value* value_of_flag = named("flag_value");
+  const Value* value_of_flag = named("flag_value");
   const bool is_flag = truth_or(named("is_flag"), false) || counts || value_of_flag != nullptr ||
                        !parameter.spec.negations.empty();
-  if (const code::Value* nargs = named("nargs"); nargs != nullptr && nargs->integer() != nullptr)
+  if (const Value* nargs = named("nargs"); nargs != nullptr && nargs->integer() != nullptr)
     set_nargs(parameter.spec, std::to_string(*nargs->integer()));
   if (is_flag) set_nargs(parameter.spec, "0");
-  parameter.constant = value_of_flag == nullptr ? code::Value(true) : *value_of_flag;
-  const code::Value* fallback = named("default");
-  code::Value given = fallback == nullptr ? code::Value::none() : *fallback;
-  if (fallback == nullptr && is_flag) given = code::Value(false);
-  if (fallback == nullptr && counts) given = code::Value(std::int64_t{0});
-  if (fallback == nullptr && parameter.repeated && !counts) given = code::Value::list({});
-  if (counts) parameter.constant = code::Value(std::int64_t{1});
+  parameter.constant = value_of_flag == nullptr ? Value(true) : *value_of_flag;
+  const Value* fallback = named("default");
+  Value given = fallback == nullptr ? Value::none() : *fallback;
+  if (fallback == nullptr && is_flag) given = Value(false);
+  if (fallback == nullptr && counts) given = Value(std::int64_t{0});
+  if (fallback == nullptr && parameter.repeated && !counts) given = Value::list({});
+  if (counts) parameter.constant = Value(std::int64_t{1});
   parameter.fallback = as_fallback(std::move(given), arguments.place);
   return parameter;
 }
 
-ClickParameter read_argument(const python::Arguments& arguments) {
+ClickParameter read_argument(const Arguments& arguments) {
   ClickParameter parameter = read_option(arguments);
   parameter.spec.names.clear();
   parameter.spec.dest = text_or(arguments.positional.empty() ? nullptr : &arguments.positional[0]);
-  const code::Value* nargs = arguments.named.find("nargs");
+  const Value* nargs = arguments.named.find("nargs");
   if (nargs != nullptr && nargs->integer() != nullptr && *nargs->integer() < 0)
     set_nargs(parameter.spec, parameter.spec.required ? "+" : "*");
   const bool optional = arguments.named.find("default") != nullptr ||
@@ -106,11 +104,10 @@ ClickParameter read_argument(const python::Arguments& arguments) {
 class ClickCommand : public python::NativeObject,
                      public std::enable_shared_from_this<ClickCommand> {
  public:
-  explicit ClickCommand(code::Value function) : function_(std::move(function)) {}
+  explicit ClickCommand(Value function) : function_(std::move(function)) {}
   std::string type_name() const override { return "click.Command"; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
-  code::Value run(python::Machine& machine, std::vector<command::Word> words,
-                  const python::Arguments& more);
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
+  Value run(Machine& machine, std::vector<command::Word> words, const Arguments& more);
   void put_first(ClickParameter parameter) {
     parameters_.insert(parameters_.begin(), std::move(parameter));
   }
@@ -121,40 +118,39 @@ class ClickCommand : public python::NativeObject,
   void add(std::string name, std::shared_ptr<ClickCommand> command) {
     commands_.insert_or_assign(std::move(name), std::move(command));
   }
-  [[nodiscard]] const code::Value& function() const { return function_; }
+  [[nodiscard]] const Value& function() const { return function_; }
   bool passes_context = false;
 
  private:
-  code::Value read_one(python::Machine& machine, const ClickParameter& parameter,
-                       const command::Word& word);
-  code::Value read(python::Machine& machine, const ClickParameter& parameter, const FlagUse& use);
-  code::Dict bind(python::Machine& machine, const std::vector<FlagUse>& uses);
+  Value read_one(Machine& machine, const ClickParameter& parameter, const command::Word& word);
+  Value read(Machine& machine, const ClickParameter& parameter, const FlagUse& use);
+  Dict bind(Machine& machine, const std::vector<FlagUse>& uses);
 
-  code::Value function_;
+  Value function_;
   std::vector<ClickParameter> parameters_;
   std::map<std::string, std::shared_ptr<ClickCommand>, std::less<>> commands_;
   bool is_command_ = false, is_group_ = false;
 };
 
-std::shared_ptr<ClickCommand> command_of(const code::Value& function) {
+std::shared_ptr<ClickCommand> command_of(const Value& function) {
   if (auto* command = object_as<ClickCommand>(function)) return command->shared_from_this();
   return std::make_shared<ClickCommand>(function);
 }
 
-FlagType type_of_default(const code::Value& fallback) {
+FlagType type_of_default(const Value& fallback) {
   if (fallback.integer() != nullptr) return FlagType::integer;
   if (fallback.real() != nullptr) return FlagType::real;
   return fallback.boolean() != nullptr ? FlagType::yes_no : FlagType::text;
 }
 
-code::Value ClickCommand::read_one(python::Machine& machine, const ClickParameter& parameter,
-                                   const command::Word& word) {
+Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter,
+                             const command::Word& word) {
   const auto* type = object_as<ClickType>(parameter.type);
   const std::string name = symbol_name(parameter.type);
   if (object_as<python::Instance>(parameter.type) != nullptr) {
-    const code::Value convert = machine.attribute(parameter.type, "convert");
-    return placed(machine.call(convert, call_with({code::Value(word.text, word.place),
-                                                   code::Value::none(), code::Value::none()})),
+    const Value convert = machine.attribute(parameter.type, "convert");
+    return placed(machine.call(convert, call_with({Value(word.text, word.place), Value::none(),
+                                                   Value::none()})),
                   word.place);
   }
   FlagType kind = type_of_default(parameter.fallback);
@@ -166,8 +162,8 @@ code::Value ClickCommand::read_one(python::Machine& machine, const ClickParamete
   const bool user = machine.function(parameter.type).has_value();
   const auto value = user ? convert(machine, parameter.type, word) : read_word(kind, word);
   const bool allowed = type == nullptr || type->choices.empty() || !word.known || !value ||
-                       std::ranges::any_of(type->choices, [&](const code::Value& choice) {
-                         return choice.is_unknown() || code::repr(choice) == code::repr(*value);
+                       std::ranges::any_of(type->choices, [&](const Value& choice) {
+                         return choice.is_unknown() || repr(choice) == repr(*value);
                        });
   if (value && allowed) return *value;
   machine.refuse(fmt::format("the option {} may not be '{}'", parameter.spec.dest, word.text),
@@ -175,26 +171,25 @@ code::Value ClickCommand::read_one(python::Machine& machine, const ClickParamete
   return unknown(word.place);
 }
 
-code::Value ClickCommand::read(python::Machine& machine, const ClickParameter& parameter,
-                               const FlagUse& use) {
+Value ClickCommand::read(Machine& machine, const ClickParameter& parameter, const FlagUse& use) {
   if (use.negated) return {false, use.place};
   if (parameter.spec.most == 0) return {parameter.constant.data, use.place};
   if (parameter.spec.most == 1) return read_one(machine, parameter, use.values.front());
-  code::List items;
+  List items;
   for (const command::Word& word : use.values) items.push_back(read_one(machine, parameter, word));
-  return code::Value::list(std::move(items), use.place);
+  return Value::list(std::move(items), use.place);
 }
 
-code::Dict ClickCommand::bind(python::Machine& machine, const std::vector<FlagUse>& uses) {
-  code::Dict values;
+Dict ClickCommand::bind(Machine& machine, const std::vector<FlagUse>& uses) {
+  Dict values;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ClickParameter& parameter = parameters_[i];
-    code::Value value = parameter.fallback.deep_copy();
+    Value value = parameter.fallback.deep_copy();
     const auto from_environment = machine.run().env.find(parameter.environment);
     if (from_environment != machine.run().env.end())
       value = read_one(machine, parameter, from_environment->second);
     bool given = false;
-    code::List all;
+    List all;
     for (const FlagUse& use : uses) {
       const bool empty = parameter.spec.most > 0 && use.values.empty();
       if (use.spec != i || empty) continue;
@@ -204,12 +199,11 @@ code::Dict ClickCommand::bind(python::Machine& machine, const std::vector<FlagUs
     }
     const bool counts = parameter.constant.integer() != nullptr && parameter.spec.most == 0;
     if (given && parameter.repeated)
-      value = counts ? code::Value(static_cast<std::int64_t>(all.size()), value.place)
-                     : code::Value::list(all, value.place);
+      value = counts ? Value(static_cast<std::int64_t>(all.size()), value.place)
+                     : Value::list(all, value.place);
     if (machine.function(parameter.callback)) {
-      const code::Value called =
-          machine.call(parameter.callback,
-                       call_with({code::Value{}, code::Value::none(), value}, {}, parameter.place));
+      const Value called = machine.call(
+          parameter.callback, call_with({Value{}, Value::none(), value}, {}, parameter.place));
       value = placed(called, value.place);
     }
     // Two flags may choose between values of one name: --a/--b with flag_value.
@@ -221,8 +215,7 @@ code::Dict ClickCommand::bind(python::Machine& machine, const std::vector<FlagUs
   return values;
 }
 
-code::Value ClickCommand::run(python::Machine& machine, std::vector<command::Word> words,
-                              const python::Arguments& more) {
+Value ClickCommand::run(Machine& machine, std::vector<command::Word> words, const Arguments& more) {
   std::vector<FlagSpec> specs;
   for (const ClickParameter& parameter : parameters_) specs.push_back(parameter.spec);
   FlagSyntax syntax;
@@ -237,9 +230,9 @@ code::Value ClickCommand::run(python::Machine& machine, std::vector<command::Wor
     machine.refuse(
         fmt::format("no option or positional argument takes '{}'", match.leftover.front().text),
         match.leftover.front().place);
-  python::Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
+  Arguments arguments = call_with({}, bind(machine, match.uses), more.place);
   if (passes_context) arguments.positional.push_back(unknown(more.place));
-  code::Value result = machine.call(function_, arguments);
+  Value result = machine.call(function_, arguments);
   if (!is_group_ || match.leftover.empty()) return result;
   const command::Word chosen = match.leftover.front();
   const auto found = commands_.find(chosen.text);
@@ -252,18 +245,17 @@ code::Value ClickCommand::run(python::Machine& machine, std::vector<command::Wor
   return found->second->run(machine, std::move(match.leftover), more);
 }
 
-code::Value decorator(std::function<code::Value(const code::Value&)> change) {
+Value decorator(std::function<Value(const Value&)> change) {
   return python::native_function(
-      "click.decorator",
-      [change = std::move(change)](python::Machine&, const python::Arguments& arguments) {
-        return arguments.positional.empty() ? code::Value{} : change(arguments.positional[0]);
+      "click.decorator", [change = std::move(change)](Machine&, const Arguments& arguments) {
+        return arguments.positional.empty() ? Value{} : change(arguments.positional[0]);
       });
 }
 
-code::Value make_command(python::Machine& machine, const python::Arguments& arguments, bool group,
-                         const std::shared_ptr<ClickCommand>& parent) {
+Value make_command(Machine& machine, const Arguments& arguments, bool group,
+                   const std::shared_ptr<ClickCommand>& parent) {
   const std::string given = text_or(arguments.find("name", 0));
-  const auto turn = [&machine, group, parent, given](const code::Value& function) {
+  const auto turn = [&machine, group, parent, given](const Value& function) {
     auto command = command_of(function);
     command->become_command(group);
     std::string name = given;
@@ -279,13 +271,13 @@ code::Value make_command(python::Machine& machine, const python::Arguments& argu
   return bare ? turn(arguments.positional[0]) : decorator(turn);
 }
 
-std::optional<code::Value> ClickCommand::attribute(python::Machine&, std::string_view name) {
+std::optional<Value> ClickCommand::attribute(Machine&, std::string_view name) {
   const auto self = shared_from_this();
   if (name == "__call__" || name == "main") {
     return python::native_function(
-        "click.Command", [self](python::Machine& machine, const python::Arguments& arguments) {
+        "click.Command", [self](Machine& machine, const Arguments& arguments) {
           if (!self->is_command_) return machine.call(self->function_, arguments);
-          const code::Value* own = arguments.find("args", 0);
+          const Value* own = arguments.find("args", 0);
           const bool given = own != nullptr && own->items() != nullptr;
           return self->run(machine, given ? as_words(machine, *own) : program_words(machine),
                            arguments);
@@ -293,34 +285,32 @@ std::optional<code::Value> ClickCommand::attribute(python::Machine&, std::string
   }
   if (name == "command" || name == "group") {
     const bool group = name == "group";
-    return python::native_function(
-        "click.Group.command",
-        [self, group](python::Machine& machine, const python::Arguments& arguments) {
-          return make_command(machine, arguments, group, self);
-        });
+    return python::native_function("click.Group.command",
+                                   [self, group](Machine& machine, const Arguments& arguments) {
+                                     return make_command(machine, arguments, group, self);
+                                   });
   }
   if (name == "add_command") {
     return python::native_function(
-        "add_command", [self](python::Machine& machine, const python::Arguments& arguments) {
-          const code::Value* command = arguments.find("cmd", 0);
-          if (command == nullptr || object_as<ClickCommand>(*command) == nullptr)
-            return code::Value{};
+        "add_command", [self](Machine& machine, const Arguments& arguments) {
+          const Value* command = arguments.find("cmd", 0);
+          if (command == nullptr || object_as<ClickCommand>(*command) == nullptr) return Value{};
           auto child = command_of(*command);
           const auto view = machine.function(child->function());
           std::string key = text_or(arguments.find("name", 1), view ? view->name : "");
           std::ranges::replace(key, '_', '-');
           self->add(std::move(key), std::move(child));
-          return code::Value::none(arguments.place);
+          return Value::none(arguments.place);
         });
   }
   if (name == "callback") return function_;
   return std::nullopt;
 }
 
-code::Value click_type(FlagType type, const python::Arguments& arguments) {
+Value click_type(FlagType type, const Arguments& arguments) {
   auto made = std::make_shared<ClickType>();
   made->type = type;
-  const code::Value* choices = type == FlagType::text ? arguments.find("choices", 0) : nullptr;
+  const Value* choices = type == FlagType::text ? arguments.find("choices", 0) : nullptr;
   if (choices != nullptr && choices->items() != nullptr) made->choices = *choices->items();
   return value_of(made, arguments.place);
 }
@@ -328,16 +318,16 @@ code::Value click_type(FlagType type, const python::Arguments& arguments) {
 }  // namespace
 
 void add_click(NativeTable& table) {
-  table["click.command"] = [](python::Machine& machine, const python::Arguments& arguments) {
+  table["click.command"] = [](Machine& machine, const Arguments& arguments) {
     return make_command(machine, arguments, false, nullptr);
   };
-  table["click.group"] = [](python::Machine& machine, const python::Arguments& arguments) {
+  table["click.group"] = [](Machine& machine, const Arguments& arguments) {
     return make_command(machine, arguments, true, nullptr);
   };
-  const auto adds = [](ClickParameter (*read)(const python::Arguments&)) {
-    return [read](python::Machine&, const python::Arguments& arguments) {
+  const auto adds = [](ClickParameter (*read)(const Arguments&)) {
+    return [read](Machine&, const Arguments& arguments) {
       const ClickParameter parameter = read(arguments);
-      return decorator([parameter](const code::Value& function) {
+      return decorator([parameter](const Value& function) {
         auto command = command_of(function);
         command->put_first(parameter);
         return value_of(command, function.place);
@@ -346,8 +336,8 @@ void add_click(NativeTable& table) {
   };
   table["click.option"] = adds(read_option);
   table["click.argument"] = adds(read_argument);
-  table["click.pass_context"] = [](python::Machine&, const python::Arguments& arguments) {
-    if (arguments.positional.empty()) return code::Value{};
+  table["click.pass_context"] = [](Machine&, const Arguments& arguments) {
+    if (arguments.positional.empty()) return Value{};
     auto command = command_of(arguments.positional[0]);
     command->passes_context = true;
     return value_of(command, arguments.place);
@@ -360,7 +350,7 @@ void add_click(NativeTable& table) {
            {"click.FloatRange", FlagType::real},
            {"click.Path", FlagType::text},
            {"click.File", FlagType::text}}) {
-    table[name] = [type](python::Machine&, const python::Arguments& arguments) {
+    table[name] = [type](Machine&, const Arguments& arguments) {
       return click_type(type, arguments);
     };
   }

@@ -22,7 +22,7 @@ got = [a['lr'], b['n'], c['t']['x'], a['opt']['name']]
   CHECK(trial["got"] == "[0.5, 3, 7, 'sgd']");
   REQUIRE(trial.seen.configs.size() == 3);
   CHECK(trial.seen.configs[0].file == "a.yaml");
-  CHECK(code::find_path(trial.seen.configs[0].value, "lr")->place->line == 1);
+  CHECK(find_path(trial.seen.configs[0].value, "lr")->place->line == 1);
 }
 
 TEST_CASE("OmegaConf merges, takes the command's dots and interpolates at reading") {
@@ -176,7 +176,7 @@ more = [counted.a, counted.made]
   CHECK(trial["kinds"] == "[True, True, True]");
   CHECK(trial["more"] == "[3, True]");
   REQUIRE(trial.seen.configs.size() == 1);
-  CHECK(code::repr(trial.seen.configs[0].value) == "{'SOLVER': {'STEPS': 30, 'LR': 1.0}}");
+  CHECK(repr(trial.seen.configs[0].value) == "{'SOLVER': {'STEPS': 30, 'LR': 1.0}}");
 }
 
 TEST_CASE("registries of libraries give back what decorators put in") {

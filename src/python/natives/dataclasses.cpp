@@ -9,12 +9,12 @@ namespace {
 
 /// field(default=..., default_factory=...) stands for its default: the interpreter then needs no
 /// knowledge of fields. Without default it is unknown.
-code::Value field(python::Machine& machine, const python::Arguments& arguments) {
+Value field(Machine& machine, const Arguments& arguments) {
   for (const auto* const key : {"default", "factory", "default_factory"}) {
-    const code::Value* given = arguments.named.find(key);
+    const Value* given = arguments.named.find(key);
     if (given == nullptr || symbol_name(*given).ends_with("MISSING")) continue;
     if (key == std::string_view("default")) return *given;
-    code::Value made = machine.call(*given, call_with({}, {}, arguments.place));
+    Value made = machine.call(*given, call_with({}, {}, arguments.place));
     if (made.is_unknown() && machine.function(*given)) {
       auto late = std::make_shared<LateDefault>();
       late->factory = *given;
@@ -29,7 +29,7 @@ code::Value field(python::Machine& machine, const python::Arguments& arguments) 
 
 }  // namespace
 
-code::Value default_now(python::Machine& machine, const code::Value& fallback) {
+Value default_now(Machine& machine, const Value& fallback) {
   const auto* late = object_as<LateDefault>(fallback);
   if (late == nullptr) return fallback;
   return placed(machine.call(late->factory, call_with({}, {}, fallback.place)), fallback.place);
@@ -37,81 +37,81 @@ code::Value default_now(python::Machine& machine, const code::Value& fallback) {
 
 namespace {
 
-code::Value as_dict(python::Machine& machine, const code::Value& value, int depth) {
+Value as_dict(Machine& machine, const Value& value, int depth) {
   constexpr int most_nesting = 20;
   if (depth > most_nesting) return unknown(value.place);
-  code::Value holder;
-  if (const code::List* list = value.items()) {
-    code::List copy;
-    for (const code::Value& item : *list) copy.push_back(as_dict(machine, item, depth + 1));
-    return code::Value::list(std::move(copy), value.place);
+  Value holder;
+  if (const List* list = value.items()) {
+    List copy;
+    for (const Value& item : *list) copy.push_back(as_dict(machine, item, depth + 1));
+    return Value::list(std::move(copy), value.place);
   }
   if (value.object() != nullptr && object_as<python::Instance>(value) == nullptr &&
       object_as<python::NativeObject>(value) == nullptr)
     return value;
-  const code::Dict* dict = dict_of(value, holder);
+  const Dict* dict = dict_of(value, holder);
   if (dict == nullptr) return value;
-  code::Dict copy;
+  Dict copy;
   for (const auto& [key, item] : dict->all()) copy.set(key, as_dict(machine, item, depth + 1));
-  return code::Value::dict(std::move(copy), value.place);
+  return Value::dict(std::move(copy), value.place);
 }
 
-code::Value to_dict(python::Machine& machine, const python::Arguments& arguments) {
+Value to_dict(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const code::Value& self = arguments.positional[0];
-  code::Value holder;
+  const Value& self = arguments.positional[0];
+  Value holder;
   return dict_of(self, holder) == nullptr ? unknown(arguments.place) : as_dict(machine, self, 0);
 }
 
-code::Value class_of(python::Machine& machine, const python::Instance& instance) {
+Value class_of(Machine& machine, const python::Instance& instance) {
   std::string module = instance.file.substr(0, instance.file.rfind('.'));
   std::ranges::replace(module, '/', '.');
   return machine.resolve(module + "." + instance.type);
 }
 
 /// replace(obj, **changes), obj.copy(update=...), attr.evolve.
-code::Value replace(python::Machine& machine, const python::Arguments& arguments) {
+Value replace(Machine& machine, const Arguments& arguments) {
   const auto* instance =
       arguments.positional.empty() ? nullptr : object_as<python::Instance>(arguments.positional[0]);
   if (instance == nullptr) return unknown(arguments.place);
-  code::Dict fields = instance->fields;
+  Dict fields = instance->fields;
   for (const auto& [key, value] : arguments.named.all()) fields.set(key, value);
   return machine.instance(class_of(machine, *instance), std::move(fields));
 }
 
 /// The fields of a dataclass: objects with a name, a type and a default.
-code::Value fields(python::Machine& machine, const python::Arguments& arguments) {
+Value fields(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const code::Value& target = arguments.positional[0];
+  const Value& target = arguments.positional[0];
   const auto* instance = object_as<python::Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
   if (!view) return unknown(arguments.place);
-  code::List list;
+  List list;
   for (const python::Parameter& each : view->fields) {
-    code::Dict entries;
-    entries.set("name", code::Value(each.name, each.place));
-    entries.set("type", code::Value(each.annotation, each.place));
-    entries.set("default", each.fallback.value_or(code::Value{}));
-    list.push_back(machine.instance(code::Value("dataclasses.Field"), std::move(entries)));
+    Dict entries;
+    entries.set("name", Value(each.name, each.place));
+    entries.set("type", Value(each.annotation, each.place));
+    entries.set("default", each.fallback.value_or(Value{}));
+    list.push_back(machine.instance(Value("dataclasses.Field"), std::move(entries)));
   }
-  return code::Value::list(std::move(list), arguments.place);
+  return Value::list(std::move(list), arguments.place);
 }
 
 /// Whether an object or class has fields; nothing else is a dataclass.
-code::Value is_dataclass(python::Machine& machine, const python::Arguments& arguments) {
+Value is_dataclass(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty() || arguments.positional[0].is_unknown())
     return unknown(arguments.place);
-  const code::Value& target = arguments.positional[0];
+  const Value& target = arguments.positional[0];
   const auto* instance = object_as<python::Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
-  return code::Value(view && !view->fields.empty(), arguments.place);
+  return Value(view && !view->fields.empty(), arguments.place);
 }
 
 /// pydantic: Model.parse_obj(d), model_validate(d): the class comes first.
-code::Value from_dict(python::Machine& machine, const python::Arguments& arguments) {
+Value from_dict(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.size() < 2) return unknown(arguments.place);
-  code::Value holder;
-  const code::Dict* dict = dict_of(arguments.positional[1], holder);
+  Value holder;
+  const Dict* dict = dict_of(arguments.positional[1], holder);
   if (dict == nullptr) return unknown(arguments.place);
   return machine.call(arguments.positional[0], call_with({}, *dict, arguments.place));
 }

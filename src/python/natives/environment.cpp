@@ -11,18 +11,18 @@ namespace {
 enum class Answer : std::uint8_t { devices, all_devices, processes, nodes, zero, yes, no, several };
 
 /// The process group that the program has set up by itself, with its size.
-struct ProcessGroup : code::Object {
-  code::Value size;
+struct ProcessGroup : Object {
+  Value size;
   bool size_given = false;  ///< the program said its size
 };
 
-const ProcessGroup* group_of(python::Machine& machine) {
+const ProcessGroup* group_of(Machine& machine) {
   const auto found = machine.memory.find("torch.distributed");
   return found == machine.memory.end() ? nullptr
                                        : static_cast<const ProcessGroup*>(found->second.get());
 }
 
-code::Value answer(python::Machine& machine, Answer what, const code::PlacePtr& place) {
+Value answer(Machine& machine, Answer what, const PlacePtr& place) {
   const python::PythonRun& run = machine.run();
   const ProcessGroup* group = group_of(machine);
   switch (what) {
@@ -118,76 +118,73 @@ constexpr Row functions[] = {
 };
 
 /// A device as JAX and TensorFlow show it.
-code::Value device_object(python::Machine& machine, std::int64_t index,
-                          const code::PlacePtr& place) {
+Value device_object(Machine& machine, std::int64_t index, const PlacePtr& place) {
   const std::string name = "GPU:" + std::to_string(index);
-  code::Dict fields;
-  fields.set("platform", code::Value("gpu", place));
-  fields.set("device_kind", code::Value("GPU", place));
-  fields.set("device_type", code::Value("GPU", place));
-  fields.set("name", code::Value("/physical_device:" + name, place));
-  fields.set("id", code::Value(index, place));
+  Dict fields;
+  fields.set("platform", Value("gpu", place));
+  fields.set("device_kind", Value("GPU", place));
+  fields.set("device_type", Value("GPU", place));
+  fields.set("name", Value("/physical_device:" + name, place));
+  fields.set("id", Value(index, place));
   for (const auto* const rank : {"process_index", "host_id"})
-    fields.set(rank, code::Value(std::int64_t{0}, place));
-  return machine.instance(code::Value("Device", place), std::move(fields));
+    fields.set(rank, Value(std::int64_t{0}, place));
+  return machine.instance(Value("Device", place), std::move(fields));
 }
 
 /// The job has GPUs: of other kinds there is no device.
-code::Value devices(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* kind =
+Value devices(Machine& machine, const Arguments& arguments) {
+  const Value* kind =
       arguments.positional.empty() ? arguments.named.find("backend") : arguments.positional.data();
   if (kind == nullptr) kind = arguments.named.find("device_type");
   const std::string* asked = kind == nullptr ? nullptr : kind->text();
   if (asked != nullptr && *asked != "GPU" && *asked != "gpu" && *asked != "cuda")
-    return code::Value::list({}, arguments.place);
-  const code::Value count = from_request(machine.run().gpus_per_node, "gpus");
-  code::List all;
+    return Value::list({}, arguments.place);
+  const Value count = from_request(machine.run().gpus_per_node, "gpus");
+  List all;
   for (int i = 0; i < std::min(machine.run().gpus_per_node, 64); ++i)
     all.push_back(device_object(machine, i, count.place));
-  return code::Value::list(std::move(all), count.place);
+  return Value::list(std::move(all), count.place);
 }
 
-code::Value platform(python::Machine&, const python::Arguments& arguments) {
-  return code::Value("gpu", arguments.place);
-}
+Value platform(Machine&, const Arguments& arguments) { return Value("gpu", arguments.place); }
 
 /// Compute capability 8.0: what current training GPUs have at least.
-code::Value capability(python::Machine&, const python::Arguments& arguments) {
-  return code::Value::list({{std::int64_t{8}, arguments.place}, {std::int64_t{0}, arguments.place}},
-                           arguments.place);
+Value capability(Machine&, const Arguments& arguments) {
+  return Value::list({{std::int64_t{8}, arguments.place}, {std::int64_t{0}, arguments.place}},
+                     arguments.place);
 }
 
 /// mmcv's get_dist_info() gives rank and world size.
-code::Value rank_and_size(python::Machine& machine, const python::Arguments& arguments) {
-  return code::Value::list({answer(machine, Answer::zero, arguments.place),
-                            answer(machine, Answer::processes, arguments.place)},
-                           arguments.place);
+Value rank_and_size(Machine& machine, const Arguments& arguments) {
+  return Value::list({answer(machine, Answer::zero, arguments.place),
+                      answer(machine, Answer::processes, arguments.place)},
+                     arguments.place);
 }
 
 /// torch.device("cuda:0"): its text, with type and index.
 struct Device : python::NativeObject {
   std::string text;
-  code::PlacePtr place;
+  PlacePtr place;
   std::string type_name() const override { return "torch.device"; }
-  std::optional<code::Value> plain() override { return code::Value(text, place); }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> plain() override { return Value(text, place); }
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     const auto colon = text.find(':');
-    if (name == "type") return code::Value(text.substr(0, colon), place);
+    if (name == "type") return Value(text.substr(0, colon), place);
     if (name != "index") return std::nullopt;
-    return colon == std::string::npos ? code::Value::none(place)
+    return colon == std::string::npos ? Value::none(place)
                                       : read_literal(text.substr(colon + 1), place);
   }
 };
 
-code::Value device(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* given = arguments.find("device", 0);
+Value device(Machine&, const Arguments& arguments) {
+  const Value* given = arguments.find("device", 0);
   if (given == nullptr || given->is_unknown()) return unknown(arguments.place);
   if (object_as<Device>(*given) != nullptr) return *given;
   auto made = std::make_shared<Device>();
   made->text = given->text() != nullptr      ? *given->text()
                : given->integer() != nullptr ? "cuda:" + std::to_string(*given->integer())
                                              : "cuda";
-  const code::Value* index = arguments.find("index", 1);
+  const Value* index = arguments.find("index", 1);
   if (index != nullptr && index->integer() != nullptr)
     made->text += ":" + std::to_string(*index->integer());
   made->place = arguments.place;
@@ -196,10 +193,10 @@ code::Value device(python::Machine&, const python::Arguments& arguments) {
 
 }  // namespace
 
-void note_process_group(python::Machine& machine, const python::Arguments& arguments) {
+void note_process_group(Machine& machine, const Arguments& arguments) {
   if (!machine.certain()) return;
   const python::PythonRun& run = machine.run();
-  const code::Value* size = arguments.find("world_size", 3);
+  const Value* size = arguments.find("world_size", 3);
   auto group = std::make_shared<ProcessGroup>();
   group->size_given = size != nullptr;
   // A program that starts its processes by itself starts one for each GPU.
@@ -209,9 +206,9 @@ void note_process_group(python::Machine& machine, const python::Arguments& argum
   machine.memory["torch.distributed"] = std::move(group);
 }
 
-std::optional<code::Value> environment_constant(std::string_view dotted) {
-  if (dotted == "torch.version.cuda") return code::Value("12.1");
-  if (dotted == "torch.version.hip" || dotted == "torch.version.xpu") return code::Value::none();
+std::optional<Value> environment_constant(std::string_view dotted) {
+  if (dotted == "torch.version.cuda") return Value("12.1");
+  if (dotted == "torch.version.hip" || dotted == "torch.version.xpu") return Value::none();
   return std::nullopt;
 }
 

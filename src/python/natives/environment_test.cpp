@@ -20,7 +20,7 @@ size = dist.get_world_size()
   CHECK(trial["n"] == "4");
   CHECK(trial["world"] == "8");
   CHECK(trial["rank"] == "0");
-  const code::Value* size = trial.seen.globals.find("size");
+  const Value* size = trial.seen.globals.find("size");
   REQUIRE(size != nullptr);
   CHECK(size->place->file == "<request>");
   CHECK(size->place->text == "processes 8");

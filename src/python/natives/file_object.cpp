@@ -12,42 +12,40 @@ std::string line_text(const tree::TextFile& file, int number) {
 
 }  // namespace
 
-code::Value FileObject::text() const {
-  const code::Place place{file_->path, 1, std::string(file_->line(1)), FactSource::config, {}};
-  return {file_->text, std::make_shared<const code::Place>(place)};
+Value FileObject::text() const {
+  const Place place{file_->path, 1, std::string(file_->line(1)), FactSource::config, {}};
+  return {file_->text, std::make_shared<const Place>(place)};
 }
 
-std::optional<code::Value> FileObject::plain() {
+std::optional<Value> FileObject::plain() {
   if (file_->lines() > most_lines) return std::nullopt;
-  code::List lines;
+  List lines;
   for (int number = 1; number <= file_->lines(); ++number) {
-    const code::Place place{
+    const Place place{
         file_->path, number, std::string(file_->line(number)), FactSource::config, {}};
-    lines.emplace_back(line_text(*file_, number), std::make_shared<const code::Place>(place));
+    lines.emplace_back(line_text(*file_, number), std::make_shared<const Place>(place));
   }
-  return code::Value::list(std::move(lines));
+  return Value::list(std::move(lines));
 }
 
-std::optional<code::Value> FileObject::attribute(python::Machine&, std::string_view name) {
+std::optional<Value> FileObject::attribute(Machine&, std::string_view name) {
   const auto self = shared_from_this();
-  const auto method = [&](code::Value (*run)(FileObject&)) {
-    return python::native_function(
-        "file." + std::string(name),
-        [self, run](python::Machine&, const python::Arguments&) { return run(*self); });
+  const auto method = [&](Value (*run)(FileObject&)) {
+    return python::native_function("file." + std::string(name),
+                                   [self, run](Machine&, const Arguments&) { return run(*self); });
   };
-  if (name == "name") return code::Value(file_->path);
+  if (name == "name") return Value(file_->path);
   if (name == "read") return method([](FileObject& file) { return file.text(); });
   if (name == "readlines")
-    return method([](FileObject& file) { return file.plain().value_or(code::Value{}); });
+    return method([](FileObject& file) { return file.plain().value_or(Value{}); });
   if (name == "readline")
-    return method([](FileObject& file) { return code::Value(line_text(file.file(), 1)); });
+    return method([](FileObject& file) { return Value(line_text(file.file(), 1)); });
   if (name == "close" || name == "flush" || name == "seek")
-    return method([](FileObject&) { return code::Value::none(); });
+    return method([](FileObject&) { return Value::none(); });
   return std::nullopt;
 }
 
-code::Value open_file(python::Machine& machine, const code::Value& path,
-                      const code::PlacePtr& place) {
+Value open_file(Machine& machine, const Value& path, const PlacePtr& place) {
   const auto text = path_text(path);
   const auto inside = text ? tree_path(machine, *text) : std::nullopt;
   if (!inside || !machine.tree().is_file(*inside)) {
@@ -59,8 +57,8 @@ code::Value open_file(python::Machine& machine, const code::Value& path,
   return file ? value_of(std::make_shared<FileObject>(*file), place) : unknown(place);
 }
 
-code::Value read_settings(python::Machine& machine, const code::Value& from,
-                          config::ConfigFormat format, std::string_view how) {
+Value read_settings(Machine& machine, const Value& from, config::ConfigFormat format,
+                    std::string_view how) {
   const auto* file = object_as<FileObject>(from);
   const std::string* text = from.text();
   if (file == nullptr && text == nullptr) return unknown(from.place);

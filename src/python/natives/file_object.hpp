@@ -11,20 +11,19 @@ class FileObject : public python::NativeObject, public std::enable_shared_from_t
  public:
   explicit FileObject(const tree::TextFile* file) : file_(file) {}
   [[nodiscard]] std::string type_name() const override { return "io.TextIOWrapper"; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
-  std::optional<code::Value> plain() override;  ///< its lines, where there are not too many
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
+  std::optional<Value> plain() override;  ///< its lines, where there are not too many
   [[nodiscard]] const tree::TextFile& file() const { return *file_; }
-  [[nodiscard]] code::Value text() const;
+  [[nodiscard]] Value text() const;
 
  private:
   const tree::TextFile* file_;
 };
 
 /// The file behind open(path) or a path; unknown when it is not in the tree.
-[[nodiscard]] code::Value open_file(python::Machine& machine, const code::Value& path,
-                                    const code::PlacePtr& place);
+[[nodiscard]] Value open_file(Machine& machine, const Value& path, const PlacePtr& place);
 /// What a reader is given, parsed: an opened file or the text itself.
-[[nodiscard]] code::Value read_settings(python::Machine& machine, const code::Value& from,
-                                        config::ConfigFormat format, std::string_view how);
+[[nodiscard]] Value read_settings(Machine& machine, const Value& from, config::ConfigFormat format,
+                                  std::string_view how);
 
 }  // namespace schedmate::natives

@@ -10,8 +10,8 @@
 namespace schedmate::natives {
 namespace {
 
-code::Value open_any(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("file", 0);
+Value open_any(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("file", 0);
   if (path == nullptr) path = arguments.named.find("path");
   const std::string mode = text_or(arguments.find("mode", 1), "r");
   if (path == nullptr || mode.find_first_of("wax") != std::string::npos)
@@ -20,59 +20,56 @@ code::Value open_any(python::Machine& machine, const python::Arguments& argument
 }
 
 python::Native reader(config::ConfigFormat format, std::string how) {
-  return
-      [format, how = std::move(how)](python::Machine& machine, const python::Arguments& arguments) {
-        if (arguments.positional.empty()) return unknown(arguments.place);
-        return read_settings(machine, arguments.positional[0], format, how);
-      };
+  return [format, how = std::move(how)](Machine& machine, const Arguments& arguments) {
+    if (arguments.positional.empty()) return unknown(arguments.place);
+    return read_settings(machine, arguments.positional[0], format, how);
+  };
 }
 
 /// toml.load("file.toml") takes a path where others take an opened file.
 python::Native path_reader(config::ConfigFormat format, std::string how) {
-  return
-      [format, how = std::move(how)](python::Machine& machine, const python::Arguments& arguments) {
-        if (arguments.positional.empty()) return unknown(arguments.place);
-        const code::Value& from = arguments.positional[0];
-        const code::Value file = path_text(from) ? open_file(machine, from, arguments.place) : from;
-        return read_settings(machine, file, format, how);
-      };
+  return [format, how = std::move(how)](Machine& machine, const Arguments& arguments) {
+    if (arguments.positional.empty()) return unknown(arguments.place);
+    const Value& from = arguments.positional[0];
+    const Value file = path_text(from) ? open_file(machine, from, arguments.place) : from;
+    return read_settings(machine, file, format, how);
+  };
 }
 
 /// ruamel's YAML() and the like: an object with load().
 struct YamlReader : python::NativeObject {
   std::string type_name() const override { return "ruamel.yaml.YAML"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "load") return std::nullopt;
     return python::native_function(
-        "ruamel.yaml.YAML.load", [](python::Machine& machine, const python::Arguments& arguments) {
+        "ruamel.yaml.YAML.load", [](Machine& machine, const Arguments& arguments) {
           return path_reader(config::ConfigFormat::yaml, "ruamel.yaml")(machine, arguments);
         });
   }
-  bool set_attribute(python::Machine&, std::string_view, code::Value) override { return true; }
+  bool set_attribute(Machine&, std::string_view, Value) override { return true; }
 };
 
 /// configparser.ConfigParser: texts by section, read as numbers on request.
 class IniReader : public python::NativeObject, public std::enable_shared_from_this<IniReader> {
  public:
   std::string type_name() const override { return "configparser.ConfigParser"; }
-  std::optional<code::Value> plain() override { return sections_; }
+  std::optional<Value> plain() override { return sections_; }
 
-  std::optional<code::Value> item(python::Machine&, const code::Value& key) override {
-    const code::Value* section = sections_.entries()->find(key_text(key));
+  std::optional<Value> item(Machine&, const Value& key) override {
+    const Value* section = sections_.entries()->find(key_text(key));
     return section == nullptr ? std::nullopt : std::optional(*section);
   }
 
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "read" || name == "read_file") {
       return python::native_function(
-          "configparser.read",
-          [self](python::Machine& machine, const python::Arguments& arguments) {
+          "configparser.read", [self](Machine& machine, const Arguments& arguments) {
             const auto parsed =
                 path_reader(config::ConfigFormat::ini, "configparser")(machine, arguments);
             if (parsed.entries() != nullptr)
               self->sections_ = code::merged(self->sections_, parsed);
-            return code::Value::list({});
+            return Value::list({});
           });
     }
     static const std::map<std::string_view, FlagType> types{{"get", FlagType::text},
@@ -81,44 +78,42 @@ class IniReader : public python::NativeObject, public std::enable_shared_from_th
                                                             {"getboolean", FlagType::yes_no}};
     if (const auto type = types.find(name); type != types.end()) {
       return python::native_function(
-          std::string(name),
-          [self, kind = type->second](python::Machine&, const python::Arguments& arguments) {
+          std::string(name), [self, kind = type->second](Machine&, const Arguments& arguments) {
             return self->get(arguments, kind);
           });
     }
     if (name == "sections") {
-      return python::native_function(
-          "sections", [self](python::Machine&, const python::Arguments&) {
-            code::List names;
-            for (const auto& [key, value] : self->sections_.entries()->all())
-              names.emplace_back(key, value.place);
-            return code::Value::list(std::move(names));
-          });
+      return python::native_function("sections", [self](Machine&, const Arguments&) {
+        List names;
+        for (const auto& [key, value] : self->sections_.entries()->all())
+          names.emplace_back(key, value.place);
+        return Value::list(std::move(names));
+      });
     }
     if (name == "has_option" || name == "has_section") {
       return python::native_function(std::string(name),
-                                     [self](python::Machine&, const python::Arguments& arguments) {
-                                       return code::Value(self->look_up(arguments) != nullptr);
+                                     [self](Machine&, const Arguments& arguments) {
+                                       return Value(self->look_up(arguments) != nullptr);
                                      });
     }
     return std::nullopt;
   }
 
  private:
-  const code::Value* look_up(const python::Arguments& arguments) const {
-    const code::Value* section = sections_.entries()->find(text_or(arguments.find("section", 0)));
-    const code::Value* option = arguments.find("option", 1);
+  const Value* look_up(const Arguments& arguments) const {
+    const Value* section = sections_.entries()->find(text_or(arguments.find("section", 0)));
+    const Value* option = arguments.find("option", 1);
     if (option == nullptr || section == nullptr || section->entries() == nullptr) return section;
     return section->entries()->find(text_or(option));
   }
-  code::Value get(const python::Arguments& arguments, FlagType type) const {
-    const code::Value* found = look_up(arguments);
-    const code::Value* fallback = arguments.named.find("fallback");
+  Value get(const Arguments& arguments, FlagType type) const {
+    const Value* found = look_up(arguments);
+    const Value* fallback = arguments.named.find("fallback");
     if (found == nullptr) return fallback == nullptr ? unknown(arguments.place) : *fallback;
     if (found->text() == nullptr) return *found;
     return read_word(type, {*found->text(), found->place, true}).value_or(unknown(found->place));
   }
-  code::Value sections_ = code::Value::dict({});
+  Value sections_ = Value::dict({});
 };
 
 }  // namespace
@@ -141,12 +136,12 @@ void add_files(NativeTable& table) {
     table[name] = reader(config::ConfigFormat::toml, name);
   table["toml.load"] = path_reader(config::ConfigFormat::toml, "toml.load");
   for (const auto* const name : {"ruamel.yaml.YAML", "yaml.YAML"})
-    table[name] = [](python::Machine&, const python::Arguments& arguments) {
+    table[name] = [](Machine&, const Arguments& arguments) {
       return value_of(std::make_shared<YamlReader>(), arguments.place);
     };
   for (const auto* const name : {"configparser.ConfigParser", "configparser.RawConfigParser",
                                  "configparser.SafeConfigParser", "ConfigParser.ConfigParser"})
-    table[name] = [](python::Machine&, const python::Arguments& arguments) {
+    table[name] = [](Machine&, const Arguments& arguments) {
       return value_of(std::make_shared<IniReader>(), arguments.place);
     };
 }

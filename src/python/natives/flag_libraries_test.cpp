@@ -224,7 +224,7 @@ got = [model_args.model, training_args.max_length, training_args.bf16, training_
   const python::Flag* rate = trial.flag("learning_rate");
   REQUIRE(rate != nullptr);
   CHECK(rate->owner == "transformers.TrainingArguments");
-  CHECK(code::repr(rate->value) == "2e-05");
+  CHECK(repr(rate->value) == "2e-05");
 }
 
 TEST_CASE("LightningCLI merges its files and flags and runs the trainer") {

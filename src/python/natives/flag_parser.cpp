@@ -49,7 +49,7 @@ class Matcher {
   void take_positionals();
   void share_out(std::size_t count);
   void check_required();
-  void error(std::string message, const code::PlacePtr& place) {
+  void error(std::string message, const PlacePtr& place) {
     result_.errors.push_back({std::move(message), place});
   }
   command::Word attached_word(const Item& item) const;
@@ -245,7 +245,7 @@ void Matcher::share_out(std::size_t count) {
     needed -= static_cast<std::size_t>(spec.least);
     std::size_t take = std::min(static_cast<std::size_t>(spec.most), left - needed);
     if (spec.rest) take = words_.size() - at_;
-    FlagUse use{positionals_[i], {}, "", false, take > 0 ? words_[at_].place : code::PlacePtr{}};
+    FlagUse use{positionals_[i], {}, "", false, take > 0 ? words_[at_].place : PlacePtr{}};
     for (std::size_t k = 0; k < take; ++k) use.values.push_back(words_[at_++]);
     left -= std::min(left, take);
     result_.uses.push_back(std::move(use));

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "command/command.hpp"
+#include "python/natives/value_names.hpp"
 
 namespace schedmate::natives {
 
@@ -38,12 +39,12 @@ struct FlagUse {
   std::vector<command::Word> values;
   std::string name;  ///< as matched: "--learning-rate"
   bool negated = false;
-  code::PlacePtr place;  ///< of the option's word, or of the first positional
+  PlacePtr place;  ///< of the option's word, or of the first positional
 };
 
 struct FlagError {
   std::string message;
-  code::PlacePtr place;
+  PlacePtr place;
 };
 
 struct FlagMatch {

@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t most_made_items = 2000;
 constexpr std::size_t longest_source = 2000;
 
-code::Value copy(python::Machine& machine, const python::Arguments& arguments) {
+Value copy(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const code::Value& given = arguments.positional[0];
+  const Value& given = arguments.positional[0];
   if (auto* node = object_as<AttributeDict>(given)) {
     const auto method = node->attribute(machine, "copy");
     return method ? machine.call(*method, call_with({}, {}, arguments.place)) : given;
@@ -28,35 +28,35 @@ code::Value copy(python::Machine& machine, const python::Arguments& arguments) {
   return given.deep_copy();
 }
 
-code::Value reduce(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* items = arguments.find("sequence", 1);
+Value reduce(Machine& machine, const Arguments& arguments) {
+  const Value* items = arguments.find("sequence", 1);
   if (items == nullptr || items->items() == nullptr || items->items()->size() > most_made_items)
     return unknown(arguments.place);
-  code::List todo = *items->items();
-  if (const code::Value* first = arguments.find("initial", 2)) todo.insert(todo.begin(), *first);
+  List todo = *items->items();
+  if (const Value* first = arguments.find("initial", 2)) todo.insert(todo.begin(), *first);
   if (todo.empty()) return unknown(arguments.place);
-  code::Value result = todo.front();
+  Value result = todo.front();
   for (std::size_t i = 1; i < todo.size(); ++i)
     result = machine.call(arguments.positional[0], call_with({result, todo[i]}));
   return result;
 }
 
 /// All combinations, in Python's order.
-code::Value product(python::Machine&, const python::Arguments& arguments) {
-  std::vector<code::List> sources;
-  for (const code::Value& each : arguments.positional) {
+Value product(Machine&, const Arguments& arguments) {
+  std::vector<List> sources;
+  for (const Value& each : arguments.positional) {
     if (each.items() == nullptr) return unknown(arguments.place);
     sources.push_back(*each.items());
   }
-  const code::Value* repeat = arguments.named.find("repeat");
+  const Value* repeat = arguments.named.find("repeat");
   if (repeat != nullptr && repeat->integer() != nullptr && sources.size() == 1)
     sources.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(*repeat->integer(), 0, 8)),
                    sources.front());
-  std::vector<code::List> rows{{}};
-  for (const code::List& source : sources) {
-    std::vector<code::List> longer;
-    for (const code::List& row : rows) {
-      for (const code::Value& item : source) {
+  std::vector<List> rows{{}};
+  for (const List& source : sources) {
+    std::vector<List> longer;
+    for (const List& row : rows) {
+      for (const Value& item : source) {
         if (longer.size() >= most_made_items) return unknown(arguments.place);
         longer.push_back(row);
         longer.back().push_back(item);
@@ -64,35 +64,34 @@ code::Value product(python::Machine&, const python::Arguments& arguments) {
     }
     rows = std::move(longer);
   }
-  code::List all;
-  for (code::List& row : rows) all.push_back(code::Value::list(std::move(row), arguments.place));
-  return code::Value::list(std::move(all), arguments.place);
+  List all;
+  for (List& row : rows) all.push_back(Value::list(std::move(row), arguments.place));
+  return Value::list(std::move(all), arguments.place);
 }
 
-code::Value chain(python::Machine&, const python::Arguments& arguments) {
-  code::List all;
-  for (const code::Value& each : arguments.positional) {
+Value chain(Machine&, const Arguments& arguments) {
+  List all;
+  for (const Value& each : arguments.positional) {
     if (each.items() == nullptr || all.size() > most_made_items) return unknown(arguments.place);
     all.insert(all.end(), each.items()->begin(), each.items()->end());
   }
-  return code::Value::list(std::move(all), arguments.place);
+  return Value::list(std::move(all), arguments.place);
 }
 
-code::Value chain_from(python::Machine& machine, const python::Arguments& arguments) {
-  const code::List* items =
-      arguments.positional.empty() ? nullptr : arguments.positional[0].items();
+Value chain_from(Machine& machine, const Arguments& arguments) {
+  const List* items = arguments.positional.empty() ? nullptr : arguments.positional[0].items();
   return items == nullptr ? unknown(arguments.place)
                           : chain(machine, call_with(*items, {}, arguments.place));
 }
 
-code::Value ordered(python::Machine&, const python::Arguments& arguments) {
-  code::Dict all;
+Value ordered(Machine&, const Arguments& arguments) {
+  Dict all;
   if (!arguments.positional.empty()) {
-    const code::Value& from = arguments.positional[0];
-    code::Value holder;
-    if (const code::Dict* dict = dict_of(from, holder)) all = *dict;
-    if (const code::List* pairs = from.items()) {
-      for (const code::Value& pair : *pairs) {
+    const Value& from = arguments.positional[0];
+    Value holder;
+    if (const Dict* dict = dict_of(from, holder)) all = *dict;
+    if (const List* pairs = from.items()) {
+      for (const Value& pair : *pairs) {
         if (pair.items() != nullptr && pair.items()->size() == 2)
           all.set(key_text((*pair.items())[0]), (*pair.items())[1]);
       }
@@ -100,32 +99,32 @@ code::Value ordered(python::Machine&, const python::Arguments& arguments) {
     if (from.is_unknown()) return unknown(arguments.place);
   }
   for (const auto& [key, value] : arguments.named.all()) all.set(key, value);
-  return code::Value::dict(std::move(all), arguments.place);
+  return Value::dict(std::move(all), arguments.place);
 }
 
 /// defaultdict(factory): reading a key makes it.
 class DefaultDict : public AttributeDict {
  public:
-  DefaultDict(code::Value factory, code::Value held)
+  DefaultDict(Value factory, Value held)
       : AttributeDict({.type = "collections.defaultdict", .wraps_nested = false}, std::move(held)),
         factory_(std::move(factory)) {}
 
-  std::optional<code::Value> item(python::Machine& machine, const code::Value& key) override {
+  std::optional<Value> item(Machine& machine, const Value& key) override {
     if (key.is_unknown()) return unknown();
     if (auto found = entry(machine, key_text(key))) return found;
     if (factory_.is_none()) return std::nullopt;
-    code::Value made = machine.call(factory_, {});
+    Value made = machine.call(factory_, {});
     set_item(machine, key, made);
     return made;
   }
 
  private:
-  code::Value factory_;
+  Value factory_;
 };
 
-code::Value default_dict(python::Machine& machine, const python::Arguments& arguments) {
-  python::Arguments rest = arguments;
-  code::Value factory = code::Value::none();
+Value default_dict(Machine& machine, const Arguments& arguments) {
+  Arguments rest = arguments;
+  Value factory = Value::none();
   if (!rest.positional.empty()) {
     factory = rest.positional.front();
     rest.positional.erase(rest.positional.begin());
@@ -134,12 +133,12 @@ code::Value default_dict(python::Machine& machine, const python::Arguments& argu
 }
 
 /// namedtuple("Point", "x y"): a function that makes objects with these fields.
-code::Value named_tuple(python::Machine&, const python::Arguments& arguments) {
+Value named_tuple(Machine&, const Arguments& arguments) {
   const std::string name = text_or(arguments.find("typename", 0));
-  const code::Value* given = arguments.find("field_names", 1);
+  const Value* given = arguments.find("field_names", 1);
   std::vector<std::string> fields;
   if (given != nullptr && given->items() != nullptr) {
-    for (const code::Value& each : *given->items()) fields.push_back(text_or(&each));
+    for (const Value& each : *given->items()) fields.push_back(text_or(&each));
   } else {
     std::string word;
     for (const char letter : text_or(given) + " ") {
@@ -151,19 +150,18 @@ code::Value named_tuple(python::Machine&, const python::Arguments& arguments) {
       }
     }
   }
-  return python::native_function(
-      name, [name, fields](python::Machine& machine, const python::Arguments& inner) {
-        code::Dict values;
-        for (std::size_t i = 0; i < fields.size(); ++i) {
-          const code::Value* value = inner.find(fields[i], i);
-          values.set(fields[i], value == nullptr ? code::Value{} : *value);
-        }
-        return machine.instance(code::Value(name, inner.place), std::move(values));
-      });
+  return python::native_function(name, [name, fields](Machine& machine, const Arguments& inner) {
+    Dict values;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Value* value = inner.find(fields[i], i);
+      values.set(fields[i], value == nullptr ? Value{} : *value);
+    }
+    return machine.instance(Value(name, inner.place), std::move(values));
+  });
 }
 
 /// A pattern that both dialects read alike; nothing for others.
-std::optional<std::regex> simple_pattern(const code::Value* pattern) {
+std::optional<std::regex> simple_pattern(const Value* pattern) {
   const std::string text = text_or(pattern);
   const bool plain = !text.empty() && text.size() < 200 && text.find("(?") == std::string::npos &&
                      text.find('{') == std::string::npos && text.find(")*") == std::string::npos &&
@@ -176,10 +174,10 @@ std::optional<std::regex> simple_pattern(const code::Value* pattern) {
   }
 }
 
-code::Value substitute(python::Machine&, const python::Arguments& arguments) {
+Value substitute(Machine&, const Arguments& arguments) {
   const auto pattern = simple_pattern(arguments.find("pattern", 0));
-  const code::Value* with = arguments.find("repl", 1);
-  const code::Value* text = arguments.find("string", 2);
+  const Value* with = arguments.find("repl", 1);
+  const Value* text = arguments.find("string", 2);
   const bool known = pattern && with != nullptr && with->text() != nullptr && text != nullptr &&
                      text->text() != nullptr && text->text()->size() < longest_source &&
                      with->text()->find_first_of("\\$") == std::string::npos;
@@ -188,30 +186,28 @@ code::Value substitute(python::Machine&, const python::Arguments& arguments) {
 }
 
 struct Match : python::NativeObject {
-  code::List groups;
+  List groups;
   std::string type_name() const override { return "re.Match"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name == "groups") {
-      const code::List rest(groups.begin() + 1, groups.end());
-      return python::native_function("groups", [rest](python::Machine&, const python::Arguments&) {
-        return code::Value::list(rest);
-      });
+      const List rest(groups.begin() + 1, groups.end());
+      return python::native_function(
+          "groups", [rest](Machine&, const Arguments&) { return Value::list(rest); });
     }
     if (name != "group" && name != "__getitem__") return std::nullopt;
-    return python::native_function(
-        "group", [all = groups](python::Machine&, const python::Arguments& arguments) {
-          const code::Value* which = arguments.find("group", 0);
-          const auto index = which == nullptr ? std::optional<double>(0) : which->number();
-          const bool there = index && *index >= 0 && *index < static_cast<double>(all.size());
-          return there ? all[static_cast<std::size_t>(*index)] : unknown(arguments.place);
-        });
+    return python::native_function("group", [all = groups](Machine&, const Arguments& arguments) {
+      const Value* which = arguments.find("group", 0);
+      const auto index = which == nullptr ? std::optional<double>(0) : which->number();
+      const bool there = index && *index >= 0 && *index < static_cast<double>(all.size());
+      return there ? all[static_cast<std::size_t>(*index)] : unknown(arguments.place);
+    });
   }
 };
 
 python::Native matcher(bool from_start) {
-  return [from_start](python::Machine&, const python::Arguments& arguments) {
+  return [from_start](Machine&, const Arguments& arguments) {
     const auto pattern = simple_pattern(arguments.find("pattern", 0));
-    const code::Value* text = arguments.find("string", 1);
+    const Value* text = arguments.find("string", 1);
     if (!pattern || text == nullptr || text->text() == nullptr ||
         text->text()->size() >= longest_source)
       return unknown(arguments.place);
@@ -219,14 +215,14 @@ python::Native matcher(bool from_start) {
     const auto how =
         from_start ? std::regex_constants::match_continuous : std::regex_constants::match_default;
     if (!std::regex_search(*text->text(), found, *pattern, how))
-      return code::Value::none(arguments.place);
+      return Value::none(arguments.place);
     auto match = std::make_shared<Match>();
     for (const auto& group : found) match->groups.emplace_back(group.str(), text->place);
     return value_of(std::move(match), text->place);
   };
 }
 
-code::Value second(python::Machine&, const python::Arguments& arguments) {
+Value second(Machine&, const Arguments& arguments) {
   return arguments.positional.size() < 2 ? unknown(arguments.place) : arguments.positional[1];
 }
 
@@ -260,7 +256,7 @@ void add_decorators(NativeTable& table) {
                                  "numba.jit",
                                  "numba.njit"}) {
     // Contexts of torch are called without a function too.
-    table[name] = [](python::Machine& machine, const python::Arguments& arguments) {
+    table[name] = [](Machine& machine, const Arguments& arguments) {
       return returns_first_argument(machine, arguments);
     };
   }
@@ -277,8 +273,8 @@ void add_functional(NativeTable& table) {
   table["collections.OrderedDict"] = ordered;
   table["collections.namedtuple"] = named_tuple;
   table["collections.defaultdict"] = default_dict;
-  table["collections.Counter"] = [](python::Machine&, const python::Arguments& arguments) {
-    return arguments.positional.empty() ? code::Value::dict({}, arguments.place)
+  table["collections.Counter"] = [](Machine&, const Arguments& arguments) {
+    return arguments.positional.empty() ? Value::dict({}, arguments.place)
                                         : unknown(arguments.place);
   };
   table["re.sub"] = substitute;

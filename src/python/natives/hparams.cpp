@@ -25,7 +25,7 @@ std::vector<std::string_view> assignments(std::string_view text) {
 }
 
 /// With the type of what stood there before.
-code::Value read_as(const code::Value& before, std::string_view text, const code::PlacePtr& place) {
+Value read_as(const Value& before, std::string_view text, const PlacePtr& place) {
   if (before.text() != nullptr) return {std::string(text), place};
   if (before.boolean() != nullptr) {
     if (text == "1" || text == "true" || text == "True") return {true, place};
@@ -37,30 +37,29 @@ code::Value read_as(const code::Value& before, std::string_view text, const code
 
 class HParams : public AttributeDict {
  public:
-  explicit HParams(code::Value held)
+  explicit HParams(Value held)
       : AttributeDict({.type = "tensorflow.contrib.training.HParams", .wraps_nested = false},
                       std::move(held)) {}
 
  protected:
-  std::optional<code::Value> method(python::Machine& machine, std::string_view name) override {
+  std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<HParams>(shared_from_this());
     const auto made = [&](const auto& run) {
       return python::native_function("HParams." + std::string(name), run);
     };
     if (name == "parse") {
-      return made([self](python::Machine& within, const python::Arguments& arguments) {
-        if (const code::Value* text = arguments.find("values", 0)) self->parse(within, *text);
+      return made([self](Machine& within, const Arguments& arguments) {
+        if (const Value* text = arguments.find("values", 0)) self->parse(within, *text);
         return value_of(self, arguments.place);
       });
     }
-    if (name == "values")
-      return made([self](python::Machine&, const auto&) { return self->held(); });
+    if (name == "values") return made([self](Machine&, const auto&) { return self->held(); });
     if (name == "set_hparam" || name == "add_hparam") {
-      return made([self](python::Machine& within, const python::Arguments& arguments) {
-        const code::Value* key = arguments.find("name", 0);
-        const code::Value* value = arguments.find("value", 1);
+      return made([self](Machine& within, const Arguments& arguments) {
+        const Value* key = arguments.find("name", 0);
+        const Value* value = arguments.find("value", 1);
         if (key != nullptr && value != nullptr) self->set_item(within, *key, *value);
-        return code::Value::none(arguments.place);
+        return Value::none(arguments.place);
       });
     }
     if (name == "override_from_dict") return AttributeDict::method(machine, "update");
@@ -68,17 +67,17 @@ class HParams : public AttributeDict {
   }
 
  private:
-  void parse(python::Machine& machine, const code::Value& given) {
+  void parse(Machine& machine, const Value& given) {
     const std::string* text = given.text();
     if (text == nullptr) return;
     for (const auto part : assignments(*text)) {
       const auto equals = part.find('=');
       if (equals == std::string_view::npos) continue;
       const auto key = trim(part.substr(0, equals));
-      const code::Value* before = entries().find(key);
+      const Value* before = entries().find(key);
       set_attribute(machine, key,
-                    read_as(before == nullptr ? code::Value{} : *before,
-                            trim(part.substr(equals + 1)), given.place));
+                    read_as(before == nullptr ? Value{} : *before, trim(part.substr(equals + 1)),
+                            given.place));
     }
   }
 };
@@ -86,9 +85,8 @@ class HParams : public AttributeDict {
 }  // namespace
 
 void add_hparams(NativeTable& table) {
-  table["tensorflow.contrib.training.HParams"] = [](python::Machine& machine,
-                                                    const python::Arguments& arguments) {
-    const code::Value held = code::Value::dict(arguments.named, arguments.place);
+  table["tensorflow.contrib.training.HParams"] = [](Machine& machine, const Arguments& arguments) {
+    const Value held = Value::dict(arguments.named, arguments.place);
     publish_config(machine, "HParams", arguments.place ? arguments.place->file : "", held);
     return value_of(std::make_shared<HParams>(held), arguments.place);
   };

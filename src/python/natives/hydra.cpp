@@ -15,21 +15,20 @@ namespace {
 constexpr int deepest_target = 16;
 
 /// What hydra.main or hydra.initialize said, the config chosen, and the nodes of ConfigStore.
-struct HydraState : code::Object {
+struct HydraState : Object {
   std::string folder;
-  code::Dict choices;
+  Dict choices;
   config::StoredConfigs store;
 };
 
-HydraState& state(python::Machine& machine) {
+HydraState& state(Machine& machine) {
   auto& held = machine.memory["hydra"];
   if (!held) held = std::make_shared<HydraState>();
   return static_cast<HydraState&>(*held);
 }
 
 /// config_path is relative to the file that says it.
-std::string config_folder(python::Machine& machine, const code::Value* path,
-                          const code::PlacePtr& place) {
+std::string config_folder(Machine& machine, const Value* path, const PlacePtr& place) {
   std::string from = place ? tree::folder_of(place->file) : "";
   if (path == nullptr || path->text() == nullptr) return from;
   std::string_view text = *path->text();
@@ -43,10 +42,10 @@ std::string config_folder(python::Machine& machine, const code::Value* path,
 }
 
 struct HydraWords {
-  code::List overrides;
+  List overrides;
   bool multirun = false;
   std::optional<std::string> name;
-  code::Value path;  ///< --config-path, as config_path of the decorator
+  Value path;  ///< --config-path, as config_path of the decorator
   std::optional<std::string> more;
   bool only_prints = false;
 };
@@ -80,7 +79,7 @@ HydraWords read_words(const std::vector<command::Word>& words) {
     }
     result.multirun = result.multirun || use.spec == 1;
     if (use.spec == 2 && !use.values.empty()) result.name = use.values[0].text;
-    if (use.spec == 3 && !use.values.empty()) result.path = code::Value(use.values[0].text);
+    if (use.spec == 3 && !use.values.empty()) result.path = Value(use.values[0].text);
     if (use.spec == 4 && !use.values.empty()) result.more = use.values[0].text;
     result.only_prints = result.only_prints || use.spec == 5 || use.spec == 6;
   }
@@ -91,14 +90,14 @@ HydraWords read_words(const std::vector<command::Word>& words) {
 
 struct Wanted {
   std::string folder, name;
-  code::List overrides;
+  List overrides;
   bool multirun = false;
   bool before_1_1 = false;
 };
 
-code::Value compose(python::Machine& machine, const Wanted& wanted) {
+Value compose(Machine& machine, const Wanted& wanted) {
   HydraState& hydra = state(machine);
-  code::Value config = code::Value::dict({});
+  Value config = Value::dict({});
   std::string file;
   config::HydraRequest request{
       wanted.folder,           wanted.name,  wanted.overrides, wanted.multirun,
@@ -125,7 +124,7 @@ code::Value compose(python::Machine& machine, const Wanted& wanted) {
 }
 
 /// What the program wants, with the command's words on top; `declared` is in the file that says it.
-Wanted with_words(python::Machine& machine, Wanted wanted, const code::PlacePtr& declared) {
+Wanted with_words(Machine& machine, Wanted wanted, const PlacePtr& declared) {
   HydraWords words = read_words(program_words(machine));
   wanted.overrides = std::move(words.overrides);
   wanted.multirun = words.multirun;
@@ -142,8 +141,8 @@ Wanted with_words(python::Machine& machine, Wanted wanted, const code::PlacePtr&
 
 /// hydra._internal.utils._run_hydra(task_function=...): what projects with a decorator of their own
 /// end up in. Paths count from the file of the function.
-code::Value run_hydra(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* task = arguments.find("task_function", 2);
+Value run_hydra(Machine& machine, const Arguments& arguments) {
+  const Value* task = arguments.find("task_function", 2);
   const auto view = task == nullptr ? std::nullopt : machine.function(*task);
   if (!view) return unknown(arguments.place);
   Wanted wanted;
@@ -164,19 +163,18 @@ void split_old_path(Wanted& wanted) {
 }
 
 /// @hydra.main(config_path=..., config_name=...): the function is called with the config.
-code::Value main_decorator(python::Machine& machine, const python::Arguments& settings) {
+Value main_decorator(Machine& machine, const Arguments& settings) {
   Wanted wanted;
   wanted.folder = config_folder(machine, settings.find("config_path", 0), settings.place);
   wanted.name = text_or(settings.find("config_name", 1));
   split_old_path(wanted);
-  const code::PlacePtr declared = settings.place;
+  const PlacePtr declared = settings.place;
   return python::native_function(
-      "hydra.main", [wanted, declared](python::Machine&, const python::Arguments& decorated) {
-        if (decorated.positional.empty()) return code::Value{};
-        const code::Value function = decorated.positional[0];
+      "hydra.main", [wanted, declared](Machine&, const Arguments& decorated) {
+        if (decorated.positional.empty()) return Value{};
+        const Value function = decorated.positional[0];
         return python::native_function(
-            "hydra.main", [wanted, declared, function](python::Machine& inner,
-                                                       const python::Arguments& arguments) {
+            "hydra.main", [wanted, declared, function](Machine& inner, const Arguments& arguments) {
               if (!arguments.positional.empty()) return inner.call(function, arguments);
               const Wanted mine = with_words(inner, wanted, declared);
               return inner.call(function, call_with({compose(inner, mine)}, {}, arguments.place));
@@ -184,24 +182,24 @@ code::Value main_decorator(python::Machine& machine, const python::Arguments& se
       });
 }
 
-code::Value initialize(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("config_path", 0);
+Value initialize(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("config_path", 0);
   if (path == nullptr) path = arguments.named.find("config_dir");
   if (path == nullptr) path = arguments.named.find("config_module");
   state(machine).folder = config_folder(machine, path, arguments.place);
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value initialize_in(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("config_dir", 0);
+Value initialize_in(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("config_dir", 0);
   const auto text = path == nullptr ? std::nullopt : path_text(*path);
   if (text) state(machine).folder = tree_path(machine, *text).value_or(*text);
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value compose_now(python::Machine& machine, const python::Arguments& arguments) {
+Value compose_now(Machine& machine, const Arguments& arguments) {
   Wanted wanted{state(machine).folder, text_or(arguments.find("config_name", 0)), {}, false};
-  const code::Value* overrides = arguments.find("overrides", 1);
+  const Value* overrides = arguments.find("overrides", 1);
   if (overrides != nullptr && overrides->items() != nullptr) wanted.overrides = *overrides->items();
   return compose(machine, wanted);
 }
@@ -209,56 +207,53 @@ code::Value compose_now(python::Machine& machine, const python::Arguments& argum
 /// ConfigStore.instance().store(group=..., name=..., node=...).
 struct ConfigStore : python::NativeObject {
   std::string type_name() const override { return "hydra.core.config_store.ConfigStore"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "store") return std::nullopt;
-    return python::native_function("store", [](python::Machine& machine,
-                                               const python::Arguments& arguments) {
-      const code::Value* node = arguments.named.find("node");
+    return python::native_function("store", [](Machine& machine, const Arguments& arguments) {
+      const Value* node = arguments.named.find("node");
       if (node == nullptr) node = arguments.find("node", 1);
       const std::string group = text_or(arguments.named.find("group"));
       const std::string own = text_or(arguments.find("name", 0));
-      if (node == nullptr) return code::Value::none(arguments.place);
+      if (node == nullptr) return Value::none(arguments.place);
       config::StoredConfig stored{plain_config(machine, *node), std::nullopt};
-      if (const code::Value* package = arguments.named.find("package"); package && package->text())
+      if (const Value* package = arguments.named.find("package"); package && package->text())
         stored.package = *package->text();
       const std::string stem = own.ends_with(".yaml") ? own.substr(0, own.size() - 5) : own;
       state(machine).store[group.empty() ? stem : fmt::format("{}/{}", group, stem)] =
           std::move(stored);
-      return code::Value::none(arguments.place);
+      return Value::none(arguments.place);
     });
   }
 };
 
 /// HydraConfig.get(): where it runs is not known, what was chosen is.
-code::Value runtime(python::Machine& machine, const python::Arguments& arguments) {
-  code::Dict inner;
-  inner.set("choices", code::Value::dict(state(machine).choices));
+Value runtime(Machine& machine, const Arguments& arguments) {
+  Dict inner;
+  inner.set("choices", Value::dict(state(machine).choices));
   inner.set("output_dir", unknown());
-  inner.set("cwd", code::Value("."));
-  code::Dict job;
-  job.set("num", code::Value(std::int64_t{0}));
+  inner.set("cwd", Value("."));
+  Dict job;
+  job.set("num", Value(std::int64_t{0}));
   job.set("name", unknown());
   job.set("override_dirname", unknown());
-  code::Dict all;
-  all.set("runtime", code::Value::dict(std::move(inner)));
-  all.set("job", code::Value::dict(std::move(job)));
-  return make_dict_config(code::Value::dict(std::move(all)), arguments.place);
+  Dict all;
+  all.set("runtime", Value::dict(std::move(inner)));
+  all.set("job", Value::dict(std::move(job)));
+  return make_dict_config(Value::dict(std::move(all)), arguments.place);
 }
 
-code::Value instantiate_deep(python::Machine& machine, const code::Value& config,
-                             const code::Dict& more, int depth);
+Value instantiate_deep(Machine& machine, const Value& config, const Dict& more, int depth);
 
-code::Value call_target(python::Machine& machine, const code::Value& config, const code::Dict& more,
-                        int depth) {
-  const code::Dict& dict = *config.entries();
-  const code::Value* target = more.find("_target_");
+Value call_target(Machine& machine, const Value& config, const Dict& more, int depth) {
+  const Dict& dict = *config.entries();
+  const Value* target = more.find("_target_");
   if (target == nullptr) target = dict.find("_target_");
   const bool recursive =
       truth_or(dict.find("_recursive_"), true) && truth_or(more.find("_recursive_"), true);
   const bool partial =
       truth_or(dict.find("_partial_"), false) || truth_or(more.find("_partial_"), false);
-  python::Arguments arguments = call_with({}, {}, target->place);
-  const auto add = [&](const std::string& key, const code::Value& value) {
+  Arguments arguments = call_with({}, {}, target->place);
+  const auto add = [&](const std::string& key, const Value& value) {
     if (key == "_args_" && value.items() != nullptr) {
       arguments.positional = *value.items();
     } else if (!key.starts_with("_") || !key.ends_with("_")) {
@@ -268,13 +263,12 @@ code::Value call_target(python::Machine& machine, const code::Value& config, con
   for (const auto& [key, value] : dict.all())
     add(key, recursive ? instantiate_deep(machine, value, {}, depth + 1) : make_dict_config(value));
   for (const auto& [key, value] : more.all()) {
-    const code::Value plain = unwrapped(value);
+    const Value plain = unwrapped(value);
     add(key, plain.entries() != nullptr && recursive
                  ? instantiate_deep(machine, plain, {}, depth + 1)
                  : value);
   }
-  const code::Value callable =
-      target->text() != nullptr ? machine.resolve(*target->text()) : *target;
+  const Value callable = target->text() != nullptr ? machine.resolve(*target->text()) : *target;
   if (!partial) return machine.call(callable, std::move(arguments));
   auto waiting = std::make_shared<python::Partial>();
   waiting->callable = callable;
@@ -282,50 +276,47 @@ code::Value call_target(python::Machine& machine, const code::Value& config, con
   return value_of(std::move(waiting), target->place);
 }
 
-code::Value instantiate_deep(python::Machine& machine, const code::Value& config,
-                             const code::Dict& more, int depth) {
+Value instantiate_deep(Machine& machine, const Value& config, const Dict& more, int depth) {
   if (depth > deepest_target) return unknown(config.place);
-  if (const code::List* list = config.items()) {
-    code::List made;
-    for (const code::Value& item : *list)
+  if (const List* list = config.items()) {
+    List made;
+    for (const Value& item : *list)
       made.push_back(instantiate_deep(machine, unwrapped(item), {}, depth + 1));
-    return code::Value::list(std::move(made), config.place);
+    return Value::list(std::move(made), config.place);
   }
-  const code::Dict* dict = config.entries();
+  const Dict* dict = config.entries();
   if (dict == nullptr) return config;
   if (dict->find("_target_") != nullptr || more.find("_target_") != nullptr)
     return call_target(machine, config, more, depth);
-  code::Dict made;
+  Dict made;
   for (const auto& [key, value] : dict->all())
     made.set(key, instantiate_deep(machine, value, {}, depth + 1));
-  return make_dict_config(code::Value::dict(std::move(made), config.place), config.place);
+  return make_dict_config(Value::dict(std::move(made), config.place), config.place);
 }
 
-code::Value instantiate_call(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* config = arguments.find("config", 0);
-  if (config == nullptr || config->is_none()) return code::Value::none(arguments.place);
-  code::Dict more = arguments.named;
+Value instantiate_call(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("config", 0);
+  if (config == nullptr || config->is_none()) return Value::none(arguments.place);
+  Dict more = arguments.named;
   more.erase("config");
   if (arguments.positional.size() > 1) {
-    const code::List rest(arguments.positional.begin() + 1, arguments.positional.end());
-    more.set("_args_", code::Value::list(rest));
+    const List rest(arguments.positional.begin() + 1, arguments.positional.end());
+    more.set("_args_", Value::list(rest));
   }
   return placed(instantiate(machine, *config, more), arguments.place);
 }
 
-code::Value resolve_name(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("path", 0);
+Value resolve_name(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("path", 0);
   return path == nullptr || path->text() == nullptr ? unknown(arguments.place)
                                                     : machine.resolve(*path->text());
 }
 
 }  // namespace
 
-code::Value instantiate(python::Machine& machine, const code::Value& config,
-                        const code::Dict& more) {
+Value instantiate(Machine& machine, const Value& config, const Dict& more) {
   const auto* node = object_as<AttributeDict>(config);
-  const code::Value plain =
-      node == nullptr ? plain_config(machine, config) : node->resolved(machine);
+  const Value plain = node == nullptr ? plain_config(machine, config) : node->resolved(machine);
   return instantiate_deep(machine, plain, more, 0);
 }
 
@@ -346,14 +337,13 @@ void add_hydra(NativeTable& table) {
   for (const auto* const name :
        {"hydra.utils.get_class", "hydra.utils.get_method", "hydra.utils.get_object"})
     table[name] = resolve_name;
-  table["hydra.utils.to_absolute_path"] = [](python::Machine&, const python::Arguments& arguments) {
-    return arguments.positional.empty() ? code::Value{} : arguments.positional[0];
+  table["hydra.utils.to_absolute_path"] = [](Machine&, const Arguments& arguments) {
+    return arguments.positional.empty() ? Value{} : arguments.positional[0];
   };
-  table["hydra.utils.get_original_cwd"] = [](python::Machine&, const python::Arguments& arguments) {
-    return code::Value(".", arguments.place);
+  table["hydra.utils.get_original_cwd"] = [](Machine&, const Arguments& arguments) {
+    return Value(".", arguments.place);
   };
-  table["hydra.core.config_store.ConfigStore.instance"] = [](python::Machine&,
-                                                             const python::Arguments&) {
+  table["hydra.core.config_store.ConfigStore.instance"] = [](Machine&, const Arguments&) {
     return value_of(std::make_shared<ConfigStore>());
   };
   table["hydra.core.config_store.ConfigStore"] =

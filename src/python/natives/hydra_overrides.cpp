@@ -11,30 +11,28 @@ namespace {
 struct Override : python::NativeObject {
   std::string key;
   char sign = 0;  ///< '~' or '+' before the key
-  code::Value given;
+  Value given;
   std::string type_name() const override { return "hydra.core.override_parser.types.Override"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
-    if (name == "key_or_group") return code::Value(key, given.place);
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
+    if (name == "key_or_group") return Value(key, given.place);
     if (name == "value" || name == "get_value_element_as_str") {
-      return python::native_function(
-          std::string(name),
-          [value = given](python::Machine&, const python::Arguments&) { return value; });
+      return python::native_function(std::string(name),
+                                     [value = given](Machine&, const Arguments&) { return value; });
     }
     const bool asks = name == "is_delete" || name == "is_add" || name == "is_sweep_override";
     if (!asks) return std::nullopt;
     const bool is = (name == "is_delete" && sign == '~') || (name == "is_add" && sign == '+');
-    return python::native_function(
-        std::string(name),
-        [is](python::Machine&, const python::Arguments&) { return code::Value(is); });
+    return python::native_function(std::string(name),
+                                   [is](Machine&, const Arguments&) { return Value(is); });
   }
 };
 
-code::Value parse(python::Machine&, const python::Arguments& arguments) {
-  code::List made;
-  const code::Value* words = arguments.positional.empty() ? arguments.named.find("overrides")
-                                                          : &arguments.positional.back();
+Value parse(Machine&, const Arguments& arguments) {
+  List made;
+  const Value* words = arguments.positional.empty() ? arguments.named.find("overrides")
+                                                    : &arguments.positional.back();
   if (words == nullptr || words->items() == nullptr) return unknown(arguments.place);
-  for (const code::Value& word : *words->items()) {
+  for (const Value& word : *words->items()) {
     if (word.text() == nullptr) continue;
     std::string_view text = *word.text();
     auto override = std::make_shared<Override>();
@@ -45,11 +43,11 @@ code::Value parse(python::Machine&, const python::Arguments& arguments) {
     const auto equals = std::min(text.find('='), text.size());
     override->key = std::string(trim(text.substr(0, equals)));
     override->given = equals == text.size()
-                          ? code::Value::none(word.place)
+                          ? Value::none(word.place)
                           : config::parse_scalar(text.substr(equals + 1), word.place);
     made.push_back(value_of(std::move(override), word.place));
   }
-  return code::Value::list(std::move(made), words->place);
+  return Value::list(std::move(made), words->place);
 }
 
 }  // namespace

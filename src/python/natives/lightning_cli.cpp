@@ -11,12 +11,12 @@ namespace schedmate::natives {
 namespace {
 
 struct Settings {
-  code::Value all = code::Value::dict({});
+  Value all = Value::dict({});
   std::string command;  ///< fit, test, ...
   std::vector<command::Word> bare;
 };
 
-void read_file(python::Machine& machine, Settings& settings, const command::Word& file) {
+void read_file(Machine& machine, Settings& settings, const command::Word& file) {
   const auto path = tree_path(machine, file.text);
   const auto config =
       path ? config::read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
@@ -26,21 +26,21 @@ void read_file(python::Machine& machine, Settings& settings, const command::Word
 }
 
 /// `--data MNIST` where data holds fields already, or `--data.class_path X`, name a class.
-void set_setting(Settings& settings, const std::string& key, code::Value value) {
-  code::Value* held = settings.all.entries()->find(key);
+void set_setting(Settings& settings, const std::string& key, Value value) {
+  Value* held = settings.all.entries()->find(key);
   const bool names_class = value.text() != nullptr && (key == "model" || key == "data" ||
                                                        key == "optimizer" || key == "lr_scheduler");
   if (!names_class) {
-    code::set_path(settings.all, key, std::move(value));
+    set_path(settings.all, key, std::move(value));
     return;
   }
   if (held == nullptr || held->entries() == nullptr) {
-    held = &settings.all.entries()->set(key, code::Value::dict({}, value.place));
+    held = &settings.all.entries()->set(key, Value::dict({}, value.place));
   }
   held->entries()->set("class_path", std::move(value));
 }
 
-Settings read_trainer_settings(python::Machine& machine, const std::vector<command::Word>& words,
+Settings read_trainer_settings(Machine& machine, const std::vector<command::Word>& words,
                                bool has_command) {
   Settings settings;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -68,20 +68,19 @@ Settings read_trainer_settings(python::Machine& machine, const std::vector<comma
     } else {
       set_setting(settings, key,
                   value.known ? config::parse_scalar(value.text, value.place)
-                              : code::Value(value.text, value.place));
+                              : Value(value.text, value.place));
     }
   }
   // A file may hold the settings of a command below its name.
-  const code::Value* below = settings.all.entries()->find(settings.command);
+  const Value* below = settings.all.entries()->find(settings.command);
   if (below != nullptr && below->entries() != nullptr)
-    settings.all = code::merged(settings.all, code::Value(*below));
+    settings.all = code::merged(settings.all, Value(*below));
   return settings;
 }
 
-void show(python::Machine& machine, const code::Value& settings, const std::string& prefix,
-          int depth) {
+void show(Machine& machine, const Value& settings, const std::string& prefix, int depth) {
   constexpr int most_nesting = 6;
-  const code::Dict* dict = settings.entries();
+  const Dict* dict = settings.entries();
   if (dict == nullptr || depth > most_nesting) return;
   for (const auto& [key, value] : dict->all()) {
     if (value.entries() != nullptr) {
@@ -94,92 +93,89 @@ void show(python::Machine& machine, const code::Value& settings, const std::stri
 }
 
 /// {class_path, init_args} made; a plain dict is the arguments of `type`.
-code::Value make(python::Machine& machine, const code::Value* type, const code::Value& settings,
-                 int depth = 0) {
+Value make(Machine& machine, const Value* type, const Value& settings, int depth = 0) {
   constexpr int most_nesting = 12;
-  const code::Dict* dict = settings.entries();
+  const Dict* dict = settings.entries();
   if (dict == nullptr || depth > most_nesting) return settings;
-  const code::Value* path = dict->find("class_path");
-  const code::Value* inner = dict->find("init_args");
+  const Value* path = dict->find("class_path");
+  const Value* inner = dict->find("init_args");
   const bool plain = path == nullptr && type == nullptr;
-  code::Dict named;
-  const code::Dict* from = path != nullptr && inner != nullptr ? inner->entries() : dict;
+  Dict named;
+  const Dict* from = path != nullptr && inner != nullptr ? inner->entries() : dict;
   if (from == nullptr) from = dict;
   for (const auto& [key, value] : from->all()) {
     if (path == nullptr || (key != "class_path" && key != "init_args"))
       named.set(key, make(machine, nullptr, value, depth + 1));
   }
-  if (plain) return code::Value::dict(std::move(named), settings.place);
-  const code::Value target = path != nullptr && path->text() != nullptr
-                                 ? machine.resolve(*path->text())
-                                 : (type ? *type : code::Value{});
+  if (plain) return Value::dict(std::move(named), settings.place);
+  const Value target = path != nullptr && path->text() != nullptr ? machine.resolve(*path->text())
+                                                                  : (type ? *type : Value{});
   return machine.call(
       target, call_with({}, std::move(named), path == nullptr ? settings.place : path->place));
 }
 
-code::Value part(const Settings& settings, std::string_view name) {
-  const code::Value* found = settings.all.entries()->find(name);
-  return found == nullptr ? code::Value::dict({}) : *found;
+Value part(const Settings& settings, std::string_view name) {
+  const Value* found = settings.all.entries()->find(name);
+  return found == nullptr ? Value::dict({}) : *found;
 }
 
 /// LightningCLI(Model, DataModule): trainer.fit(model, data) at the end.
-code::Value lightning_cli(python::Machine& machine, const python::Arguments& arguments) {
+Value lightning_cli(Machine& machine, const Arguments& arguments) {
   const bool runs = truth_or(arguments.named.find("run"), true);
   Settings settings = read_trainer_settings(machine, program_words(machine), runs);
-  const code::Value* defaults = arguments.named.find("trainer_defaults");
+  const Value* defaults = arguments.named.find("trainer_defaults");
   if (defaults != nullptr && defaults->entries() != nullptr) {
-    code::Dict below;
+    Dict below;
     below.set("trainer", *defaults);
-    settings.all = code::merged(code::Value::dict(std::move(below)), settings.all);
+    settings.all = code::merged(Value::dict(std::move(below)), settings.all);
   }
   show(machine, settings.all, "", 0);
   publish_config(machine, "lightning.pytorch.cli", "", settings.all);
-  const code::Value* seed = settings.all.entries()->find("seed_everything");
+  const Value* seed = settings.all.entries()->find("seed_everything");
   if (seed != nullptr)
     machine.call(machine.resolve("lightning.pytorch.seed_everything"), call_with({*seed}));
-  const auto given = [](const code::Value* type) {
+  const auto given = [](const Value* type) {
     return type != nullptr && !type->is_none() ? type : nullptr;
   };
-  const code::Value data =
+  const Value data =
       make(machine, given(arguments.find("datamodule_class", 1)), part(settings, "data"));
-  const code::Value model =
+  const Value model =
       make(machine, given(arguments.find("model_class", 0)), part(settings, "model"));
   for (const auto* const name : {"optimizer", "lr_scheduler"}) {
-    const code::Value settings_of = part(settings, name);
+    const Value settings_of = part(settings, name);
     if (!settings_of.entries()->empty()) make(machine, nullptr, settings_of);
   }
-  const code::Value trainer_type = machine.resolve("lightning.pytorch.Trainer");
-  const code::Value trainer = make(machine, &trainer_type, part(settings, "trainer"));
+  const Value trainer_type = machine.resolve("lightning.pytorch.Trainer");
+  const Value trainer = make(machine, &trainer_type, part(settings, "trainer"));
   if (runs && !settings.command.empty())
     machine.call(machine.attribute(trainer, settings.command),
                  call_with({model, data}, {}, arguments.place));
-  code::Dict fields;
+  Dict fields;
   fields.set("trainer", trainer);
   fields.set("model", model);
   fields.set("datamodule", data);
   fields.set("config", settings.all);
-  return machine.instance(code::Value("LightningCLI"), std::move(fields));
+  return machine.instance(Value("LightningCLI"), std::move(fields));
 }
 
 /// The component that the first words name: of a list by its own name, of a dict by key.
-code::Value choose_component(python::Machine& machine, code::Value chosen,
-                             std::vector<command::Word>& words) {
+Value choose_component(Machine& machine, Value chosen, std::vector<command::Word>& words) {
   while (!words.empty()) {
     const std::string name = words.front().text;
-    const code::Value* found = nullptr;
-    if (const code::List* several = chosen.items()) {
-      for (const code::Value& each : *several) {
+    const Value* found = nullptr;
+    if (const List* several = chosen.items()) {
+      for (const Value& each : *several) {
         const auto function = machine.function(each);
         const auto type = machine.type(each);
         if ((function && function->name == name) || (type && type->name == name)) found = &each;
       }
-    } else if (const code::Dict* named = chosen.entries()) {
+    } else if (const Dict* named = chosen.entries()) {
       found = named->find(name);
     } else {
       break;
     }
     if (found == nullptr) return {};
-    chosen = code::Value(*found);
+    chosen = Value(*found);
     words.erase(words.begin());
   }
   return chosen;
@@ -187,16 +183,14 @@ code::Value choose_component(python::Machine& machine, code::Value chosen,
 
 /// A class that an argument names, by its whole path or beside the class that is asked for, made
 /// with its init_args; the value itself where it names none.
-code::Value made_of(python::Machine& machine, const code::Value& value,
-                    const python::Parameter& parameter) {
+Value made_of(Machine& machine, const Value& value, const python::Parameter& parameter) {
   const std::string wanted = read_type_hint(parameter.annotation).class_name;
   if (wanted.empty() || parameter.place == nullptr) return value;
   std::string module = parameter.place->file.substr(0, parameter.place->file.rfind('.'));
   std::ranges::replace(module, '/', '.');
   const auto base = machine.type(machine.resolve(module + "." + wanted));
   if (!base) return value;
-  const code::Value* path =
-      value.entries() == nullptr ? &value : value.entries()->find("class_path");
+  const Value* path = value.entries() == nullptr ? &value : value.entries()->find("class_path");
   if (path == nullptr || path->text() == nullptr) return value;
   std::string name = *path->text();
   if (!name.contains('.')) {
@@ -204,20 +198,18 @@ code::Value made_of(python::Machine& machine, const code::Value& value,
     name = folder + "." + name;
     std::ranges::replace(name, '/', '.');
   }
-  const code::Value type = machine.resolve(name);
-  const code::Value* given =
-      value.entries() == nullptr ? nullptr : value.entries()->find("init_args");
-  const code::Dict* settings = given == nullptr ? nullptr : given->entries();
+  const Value type = machine.resolve(name);
+  const Value* given = value.entries() == nullptr ? nullptr : value.entries()->find("init_args");
+  const Dict* settings = given == nullptr ? nullptr : given->entries();
   if (!machine.type(type)) return value;
-  return machine.call(type,
-                      call_with({}, settings == nullptr ? code::Dict() : *settings, path->place));
+  return machine.call(type, call_with({}, settings == nullptr ? Dict() : *settings, path->place));
 }
 
 /// jsonargparse.CLI(function or class), also of several by name.
-code::Value json_cli(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* target = arguments.find("components", 0);
+Value json_cli(Machine& machine, const Arguments& arguments) {
+  const Value* target = arguments.find("components", 0);
   std::vector<command::Word> words = program_words(machine);
-  const code::Value chosen = choose_component(
+  const Value chosen = choose_component(
       machine, target == nullptr ? machine.resolve("__main__.main") : *target, words);
   TypedFlags flags({.booleans = TypedStyle::Booleans::value,
                     .dashes = false,
@@ -239,11 +231,11 @@ code::Value json_cli(python::Machine& machine, const python::Arguments& argument
   }
   const TypedValues values = flags.parse(machine, rest);
   flags.show(machine, values);
-  code::Dict fields = flags.fields(machine, values);
+  Dict fields = flags.fields(machine, values);
   if (function) {
     for (const python::Parameter& parameter : function->parameters) {
-      if (const code::Value* value = fields.find(parameter.name))
-        fields.set(parameter.name, made_of(machine, code::Value(*value), parameter));
+      if (const Value* value = fields.find(parameter.name))
+        fields.set(parameter.name, made_of(machine, Value(*value), parameter));
     }
   }
   return machine.call(chosen, call_with({}, std::move(fields), arguments.place));
@@ -259,7 +251,7 @@ void add_lightning_cli(NativeTable& table) {
   for (const auto* const name : {"jsonargparse.CLI", "jsonargparse.auto_cli"})
     table[name] = json_cli;
   // Looks at the parser that a call would make, and does not make the call.
-  table["jsonargparse.capture_parser"] = [](python::Machine&, const python::Arguments& arguments) {
+  table["jsonargparse.capture_parser"] = [](Machine&, const Arguments& arguments) {
     return unknown(arguments.place);
   };
 }

@@ -15,38 +15,38 @@ namespace {
 constexpr std::int64_t longest_range = 1000;
 
 /// A whole number where the result is one and fits.
-code::Value whole(double number) {
+Value whole(double number) {
   constexpr double limit = 9e15;
   if (!std::isfinite(number) || std::abs(number) > limit) return {};
   return {static_cast<std::int64_t>(number)};
 }
 
 python::Native unary(double (*function)(double), bool gives_whole) {
-  return [function, gives_whole](python::Machine&, const python::Arguments& arguments) {
-    const code::Value* given = arguments.positional.empty() ? nullptr : &arguments.positional[0];
+  return [function, gives_whole](Machine&, const Arguments& arguments) {
+    const Value* given = arguments.positional.empty() ? nullptr : &arguments.positional[0];
     const auto number = given == nullptr ? std::nullopt : given->number();
     if (!number || given->text() != nullptr) return unknown(arguments.place);
     const double result = function(*number);
     if (std::isnan(result)) return unknown(arguments.place);
-    code::Value value = gives_whole ? whole(result) : code::Value(result);
+    Value value = gives_whole ? whole(result) : Value(result);
     return python::derived(std::move(value), arguments.place, given->place);
   };
 }
 
 python::Native binary(double (*function)(double, double), bool gives_whole) {
-  return [function, gives_whole](python::Machine&, const python::Arguments& arguments) {
+  return [function, gives_whole](Machine&, const Arguments& arguments) {
     if (arguments.positional.size() < 2) return unknown(arguments.place);
     const auto a = arguments.positional[0].number();
     const auto b = arguments.positional[1].number();
     if (!a || !b) return unknown(arguments.place);
     const double result = function(*a, *b);
     if (std::isnan(result)) return unknown(arguments.place);
-    return python::derived(gives_whole ? whole(result) : code::Value(result), arguments.place,
+    return python::derived(gives_whole ? whole(result) : Value(result), arguments.place,
                            arguments.positional[0].place);
   };
 }
 
-code::Value logarithm(python::Machine& machine, const python::Arguments& arguments) {
+Value logarithm(Machine& machine, const Arguments& arguments) {
   const python::Native one = unary([](double x) { return std::log(x); }, false);
   const python::Native two =
       binary([](double x, double base) { return std::log(x) / std::log(base); }, false);
@@ -54,13 +54,13 @@ code::Value logarithm(python::Machine& machine, const python::Arguments& argumen
 }
 
 /// The numbers of a list (one level of lists within it too); nothing when one is not known.
-std::optional<std::vector<double>> numbers_of(const code::Value& value) {
+std::optional<std::vector<double>> numbers_of(const Value& value) {
   std::vector<double> all;
-  const code::List* list = value.items();
+  const List* list = value.items();
   if (list == nullptr) return std::nullopt;
-  for (const code::Value& item : *list) {
+  for (const Value& item : *list) {
     if (item.items() != nullptr) {
-      for (const code::Value& inner : *item.items()) {
+      for (const Value& inner : *item.items()) {
         if (!inner.number()) return std::nullopt;
         all.push_back(*inner.number());
       }
@@ -73,44 +73,43 @@ std::optional<std::vector<double>> numbers_of(const code::Value& value) {
   return all;
 }
 
-bool all_whole(const code::Value& list) {
-  return std::ranges::all_of(*list.items(), [](const code::Value& item) {
+bool all_whole(const Value& list) {
+  return std::ranges::all_of(*list.items(), [](const Value& item) {
     return item.integer() != nullptr || item.items() != nullptr;
   });
 }
 
 template <class Fold>
 python::Native over_list(Fold fold) {
-  return [fold](python::Machine&, const python::Arguments& arguments) {
+  return [fold](Machine&, const Arguments& arguments) {
     if (arguments.positional.empty()) return unknown(arguments.place);
-    const code::Value& list = arguments.positional[0];
+    const Value& list = arguments.positional[0];
     const auto numbers = numbers_of(list);
     if (!numbers || numbers->empty() || arguments.named.find("axis") != nullptr)
       return unknown(arguments.place);
     const double result = fold(*numbers);
     const bool is_whole = all_whole(list) && std::trunc(result) == result;
-    return python::derived(is_whole ? whole(result) : code::Value(result), arguments.place,
-                           list.place);
+    return python::derived(is_whole ? whole(result) : Value(result), arguments.place, list.place);
   };
 }
 
 /// np.array(list) and the like stay the list.
-code::Value same_list(python::Machine&, const python::Arguments& arguments) {
+Value same_list(Machine&, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const code::Value& given = arguments.positional[0];
+  const Value& given = arguments.positional[0];
   return given.items() != nullptr || given.number() ? given : unknown(arguments.place);
 }
 
 /// np.int64(3), np.float32(x).
-code::Value same_number(python::Machine&, const python::Arguments& arguments) {
+Value same_number(Machine&, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  const code::Value& given = arguments.positional[0];
+  const Value& given = arguments.positional[0];
   return given.number() && given.text() == nullptr ? given : unknown(arguments.place);
 }
 
-code::Value counted(python::Machine&, const python::Arguments& arguments) {
+Value counted(Machine&, const Arguments& arguments) {
   std::vector<double> ends;
-  for (const code::Value& each : arguments.positional) {
+  for (const Value& each : arguments.positional) {
     if (!each.number()) return unknown(arguments.place);
     ends.push_back(*each.number());
   }
@@ -121,27 +120,27 @@ code::Value counted(python::Machine&, const python::Arguments& arguments) {
   const double count = step == 0 ? -1 : std::ceil((last - first) / step);
   if (!(count >= 0) || count > static_cast<double>(longest_range)) return unknown(arguments.place);
   const bool is_whole = std::ranges::all_of(
-      arguments.positional, [](const code::Value& each) { return each.integer() != nullptr; });
-  code::List items;
+      arguments.positional, [](const Value& each) { return each.integer() != nullptr; });
+  List items;
   for (int i = 0; i < static_cast<int>(count); ++i)
-    items.push_back(placed(is_whole ? whole(first + i * step) : code::Value(first + i * step),
-                           arguments.place));
-  return code::Value::list(std::move(items), arguments.place);
+    items.push_back(
+        placed(is_whole ? whole(first + i * step) : Value(first + i * step), arguments.place));
+  return Value::list(std::move(items), arguments.place);
 }
 
-code::Value spaced(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* start = arguments.find("start", 0);
-  const code::Value* stop = arguments.find("stop", 1);
-  const code::Value* number = arguments.find("num", 2);
+Value spaced(Machine&, const Arguments& arguments) {
+  const Value* start = arguments.find("start", 0);
+  const Value* stop = arguments.find("stop", 1);
+  const Value* number = arguments.find("num", 2);
   const auto count = number == nullptr ? std::optional<double>(50) : number->number();
   if (start == nullptr || stop == nullptr || !start->number() || !stop->number() || !count ||
       *count < 1 || *count > static_cast<double>(longest_range))
     return unknown(arguments.place);
-  code::List items;
+  List items;
   const double step = *count < 2 ? 0 : (*stop->number() - *start->number()) / (*count - 1);
   for (int i = 0; i < static_cast<int>(*count); ++i)
     items.emplace_back(*start->number() + i * step, arguments.place);
-  return code::Value::list(std::move(items), arguments.place);
+  return Value::list(std::move(items), arguments.place);
 }
 
 void add_numpy(NativeTable& table) {
@@ -170,21 +169,21 @@ void add_numpy(NativeTable& table) {
 
 }  // namespace
 
-std::optional<code::Value> math_constant(std::string_view dotted) {
-  if (dotted == "math.pi" || dotted == "numpy.pi") return code::Value(std::numbers::pi);
-  if (dotted == "math.e" || dotted == "numpy.e") return code::Value(std::numbers::e);
+std::optional<Value> math_constant(std::string_view dotted) {
+  if (dotted == "math.pi" || dotted == "numpy.pi") return Value(std::numbers::pi);
+  if (dotted == "math.e" || dotted == "numpy.e") return Value(std::numbers::e);
   const double infinity = std::numeric_limits<double>::infinity();
-  if (dotted == "math.inf" || dotted == "numpy.inf") return code::Value(infinity);
-  if (dotted == "sys.maxsize") return code::Value(std::numeric_limits<std::int64_t>::max());
-  if (dotted == "numpy.newaxis") return code::Value::none();
+  if (dotted == "math.inf" || dotted == "numpy.inf") return Value(infinity);
+  if (dotted == "sys.maxsize") return Value(std::numeric_limits<std::int64_t>::max());
+  if (dotted == "numpy.newaxis") return Value::none();
   return std::nullopt;
 }
 
 /// A number by chance is not known. From the range of ports it is one: which does not matter.
-code::Value by_chance(python::Machine&, const python::Arguments& arguments) {
+Value by_chance(Machine&, const Arguments& arguments) {
   constexpr double first_port = 1024, last_port = 65536;
-  const code::Value* low = arguments.find("a", 0);
-  const code::Value* high = arguments.find("b", 1);
+  const Value* low = arguments.find("a", 0);
+  const Value* high = arguments.find("b", 1);
   const auto from = low == nullptr ? std::nullopt : low->number();
   const auto to = high == nullptr ? std::nullopt : high->number();
   const bool port = from && to && *from >= first_port && *to <= last_port;

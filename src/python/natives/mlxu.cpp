@@ -6,30 +6,29 @@
 namespace schedmate::natives {
 namespace {
 
-code::Value call_native(python::Machine& machine, std::string_view name,
-                        const python::Arguments& arguments) {
+Value call_native(Machine& machine, std::string_view name, const Arguments& arguments) {
   const python::Native* native = find_native(name);
   return native == nullptr ? unknown(arguments.place) : (*native)(machine, arguments);
 }
 
-code::Value config_dict(python::Machine& machine, const python::Arguments& arguments) {
-  const code::List given{code::Value::dict(arguments.named, arguments.place)};
+Value config_dict(Machine& machine, const Arguments& arguments) {
+  const List given{Value::dict(arguments.named, arguments.place)};
   return call_native(machine, "ml_collections.ConfigDict", call_with(given, {}, arguments.place));
 }
 
 /// A copy of the config with what the other one says on top; without any, the config itself.
-code::Value update_config_dict(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* config = arguments.find("config", 0);
+Value update_config_dict(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("config", 0);
   if (config == nullptr) return unknown(arguments.place);
-  const code::Value* updates = arguments.find("updates", 1);
+  const Value* updates = arguments.find("updates", 1);
   const auto* above = updates == nullptr ? nullptr : object_as<AttributeDict>(*updates);
   const auto* below = object_as<AttributeDict>(*config);
   if (above == nullptr || below == nullptr) return *config;
-  const code::List given{code::merged(below->held(), above->held())};
+  const List given{code::merged(below->held(), above->held())};
   return call_native(machine, "ml_collections.ConfigDict", call_with(given, {}, config->place));
 }
 
-std::string_view definition_of(const code::Value& value) {
+std::string_view definition_of(const Value& value) {
   if (object_as<AttributeDict>(value) != nullptr)
     return "ml_collections.config_flags.DEFINE_config_dict";
   if (value.boolean() != nullptr) return "absl.flags.DEFINE_bool";
@@ -39,17 +38,16 @@ std::string_view definition_of(const code::Value& value) {
 }
 
 /// define_flags_with_default(a=1, b=config): FLAGS and the dict of what was given.
-code::Value define_flags(python::Machine& machine, const python::Arguments& arguments) {
+Value define_flags(Machine& machine, const Arguments& arguments) {
   for (const auto& [name, value] : arguments.named.all()) {
-    const code::PlacePtr& place = value.place ? value.place : arguments.place;
+    const PlacePtr& place = value.place ? value.place : arguments.place;
     // Some class's get_default_config(): a config with entries that are not known here.
     const bool open = value.is_unknown() || dynamic_cast<python::Made*>(value.object()) != nullptr;
-    const code::Value given = open ? config_dict(machine, call_with({}, {}, place)) : value;
-    call_native(machine, definition_of(given), call_with({code::Value(name), given}, {}, place));
+    const Value given = open ? config_dict(machine, call_with({}, {}, place)) : value;
+    call_native(machine, definition_of(given), call_with({Value(name), given}, {}, place));
   }
-  const code::Value flags = absl_flags(machine).value_or(unknown(arguments.place));
-  return code::Value::list({flags, code::Value::dict(arguments.named, arguments.place)},
-                           arguments.place);
+  const Value flags = absl_flags(machine).value_or(unknown(arguments.place));
+  return Value::list({flags, Value::dict(arguments.named, arguments.place)}, arguments.place);
 }
 
 }  // namespace
@@ -59,9 +57,8 @@ void add_mlxu(NativeTable& table) {
     table[module + "config_dict"] = config_dict;
     table[module + "update_config_dict"] = update_config_dict;
     table[module + "define_flags_with_default"] = define_flags;
-    table[module + "config_placeholder"] = [](python::Machine&,
-                                              const python::Arguments& arguments) {
-      return code::Value::none(arguments.place);
+    table[module + "config_placeholder"] = [](Machine&, const Arguments& arguments) {
+      return Value::none(arguments.place);
     };
     table[module + "run"] = table["absl.app.run"];
   }

@@ -9,7 +9,7 @@
 namespace schedmate::natives {
 namespace {
 
-bool is_module(const code::Value& value) { return object_as<python::Module>(value) != nullptr; }
+bool is_module(const Value& value) { return object_as<python::Module>(value) != nullptr; }
 
 /// "configs/large.py" as the dotted name that a module of that file is found by.
 std::string dotted_path(std::string path) {
@@ -19,8 +19,7 @@ std::string dotted_path(std::string path) {
 }
 
 /// The module of a file that is named by its path; unknown when the tree does not hold it.
-code::Value module_of_file(python::Machine& machine, const code::Value* path,
-                           const code::PlacePtr& place) {
+Value module_of_file(Machine& machine, const Value* path, const PlacePtr& place) {
   const auto text = path == nullptr ? std::nullopt : path_text(*path);
   const auto file = text ? tree_path(machine, *text) : std::nullopt;
   if (!file || !file->ends_with(".py") || !machine.tree().is_file(*file)) return unknown(place);
@@ -28,37 +27,32 @@ code::Value module_of_file(python::Machine& machine, const code::Value* path,
 }
 
 /// What loads a file: a spec's loader, a SourceFileLoader. The module has run when it is given.
-code::Value loader_of(code::Value module, const code::PlacePtr& place) {
+Value loader_of(Value module, const PlacePtr& place) {
   auto loader = std::make_shared<AttributeDict>(
-      AttributeDict::Style{.type = "importlib.Loader", .wraps_nested = false},
-      code::Value::dict({}));
-  loader->entries().set("load_module", python::native_function(
-                                           "load_module", [module](python::Machine&, const auto&) {
-                                             return module;
-                                           }));
-  loader->entries().set("exec_module",
-                        python::native_function("exec_module", [](python::Machine&, const auto&) {
-                          return code::Value::none();
-                        }));
+      AttributeDict::Style{.type = "importlib.Loader", .wraps_nested = false}, Value::dict({}));
+  loader->entries().set(
+      "load_module",
+      python::native_function("load_module", [module](Machine&, const auto&) { return module; }));
+  loader->entries().set(
+      "exec_module",
+      python::native_function("exec_module", [](Machine&, const auto&) { return Value::none(); }));
   return value_of(std::move(loader), place);
 }
 
-code::Value spec_of_file(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value module =
-      module_of_file(machine, arguments.find("location", 1), arguments.place);
+Value spec_of_file(Machine& machine, const Arguments& arguments) {
+  const Value module = module_of_file(machine, arguments.find("location", 1), arguments.place);
   if (!is_module(module)) return unknown(arguments.place);
   auto spec = std::make_shared<AttributeDict>(
-      AttributeDict::Style{.type = "importlib.ModuleSpec", .wraps_nested = false},
-      code::Value::dict({}));
+      AttributeDict::Style{.type = "importlib.ModuleSpec", .wraps_nested = false}, Value::dict({}));
   spec->entries().set("loader", loader_of(module, arguments.place));
   spec->entries().set("module", module);
   return value_of(std::move(spec), arguments.place);
 }
 
-code::Value module_of_spec(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* spec = arguments.find("spec", 0);
+Value module_of_spec(Machine&, const Arguments& arguments) {
+  const Value* spec = arguments.find("spec", 0);
   auto* held = spec == nullptr ? nullptr : object_as<AttributeDict>(*spec);
-  const code::Value* module = held == nullptr ? nullptr : held->entries().find("module");
+  const Value* module = held == nullptr ? nullptr : held->entries().find("module");
   return module == nullptr ? unknown(arguments.place) : *module;
 }
 
@@ -66,16 +60,16 @@ code::Value module_of_spec(python::Machine&, const python::Arguments& arguments)
 class Modules : public python::NativeObject {
  public:
   [[nodiscard]] std::string type_name() const override { return "sys.modules"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "get") return std::nullopt;
     return python::native_function(
-        "sys.modules.get", [](python::Machine& machine, const python::Arguments& arguments) {
-          const code::Value* key = arguments.find("key", 0);
+        "sys.modules.get", [](Machine& machine, const Arguments& arguments) {
+          const Value* key = arguments.find("key", 0);
           const std::string dotted = text_or(key);
           return dotted.empty() ? unknown(arguments.place) : machine.resolve(dotted);
         });
   }
-  std::optional<code::Value> item(python::Machine& machine, const code::Value& key) override {
+  std::optional<Value> item(Machine& machine, const Value& key) override {
     if (key.text() == nullptr || key.text()->empty()) return unknown();
     return machine.resolve(*key.text());
   }
@@ -86,17 +80,16 @@ class Modules : public python::NativeObject {
 void add_modules(NativeTable& table) {
   table["importlib.util.spec_from_file_location"] = spec_of_file;
   table["importlib.util.module_from_spec"] = module_of_spec;
-  table["importlib.machinery.SourceFileLoader"] = [](python::Machine& machine,
-                                                     const python::Arguments& arguments) {
+  table["importlib.machinery.SourceFileLoader"] = [](Machine& machine, const Arguments& arguments) {
     return loader_of(module_of_file(machine, arguments.find("path", 1), arguments.place),
                      arguments.place);
   };
-  table["imp.load_source"] = [](python::Machine& machine, const python::Arguments& arguments) {
+  table["imp.load_source"] = [](Machine& machine, const Arguments& arguments) {
     return module_of_file(machine, arguments.find("pathname", 1), arguments.place);
   };
 }
 
-std::optional<code::Value> modules_constant(std::string_view dotted) {
+std::optional<Value> modules_constant(std::string_view dotted) {
   if (dotted != "sys.modules") return std::nullopt;
   return value_of(std::make_shared<Modules>());
 }

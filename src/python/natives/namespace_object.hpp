@@ -10,21 +10,21 @@ namespace schedmate::natives {
 class FlagNamespace : public AttributeDict {
  public:
   explicit FlagNamespace(std::string type = "argparse.Namespace")
-      : AttributeDict({.type = std::move(type), .wraps_nested = false}, code::Value::dict({})) {}
+      : AttributeDict({.type = std::move(type), .wraps_nested = false}, Value::dict({})) {}
 
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
-  std::optional<code::Value> item(python::Machine& machine, const code::Value& key) override;
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
+  std::optional<Value> item(Machine& machine, const Value& key) override;
   /// What a program puts in the place of a flag's value, not made from it, is what the flag says.
-  bool set_attribute(python::Machine& machine, std::string_view name, code::Value value) override;
+  bool set_attribute(Machine& machine, std::string_view name, Value value) override;
 
   /// A value that came from a flag; `index` in Observation::flags.
-  void put(std::string_view name, code::Value value, std::optional<std::size_t> index = {});
+  void put(std::string_view name, Value value, std::optional<std::size_t> index = {});
 
  protected:
-  std::optional<code::Value> method(python::Machine& machine, std::string_view name) override;
+  std::optional<Value> method(Machine& machine, std::string_view name) override;
 
  private:
-  void mark(python::Machine& machine, std::string_view name) const;
+  void mark(Machine& machine, std::string_view name) const;
   std::map<std::string, std::size_t, std::less<>> flags_;
 };
 

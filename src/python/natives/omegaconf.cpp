@@ -13,17 +13,17 @@ namespace {
 constexpr int deepest_node = 20;
 
 /// Classes that configs were made of, with the names of their fields.
-struct Structures : code::Object {
-  std::vector<std::pair<std::set<std::string>, code::Value>> known;
+struct Structures : Object {
+  std::vector<std::pair<std::set<std::string>, Value>> known;
 };
 
-Structures& structures(python::Machine& machine) {
+Structures& structures(Machine& machine) {
   auto& held = machine.memory["omegaconf.structures"];
   if (!held) held = std::make_shared<Structures>();
   return static_cast<Structures&>(*held);
 }
 
-void remember(python::Machine& machine, const code::Value& type, const python::ClassView& view) {
+void remember(Machine& machine, const Value& type, const python::ClassView& view) {
   std::set<std::string> names;
   for (const python::Parameter& field : view.fields) names.insert(field.name);
   auto& known = structures(machine).known;
@@ -34,13 +34,13 @@ void remember(python::Machine& machine, const code::Value& type, const python::C
 }
 
 /// OmegaConf.get_type(config): the only class with these fields; dict when there is none.
-code::Value type_of_config(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* config = arguments.find("obj", 0);
+Value type_of_config(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("obj", 0);
   const auto* node = config == nullptr ? nullptr : object_as<AttributeDict>(*config);
   if (node == nullptr) return unknown(arguments.place);
   std::set<std::string> names;
   for (const auto& entry : node->held().entries()->all()) names.insert(entry.key);
-  code::Value found;
+  Value found;
   for (const auto& [fields, type] : structures(machine).known) {
     if (fields != names) continue;
     if (!found.is_unknown()) return unknown(arguments.place);
@@ -49,89 +49,88 @@ code::Value type_of_config(python::Machine& machine, const python::Arguments& ar
   return found;
 }
 
-code::Value from_dataclass(python::Machine& machine, const code::Value& value, int depth) {
+Value from_dataclass(Machine& machine, const Value& value, int depth) {
   if (depth > deepest_node) return unknown(value.place);
-  code::Dict fields;
+  Dict fields;
   if (const auto* instance = object_as<python::Instance>(value)) {
     for (const auto& [key, field] : instance->fields.all())
       fields.set(key, from_dataclass(machine, field, depth + 1));
-    return code::Value::dict(std::move(fields), value.place);
+    return Value::dict(std::move(fields), value.place);
   }
-  if (symbol_name(value) == "omegaconf.MISSING") return code::Value("???");
+  if (symbol_name(value) == "omegaconf.MISSING") return Value("???");
   const auto type = machine.type(value);
   if (!type) return value;
   remember(machine, value, *type);
   for (const python::Parameter& field : type->fields) {
-    const code::Value fallback = field.fallback.value_or(code::Value("???"));
+    const Value fallback = field.fallback.value_or(Value("???"));
     fields.set(field.name, from_dataclass(machine, placed(fallback, field.place), depth + 1));
   }
-  return code::Value::dict(std::move(fields), type->place);
+  return Value::dict(std::move(fields), type->place);
 }
 
 /// A copy in which nodes stand for what they hold, however deep they are.
-code::Value without_nodes(const code::Value& value, int depth = 0) {
-  code::Value plain = unwrapped(value);
+Value without_nodes(const Value& value, int depth = 0) {
+  Value plain = unwrapped(value);
   if (depth > deepest_node) return plain;
-  if (const code::List* list = plain.items()) {
-    code::List items;
-    for (const code::Value& item : *list) items.push_back(without_nodes(item, depth + 1));
-    return code::Value::list(std::move(items), plain.place);
+  if (const List* list = plain.items()) {
+    List items;
+    for (const Value& item : *list) items.push_back(without_nodes(item, depth + 1));
+    return Value::list(std::move(items), plain.place);
   }
-  if (const code::Dict* dict = plain.entries()) {
-    code::Dict entries;
+  if (const Dict* dict = plain.entries()) {
+    Dict entries;
     for (const auto& [key, item] : dict->all()) entries.set(key, without_nodes(item, depth + 1));
-    return code::Value::dict(std::move(entries), plain.place);
+    return Value::dict(std::move(entries), plain.place);
   }
   return plain;
 }
 
-code::Value create(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* from = arguments.find("obj", 0);
+Value create(Machine& machine, const Arguments& arguments) {
+  const Value* from = arguments.find("obj", 0);
   if (from == nullptr) from = arguments.named.find("content");
-  if (from == nullptr) return make_dict_config(code::Value::dict({}), arguments.place);
+  if (from == nullptr) return make_dict_config(Value::dict({}), arguments.place);
   return make_dict_config(without_nodes(plain_config(machine, *from)), arguments.place);
 }
 
-code::Value load_file(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("file_", 0);
+Value load_file(Machine& machine, const Arguments& arguments) {
+  const Value* path = arguments.find("file_", 0);
   if (path == nullptr) return unknown(arguments.place);
-  const code::Value file = path_text(*path) ? open_file(machine, *path, arguments.place) : *path;
-  code::Value settings =
+  const Value file = path_text(*path) ? open_file(machine, *path, arguments.place) : *path;
+  Value settings =
       read_settings(machine, file, config::ConfigFormat::yaml, "omegaconf.OmegaConf.load");
   if (settings.is_unknown()) return unknown(arguments.place);
   return make_dict_config(std::move(settings), arguments.place);
 }
 
-code::Value merge(python::Machine& machine, const python::Arguments& arguments) {
-  code::Value all = code::Value::dict({}, arguments.place);
-  for (const code::Value& each : arguments.positional) {
-    const code::Value plain = plain_config(machine, each);
+Value merge(Machine& machine, const Arguments& arguments) {
+  Value all = Value::dict({}, arguments.place);
+  for (const Value& each : arguments.positional) {
+    const Value plain = plain_config(machine, each);
     if (plain.entries() == nullptr && plain.items() == nullptr) continue;
     all = code::merged(all, without_nodes(plain));
   }
   return make_dict_config(all, arguments.place);
 }
 
-code::Value from_words(python::Machine&, const std::vector<command::Word>& words,
-                       const code::PlacePtr& place) {
-  code::List overrides;
+Value from_words(Machine&, const std::vector<command::Word>& words, const PlacePtr& place) {
+  List overrides;
   for (const command::Word& word : words) {
     const bool setting = word.text.find('=') != std::string::npos;
     overrides.emplace_back(setting ? word.text : word.text + "=null", word.place);
   }
-  code::Value config = code::Value::dict({}, place);
+  Value config = Value::dict({}, place);
   config::apply_dotlist(config, overrides);
   return make_dict_config(config, place);
 }
 
-code::Value from_command(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* own = arguments.find("args_list", 0);
+Value from_command(Machine& machine, const Arguments& arguments) {
+  const Value* own = arguments.find("args_list", 0);
   const bool given = own != nullptr && own->items() != nullptr;
   return from_words(machine, given ? as_words(machine, *own) : program_words(machine),
                     arguments.place);
 }
 
-code::Value to_container(python::Machine& machine, const python::Arguments& arguments) {
+Value to_container(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
   const auto* node = object_as<AttributeDict>(arguments.positional[0]);
   const bool resolves = truth_or(arguments.find("resolve", 1), false);
@@ -139,60 +138,57 @@ code::Value to_container(python::Machine& machine, const python::Arguments& argu
   return plain_config(machine, arguments.positional[0]).deep_copy();
 }
 
-code::Value select(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* config = arguments.find("cfg", 0);
-  const code::Value* key = arguments.find("key", 1);
-  const code::Value* otherwise = arguments.named.find("default");
+Value select(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("cfg", 0);
+  const Value* key = arguments.find("key", 1);
+  const Value* otherwise = arguments.named.find("default");
   if (config == nullptr || key == nullptr || key->text() == nullptr)
     return unknown(arguments.place);
   const auto* node = object_as<AttributeDict>(*config);
-  const code::Value plain =
-      node == nullptr ? plain_config(machine, *config) : node->resolved(machine);
-  const code::Value* found = code::find_path(plain, *key->text());
-  if (found == nullptr)
-    return otherwise == nullptr ? code::Value::none(arguments.place) : *otherwise;
+  const Value plain = node == nullptr ? plain_config(machine, *config) : node->resolved(machine);
+  const Value* found = find_path(plain, *key->text());
+  if (found == nullptr) return otherwise == nullptr ? Value::none(arguments.place) : *otherwise;
   return make_dict_config(*found, found->place);
 }
 
-code::Value update_node(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* config = arguments.find("cfg", 0);
-  const code::Value* key = arguments.find("key", 1);
-  const code::Value* value = arguments.find("value", 2);
+Value update_node(Machine& machine, const Arguments& arguments) {
+  const Value* config = arguments.find("cfg", 0);
+  const Value* key = arguments.find("key", 1);
+  const Value* value = arguments.find("value", 2);
   if (config != nullptr && key != nullptr && key->text() != nullptr && value != nullptr) {
-    code::Value plain = plain_config(machine, *config);
-    code::set_path(plain, *key->text(), unwrapped(*value));
+    Value plain = plain_config(machine, *config);
+    set_path(plain, *key->text(), unwrapped(*value));
   }
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
-code::Value resolve(python::Machine& machine, const python::Arguments& arguments) {
+Value resolve(Machine& machine, const Arguments& arguments) {
   auto* node =
       arguments.positional.empty() ? nullptr : object_as<AttributeDict>(arguments.positional[0]);
-  if (node == nullptr) return code::Value::none(arguments.place);
-  const code::Value plain = node->resolved(machine);
+  if (node == nullptr) return Value::none(arguments.place);
+  const Value plain = node->resolved(machine);
   if (plain.entries() != nullptr) node->replace(plain);
-  return code::Value::none(arguments.place);
+  return Value::none(arguments.place);
 }
 
 /// II("a.b") stands for "${a.b}", SI(text) for the text.
-code::Value interpolated(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("interpolation", 0);
+Value interpolated(Machine&, const Arguments& arguments) {
+  const Value* path = arguments.find("interpolation", 0);
   if (path == nullptr || path->text() == nullptr) return unknown(arguments.place);
   return {"${" + *path->text() + "}", path->place};
 }
 
 template <class Test>
 python::Native asks(Test test) {
-  return [test](python::Machine&, const python::Arguments& arguments) {
-    return arguments.positional.empty()
-               ? unknown(arguments.place)
-               : code::Value(test(arguments.positional[0]), arguments.place);
+  return [test](Machine&, const Arguments& arguments) {
+    return arguments.positional.empty() ? unknown(arguments.place)
+                                        : Value(test(arguments.positional[0]), arguments.place);
   };
 }
 
 }  // namespace
 
-code::Value make_dict_config(code::Value plain, const code::PlacePtr& place) {
+Value make_dict_config(Value plain, const PlacePtr& place) {
   if (plain.entries() == nullptr) return placed(std::move(plain), place);
   return value_of(std::make_shared<AttributeDict>(
                       AttributeDict::Style{.type = "omegaconf.DictConfig", .interpolates = true},
@@ -200,7 +196,7 @@ code::Value make_dict_config(code::Value plain, const code::PlacePtr& place) {
                   place);
 }
 
-code::Value plain_config(python::Machine& machine, const code::Value& value) {
+Value plain_config(Machine& machine, const Value& value) {
   if (const auto* text = value.text()) {
     const auto parsed = config::parse_config(*text, config::ConfigFormat::yaml,
                                              value.place ? value.place->file : "");
@@ -213,12 +209,12 @@ code::Value plain_config(python::Machine& machine, const code::Value& value) {
   return value.object() == nullptr ? value : from_dataclass(machine, value, 0);
 }
 
-void merge_into(code::Value& node, const code::Value& above) {
-  code::Dict* below = node.entries();
-  const code::Dict* over = above.entries();
+void merge_into(Value& node, const Value& above) {
+  Dict* below = node.entries();
+  const Dict* over = above.entries();
   if (below == nullptr || over == nullptr) return;
   for (const auto& [key, value] : over->all()) {
-    code::Value* old = below->find(key);
+    Value* old = below->find(key);
     if (old != nullptr && old->entries() != nullptr && value.entries() != nullptr) {
       merge_into(*old, value);
     } else {
@@ -249,9 +245,9 @@ void add_omegaconf(NativeTable& table) {
         "clear_resolvers", "legacy_register_resolver"})
     table[conf + name] = returns_none;
   table[conf + "is_config"] =
-      asks([](const code::Value& value) { return object_as<AttributeDict>(value) != nullptr; });
+      asks([](const Value& value) { return object_as<AttributeDict>(value) != nullptr; });
   table[conf + "is_dict"] = table[conf + "is_config"];
-  table[conf + "is_list"] = asks([](const code::Value& value) { return value.items() != nullptr; });
+  table[conf + "is_list"] = asks([](const Value& value) { return value.items() != nullptr; });
   table["omegaconf.II"] = interpolated;
   table["omegaconf.SI"] = gives_first;
   table["omegaconf.open_dict"] = gives_first;

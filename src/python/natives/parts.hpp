@@ -36,24 +36,21 @@ void add_path_managers(NativeTable& table);  ///< after add_files, add_os and ad
 void add_functional(NativeTable& table);     ///< copy, itertools, functools, collections, re
 
 /// absl.flags.FLAGS.
-[[nodiscard]] std::optional<code::Value> absl_flags(python::Machine& machine);
+[[nodiscard]] std::optional<Value> absl_flags(Machine& machine);
 /// os.environ.
-[[nodiscard]] std::optional<code::Value> os_constant(python::Machine& machine,
-                                                     std::string_view dotted);
+[[nodiscard]] std::optional<Value> os_constant(Machine& machine, std::string_view dotted);
 /// sys.modules.
-[[nodiscard]] std::optional<code::Value> modules_constant(std::string_view dotted);
-[[nodiscard]] std::optional<code::Value> math_constant(std::string_view dotted);
-[[nodiscard]] std::optional<code::Value> environment_constant(std::string_view dotted);
+[[nodiscard]] std::optional<Value> modules_constant(std::string_view dotted);
+[[nodiscard]] std::optional<Value> math_constant(std::string_view dotted);
+[[nodiscard]] std::optional<Value> environment_constant(std::string_view dotted);
 /// torch.distributed.init_process_group was called: from there on there are as many processes.
-void note_process_group(python::Machine& machine, const python::Arguments& arguments);
+void note_process_group(Machine& machine, const Arguments& arguments);
 
 /// A new os.environ["NAME"], with what launchers set; nothing when it is not known to be set.
-[[nodiscard]] std::optional<code::Value> environment_variable(python::Machine& machine,
-                                                              std::string_view name);
+[[nodiscard]] std::optional<Value> environment_variable(Machine& machine, std::string_view name);
 /// pathlib.Path(text).
-[[nodiscard]] code::Value make_path(std::string text, code::PlacePtr place);
+[[nodiscard]] Value make_path(std::string text, PlacePtr place);
 /// _target_ and its arguments made, deep down (hydra.utils.instantiate).
-[[nodiscard]] code::Value instantiate(python::Machine& machine, const code::Value& config,
-                                      const code::Dict& more);
+[[nodiscard]] Value instantiate(Machine& machine, const Value& config, const Dict& more);
 
 }  // namespace schedmate::natives

@@ -12,8 +12,8 @@ namespace {
 constexpr int most_levels = 3;  ///< above a package, where its data may lie before installation
 
 /// The manager itself stands first when the function is called as its method.
-python::Arguments without_manager(const python::Arguments& arguments) {
-  python::Arguments rest = arguments;
+Arguments without_manager(const Arguments& arguments) {
+  Arguments rest = arguments;
   const bool method =
       !rest.positional.empty() && object_as<python::Made>(rest.positional[0]) != nullptr;
   if (method) rest.positional.erase(rest.positional.begin());
@@ -22,43 +22,42 @@ python::Arguments without_manager(const python::Arguments& arguments) {
 
 /// A function on paths that a table has under another name already.
 python::Native behind_manager(const python::Native& function) {
-  return [function](python::Machine& machine, const python::Arguments& arguments) {
+  return [function](Machine& machine, const Arguments& arguments) {
     return function(machine, without_manager(arguments));
   };
 }
 
-code::Value local_path(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* path = arguments.find("path", 0);
+Value local_path(Machine&, const Arguments& arguments) {
+  const Value* path = arguments.find("path", 0);
   return path == nullptr ? unknown(arguments.place) : *path;
 }
 
 /// The folder of a package, as the program sees it; "" when the package is not in the tree.
-std::string package_folder(python::Machine& machine, const code::Value* package) {
+std::string package_folder(Machine& machine, const Value* package) {
   if (package == nullptr) return "";
-  const code::Value module =
-      package->text() == nullptr ? *package : machine.resolve(*package->text());
+  const Value module = package->text() == nullptr ? *package : machine.resolve(*package->text());
   // A folder without __init__.py is a package too.
   const auto* own = object_as<python::Module>(module);
   if (own != nullptr && own->file.empty()) return own->folder;
-  const code::Value file = machine.attribute(module, "__file__");
+  const Value file = machine.attribute(module, "__file__");
   return file.text() == nullptr ? "" : parent_path(*file.text());
 }
 
 /// What setup.py copies into a package lies elsewhere in the tree before: above the package.
-code::Value resource(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* name = arguments.find("resource_name", 1);
+Value resource(Machine& machine, const Arguments& arguments) {
+  const Value* name = arguments.find("resource_name", 1);
   std::string folder = package_folder(machine, arguments.find("package_or_requirement", 0));
   if (name == nullptr || name->text() == nullptr || folder.empty()) return unknown(arguments.place);
   const std::string plain = folder + "/" + *name->text();
   for (int level = 0; level <= most_levels; ++level) {
-    const code::Value path(folder + "/" + *name->text(), name->place);
+    const Value path(folder + "/" + *name->text(), name->place);
     if (path_exists(machine, path, PathKind::any).truth() == true) return path;
     folder += "/..";
   }
   return {plain, name->place};
 }
 
-code::Value package_path(python::Machine& machine, const python::Arguments& arguments) {
+Value package_path(Machine& machine, const Arguments& arguments) {
   const std::string folder = package_folder(machine, arguments.find("package", 0));
   return folder.empty() ? unknown(arguments.place) : make_path(folder, arguments.place);
 }

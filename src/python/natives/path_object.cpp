@@ -101,9 +101,9 @@ bool missing_config(tree::Tree& tree, const std::string& path) {
 
 }  // namespace
 
-code::Value path_exists(python::Machine& machine, const code::Value& path, PathKind kind) {
+Value path_exists(Machine& machine, const Value& path, PathKind kind) {
   const auto text = path_text(path);
-  if (!text) return path.is_none() ? code::Value(false, path.place) : unknown(path.place);
+  if (!text) return path.is_none() ? Value(false, path.place) : unknown(path.place);
   if (text->empty()) return {false, path.place};
   const auto inside = tree_path(machine, *text);
   tree::Tree& tree = machine.tree();
@@ -112,17 +112,16 @@ code::Value path_exists(python::Machine& machine, const code::Value& path, PathK
   const bool there = (kind != PathKind::folder && file) || (kind != PathKind::file && folder);
   if (there) return {true, path.place};
   const bool absent = file || folder || (inside && missing_config(tree, *inside));
-  return absent ? code::Value(false, path.place) : unknown(path.place);
+  return absent ? Value(false, path.place) : unknown(path.place);
 }
 
-code::Value matching_paths(python::Machine& machine, std::string_view pattern,
-                           const code::PlacePtr& place) {
+Value matching_paths(Machine& machine, std::string_view pattern, const PlacePtr& place) {
   const std::size_t wild = pattern.find_first_of("*?[");
   const std::string head = parent_path(pattern.substr(0, wild));
   const auto folder = tree_path(machine, head.empty() ? "." : head);
   if (!folder || !machine.tree().is_folder(*folder)) return unknown(place);
   const bool deep = pattern.find("**") != std::string_view::npos;
-  code::List found;
+  List found;
   const auto entries = deep ? machine.tree().walk(*folder) : machine.tree().list(*folder);
   for (const tree::TreeEntry& entry : entries) {
     const bool below = entry.path.starts_with(*folder) && *folder != "." && !folder->empty();
@@ -131,42 +130,42 @@ code::Value matching_paths(python::Machine& machine, std::string_view pattern,
     const std::string path = joined_path(head, rest);
     if (fits_pattern(pattern, path) && found.size() < most_matches) found.emplace_back(path, place);
   }
-  return found.empty() ? unknown(place) : code::Value::list(std::move(found), place);
+  return found.empty() ? unknown(place) : Value::list(std::move(found), place);
 }
 
-std::optional<code::Value> PathObject::part(std::string_view name) const {
+std::optional<Value> PathObject::part(std::string_view name) const {
   const std::string last = last_part(text_);
   const std::size_t dot = suffix_at(last);
-  if (name == "name") return code::Value(last, place_);
-  if (name == "stem") return code::Value(last.substr(0, dot), place_);
-  if (name == "suffix") return code::Value(last.substr(dot), place_);
+  if (name == "name") return Value(last, place_);
+  if (name == "stem") return Value(last.substr(0, dot), place_);
+  if (name == "suffix") return Value(last.substr(dot), place_);
   if (name == "parent") {
     const std::string up = parent_path(text_);
     return make_path(up.empty() ? "." : up, place_);
   }
   if (name == "parents") {
-    code::List all;
+    List all;
     for (std::string up = text_; !up.empty() && up != "/" && up != "." && all.size() < 40;) {
       up = parent_path(up);
       all.push_back(make_path(up.empty() ? "." : up, place_));
     }
-    return code::Value::list(std::move(all), place_);
+    return Value::list(std::move(all), place_);
   }
   if (name == "parts") {
-    code::List all;
+    List all;
     for (const auto each : split(text_, '/')) all.emplace_back(std::string(each), place_);
-    return code::Value::list(std::move(all), place_);
+    return Value::list(std::move(all), place_);
   }
   return std::nullopt;
 }
 
 namespace {
 
-using PathMethod = code::Value (*)(python::Machine&, const python::Arguments&, const std::string&);
+using PathMethod = Value (*)(Machine&, const Arguments&, const std::string&);
 
-code::Value joined(python::Machine&, const python::Arguments& arguments, const std::string& text) {
+Value joined(Machine&, const Arguments& arguments, const std::string& text) {
   std::string out = text == "." ? "" : text;
-  for (const code::Value& each : arguments.positional) {
+  for (const Value& each : arguments.positional) {
     const auto more = path_text(each);
     if (!more) return unknown(arguments.place);
     out = joined_path(out, *more);
@@ -174,60 +173,52 @@ code::Value joined(python::Machine&, const python::Arguments& arguments, const s
   return make_path(std::move(out), arguments.place);
 }
 
-code::Value join_to_left(python::Machine&, const python::Arguments& arguments,
-                         const std::string& text) {
+Value join_to_left(Machine&, const Arguments& arguments, const std::string& text) {
   const auto head =
       arguments.positional.empty() ? std::nullopt : path_text(arguments.positional[0]);
   return head ? make_path(joined_path(*head, text), arguments.place) : unknown(arguments.place);
 }
 
-code::Value normalise(python::Machine&, const python::Arguments& arguments,
-                      const std::string& text) {
+Value normalise(Machine&, const Arguments& arguments, const std::string& text) {
   return make_path(normal_path(text), arguments.place);
 }
 
-code::Value as_text(python::Machine&, const python::Arguments& arguments, const std::string& text) {
+Value as_text(Machine&, const Arguments& arguments, const std::string& text) {
   return {text, arguments.place};
 }
 
 template <PathKind kind>
-code::Value exists(python::Machine& machine, const python::Arguments& arguments,
-                   const std::string& text) {
-  return path_exists(machine, code::Value(text, arguments.place), kind);
+Value exists(Machine& machine, const Arguments& arguments, const std::string& text) {
+  return path_exists(machine, Value(text, arguments.place), kind);
 }
 
-code::Value with_suffix(python::Machine&, const python::Arguments& arguments,
-                        const std::string& text) {
+Value with_suffix(Machine&, const Arguments& arguments, const std::string& text) {
   return make_path(text.substr(0, suffix_at(text)) + text_or(arguments.find("suffix", 0)),
                    arguments.place);
 }
 
-code::Value with_name(python::Machine&, const python::Arguments& arguments,
-                      const std::string& text) {
+Value with_name(Machine&, const Arguments& arguments, const std::string& text) {
   return make_path(joined_path(parent_path(text), text_or(arguments.find("name", 0))),
                    arguments.place);
 }
 
-code::Value open_it(python::Machine& machine, const python::Arguments& arguments,
-                    const std::string& text) {
-  return open_file(machine, code::Value(text), arguments.place);
+Value open_it(Machine& machine, const Arguments& arguments, const std::string& text) {
+  return open_file(machine, Value(text), arguments.place);
 }
 
-code::Value read_text(python::Machine& machine, const python::Arguments& arguments,
-                      const std::string& text) {
-  const code::Value file = open_file(machine, code::Value(text), arguments.place);
+Value read_text(Machine& machine, const Arguments& arguments, const std::string& text) {
+  const Value file = open_file(machine, Value(text), arguments.place);
   const auto* opened = object_as<FileObject>(file);
   return opened == nullptr ? unknown(arguments.place) : opened->text();
 }
 
-code::Value glob(python::Machine& machine, const python::Arguments& arguments,
-                 const std::string& text) {
+Value glob(Machine& machine, const Arguments& arguments, const std::string& text) {
   const std::string pattern = joined_path(text, text_or(arguments.find("pattern", 0)));
   return matching_paths(machine, pattern, arguments.place);
 }
 
-code::Value no_value(python::Machine&, const python::Arguments& arguments, const std::string&) {
-  return code::Value::none(arguments.place);
+Value no_value(Machine&, const Arguments& arguments, const std::string&) {
+  return Value::none(arguments.place);
 }
 
 constexpr std::pair<std::string_view, PathMethod> path_methods[] = {
@@ -252,19 +243,19 @@ constexpr std::pair<std::string_view, PathMethod> path_methods[] = {
 
 }  // namespace
 
-std::optional<code::Value> PathObject::attribute(python::Machine&, std::string_view name) {
+std::optional<Value> PathObject::attribute(Machine&, std::string_view name) {
   if (auto found = part(name)) return found;
   const auto* const method =
       std::ranges::find(path_methods, name, &std::pair<std::string_view, PathMethod>::first);
   if (method == std::end(path_methods)) return std::nullopt;
-  return python::native_function("pathlib.Path." + std::string(name),
-                                 [run = method->second, text = text_](
-                                     python::Machine& machine, const python::Arguments& arguments) {
-                                   return run(machine, arguments, text);
-                                 });
+  return python::native_function(
+      "pathlib.Path." + std::string(name),
+      [run = method->second, text = text_](Machine& machine, const Arguments& arguments) {
+        return run(machine, arguments, text);
+      });
 }
 
-code::Value make_path(std::string text, code::PlacePtr place) {
+Value make_path(std::string text, PlacePtr place) {
   if (text.size() > 1 && text.ends_with('/')) text.pop_back();
   while (text.starts_with("./") && text.size() > 2) text.erase(0, 2);
   auto path = std::make_shared<PathObject>(std::move(text), place);

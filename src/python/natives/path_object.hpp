@@ -10,16 +10,15 @@ namespace schedmate::natives {
 
 class PathObject : public python::NativeObject {
  public:
-  PathObject(std::string text, code::PlacePtr place)
-      : text_(std::move(text)), place_(std::move(place)) {}
+  PathObject(std::string text, PlacePtr place) : text_(std::move(text)), place_(std::move(place)) {}
   [[nodiscard]] std::string type_name() const override { return "pathlib.Path"; }
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override;
-  std::optional<code::Value> plain() override { return code::Value(text_, place_); }
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override;
+  std::optional<Value> plain() override { return Value(text_, place_); }
 
  private:
-  [[nodiscard]] std::optional<code::Value> part(std::string_view name) const;
+  [[nodiscard]] std::optional<Value> part(std::string_view name) const;
   std::string text_;
-  code::PlacePtr place_;
+  PlacePtr place_;
 };
 
 /// As os.path.join, dirname, basename, splitext and normpath have it.
@@ -31,10 +30,9 @@ class PathObject : public python::NativeObject {
 
 enum class PathKind : std::uint8_t { any, file, folder };
 /// Yes when it is in the tree, no for an empty path; else unknown: it may be outside.
-[[nodiscard]] code::Value path_exists(python::Machine& machine, const code::Value& path,
-                                      PathKind kind);
+[[nodiscard]] Value path_exists(Machine& machine, const Value& path, PathKind kind);
 /// Entries of a folder of the tree that match a pattern with * and ?, ** for any depth.
-[[nodiscard]] code::Value matching_paths(python::Machine& machine, std::string_view pattern,
-                                         const code::PlacePtr& place);
+[[nodiscard]] Value matching_paths(Machine& machine, std::string_view pattern,
+                                   const PlacePtr& place);
 
 }  // namespace schedmate::natives

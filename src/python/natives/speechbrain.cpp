@@ -14,20 +14,20 @@ namespace {
 constexpr int deepest_object = 20;
 
 /// What !new:, !name: and !apply: say, made; other values as they are.
-code::Value build(python::Machine& machine, const code::Value& value, int depth) {
+Value build(Machine& machine, const Value& value, int depth) {
   if (depth > deepest_object) return unknown(value.place);
-  if (const code::List* list = value.items()) {
-    code::List made;
-    for (const code::Value& item : *list) made.push_back(build(machine, item, depth + 1));
-    return code::Value::list(std::move(made), value.place);
+  if (const List* list = value.items()) {
+    List made;
+    for (const Value& item : *list) made.push_back(build(machine, item, depth + 1));
+    return Value::list(std::move(made), value.place);
   }
-  const code::Dict* dict = value.entries();
+  const Dict* dict = value.entries();
   if (dict == nullptr) return value;
   const std::string tag = text_or(dict->find("!tag"));
-  python::Arguments arguments = call_with({}, {}, value.place);
+  Arguments arguments = call_with({}, {}, value.place);
   for (const auto& [key, item] : dict->all()) {
     if (key == "!tag") continue;
-    code::Value made = build(machine, item, depth + 1);
+    Value made = build(machine, item, depth + 1);
     if (key == "!value") {
       if (made.items() != nullptr) arguments.positional = *made.items();
     } else {
@@ -35,8 +35,8 @@ code::Value build(python::Machine& machine, const code::Value& value, int depth)
     }
   }
   const auto colon = tag.find(':');
-  if (colon == std::string::npos) return code::Value::dict(std::move(arguments.named), value.place);
-  const code::Value target = machine.resolve(tag.substr(colon + 1));
+  if (colon == std::string::npos) return Value::dict(std::move(arguments.named), value.place);
+  const Value target = machine.resolve(tag.substr(colon + 1));
   if (!tag.starts_with("!name")) return machine.call(target, std::move(arguments));
   auto waiting = std::make_shared<python::Partial>();
   waiting->callable = target;
@@ -45,7 +45,7 @@ code::Value build(python::Machine& machine, const code::Value& value, int depth)
 }
 
 /// Where `--key value` stands among the program's words; nothing when it does not.
-code::PlacePtr word_of(python::Machine& machine, std::string_view key) {
+PlacePtr word_of(Machine& machine, std::string_view key) {
   const auto& words = machine.run().args;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string_view text = words[i].text;
@@ -59,23 +59,23 @@ code::PlacePtr word_of(python::Machine& machine, std::string_view key) {
 
 /// Overrides come as a dict or as YAML text with one `key: value` a line, which the program puts
 /// together from its flags: the lines of that text are nowhere in the tree.
-code::Value overrides_of(python::Machine& machine, const code::Value* given) {
+Value overrides_of(Machine& machine, const Value* given) {
   if (given == nullptr) return {};
   if (given->text() == nullptr) return *given;
   const auto parsed = config::parse_config(*given->text(), config::ConfigFormat::yaml, "<command>");
   if (!parsed || parsed->entries() == nullptr) return {};
-  code::Dict placed;
+  Dict placed;
   for (const auto& [key, value] : parsed->entries()->all()) {
-    const code::PlacePtr word = word_of(machine, key);
-    placed.set(key, code::Value(value.data, word ? word : given->place));
+    const PlacePtr word = word_of(machine, key);
+    placed.set(key, Value(value.data, word ? word : given->place));
   }
-  return code::Value::dict(std::move(placed), given->place);
+  return Value::dict(std::move(placed), given->place);
 }
 
-code::Value load_hyperpyyaml(python::Machine& machine, const python::Arguments& arguments) {
+Value load_hyperpyyaml(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
-  code::Value settings = read_settings(machine, arguments.positional[0], config::ConfigFormat::yaml,
-                                       "hyperpyyaml.load_hyperpyyaml");
+  Value settings = read_settings(machine, arguments.positional[0], config::ConfigFormat::yaml,
+                                 "hyperpyyaml.load_hyperpyyaml");
   if (settings.entries() == nullptr) return unknown(arguments.place);
   merge_into(settings, overrides_of(machine, arguments.find("overrides", 1)));
   config::resolve_hyperpyyaml(machine.tree(), settings);
@@ -83,7 +83,7 @@ code::Value load_hyperpyyaml(python::Machine& machine, const python::Arguments& 
 }
 
 /// hparams_file, run_opts, overrides: the first word, the flags that concern the run, the rest.
-code::Value parse_arguments(python::Machine& machine, const python::Arguments& arguments) {
+Value parse_arguments(Machine& machine, const Arguments& arguments) {
   static constexpr std::string_view run_flags[] = {"debug",
                                                    "device",
                                                    "data_parallel_backend",
@@ -108,24 +108,24 @@ code::Value parse_arguments(python::Machine& machine, const python::Arguments& a
                                                    "debug_batches",
                                                    "debug_epochs",
                                                    "log_config"};
-  const code::Value* own = arguments.find("arg_list", 0);
+  const Value* own = arguments.find("arg_list", 0);
   auto words =
       own != nullptr && own->items() != nullptr ? as_words(machine, *own) : program_words(machine);
   const auto file = std::ranges::find_if(
       words, [](const command::Word& word) { return !word.text.starts_with('-'); });
   if (file == words.end()) return unknown(arguments.place);
-  const code::Value hparams(file->text, file->place);
+  const Value hparams(file->text, file->place);
   words.erase(file);
-  code::Dict run_options;
-  code::Dict overrides;
-  const code::Dict given = loose_flags(words);
+  Dict run_options;
+  Dict overrides;
+  const Dict given = loose_flags(words);
   for (const auto& [key, value] : given.all()) {
     const bool of_run = std::ranges::find(run_flags, key) != std::end(run_flags);
     (of_run ? run_options : overrides).set(key, value);
     publish(machine, {key, value, {}, true, true, of_run ? "speechbrain" : "", value.place});
   }
-  return code::Value::list(
-      {hparams, code::Value::dict(std::move(run_options)), code::Value::dict(std::move(overrides))},
+  return Value::list(
+      {hparams, Value::dict(std::move(run_options)), Value::dict(std::move(overrides))},
       arguments.place);
 }
 

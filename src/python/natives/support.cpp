@@ -21,12 +21,12 @@ std::string plain_number(std::string_view text) {
   return out;
 }
 
-Result<code::Value> read_yes_no(const command::Word& word) {
+Result<Value> read_yes_no(const command::Word& word) {
   static constexpr std::array yes{"yes", "true", "t", "y", "1", "on"};
   static constexpr std::array no{"no", "false", "f", "n", "0", "off"};
   const std::string text = lower_case(trim(word.text));
-  if (std::ranges::find(yes, text) != yes.end()) return code::Value(true, word.place);
-  if (std::ranges::find(no, text) != no.end()) return code::Value(false, word.place);
+  if (std::ranges::find(yes, text) != yes.end()) return Value(true, word.place);
+  if (std::ranges::find(no, text) != no.end()) return Value(false, word.place);
   return fail(ErrorCode::invalid, fmt::format("'{}' is neither true nor false", word.text));
 }
 
@@ -46,7 +46,7 @@ std::optional<FlagType> builtin_type(std::string_view name) {
 
 }  // namespace
 
-std::string symbol_name(const code::Value& value) {
+std::string symbol_name(const Value& value) {
   std::string name;
   if (const auto* symbol = object_as<python::Symbol>(value)) name = symbol->name;
   if (const auto* function = object_as<python::NativeFunction>(value)) name = function->name;
@@ -54,16 +54,16 @@ std::string symbol_name(const code::Value& value) {
   return name;
 }
 
-std::string text_or(const code::Value* value, std::string_view otherwise) {
+std::string text_or(const Value* value, std::string_view otherwise) {
   const std::string* text = value == nullptr ? nullptr : value->text();
   return text == nullptr ? std::string(otherwise) : *text;
 }
 
-bool truth_or(const code::Value* value, bool otherwise) {
+bool truth_or(const Value* value, bool otherwise) {
   return value == nullptr ? otherwise : value->truth().value_or(otherwise);
 }
 
-std::optional<std::string> path_text(const code::Value& value) {
+std::optional<std::string> path_text(const Value& value) {
   if (const std::string* text = value.text()) return *text;
   auto* object = object_as<python::NativeObject>(value);
   if (object == nullptr) return std::nullopt;
@@ -72,8 +72,8 @@ std::optional<std::string> path_text(const code::Value& value) {
   return *plain->text();
 }
 
-code::Dict* dict_of(const code::Value& value, code::Value& holder) {
-  if (code::Dict* dict = value.entries()) return dict;
+Dict* dict_of(const Value& value, Value& holder) {
+  if (Dict* dict = value.entries()) return dict;
   if (auto* instance = object_as<python::Instance>(value)) return &instance->fields;
   if (auto* object = object_as<python::NativeObject>(value)) {
     if (auto plain = object->plain()) {
@@ -84,37 +84,36 @@ code::Dict* dict_of(const code::Value& value, code::Value& holder) {
   return nullptr;
 }
 
-python::Arguments call_with(code::List positional, code::Dict named, code::PlacePtr place) {
+Arguments call_with(List positional, Dict named, PlacePtr place) {
   return {std::move(positional), std::move(named), std::move(place), true};
 }
 
-code::Value unknown(code::PlacePtr place) { return {code::Unknown{}, std::move(place)}; }
+Value unknown(PlacePtr place) { return {Unknown{}, std::move(place)}; }
 
-code::Value placed(code::Value value, const code::PlacePtr& place) {
+Value placed(Value value, const PlacePtr& place) {
   if (!value.place) value.place = place;
   return value;
 }
 
-code::Value as_fallback(code::Value value, const code::PlacePtr& declared) {
+Value as_fallback(Value value, const PlacePtr& declared) {
   if (!declared) return value;
-  code::Place place = *declared;
+  Place place = *declared;
   place.source = FactSource::fallback;
   const bool elsewhere =
       value.place && (value.place->file != declared->file || value.place->line != declared->line);
   place.from = elsewhere ? value.place : nullptr;
-  value.place = std::make_shared<const code::Place>(std::move(place));
+  value.place = std::make_shared<const Place>(std::move(place));
   return value;
 }
 
-code::Value from_request(std::int64_t number, std::string_view what) {
-  code::Place place{
-      "<request>", 0, fmt::format("{} {}", what, number), FactSource::environment, {}};
-  return {number, std::make_shared<const code::Place>(std::move(place))};
+Value from_request(std::int64_t number, std::string_view what) {
+  Place place{"<request>", 0, fmt::format("{} {}", what, number), FactSource::environment, {}};
+  return {number, std::make_shared<const Place>(std::move(place))};
 }
 
-code::Value read_literal(std::string_view text, const code::PlacePtr& place) {
+Value read_literal(std::string_view text, const PlacePtr& place) {
   const std::string_view word = trim(text);
-  if (word == "None") return code::Value::none(place);
+  if (word == "None") return Value::none(place);
   if (word.size() > 1 && word.front() == '(' && word.back() == ')') {
     const std::string inside(word.substr(1, word.size() - 2));
     return config::parse_scalar("[" + inside + "]", place);
@@ -130,20 +129,20 @@ code::Value read_literal(std::string_view text, const code::PlacePtr& place) {
   return config::parse_scalar(text, place);
 }
 
-Result<code::Value> read_word(FlagType type, const command::Word& word) {
-  if (type == FlagType::text) return code::Value(word.text, word.place);
+Result<Value> read_word(FlagType type, const command::Word& word) {
+  if (type == FlagType::text) return Value(word.text, word.place);
   if (!word.known) return unknown(word.place);
   switch (type) {
     case FlagType::integer:
       if (const auto number = parse_number<std::int64_t>(plain_number(word.text)))
-        return code::Value(*number, word.place);
+        return Value(*number, word.place);
       return fail(ErrorCode::invalid, fmt::format("'{}' is not an integer", word.text));
     case FlagType::real:
       if (const auto number = parse_number<double>(plain_number(word.text)))
-        return code::Value(*number, word.place);
+        return Value(*number, word.place);
       return fail(ErrorCode::invalid, fmt::format("'{}' is not a number", word.text));
     case FlagType::truthy:
-      return code::Value(!word.text.empty(), word.place);
+      return Value(!word.text.empty(), word.place);
     case FlagType::yes_no:
       return read_yes_no(word);
     default:
@@ -151,25 +150,23 @@ Result<code::Value> read_word(FlagType type, const command::Word& word) {
   }
 }
 
-Result<code::Value> convert(python::Machine& machine, const code::Value& type,
-                            const command::Word& word) {
+Result<Value> convert(Machine& machine, const Value& type, const command::Word& word) {
   if (type.is_none()) return read_word(FlagType::text, word);
   if (const auto builtin = builtin_type(symbol_name(type))) return read_word(*builtin, word);
   if (type.is_unknown()) return unknown(word.place);
-  code::Value result =
-      machine.call(type, call_with({code::Value(word.text, word.place)}, {}, word.place));
+  Value result = machine.call(type, call_with({Value(word.text, word.place)}, {}, word.place));
   if (const auto* made = object_as<python::Made>(result); made != nullptr) {
-    const code::Value text(word.text, word.place);
+    const Value text(word.text, word.place);
     return made->callee.contains("FileType") ? open_file(machine, text, word.place) : text;
   }
   return placed(std::move(result), word.place);
 }
 
-std::vector<command::Word> as_words(python::Machine& machine, const code::Value& list) {
+std::vector<command::Word> as_words(Machine& machine, const Value& list) {
   std::vector<command::Word> words;
-  const code::List* items = list.items();
+  const List* items = list.items();
   if (items == nullptr) return words;
-  for (const code::Value& item : *items) {
+  for (const Value& item : *items) {
     const auto& given = machine.run().args;
     const std::string* text = item.text();
     const auto same = std::ranges::find_if(given, [&](const command::Word& word) {
@@ -181,21 +178,21 @@ std::vector<command::Word> as_words(python::Machine& machine, const code::Value&
   return words;
 }
 
-std::vector<command::Word> program_words(python::Machine& machine) {
-  const code::Value argv = machine.resolve("sys.argv");
+std::vector<command::Word> program_words(Machine& machine) {
+  const Value argv = machine.resolve("sys.argv");
   if (argv.items() == nullptr || argv.items()->empty()) return machine.run().args;
   auto words = as_words(machine, argv);
   words.erase(words.begin());
   return words;
 }
 
-code::Value as_list(const std::vector<command::Word>& words) {
-  code::List items;
+Value as_list(const std::vector<command::Word>& words) {
+  List items;
   for (const command::Word& word : words) items.emplace_back(word.text, word.place);
-  return code::Value::list(std::move(items));
+  return Value::list(std::move(items));
 }
 
-std::size_t publish(python::Machine& machine, python::Flag flag) {
+std::size_t publish(Machine& machine, python::Flag flag) {
   auto& flags = machine.seen().flags;
   const auto old = std::ranges::find_if(flags, [&](const python::Flag& other) {
     return other.name == flag.name && other.owner == flag.owner;
@@ -209,19 +206,18 @@ std::size_t publish(python::Machine& machine, python::Flag flag) {
   return static_cast<std::size_t>(old - flags.begin());
 }
 
-void publish_config(python::Machine& machine, std::string_view how, std::string_view file,
-                    code::Value value) {
+void publish_config(Machine& machine, std::string_view how, std::string_view file, Value value) {
   machine.seen().configs.push_back({std::string(how), std::string(file), std::move(value)});
 }
 
-code::Dict environment_of(python::Machine& machine) {
-  code::Dict all;
+Dict environment_of(Machine& machine) {
+  Dict all;
   for (const auto& [name, word] : machine.run().env)
-    all.set(name, word.known ? code::Value(word.text, word.place) : unknown(word.place));
+    all.set(name, word.known ? Value(word.text, word.place) : unknown(word.place));
   return all;
 }
 
-std::optional<std::string> tree_path(python::Machine& machine, std::string_view path) {
+std::optional<std::string> tree_path(Machine& machine, std::string_view path) {
   tree::Tree& tree = machine.tree();
   const auto here = tree::join_path(machine.run().cwd, path);
   const auto from_root = tree::join_path("", path);
@@ -233,28 +229,25 @@ std::optional<std::string> tree_path(python::Machine& machine, std::string_view 
   return here ? std::optional(*here) : std::nullopt;
 }
 
-code::Value returns_first_argument(python::Machine&, const python::Arguments& arguments) {
+Value returns_first_argument(Machine&, const Arguments& arguments) {
   if (arguments.positional.size() == 1 && arguments.named.empty() &&
       arguments.positional[0].object() != nullptr)
     return arguments.positional[0];
-  return python::native_function("decorator", [](python::Machine&, const python::Arguments& inner) {
-    return inner.positional.empty() ? code::Value{} : inner.positional[0];
+  return python::native_function("decorator", [](Machine&, const Arguments& inner) {
+    return inner.positional.empty() ? Value{} : inner.positional[0];
   });
 }
 
-std::vector<command::Word> given_words(python::Machine& machine,
-                                       const python::Arguments& arguments) {
-  const code::Value* own = arguments.named.find("args");
+std::vector<command::Word> given_words(Machine& machine, const Arguments& arguments) {
+  const Value* own = arguments.named.find("args");
   if (own == nullptr) own = arguments.named.find("argv");
   return own != nullptr && own->items() != nullptr ? as_words(machine, *own)
                                                    : program_words(machine);
 }
 
-code::Value returns_none(python::Machine&, const python::Arguments& arguments) {
-  return code::Value::none(arguments.place);
-}
+Value returns_none(Machine&, const Arguments& arguments) { return Value::none(arguments.place); }
 
-code::Value gives_first(python::Machine&, const python::Arguments& arguments) {
+Value gives_first(Machine&, const Arguments& arguments) {
   return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
 }
 

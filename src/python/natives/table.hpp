@@ -3,6 +3,7 @@
 
 /// All models of outside functions, found by dotted name.
 
+#include "python/natives/value_names.hpp"
 #include "python/objects/native.hpp"
 
 namespace schedmate::natives {
@@ -13,8 +14,7 @@ namespace schedmate::natives {
 /// Classes such as yacs' CfgNode, whose objects stay config objects in classes that extend them.
 [[nodiscard]] bool is_extensible(std::string_view dotted);
 /// The value of an outside name that is not called: "os.environ", "sys.argv", "math.pi".
-[[nodiscard]] std::optional<code::Value> native_constant(python::Machine& machine,
-                                                         std::string_view dotted);
+[[nodiscard]] std::optional<Value> native_constant(Machine& machine, std::string_view dotted);
 
 /// Each file of python/natives fills the table with its part.
 using NativeTable = std::map<std::string, python::Native, std::less<>>;

@@ -136,7 +136,7 @@ TypeHint read(std::string_view annotation, int depth) {
 
 TypeHint read_type_hint(std::string_view annotation) { return read(annotation, 0); }
 
-TypeHint hint_of_value(const code::Value& fallback) {
+TypeHint hint_of_value(const Value& fallback) {
   TypeHint hint;
   if (fallback.boolean() != nullptr) hint.type = FlagType::yes_no;
   if (fallback.integer() != nullptr) hint.type = FlagType::integer;

@@ -20,6 +20,6 @@ struct TypeHint {
 
 [[nodiscard]] TypeHint read_type_hint(std::string_view annotation);
 /// Where there is no annotation: by the default.
-[[nodiscard]] TypeHint hint_of_value(const code::Value& fallback);
+[[nodiscard]] TypeHint hint_of_value(const Value& fallback);
 
 }  // namespace schedmate::natives

@@ -14,8 +14,7 @@ namespace schedmate::natives {
 namespace {
 
 /// pyrallis and draccus: a YAML file named by --config_path stands below the dotted flags.
-code::Value parse_with_file(python::Machine& machine, const code::Value& type,
-                            std::vector<command::Word> words) {
+Value parse_with_file(Machine& machine, const Value& type, std::vector<command::Word> words) {
   const auto view = machine.type(type);
   if (!view) return {};
   TypedFlags flags({.booleans = TypedStyle::Booleans::value, .words_as_lists = false});
@@ -45,19 +44,19 @@ code::Value parse_with_file(python::Machine& machine, const code::Value& type,
   return machine.instance(type, flags.fields(machine, values));
 }
 
-code::Value parse_draccus(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* type = arguments.find("config_class", 0);
-  return type == nullptr ? code::Value{}
+Value parse_draccus(Machine& machine, const Arguments& arguments) {
+  const Value* type = arguments.find("config_class", 0);
+  return type == nullptr ? Value{}
                          : parse_with_file(machine, *type, given_words(machine, arguments));
 }
 
 /// @pyrallis.wrap(): the first parameter's annotation is the class.
-code::Value wrap_draccus(python::Machine&, const python::Arguments&) {
-  return python::native_function("wrap", [](python::Machine&, const python::Arguments& decorated) {
-    if (decorated.positional.empty()) return code::Value{};
-    const code::Value function = decorated.positional[0];
+Value wrap_draccus(Machine&, const Arguments&) {
+  return python::native_function("wrap", [](Machine&, const Arguments& decorated) {
+    if (decorated.positional.empty()) return Value{};
+    const Value function = decorated.positional[0];
     return python::native_function(
-        "wrapped", [function](python::Machine& machine, const python::Arguments& arguments) {
+        "wrapped", [function](Machine& machine, const Arguments& arguments) {
           const auto view = machine.function(function);
           if (!arguments.positional.empty() || !view || view->parameters.empty())
             return machine.call(function, arguments);
@@ -65,7 +64,7 @@ code::Value wrap_draccus(python::Machine&, const python::Arguments&) {
           std::string module = first.place ? first.place->file : machine.run().script;
           module.erase(std::min(module.rfind('.'), module.size()));
           std::ranges::replace(module, '/', '.');
-          const code::Value type = machine.resolve(module + "." + first.annotation);
+          const Value type = machine.resolve(module + "." + first.annotation);
           return machine.call(
               function, call_with({parse_with_file(machine, type, program_words(machine))}, {},
                                   arguments.place));
@@ -74,8 +73,8 @@ code::Value wrap_draccus(python::Machine&, const python::Arguments&) {
 }
 
 /// What fire makes of `--name value`, `--name`, `--noname` and bare words for one function.
-code::Value fire_function(python::Machine& machine, const code::Value& target,
-                          const std::vector<command::Word>& words) {
+Value fire_function(Machine& machine, const Value& target,
+                    const std::vector<command::Word>& words) {
   auto view = machine.function(target);
   if (const auto type = machine.type(target)) {
     view = machine.function(machine.attribute(target, "__init__"));
@@ -103,28 +102,26 @@ code::Value fire_function(python::Machine& machine, const code::Value& target,
   FlagSyntax syntax;
   syntax.abbreviations = false;
   const FlagMatch match = match_flags(specs, words, syntax);
-  code::Dict named;
+  Dict named;
   for (const FlagUse& use : match.uses) {
     named.set(specs[use.spec].dest,
-              use.values.empty()
-                  ? code::Value(!use.negated, use.place)
-                  : read_word(FlagType::literal, use.values[0]).value_or(code::Value{}));
+              use.values.empty() ? Value(!use.negated, use.place)
+                                 : read_word(FlagType::literal, use.values[0]).value_or(Value{}));
   }
   std::vector<command::Word> extra = match.leftover;
   for (const python::Parameter* parameter : parameters) {
     if (extra.empty() || extra.front().text.starts_with("--")) break;
     if (named.find(parameter->name) != nullptr) continue;
-    named.set(parameter->name, read_word(FlagType::literal, extra.front()).value_or(code::Value{}));
+    named.set(parameter->name, read_word(FlagType::literal, extra.front()).value_or(Value{}));
     extra.erase(extra.begin());
   }
   if (takes_any) {
-    const code::Dict more = loose_flags(extra);
+    const Dict more = loose_flags(extra);
     for (const auto& [key, value] : more.all()) named.set(key, value);
   }
   for (const python::Parameter* parameter : parameters) {
-    const code::Value* given = named.find(parameter->name);
-    const code::Value fallback =
-        as_fallback(parameter->fallback.value_or(code::Value{}), parameter->place);
+    const Value* given = named.find(parameter->name);
+    const Value fallback = as_fallback(parameter->fallback.value_or(Value{}), parameter->place);
     publish(machine, {parameter->name, given == nullptr ? fallback : *given, fallback,
                       given != nullptr, true, "", parameter->place});
     if (given == nullptr && !parameter->fallback && match.certain)
@@ -135,20 +132,19 @@ code::Value fire_function(python::Machine& machine, const code::Value& target,
 
 /// fire.Fire(): of the module when nothing is given; of a dict by its first word; the method of an
 /// object by its first word.
-code::Value fire(python::Machine& machine, const python::Arguments& arguments) {
+Value fire(Machine& machine, const Arguments& arguments) {
   std::vector<command::Word> words = program_words(machine);
-  const code::Value* component = arguments.find("component", 0);
-  code::Value target = component == nullptr ? code::Value::none() : *component;
+  const Value* component = arguments.find("component", 0);
+  Value target = component == nullptr ? Value::none() : *component;
   const bool chooses = target.is_none() || target.entries() != nullptr;
   if (chooses && !words.empty()) {
     const command::Word first = words.front();
     words.erase(words.begin());
-    const code::Value* entry =
-        target.entries() == nullptr ? nullptr : target.entries()->find(first.text);
+    const Value* entry = target.entries() == nullptr ? nullptr : target.entries()->find(first.text);
     if (target.is_none()) {
       target = machine.resolve("__main__." + first.text);
     } else {
-      target = entry == nullptr ? code::Value{} : *entry;
+      target = entry == nullptr ? Value{} : *entry;
     }
   }
   if (machine.type(target) && !words.empty() && !words.back().text.starts_with('-')) {
@@ -158,7 +154,7 @@ code::Value fire(python::Machine& machine, const python::Arguments& arguments) {
              machine.function(machine.attribute(target, word.text)).has_value();
     });
     if (at != words.end()) {
-      const code::Value self = fire_function(machine, target, {words.begin(), at});
+      const Value self = fire_function(machine, target, {words.begin(), at});
       return fire_function(machine, machine.attribute(self, at->text), {at + 1, words.end()});
     }
   }
@@ -169,33 +165,30 @@ code::Value fire(python::Machine& machine, const python::Arguments& arguments) {
 class SimpleParser : public ArgumentParser {
  public:
   SimpleParser() : ArgumentParser("simple_parsing.ArgumentParser") {}
-  std::optional<code::Value> attribute(python::Machine& machine, std::string_view name) override {
+  std::optional<Value> attribute(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<SimpleParser>(shared_from_this());
     if (name == "add_arguments") {
-      return python::native_function(
-          "add_arguments", [self](python::Machine&, const python::Arguments& arguments) {
-            const code::Value* type = arguments.find("dataclass", 0);
-            if (type != nullptr)
-              self->classes_.emplace_back(text_or(arguments.find("dest", 1)), *type);
-            return code::Value::none(arguments.place);
-          });
+      return python::native_function("add_arguments", [self](Machine&, const Arguments& arguments) {
+        const Value* type = arguments.find("dataclass", 0);
+        if (type != nullptr) self->classes_.emplace_back(text_or(arguments.find("dest", 1)), *type);
+        return Value::none(arguments.place);
+      });
     }
     if (name == "parse_args" || name == "parse_known_args") {
       const bool known = name == "parse_known_args";
-      return python::native_function(
-          std::string(name),
-          [self, known](python::Machine& inner, const python::Arguments& arguments) {
-            return self->parse_all(inner, arguments, known);
-          });
+      return python::native_function(std::string(name),
+                                     [self, known](Machine& inner, const Arguments& arguments) {
+                                       return self->parse_all(inner, arguments, known);
+                                     });
     }
     return ArgumentParser::attribute(machine, name);
   }
 
  private:
-  code::Value parse_all(python::Machine& machine, const python::Arguments& arguments, bool known) {
-    code::Value result = parse_program(machine, *this, arguments, true);
+  Value parse_all(Machine& machine, const Arguments& arguments, bool known) {
+    Value result = parse_program(machine, *this, arguments, true);
     if (result.items() == nullptr) return result;
-    code::Value space = result.items()->at(0);
+    Value space = result.items()->at(0);
     auto words = as_words(machine, result.items()->at(1));
     for (const auto& [dest, type] : classes_) {
       TypedFlags flags({.nested_names = false});
@@ -207,17 +200,17 @@ class SimpleParser : public ArgumentParser {
       machine.set_attribute(space, dest, machine.instance(type, flags.fields(machine, values)));
       words = values.leftover;
     }
-    if (known) return code::Value::list({space, as_list(words)}, arguments.place);
+    if (known) return Value::list({space, as_list(words)}, arguments.place);
     if (!words.empty() && words.front().known)
       machine.refuse(fmt::format("no flag or positional argument takes '{}'", words.front().text),
                      words.front().place);
     return space;
   }
-  std::vector<std::pair<std::string, code::Value>> classes_;
+  std::vector<std::pair<std::string, Value>> classes_;
 };
 
-code::Value simple_parse(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* type = arguments.find("config_class", 0);
+Value simple_parse(Machine& machine, const Arguments& arguments) {
+  const Value* type = arguments.find("config_class", 0);
   if (type == nullptr) return {};
   return run_typed(machine, *type, TypedFlags({.nested_names = false}),
                    given_words(machine, arguments));
@@ -228,8 +221,7 @@ code::Value simple_parse(python::Machine& machine, const python::Arguments& argu
 void add_typed(NativeTable& table) {
   table["fire.Fire"] = fire;
   table["simple_parsing.parse"] = simple_parse;
-  table["simple_parsing.ArgumentParser"] = [](python::Machine&,
-                                              const python::Arguments& arguments) {
+  table["simple_parsing.ArgumentParser"] = [](Machine&, const Arguments& arguments) {
     auto parser = std::make_shared<SimpleParser>();
     parser->construct(arguments);
     return value_of(parser, arguments.place);

@@ -24,9 +24,9 @@ std::string dashed(std::string name) {
   return name;
 }
 
-bool is_required(const std::optional<code::Value>& fallback) {
+bool is_required(const std::optional<Value>& fallback) {
   if (!fallback) return true;
-  const auto* open = std::get_if<code::Unknown>(&fallback->data);
+  const auto* open = std::get_if<Unknown>(&fallback->data);
   return open != nullptr && open->may_be == nullptr && !fallback->place;
 }
 
@@ -75,13 +75,13 @@ void TypedFlags::add_parameter(const python::Parameter& parameter, const std::st
   flags_.push_back(std::move(flag));
 }
 
-void TypedFlags::add(python::Machine& machine, const python::FunctionView& function) {
+void TypedFlags::add(Machine& machine, const python::FunctionView& function) {
   for (const python::Parameter& parameter : function.parameters) {
     if (parameter.kind == python::Parameter::Kind::star ||
         parameter.kind == python::Parameter::Kind::double_star)
       continue;
     const python::ClassView nowhere{"", parameter.place ? parameter.place->file : "", {}, {}, {}};
-    code::Value type;
+    Value type;
     if (const auto inner = nested_class(machine, nowhere, parameter, type)) {
       classes_[parameter.name] = type;
       add(machine, *inner, parameter.name + ".");
@@ -91,10 +91,10 @@ void TypedFlags::add(python::Machine& machine, const python::FunctionView& funct
   }
 }
 
-std::optional<python::ClassView> TypedFlags::nested_class(python::Machine& machine,
+std::optional<python::ClassView> TypedFlags::nested_class(Machine& machine,
                                                           const python::ClassView& owner,
                                                           const python::Parameter& field,
-                                                          code::Value& type) const {
+                                                          Value& type) const {
   const auto* instance = field.fallback ? object_as<python::Instance>(*field.fallback)
                                         : static_cast<python::Instance*>(nullptr);
   const std::string written = read_type_hint(field.annotation).class_name;
@@ -109,17 +109,16 @@ std::optional<python::ClassView> TypedFlags::nested_class(python::Machine& machi
   }
   // What the default instance holds stands above the defaults of its class.
   for (python::Parameter& inner : view->fields) {
-    const code::Value* held = instance == nullptr ? nullptr : instance->fields.find(inner.name);
+    const Value* held = instance == nullptr ? nullptr : instance->fields.find(inner.name);
     if (held != nullptr) inner.fallback = *held;
   }
   return view;
 }
 
-void TypedFlags::add(python::Machine& machine, const python::ClassView& type,
-                     const std::string& prefix) {
+void TypedFlags::add(Machine& machine, const python::ClassView& type, const std::string& prefix) {
   ++depth_;
   for (const python::Parameter& field : type.fields) {
-    code::Value inner_type;
+    Value inner_type;
     if (field.annotation.find("ClassVar") != std::string::npos) continue;
     if (const auto inner = nested_class(machine, type, field, inner_type)) {
       classes_[prefix + field.name] = inner_type;
@@ -131,21 +130,20 @@ void TypedFlags::add(python::Machine& machine, const python::ClassView& type,
   --depth_;
 }
 
-void TypedFlags::overlay(const code::Value& settings) {
+void TypedFlags::overlay(const Value& settings) {
   for (TypedFlag& flag : flags_) {
-    if (const code::Value* value = code::find_path(settings, flag.path)) {
+    if (const Value* value = find_path(settings, flag.path)) {
       flag.fallback = *value;
       flag.spec.required = false;
     }
   }
 }
 
-code::Value TypedFlags::read(python::Machine& machine, const TypedFlag& flag,
-                             const FlagUse& use) const {
+Value TypedFlags::read(Machine& machine, const TypedFlag& flag, const FlagUse& use) const {
   if (flag.hint.is_boolean() && use.values.empty()) return {!use.negated, use.place};
-  const auto one = [&](const command::Word& word) -> code::Value {
+  const auto one = [&](const command::Word& word) -> Value {
     if (flag.hint.optional && (word.text == "None" || word.text == "null"))
-      return code::Value::none(word.place);
+      return Value::none(word.place);
     const auto value = read_word(flag.hint.type, word);
     const auto& choices = flag.hint.choices;
     const bool allowed =
@@ -157,22 +155,20 @@ code::Value TypedFlags::read(python::Machine& machine, const TypedFlag& flag,
                    word.place);
     return unknown(word.place);
   };
-  if (!flag.hint.is_list)
-    return use.values.empty() ? code::Value(true, use.place) : one(use.values[0]);
+  if (!flag.hint.is_list) return use.values.empty() ? Value(true, use.place) : one(use.values[0]);
   if (use.values.size() == 1 && use.values[0].text.starts_with('['))
     return read_literal(use.values[0].text, use.place);
-  code::List items;
+  List items;
   for (const command::Word& word : use.values) items.push_back(one(word));
-  return code::Value::list(std::move(items), use.place);
+  return Value::list(std::move(items), use.place);
 }
 
-TypedValues TypedFlags::parse(python::Machine& machine,
-                              const std::vector<command::Word>& words) const {
+TypedValues TypedFlags::parse(Machine& machine, const std::vector<command::Word>& words) const {
   std::vector<FlagSpec> specs;
   TypedValues result;
   for (const TypedFlag& flag : flags_) {
     specs.push_back(flag.spec);
-    code::Value fallback = flag.fallback.value_or(code::Value{});
+    Value fallback = flag.fallback.value_or(Value{});
     const bool of_file = fallback.place && fallback.place->source == FactSource::config;
     result.values.push_back({of_file ? fallback : as_fallback(fallback, flag.place), false});
   }
@@ -192,18 +188,18 @@ TypedValues TypedFlags::parse(python::Machine& machine,
   return result;
 }
 
-void TypedFlags::show(python::Machine& machine, const TypedValues& values) const {
+void TypedFlags::show(Machine& machine, const TypedValues& values) const {
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const TypedFlag& flag = flags_[i];
-    const code::Value fallback = as_fallback(flag.fallback.value_or(code::Value{}), flag.place);
+    const Value fallback = as_fallback(flag.fallback.value_or(Value{}), flag.place);
     publish(machine, {flag.path, values.values[i].value, fallback, values.values[i].given, true,
                       flag.owner, flag.place});
   }
 }
 
-code::Dict TypedFlags::fields(python::Machine& machine, const TypedValues& values,
-                              const std::string& prefix) const {
-  code::Dict result;
+Dict TypedFlags::fields(Machine& machine, const TypedValues& values,
+                        const std::string& prefix) const {
+  Dict result;
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const std::string& path = flags_[i].path;
     if (!path.starts_with(prefix)) continue;
@@ -216,15 +212,15 @@ code::Dict TypedFlags::fields(python::Machine& machine, const TypedValues& value
     const std::string name = rest.substr(0, dot);
     if (result.find(name) != nullptr) continue;
     const auto type = classes_.find(prefix + name);
-    code::Dict inner = fields(machine, values, prefix + name + ".");
-    result.set(name, type == classes_.end() ? code::Value::dict(std::move(inner))
+    Dict inner = fields(machine, values, prefix + name + ".");
+    result.set(name, type == classes_.end() ? Value::dict(std::move(inner))
                                             : machine.instance(type->second, inner));
   }
   return result;
 }
 
-code::Value run_typed(python::Machine& machine, const code::Value& target, TypedFlags flags,
-                      const std::vector<command::Word>& words) {
+Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
+                const std::vector<command::Word>& words) {
   const auto type = machine.type(target);
   const auto function = type ? std::nullopt : machine.function(target);
   if (!type && !function) return {};
@@ -236,13 +232,13 @@ code::Value run_typed(python::Machine& machine, const code::Value& target, Typed
     machine.refuse(
         fmt::format("no flag or positional argument takes '{}'", values.leftover.front().text),
         values.leftover.front().place);
-  code::Dict fields = flags.fields(machine, values);
+  Dict fields = flags.fields(machine, values);
   if (type) return machine.instance(target, std::move(fields));
   return machine.call(target, call_with({}, std::move(fields)));
 }
 
-code::Dict loose_flags(const std::vector<command::Word>& words) {
-  code::Dict result;
+Dict loose_flags(const std::vector<command::Word>& words) {
+  Dict result;
   for (std::size_t i = 0; i < words.size();) {
     const command::Word& head = words[i++];
     if (!head.text.starts_with("--")) continue;
@@ -254,16 +250,16 @@ code::Dict loose_flags(const std::vector<command::Word>& words) {
       values.push_back({head.text.substr(equals + 1), head.place, head.known});
     while (i < words.size() && !words[i].text.starts_with("--")) values.push_back(words[i++]);
     const auto read = [](const command::Word& word) {
-      return word.known ? read_literal(word.text, word.place) : code::Value(word.text, word.place);
+      return word.known ? read_literal(word.text, word.place) : Value(word.text, word.place);
     };
     if (values.empty()) {
       result.set(name, {true, head.place});
     } else if (values.size() == 1) {
       result.set(name, read(values[0]));
     } else {
-      code::List items;
+      List items;
       for (const command::Word& word : values) items.push_back(read(word));
-      result.set(name, code::Value::list(std::move(items), head.place));
+      result.set(name, Value::list(std::move(items), head.place));
     }
   }
   return result;

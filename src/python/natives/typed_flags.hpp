@@ -30,14 +30,14 @@ struct TypedFlag {
   FlagSpec spec;
   TypeHint hint;
   std::string path;  ///< "optim.lr"
-  std::optional<code::Value> fallback;
+  std::optional<Value> fallback;
   std::string owner;
-  code::PlacePtr place;
+  PlacePtr place;
 };
 
 struct TypedValues {
   struct One {
-    code::Value value;
+    Value value;
     bool given = false;
   };
   std::vector<One> values;  ///< as TypedFlags::flags
@@ -49,53 +49,49 @@ class TypedFlags {
  public:
   explicit TypedFlags(TypedStyle style = {}) : style_(style) {}
 
-  void add(python::Machine& machine, const python::FunctionView& function);
+  void add(Machine& machine, const python::FunctionView& function);
   /// Fields of a class of the tree, nested dataclasses too.
-  void add(python::Machine& machine, const python::ClassView& type, const std::string& prefix = "");
+  void add(Machine& machine, const python::ClassView& type, const std::string& prefix = "");
   [[nodiscard]] TypedFlag& last() { return flags_.back(); }
   void add_parameter(const python::Parameter& parameter, const std::string& prefix,
                      const std::string& owner);
 
   /// Matches words; what does not fit its type ends the program.
-  [[nodiscard]] TypedValues parse(python::Machine& machine,
-                                  const std::vector<command::Word>& words) const;
+  [[nodiscard]] TypedValues parse(Machine& machine, const std::vector<command::Word>& words) const;
   /// Values of a file or dict over the defaults, below the words.
-  void overlay(const code::Value& settings);
+  void overlay(const Value& settings);
   /// Puts every flag into the observation. Reading a dataclass is not watched, so they count as
   /// read.
-  void show(python::Machine& machine, const TypedValues& values) const;
+  void show(Machine& machine, const TypedValues& values) const;
   /// The fields below `prefix`, nested ones as instances of their classes.
-  [[nodiscard]] code::Dict fields(python::Machine& machine, const TypedValues& values,
-                                  const std::string& prefix = "") const;
+  [[nodiscard]] Dict fields(Machine& machine, const TypedValues& values,
+                            const std::string& prefix = "") const;
   [[nodiscard]] const std::vector<TypedFlag>& flags() const { return flags_; }
 
  private:
-  std::optional<python::ClassView> nested_class(python::Machine& machine,
-                                                const python::ClassView& owner,
-                                                const python::Parameter& field,
-                                                code::Value& type) const;
-  code::Value read(python::Machine& machine, const TypedFlag& flag, const FlagUse& use) const;
+  std::optional<python::ClassView> nested_class(Machine& machine, const python::ClassView& owner,
+                                                const python::Parameter& field, Value& type) const;
+  Value read(Machine& machine, const TypedFlag& flag, const FlagUse& use) const;
   void name(TypedFlag& flag, const std::string& prefix, const std::string& field) const;
 
   TypedStyle style_;
   std::vector<TypedFlag> flags_;
-  std::map<std::string, code::Value, std::less<>>
-      classes_;  ///< path -> class of a nested dataclass
+  std::map<std::string, Value, std::less<>> classes_;  ///< path -> class of a nested dataclass
   int depth_ = 0;
 };
 
 /// The default of a field whose factory gave nothing yet when the class was made: it may name what
 /// stands further down in the module.
-struct LateDefault : code::Object {
-  code::Value factory;
+struct LateDefault : Object {
+  Value factory;
 };
 /// A default as it is when an object is made.
-[[nodiscard]] code::Value default_now(python::Machine& machine, const code::Value& fallback);
+[[nodiscard]] Value default_now(Machine& machine, const Value& fallback);
 
 /// tyro.cli and kin in one go: a class gives an instance, a function the result of its call.
-[[nodiscard]] code::Value run_typed(python::Machine& machine, const code::Value& target,
-                                    TypedFlags flags, const std::vector<command::Word>& words);
+[[nodiscard]] Value run_typed(Machine& machine, const Value& target, TypedFlags flags,
+                              const std::vector<command::Word>& words);
 /// Leftover `--name value...` words as a dict, each read as what it looks like.
-[[nodiscard]] code::Dict loose_flags(const std::vector<command::Word>& words);
+[[nodiscard]] Dict loose_flags(const std::vector<command::Word>& words);
 
 }  // namespace schedmate::natives

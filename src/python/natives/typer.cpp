@@ -11,19 +11,19 @@ namespace {
 
 /// typer.Option(0.1, "--lr") and typer.Argument(...): a default with names.
 struct TyperDefault : python::NativeObject {
-  std::optional<code::Value> fallback;
+  std::optional<Value> fallback;
   std::vector<std::string> names;
   bool by_place = false;
   std::string type_name() const override { return "typer.models.OptionInfo"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     return name == "default" ? fallback : std::nullopt;
   }
 };
 
-code::Value make_default(const python::Arguments& arguments, bool by_place) {
+Value make_default(const Arguments& arguments, bool by_place) {
   auto made = std::make_shared<TyperDefault>();
   made->by_place = by_place;
-  const code::Value* fallback = arguments.find("default", 0);
+  const Value* fallback = arguments.find("default", 0);
   // `...` says that there is none.
   const bool required =
       fallback == nullptr || fallback->is_unknown() || symbol_name(*fallback) == "Ellipsis";
@@ -36,8 +36,7 @@ code::Value make_default(const python::Arguments& arguments, bool by_place) {
 }
 
 /// Runs a function as typer would, with its parameters as arguments and options.
-code::Value run_typer(python::Machine& machine, const code::Value& target,
-                      const std::vector<command::Word>& words) {
+Value run_typer(Machine& machine, const Value& target, const std::vector<command::Word>& words) {
   const auto view = machine.function(target);
   if (!view) return {};
   TypedFlags flags({.booleans = TypedStyle::Booleans::pair,
@@ -72,56 +71,51 @@ class TyperApp : public python::NativeObject, public std::enable_shared_from_thi
  public:
   std::string type_name() const override { return "typer.Typer"; }
 
-  std::optional<code::Value> attribute(python::Machine&, std::string_view name) override {
+  std::optional<Value> attribute(Machine&, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "command") {
-      return python::native_function(
-          "typer.command", [self](python::Machine&, const python::Arguments& arguments) {
-            const std::string given = text_or(arguments.find("name", 0));
-            return python::native_function(
-                "decorator",
-                [self, given](python::Machine& machine, const python::Arguments& decorated) {
-                  if (decorated.positional.empty()) return code::Value{};
-                  const auto view = machine.function(decorated.positional[0]);
-                  std::string key = given.empty() && view ? view->name : given;
-                  std::ranges::replace(key, '_', '-');
-                  self->commands_.emplace_back(std::move(key), decorated.positional[0]);
-                  return decorated.positional[0];
-                });
-          });
+      return python::native_function("typer.command", [self](Machine&, const Arguments& arguments) {
+        const std::string given = text_or(arguments.find("name", 0));
+        return python::native_function(
+            "decorator", [self, given](Machine& machine, const Arguments& decorated) {
+              if (decorated.positional.empty()) return Value{};
+              const auto view = machine.function(decorated.positional[0]);
+              std::string key = given.empty() && view ? view->name : given;
+              std::ranges::replace(key, '_', '-');
+              self->commands_.emplace_back(std::move(key), decorated.positional[0]);
+              return decorated.positional[0];
+            });
+      });
     }
     if (name == "callback") {
-      return python::native_function(
-          "typer.callback", [self](python::Machine&, const python::Arguments&) {
-            self->has_callback_ = true;
-            return python::native_function("decorator", returns_first_argument);
-          });
+      return python::native_function("typer.callback", [self](Machine&, const Arguments&) {
+        self->has_callback_ = true;
+        return python::native_function("decorator", returns_first_argument);
+      });
     }
     if (name == "add_typer") {
-      return python::native_function(
-          "add_typer", [self](python::Machine&, const python::Arguments& arguments) {
-            const code::Value* app = arguments.find("typer_instance", 0);
-            if (app != nullptr)
-              self->commands_.emplace_back(text_or(arguments.named.find("name")), *app);
-            return code::Value::none(arguments.place);
-          });
+      return python::native_function("add_typer", [self](Machine&, const Arguments& arguments) {
+        const Value* app = arguments.find("typer_instance", 0);
+        if (app != nullptr)
+          self->commands_.emplace_back(text_or(arguments.named.find("name")), *app);
+        return Value::none(arguments.place);
+      });
     }
     if (name == "__call__") {
-      return python::native_function("typer.Typer",
-                                     [self](python::Machine& machine, const python::Arguments&) {
-                                       return self->run(machine, program_words(machine));
-                                     });
+      return python::native_function("typer.Typer", [self](Machine& machine, const Arguments&) {
+        return self->run(machine, program_words(machine));
+      });
     }
     return std::nullopt;
   }
 
-  code::Value run(python::Machine& machine, std::vector<command::Word> words) {
+  Value run(Machine& machine, std::vector<command::Word> words) {
     if (commands_.size() == 1 && !has_callback_) return start(machine, commands_[0].second, words);
     const auto chosen = std::ranges::find_if(
         words, [](const command::Word& word) { return !word.text.starts_with('-'); });
     if (chosen == words.end()) return {};
     const auto found =
-        std::ranges::find(commands_, chosen->text, &std::pair<std::string, code::Value>::first);
+        std::ranges::find(commands_, chosen->text, &std::pair<std::string, Value>::first);
     if (found == commands_.end()) {
       if (chosen->known)
         machine.refuse(fmt::format("there is no command '{}'", chosen->text), chosen->place);
@@ -131,29 +125,29 @@ class TyperApp : public python::NativeObject, public std::enable_shared_from_thi
   }
 
  private:
-  static code::Value start(python::Machine& machine, const code::Value& target,
-                           const std::vector<command::Word>& words) {
+  static Value start(Machine& machine, const Value& target,
+                     const std::vector<command::Word>& words) {
     if (auto* app = object_as<TyperApp>(target)) return app->run(machine, words);
     return run_typer(machine, target, words);
   }
-  std::vector<std::pair<std::string, code::Value>> commands_;
+  std::vector<std::pair<std::string, Value>> commands_;
   bool has_callback_ = false;
 };
 
 }  // namespace
 
 void add_typer(NativeTable& table) {
-  table["typer.Typer"] = [](python::Machine&, const python::Arguments& arguments) {
+  table["typer.Typer"] = [](Machine&, const Arguments& arguments) {
     return value_of(std::make_shared<TyperApp>(), arguments.place);
   };
-  table["typer.Option"] = [](python::Machine&, const python::Arguments& arguments) {
+  table["typer.Option"] = [](Machine&, const Arguments& arguments) {
     return make_default(arguments, false);
   };
-  table["typer.Argument"] = [](python::Machine&, const python::Arguments& arguments) {
+  table["typer.Argument"] = [](Machine&, const Arguments& arguments) {
     return make_default(arguments, true);
   };
-  table["typer.run"] = [](python::Machine& machine, const python::Arguments& arguments) {
-    if (arguments.positional.empty()) return code::Value{};
+  table["typer.run"] = [](Machine& machine, const Arguments& arguments) {
+    if (arguments.positional.empty()) return Value{};
     return run_typer(machine, arguments.positional[0], program_words(machine));
   };
 }

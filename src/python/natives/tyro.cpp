@@ -16,43 +16,38 @@ const TypedStyle style{.booleans = TypedStyle::Booleans::pair};
 
 /// What tyro.extras.subcommand_type_from_defaults() gives: a type whose values are chosen by name.
 struct Choices : python::NativeObject {
-  code::Dict options;
+  Dict options;
   std::string type_name() const override { return "tyro.extras.Subcommands"; }
-  std::optional<code::Value> attribute(python::Machine&, std::string_view) override {
-    return std::nullopt;
-  }
+  std::optional<Value> attribute(Machine&, std::string_view) override { return std::nullopt; }
 };
 
 /// An object like `model` but for what the words say. Its parts may be of other classes than the
 /// annotations of its class name.
-code::Value over_object(python::Machine& machine, const code::Value& model,
-                        const std::vector<command::Word>& words) {
-  const code::Value type = machine.attribute(model, "__class__");
+Value over_object(Machine& machine, const Value& model, const std::vector<command::Word>& words) {
+  const Value type = machine.attribute(model, "__class__");
   auto view = machine.type(type);
   const auto* instance = object_as<python::Instance>(model);
   if (!view || instance == nullptr) return model;
   for (python::Parameter& field : view->fields) {
-    if (const code::Value* held = instance->fields.find(field.name)) field.fallback = *held;
+    if (const Value* held = instance->fields.find(field.name)) field.fallback = *held;
   }
   // Which of the switches take a word (FlagConversionOff) is not looked at: both are read.
   TypedFlags flags;
   flags.add(machine, *view);
-  flags.overlay(code::Value::dict(instance->fields));  // parts that are still plain dicts
+  flags.overlay(Value::dict(instance->fields));  // parts that are still plain dicts
   const auto values = flags.parse(machine, words);
   flags.show(machine, values);
   return machine.instance(type, flags.fields(machine, values));
 }
 
 /// The value of one choice: an object, or a class or function still to be filled.
-code::Value filled(python::Machine& machine, const code::Value& target,
-                   const std::vector<command::Word>& words) {
+Value filled(Machine& machine, const Value& target, const std::vector<command::Word>& words) {
   if (object_as<python::Instance>(target) != nullptr) return over_object(machine, target, words);
   return run_typed(machine, target, TypedFlags(style), words);
 }
 
 /// The choice that the first word without a dash names, filled with the words around it.
-code::Value choose(python::Machine& machine, const code::Dict& options,
-                   std::vector<command::Word> words) {
+Value choose(Machine& machine, const Dict& options, std::vector<command::Word> words) {
   for (auto word = words.begin(); word != words.end(); ++word) {
     for (const auto& [name, target] : options.all()) {
       std::string dashed = name;
@@ -66,22 +61,22 @@ code::Value choose(python::Machine& machine, const code::Dict& options,
   return {};
 }
 
-code::Value run_cli(python::Machine& machine, const python::Arguments& arguments) {
-  const code::Value* target = arguments.find("f", 0);
+Value run_cli(Machine& machine, const Arguments& arguments) {
+  const Value* target = arguments.find("f", 0);
   if (target == nullptr) return {};
   const auto words = given_words(machine, arguments);
   if (const auto* choices = object_as<Choices>(*target))
     return choose(machine, choices->options, words);
-  const code::Value* fallback = arguments.named.find("default");
+  const Value* fallback = arguments.named.find("default");
   const bool has_model = fallback != nullptr && object_as<python::Instance>(*fallback) != nullptr;
   return filled(machine, has_model ? *fallback : *target, words);
 }
 
 /// {"name": object} as a type to choose from.
-code::Value choices_of(python::Machine&, const python::Arguments& arguments) {
-  const code::Value* defaults = arguments.find("defaults", 0);
-  code::Value holder;
-  const code::Dict* options = defaults == nullptr ? nullptr : dict_of(*defaults, holder);
+Value choices_of(Machine&, const Arguments& arguments) {
+  const Value* defaults = arguments.find("defaults", 0);
+  Value holder;
+  const Dict* options = defaults == nullptr ? nullptr : dict_of(*defaults, holder);
   if (options == nullptr) return unknown(arguments.place);
   auto choices = std::make_shared<Choices>();
   choices->options = *options;
@@ -89,14 +84,14 @@ code::Value choices_of(python::Machine&, const python::Arguments& arguments) {
 }
 
 /// {"name": ("what it is", object)} or {"name": function}, chosen at once.
-code::Value choose_of(python::Machine& machine, const python::Arguments& arguments) {
-  code::Value holder;
-  const code::Dict* options =
+Value choose_of(Machine& machine, const Arguments& arguments) {
+  Value holder;
+  const Dict* options =
       arguments.positional.empty() ? nullptr : dict_of(arguments.positional[0], holder);
   if (options == nullptr) return unknown(arguments.place);
-  code::Dict targets;
+  Dict targets;
   for (const auto& [name, value] : options->all()) {
-    const code::List* pair = value.items();
+    const List* pair = value.items();
     targets.set(name, pair != nullptr && pair->size() == 2 ? pair->back() : value);
   }
   return choose(machine, targets, given_words(machine, arguments));

@@ -9,36 +9,32 @@ namespace {
 
 constexpr std::size_t most_possibilities = 12;
 
-void add_possibility(code::List& all, const code::Value& value) {
+void add_possibility(List& all, const Value& value) {
   if (all.size() >= most_possibilities) return;
-  const auto* open = std::get_if<code::Unknown>(&value.data);
+  const auto* open = std::get_if<Unknown>(&value.data);
   if (open != nullptr && open->may_be != nullptr) {
-    for (const code::Value& each : *open->may_be) add_possibility(all, each);
+    for (const Value& each : *open->may_be) add_possibility(all, each);
     return;
   }
-  const auto known =
-      std::ranges::any_of(all, [&](const code::Value& each) { return same(each, value); });
+  const auto known = std::ranges::any_of(all, [&](const Value& each) { return same(each, value); });
   if (!known) all.push_back(value);
 }
 
-bool same_lists(const code::List& a, const code::List& b) {
-  return &a == &b || (a.empty() && b.empty());
-}
+bool same_lists(const List& a, const List& b) { return &a == &b || (a.empty() && b.empty()); }
 
-std::optional<code::Value> copy_of(const code::Value* value) {
+std::optional<Value> copy_of(const Value* value) {
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-code::List joined_lists(const code::List& a, const code::List& b) {
-  code::List all = a.size() >= b.size() ? a : b;
+List joined_lists(const List& a, const List& b) {
+  List all = a.size() >= b.size() ? a : b;
   const auto common = std::min(a.size(), b.size());
   for (std::size_t i = 0; i < common; ++i) all[i] = joined(a[i], b[i]);
   return all;
 }
 
 /// A name that only one branch sets is used later only where that branch ran.
-std::optional<code::Value> either(const std::optional<code::Value>& a,
-                                  const std::optional<code::Value>& b) {
+std::optional<Value> either(const std::optional<Value>& a, const std::optional<Value>& b) {
   if (!a) return b;
   if (!b) return a;
   return joined(*a, *b);
@@ -46,10 +42,10 @@ std::optional<code::Value> either(const std::optional<code::Value>& a,
 
 }  // namespace
 
-bool same(const code::Value& a, const code::Value& b) {
+bool same(const Value& a, const Value& b) {
   if (a.data.index() != b.data.index()) return false;
-  if (const code::List* list = a.items()) return same_lists(*list, *b.items());
-  if (const code::Dict* dict = a.entries()) {
+  if (const List* list = a.items()) return same_lists(*list, *b.items());
+  if (const Dict* dict = a.entries()) {
     return dict == b.entries() || (dict->empty() && b.entries()->empty());
   }
   if (a.object() != nullptr) return a.object() == b.object();
@@ -57,20 +53,20 @@ bool same(const code::Value& a, const code::Value& b) {
   if (const auto* whole = a.integer()) return *whole == *b.integer();
   if (const auto* real = a.real()) return *real == *b.real();
   if (const auto* flag = a.boolean()) return *flag == *b.boolean();
-  if (const auto* open = std::get_if<code::Unknown>(&a.data))
-    return open->may_be == std::get<code::Unknown>(b.data).may_be;
+  if (const auto* open = std::get_if<Unknown>(&a.data))
+    return open->may_be == std::get<Unknown>(b.data).may_be;
   return a.is_none();
 }
 
-code::Value joined(const code::Value& a, const code::Value& b) {
+Value joined(const Value& a, const Value& b) {
   if (same(a, b)) return a;
-  auto all = std::make_shared<code::List>();
+  auto all = std::make_shared<List>();
   add_possibility(*all, a);
   add_possibility(*all, b);
-  return {code::Unknown{std::move(all)}, b.place ? b.place : a.place};
+  return {Unknown{std::move(all)}, b.place ? b.place : a.place};
 }
 
-void Journal::set(const DictPtr& dict, std::string_view key, code::Value value) {
+void Journal::set(const DictPtr& dict, std::string_view key, Value value) {
   if (!branches_.empty()) {
     branches_.back().changes.push_back({dict, std::string(key), copy_of(dict->find(key))});
   }
@@ -104,7 +100,7 @@ void Journal::begin() { branches_.emplace_back(); }
 
 Outcome Journal::outcome_of(Branch& branch) const {
   Outcome outcome;
-  std::map<std::pair<const code::Dict*, std::string_view>, bool> seen;
+  std::map<std::pair<const Dict*, std::string_view>, bool> seen;
   for (Change& change : branch.changes) {
     // The first change of a key knows what was there before the branch.
     if (!seen.emplace(std::pair(change.dict.get(), std::string_view(change.key)), true).second)
@@ -164,7 +160,7 @@ void Journal::apply(const Outcome& outcome) {
 }
 
 void Journal::apply_either(const Outcome& a, const Outcome& b) {
-  std::map<std::pair<const code::Dict*, std::string_view>, const Outcome::Entry*> others;
+  std::map<std::pair<const Dict*, std::string_view>, const Outcome::Entry*> others;
   for (const auto& entry : b.entries)
     others.emplace(std::pair(entry.dict.get(), std::string_view(entry.key)), &entry);
   for (const auto& entry : a.entries) {
@@ -180,7 +176,7 @@ void Journal::apply_either(const Outcome& a, const Outcome& b) {
   for (const auto& items : a.lists) {
     touch(items.list);
     const auto other = std::ranges::find(b.lists, items.list, &Outcome::Items::list);
-    const code::List& unlike = other == b.lists.end() ? items.before : other->after;
+    const List& unlike = other == b.lists.end() ? items.before : other->after;
     if (unlike.size() != items.after.size()) open.insert(items.list);
     *items.list = joined_lists(items.after, unlike);
   }

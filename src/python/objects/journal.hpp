@@ -9,28 +9,28 @@
 #include <optional>
 #include <set>
 
-#include "code/value.hpp"
+#include "python/objects/value_names.hpp"
 
 namespace schedmate::python {
 
-using DictPtr = std::shared_ptr<code::Dict>;
-using ListPtr = std::shared_ptr<code::List>;
+using DictPtr = std::shared_ptr<Dict>;
+using ListPtr = std::shared_ptr<List>;
 
 /// Two values that may both be: the same, or unknown with both as possibilities.
-[[nodiscard]] code::Value joined(const code::Value& a, const code::Value& b);
+[[nodiscard]] Value joined(const Value& a, const Value& b);
 /// Surely the same value (objects by identity).
-[[nodiscard]] bool same(const code::Value& a, const code::Value& b);
+[[nodiscard]] bool same(const Value& a, const Value& b);
 
 /// What a branch changed, as it left it.
 struct Outcome {
   struct Entry {
     DictPtr dict;
     std::string key;
-    std::optional<code::Value> before, after;  ///< nothing: not there
+    std::optional<Value> before, after;  ///< nothing: not there
   };
   struct Items {
     ListPtr list;
-    code::List before, after;
+    List before, after;
   };
   std::vector<Entry> entries;
   std::vector<Items> lists;
@@ -39,7 +39,7 @@ struct Outcome {
 class Journal {
  public:
   // Every change of the program's state goes through these.
-  void set(const DictPtr& dict, std::string_view key, code::Value value);
+  void set(const DictPtr& dict, std::string_view key, Value value);
   void erase(const DictPtr& dict, std::string_view key);
   void clear(const DictPtr& dict);
   /// To be called before the list is changed in place.
@@ -63,7 +63,7 @@ class Journal {
   struct Change {
     DictPtr dict;
     std::string key;
-    std::optional<code::Value> before;
+    std::optional<Value> before;
   };
   struct Branch {
     std::vector<Change> changes;

@@ -10,7 +10,7 @@ namespace schedmate::python {
 
 /// The names of a module, a class body or a running function.
 struct Scope {
-  code::Dict names;
+  Dict names;
   std::shared_ptr<Scope> outer;    ///< where a name is looked for next; null for a module
   std::shared_ptr<Scope> globals;  ///< of the module; null when this is it
   std::vector<std::string_view> global_names, nonlocal_names;
@@ -19,7 +19,7 @@ struct Scope {
 };
 using ScopePtr = std::shared_ptr<Scope>;
 
-struct Module : code::Object {
+struct Module : Object {
   std::string name;    ///< dotted
   std::string file;    ///< "" for a folder without __init__.py
   std::string folder;  ///< of its submodules; "" when it is no package
@@ -28,30 +28,30 @@ struct Module : code::Object {
 using ModulePtr = std::shared_ptr<Module>;
 
 /// A name of a module of the tree that is imported and was not used yet.
-struct Deferred : code::Object {
+struct Deferred : Object {
   std::string module, name;
   bool busy = false;  ///< the module runs because of it
 };
 
 struct Class;
 
-struct Function : code::Object {
+struct Function : Object {
   std::string name;
   const Code* code = nullptr;  ///< a function_definition or a lambda
   std::vector<Parameter> parameters;
   ScopePtr closure;
   Class* owner = nullptr;  ///< the class whose body it stands in
-  code::Dict attributes;
+  Dict attributes;
   int calls = 0, active = 0;
   std::int64_t spent = 0;  ///< steps, with what it calls
 };
 
-struct Class : code::Object, std::enable_shared_from_this<Class> {
+struct Class : Object, std::enable_shared_from_this<Class> {
   std::string name;
   std::string file;
-  code::PlacePtr place;
+  PlacePtr place;
   ScopePtr scope;
-  std::vector<code::Value> bases;
+  std::vector<Value> bases;
   std::vector<Class*> order;         ///< itself, then its bases of the tree as Python orders them
   std::vector<std::string> outside;  ///< bases outside the tree, of all classes in `order`
   std::vector<Parameter> fields;     ///< annotated names of its body
@@ -80,44 +80,44 @@ struct Thing : Instance {
 inline constexpr std::string_view base_field = "<base>";
 
 struct MadeThing : Made {
-  code::Dict fields;  ///< what the program set on it
+  Dict fields;  ///< what the program set on it
 };
 
 /// An attribute of something made outside, with the object it belongs to.
 struct OutsideMethod : Symbol {
-  code::Value self;
+  Value self;
 };
 
-struct BoundMethod : code::Object {
-  code::Value self, function;
+struct BoundMethod : Object {
+  Value self, function;
 };
 
-struct Partial : code::Object {
-  code::Value callable;
+struct Partial : Object {
+  Value callable;
   Arguments arguments;
 };
 
-struct Descriptor : code::Object {
+struct Descriptor : Object {
   enum class Kind : std::uint8_t { property, class_method, static_method } kind = Kind::property;
-  code::Value function, setter;
+  Value function, setter;
 };
 
-struct Super : code::Object {
-  code::Value self;           ///< an instance or a class
+struct Super : Object {
+  Value self;                 ///< an instance or a class
   const Class* of = nullptr;  ///< whose order is followed
   std::size_t from = 0;       ///< first position in it
 };
 
 /// enumerate() or zip() of what cannot be listed: still a loop over `inner`.
-struct Iteration : code::Object {
-  code::Value inner;
+struct Iteration : Object {
+  Value inner;
 };
 
 /// range(): too long for a list as a rule.
-struct Range : code::Object {
+struct Range : Object {
   std::optional<std::int64_t> first = 0, last;
   std::int64_t step = 1;
-  code::Value start, bound;
+  Value start, bound;
   [[nodiscard]] std::optional<std::int64_t> count() const {
     if (!first || !last || step == 0) return std::nullopt;
     // In doubles: hostile ends must not overflow.
@@ -132,36 +132,35 @@ struct Range : code::Object {
 
 /// The entry in a class or its bases in the tree, from a position of its order on; nullptr when
 /// none has it.
-[[nodiscard]] inline const code::Value* find_member(const Class& type, std::string_view name,
-                                                    std::size_t from = 0) {
+[[nodiscard]] inline const Value* find_member(const Class& type, std::string_view name,
+                                              std::size_t from = 0) {
   for (std::size_t i = from; i < type.order.size(); ++i) {
-    if (const code::Value* found = type.order[i]->scope->names.find(name)) return found;
+    if (const Value* found = type.order[i]->scope->names.find(name)) return found;
   }
   return nullptr;
 }
 
 template <class T>
-[[nodiscard]] T* as(const code::Value& value) {
+[[nodiscard]] T* as(const Value& value) {
   return dynamic_cast<T*>(value.object());
 }
 template <class T>
-[[nodiscard]] code::Value wrap(std::shared_ptr<T> object, code::PlacePtr place = {}) {
-  return {std::static_pointer_cast<code::Object>(std::move(object)), std::move(place)};
+[[nodiscard]] Value wrap(std::shared_ptr<T> object, PlacePtr place = {}) {
+  return {std::static_pointer_cast<Object>(std::move(object)), std::move(place)};
 }
 /// The object of a value as an owner, for handles that point into it.
-[[nodiscard]] inline std::shared_ptr<code::Object> owner_of(const code::Value& value) {
-  const auto* held = std::get_if<std::shared_ptr<code::Object>>(&value.data);
+[[nodiscard]] inline std::shared_ptr<Object> owner_of(const Value& value) {
+  const auto* held = std::get_if<std::shared_ptr<Object>>(&value.data);
   return held == nullptr ? nullptr : *held;
 }
 /// A dict that lives inside another object, as a handle that keeps the object alive.
 template <class T>
-[[nodiscard]] std::shared_ptr<code::Dict> dict_within(const std::shared_ptr<T>& owner,
-                                                      code::Dict& dict) {
+[[nodiscard]] std::shared_ptr<Dict> dict_within(const std::shared_ptr<T>& owner, Dict& dict) {
   return {owner, &dict};
 }
 
-[[nodiscard]] inline code::Value class_value(Class* type) { return wrap(type->shared_from_this()); }
-[[nodiscard]] inline std::shared_ptr<code::Dict> names_of(const ScopePtr& scope) {
+[[nodiscard]] inline Value class_value(Class* type) { return wrap(type->shared_from_this()); }
+[[nodiscard]] inline std::shared_ptr<Dict> names_of(const ScopePtr& scope) {
   return dict_within(scope, scope->names);
 }
 

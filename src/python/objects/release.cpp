@@ -11,20 +11,20 @@ namespace {
 /// Goes through everything that values hold and cuts what leads back to where it came from.
 class CycleCutter {
  public:
-  void visit_root(code::Value& value) {
+  void visit_root(Value& value) {
     size_ = 0;
     visit(value);
   }
-  void visit_root(code::Dict& dict) {
+  void visit_root(Dict& dict) {
     for (const auto& entry : dict.all()) visit_root(*dict.find(entry.key));
   }
 
  private:
-  void visit(code::Value& value) {
+  void visit(Value& value) {
     const void* node = key_of(value);
     if (node == nullptr) return;
     if (open_.contains(node) || open_.size() > deepest) {
-      value.data = code::Unknown{};
+      value.data = Unknown{};
       return;
     }
     if (const auto known = sizes_.find(node); known != sizes_.end()) {
@@ -39,11 +39,11 @@ class CycleCutter {
     sizes_[node] = own;
     count(value, own);
   }
-  void visit(code::Dict& dict) {
+  void visit(Dict& dict) {
     for (const auto& entry : dict.all()) visit(*dict.find(entry.key));
   }
   void visit(Arguments& arguments) {
-    for (code::Value& value : arguments.positional) visit(value);
+    for (Value& value : arguments.positional) visit(value);
     visit(arguments.named);
   }
 
@@ -51,34 +51,34 @@ class CycleCutter {
   static constexpr std::size_t largest = 200'000;
 
   /// A value that stands in many places is visited in each by whoever walks through them.
-  void count(code::Value& value, std::size_t size) {
+  void count(Value& value, std::size_t size) {
     if (size_ + size > largest) {
-      value.data = code::Unknown{};
+      value.data = Unknown{};
     } else {
       size_ += size;
     }
   }
 
-  static const void* key_of(const code::Value& value) {
+  static const void* key_of(const Value& value) {
     if (value.items() != nullptr) return value.items();
     if (value.entries() != nullptr) return value.entries();
-    if (const auto* open = std::get_if<code::Unknown>(&value.data)) return open->may_be.get();
+    if (const auto* open = std::get_if<Unknown>(&value.data)) return open->may_be.get();
     return value.object();
   }
-  void inside(code::Value& value) {
-    if (code::List* list = value.items()) {
-      for (code::Value& item : *list) visit(item);
-    } else if (code::Dict* dict = value.entries()) {
+  void inside(Value& value) {
+    if (List* list = value.items()) {
+      for (Value& item : *list) visit(item);
+    } else if (Dict* dict = value.entries()) {
       visit(*dict);
-    } else if (const auto* open = std::get_if<code::Unknown>(&value.data)) {
-      code::List all = *open->may_be;
-      for (code::Value& each : all) visit(each);
-      value.data = code::Unknown{std::make_shared<const code::List>(std::move(all))};
+    } else if (const auto* open = std::get_if<Unknown>(&value.data)) {
+      List all = *open->may_be;
+      for (Value& each : all) visit(each);
+      value.data = Unknown{std::make_shared<const List>(std::move(all))};
     } else {
       inside_object(value);
     }
   }
-  void inside_object(const code::Value& value) {
+  void inside_object(const Value& value) {
     if (auto* thing = as<Thing>(value)) {
       visit(thing->fields);
     } else if (auto* made = as<MadeThing>(value)) {
@@ -108,11 +108,11 @@ class CycleCutter {
 void cut_circles(Observation& seen) {
   CycleCutter cutter;
   for (auto& instance : seen.instances) {
-    code::Value value = wrap(std::static_pointer_cast<Thing>(instance));
+    Value value = wrap(std::static_pointer_cast<Thing>(instance));
     cutter.visit_root(value);
   }
   for (Call& call : seen.calls) {
-    for (code::Value& value : call.args) cutter.visit_root(value);
+    for (Value& value : call.args) cutter.visit_root(value);
     cutter.visit_root(call.named);
   }
   for (Loop& loop : seen.loops) cutter.visit_root(loop.iterable);
@@ -121,6 +121,6 @@ void cut_circles(Observation& seen) {
   cutter.visit_root(seen.globals);
 }
 
-void cut_circles(code::Value& value) { CycleCutter().visit_root(value); }
+void cut_circles(Value& value) { CycleCutter().visit_root(value); }
 
 }  // namespace schedmate::python

@@ -10,6 +10,6 @@ namespace schedmate::python {
 
 /// Makes each way through the observation end: what leads back becomes unknown.
 void cut_circles(Observation& seen);
-void cut_circles(code::Value& value);
+void cut_circles(Value& value);
 
 }  // namespace schedmate::python

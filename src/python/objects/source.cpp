@@ -115,7 +115,7 @@ Result<std::unique_ptr<Source>> Source::parse(std::string path, std::string_view
   return made;
 }
 
-Result<std::unique_ptr<Source>> Source::parse_text(std::string text, code::PlacePtr at) {
+Result<std::unique_ptr<Source>> Source::parse_text(std::string text, PlacePtr at) {
   auto kept = std::make_unique<const std::string>(std::move(text));
   auto made = parse(at ? at->file : std::string(), *kept);
   if (!made) return made;
@@ -124,14 +124,14 @@ Result<std::unique_ptr<Source>> Source::parse_text(std::string text, code::Place
   return made;
 }
 
-code::PlacePtr Source::place(int line) const {
+PlacePtr Source::place(int line) const {
   if (at_) return at_;
   const auto index = static_cast<std::size_t>(std::max(line, 1) - 1);
   if (index >= places_.size()) return nullptr;
   if (!places_[index]) {
     const auto start = line_starts_[index];
     const auto end = index + 1 < line_starts_.size() ? line_starts_[index + 1] : text_.size();
-    auto place = std::make_shared<code::Place>();
+    auto place = std::make_shared<Place>();
     place->file = path_;
     place->line = line;
     place->text = trim(text_.substr(start, end - start)).substr(0, longest_place_text);

@@ -10,8 +10,8 @@
 #include <memory>
 #include <span>
 
-#include "code/value.hpp"
 #include "python/objects/kinds.hpp"
+#include "python/objects/value_names.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate::python {
@@ -40,13 +40,13 @@ class Source {
   /// `text` has to outlive the source. Errors: timeout, invalid.
   static Result<std::unique_ptr<Source>> parse(std::string path, std::string_view text);
   /// The same with a text of its own (exec of a text); its places are those of `at`.
-  static Result<std::unique_ptr<Source>> parse_text(std::string text, code::PlacePtr at);
+  static Result<std::unique_ptr<Source>> parse_text(std::string text, PlacePtr at);
 
   [[nodiscard]] const Code& root() const { return root_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool broken() const { return broken_; }
   /// The place of a line, one object per line.
-  [[nodiscard]] code::PlacePtr place(int line) const;
+  [[nodiscard]] PlacePtr place(int line) const;
   FactSource source = FactSource::code;  ///< what its places say
 
  private:
@@ -54,12 +54,12 @@ class Source {
   std::string path_;
   std::unique_ptr<const std::string> own_text_;
   std::string_view text_;
-  code::PlacePtr at_;
+  PlacePtr at_;
   Code root_;
   std::deque<std::vector<Code>> arena_;
   bool broken_ = false;
   std::vector<std::size_t> line_starts_;
-  mutable std::vector<code::PlacePtr> places_;
+  mutable std::vector<PlacePtr> places_;
 };
 
 }  // namespace schedmate::python

@@ -5,14 +5,14 @@ namespace schedmate::python {
 namespace {
 
 /// Counts what writing the value out would visit; false once `left` is used up.
-bool count_down(const code::Value& value, int& left, int depth) {
+bool count_down(const Value& value, int& left, int depth) {
   constexpr int deepest = 100;
   if (--left < 0 || depth > deepest) return false;
-  if (const code::List* list = value.items()) {
-    for (const code::Value& item : *list) {
+  if (const List* list = value.items()) {
+    for (const Value& item : *list) {
       if (!count_down(item, left, depth + 1)) return false;
     }
-  } else if (const code::Dict* dict = value.entries()) {
+  } else if (const Dict* dict = value.entries()) {
     for (const auto& entry : dict->all()) {
       if (!count_down(entry.value, left, depth + 1)) return false;
     }
@@ -22,44 +22,44 @@ bool count_down(const code::Value& value, int& left, int depth) {
 
 }  // namespace
 
-std::size_t size_of(const code::Value& value) {
+std::size_t size_of(const Value& value) {
   if (const auto* text = value.text()) return text->size();
-  if (const code::List* list = value.items()) return list->size();
-  const code::Dict* dict = value.entries();
+  if (const List* list = value.items()) return list->size();
+  const Dict* dict = value.entries();
   return dict == nullptr ? 0 : dict->size();
 }
 
-bool is_bounded(const code::Value& value) {
+bool is_bounded(const Value& value) {
   int left = 20'000;
   return count_down(value, left, 0);
 }
 
-code::Value derived(code::Value value, const code::PlacePtr& at, const code::PlacePtr& from) {
+Value derived(Value value, const PlacePtr& at, const PlacePtr& from) {
   if (!from || from == at || !at) {
     value.place = at ? at : from;
     return value;
   }
-  auto place = std::make_shared<code::Place>(*at);
+  auto place = std::make_shared<Place>(*at);
   place->from = from;
   value.place = std::move(place);
   return value;
 }
 
-std::vector<code::Value> possibilities(const code::Value& value) {
-  const auto* open = std::get_if<code::Unknown>(&value.data);
+std::vector<Value> possibilities(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
   if (open == nullptr) return {value};
   if (open->may_be == nullptr || open->may_be->empty()) return {};
-  for (const code::Value& each : *open->may_be) {
+  for (const Value& each : *open->may_be) {
     if (each.is_unknown()) return {};
   }
   return *open->may_be;
 }
 
-const code::Value* only_object(const code::Value& value) {
-  const auto* open = std::get_if<code::Unknown>(&value.data);
+const Value* only_object(const Value& value) {
+  const auto* open = std::get_if<Unknown>(&value.data);
   if (open == nullptr || open->may_be == nullptr) return nullptr;
-  const code::Value* only = nullptr;
-  for (const code::Value& each : *open->may_be) {
+  const Value* only = nullptr;
+  for (const Value& each : *open->may_be) {
     if (each.is_none() || each.is_unknown()) continue;
     if (only != nullptr) return nullptr;
     only = &each;
@@ -67,7 +67,7 @@ const code::Value* only_object(const code::Value& value) {
   return only;
 }
 
-code::Value symbol(std::string name, code::PlacePtr place) {
+Value symbol(std::string name, PlacePtr place) {
   auto made = std::make_shared<Symbol>();
   made->name = std::move(name);
   return wrap(std::move(made), std::move(place));

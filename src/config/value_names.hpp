@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The values of code/value.hpp under their own names, for all readers of configurations.
+
+#include "code/value.hpp"
+
+namespace schedmate::config {
+
+using code::Dict;
+using code::find_path;
+using code::List;
+using code::None;
+using code::Object;
+using code::Place;
+using code::PlacePtr;
+using code::repr;
+using code::set_path;
+using code::Unknown;
+using code::Value;
+
+}  // namespace schedmate::config
