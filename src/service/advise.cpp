@@ -4,16 +4,15 @@
 #include "advisor/advisor.hpp"
 #include "service/advisor_state.hpp"
 #include "service/model_facts.hpp"
+#include "service/redaction.hpp"
 #include "service/tree_access.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::service {
 namespace {
 
 /// The command is remembered and compared without its secrets.
 Submission submission_of(const AdviseRequest& request, JobSource job, SimTime now) {
-  job.command = tree::redact(job.command);
-  Submission submission{std::move(job),
+  Submission submission{redacted(std::move(job)),
                         request.id,
                         request.user,
                         request.branch,

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "service/redaction.hpp"
 #include "settings/clock.hpp"
 #include "settings/state_folder.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -23,7 +23,7 @@ EmbedderOptions embedder_options(const settings::Session& session) {
     options.server.model = model;
   options.services.clock = session.clock;
   options.services.environment = session.environment.variable;
-  options.services.redact = tree::redact;
+  options.services.redact = [](std::string_view text) { return redacted(text); };
   return options;
 }
 
@@ -38,7 +38,7 @@ Result<Embedder> open_embedder(const settings::Session& session) {
   if (!embedder || embedder->sparse()) return embedder;
   embedder->embed = [send = std::move(embedder->embed)](std::span<const std::string> texts) {
     std::vector<std::string> clean;
-    for (const std::string& text : texts) clean.push_back(tree::redact(text));
+    for (const std::string& text : texts) clean.push_back(redacted(text));
     return send(clean);
   };
   return embedder;

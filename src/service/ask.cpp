@@ -5,7 +5,7 @@
 
 #include "base/words.hpp"
 #include "service/log_summary.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -50,7 +50,7 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
   made.answers = ask::answer(request.question, knowledge);
   made.model = answer_by_model(made.answers, *index, *models);
   for (ask::LogAnswer& each : made.answers)
-    for (ask::IndexedLine& line : each.lines) line.text = printable(tree::redact(line.text));
+    for (ask::IndexedLine& line : each.lines) line.text = safe_line(line.text);
   made.calls = models->meter ? models->meter->sums().calls : 0;
   return made;
 }

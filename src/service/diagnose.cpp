@@ -11,7 +11,7 @@
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
 #include "service/log_summary.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -81,7 +81,7 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
   input.good = request.good;
-  input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
+  input.clean = safe_line;
   if (!request.job.empty()) {
     auto job = read_job_file(request.job);
     if (!job) return tl::unexpected(job.error());

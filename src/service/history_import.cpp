@@ -9,8 +9,8 @@
 #include "base/input.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
+#include "service/redaction.hpp"
 #include "trace/csv.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -38,8 +38,7 @@ Origins read_origins(const std::string& spec) {
     if (!rows->fault().empty()) continue;
     const std::string_view command = rows->field(line);
     origins[std::string(rows->field(id))] = {
-        tree::redact(command.empty() ? rows->field(name) : command),
-        std::string(rows->field(folder))};
+        redacted(command.empty() ? rows->field(name) : command), std::string(rows->field(folder))};
   }
   return origins;
 }

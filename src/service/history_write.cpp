@@ -9,7 +9,7 @@
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
 #include "service/log_summary.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -31,11 +31,6 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
   return outcome;
 }
 
-void redact_fact(Fact& fact) {
-  if (auto* text = std::get_if<std::string>(&fact.value)) *text = tree::redact(*text);
-  for (Evidence& line : fact.evidence) line.text = tree::redact(line.text);
-}
-
 /// Facts of a file: whoever wrote it, secrets are not kept.
 Result<Facts> facts_of(const std::string& path) {
   if (path.empty()) return Facts();
@@ -43,11 +38,7 @@ Result<Facts> facts_of(const std::string& path) {
   if (!text) return tl::unexpected(text.error());
   auto facts = read_facts_json(*text);
   if (!facts) return fail(facts.error().code, path + ": " + facts.error().message);
-  for (auto* group : {&facts->facts, &facts->extra})
-    for (auto& [name, fact] : *group) redact_fact(fact);
-  for (std::string& note : facts->degraded) note = tree::redact(note);
-  facts->expect_reason = tree::redact(facts->expect_reason);
-  return facts;
+  return redacted(*std::move(facts));
 }
 
 /// The job that ends, by its file and its record. Errors: those of both.
@@ -73,12 +64,11 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
   if (request.user.empty()) return fail(ErrorCode::unsupported, "history add: --user is missing");
   auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  job->command = tree::redact(job->command);
   const auto facts = facts_of(request.facts);
   if (!facts) return tl::unexpected(facts.error());
   auto outcome = wanted_outcome(request.outcome);
   if (!outcome) return tl::unexpected(outcome.error());
-  const Submission submission{std::move(*job),
+  const Submission submission{redacted(*std::move(job)),
                               request.id,
                               request.user,
                               request.branch,

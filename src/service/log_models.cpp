@@ -12,7 +12,7 @@
 #include "log/failure/cause_question.hpp"
 #include "log/progress/shape_question.hpp"
 #include "service/advisor_state.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -23,14 +23,6 @@ constexpr std::string_view space = "log-template";
 constexpr std::uint64_t largest_cache = std::uint64_t{1} << 20U;
 constexpr std::int64_t answer_tokens = 300;
 constexpr std::int64_t bytes_per_token = 3;  ///< on the safe side
-
-/// Secrets out, line ends kept, nothing else that moves a terminal.
-std::string clean_text(std::string_view text) {
-  std::string clean;
-  const std::string shown = tree::redact(text);
-  for (const auto line : split(shown, '\n')) clean += (clean.empty() ? "" : "\n") + printable(line);
-  return clean;
-}
 
 Json place_json(std::optional<std::size_t> place) { return place ? Json(*place) : Json(nullptr); }
 
@@ -93,7 +85,7 @@ class RememberingReader final : public ShapeReader {
     if (gave_up_) return std::nullopt;
     const auto dropped = tally_.dropped;
     const auto answers = llm::ask_all(std::span<const Chat>(models_.chats),
-                                      progress::shape_question(shape, clean_text), tally_);
+                                      progress::shape_question(shape, safe_text), tally_);
     gave_up_ = answers.empty() && tally_.dropped == dropped;  // nobody is there
     if (answers.empty()) {
       if (!gave_up_) keep(shape, {});
@@ -170,7 +162,7 @@ CauseReader cause_reader(const Models& models, llm::QuestionTally& tally) {
     const auto bytes = static_cast<std::size_t>(
         std::min<std::int64_t>(room * bytes_per_token, std::int64_t{1} << 16U));
     return failure::agreed_cause(llm::ask_all(std::span<const Chat>(models.chats),
-                                              failure::cause_question(cause, clean_text, bytes),
+                                              failure::cause_question(cause, safe_text, bytes),
                                               tally));
   };
 }

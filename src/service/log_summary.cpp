@@ -12,7 +12,7 @@
 #include "log/failure/job_file.hpp"
 #include "log/progress/progress_document.hpp"
 #include "service/advisor_state.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -37,11 +37,11 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
                                  const std::string& path, const JobContext& job) {
   auto progress = track(path, {session.settings.text("rules")});
   if (!progress) return tl::unexpected(progress.error());
-  for (auto& line : progress->evidence) line = printable(tree::redact(line));
+  make_safe(progress->evidence);
   DiagnoseInput input;
   input.paths = {path};
   input.rules = session.settings.text("rules");
-  input.clean = [](std::string_view text) { return printable(tree::redact(text)); };
+  input.clean = safe_line;
   const bool placed = !job.state.empty() || !job.nodes.empty();
   if (placed) input.job = job;
   auto made = diagnose(input);

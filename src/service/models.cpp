@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "service/redaction.hpp"
 #include "settings/clock.hpp"
 #include "settings/state_folder.hpp"
-#include "tree/redact.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -51,7 +51,7 @@ ChatServices services_of(const settings::Session& session, const std::string& us
   ChatServices services;
   services.clock = session.clock;
   services.environment = session.environment.variable;
-  services.redact = tree::redact;
+  services.redact = [](std::string_view text) { return redacted(text); };
   services.ledger = file_ledger(session.state_dir());
   services.meter = std::make_shared<ChatMeter>();
   services.user = user.empty() ? fmt::format("uid-{}", ::getuid()) : user;

@@ -7,7 +7,7 @@
 
 #include "base/words.hpp"
 #include "log/progress/progress_document.hpp"
-#include "tree/redact.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -29,7 +29,7 @@ bool is_open(const Progress& progress) {
 }
 
 TrackAnswer answer_of(Progress progress, const Asked& asked) {
-  for (auto& line : progress.evidence) line = printable(tree::redact(line));
+  make_safe(progress.evidence);
   llm::QuestionTally tally = asked.tally;
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
   return {std::move(progress), asked.tally.notes, cost_of(asked.models, tally)};

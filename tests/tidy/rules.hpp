@@ -30,6 +30,7 @@ struct Limits {
 // Of one C++ file (rules_code.cpp).
 Findings check_libraries(const File& file);     ///< those that a header may not include
 Findings check_toml_readers(const File& file);  ///< who may know the TOML library
+Findings check_redaction(const File& file);     ///< who may take secrets out of texts
 Findings check_sizes(const File& file, const Limits& limits);
 Findings check_header_comments(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);

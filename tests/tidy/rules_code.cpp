@@ -44,6 +44,12 @@ constexpr BannedWord banned_words[] = {
 /// Everything else reads TOML by base/table_reader.hpp, users' configs by config/readers.hpp.
 constexpr std::string_view toml_places[] = {"src/base/toml_value.cpp", "src/config/toml.cpp"};
 
+/// Secrets leave a text at the edge of the service, or before a part is cut out of it. Everything
+/// else calls the edge.
+constexpr std::string_view redaction_places[] = {"src/service/redaction.cpp", "src/facts/safe.cpp",
+                                                 "src/agent/evaluate.cpp", "src/agent/prompt.cpp",
+                                                 "src/agent/tools.cpp"};
+
 /// Whoever reads a clock, under whatever name: an alias of a clock is found where it is used.
 constexpr std::string_view clock_reading =
     R"(\w\s*::\s*now\b(?!\s*\(\s*[^)\s]|\s*\(\s*\)\s*const))"
@@ -108,6 +114,19 @@ Findings check_toml_readers(const File& file) {
     ++line;
     if (text.starts_with("#include <toml++/"))
       found.push_back({file.path, line, "reads TOML by hand", "use TableReader of base/"});
+  }
+  return found;
+}
+
+Findings check_redaction(const File& file) {
+  const bool may = is_test(file) || file.path.starts_with("src/tree/");
+  if (may || contains(redaction_places, file.path)) return {};
+  Findings found;
+  int line = 0;
+  for (const auto text : split(file.text, '\n')) {
+    ++line;
+    if (text == "#include \"tree/redact.hpp\"")
+      found.push_back({file.path, line, "redacts by itself", "call service/redaction.hpp"});
   }
   return found;
 }

@@ -309,6 +309,7 @@ Findings check_all(const Tree& tree) {
     if (!is_cpp(file)) continue;
     add(check_libraries(file));
     add(check_toml_readers(file));
+    add(check_redaction(file));
     add(check_sizes(file, limits));
     add(check_header_comments(file, limits));
     add(check_banned_words(file));
