@@ -21,7 +21,7 @@
 
 namespace schedmate {
 
-/// What an estimate stands on, best first.
+/// What an estimate is based on, best first.
 enum class AdviceSource : std::uint8_t { resubmission, similar, user_history, none };
 [[nodiscard]] std::string_view name_of(AdviceSource source);
 
@@ -71,7 +71,7 @@ struct Estimate {
   /// Chance that the job fails or is cancelled, 0 to 1.
   double early_end = 0;
   std::optional<double> gpu_util_pct, gpu_memory_mib;
-  /// Past jobs that it stands on.
+  /// Past jobs that it is based on.
   std::size_t runs = 0;
   /// What was left out or limited, for people.
   std::vector<std::string> notes;
@@ -101,7 +101,7 @@ struct Submission {
   SimTime submit;
 };
 
-/// An earlier job that the advice stands on.
+/// An earlier job that the advice is based on.
 struct SimilarJob {
   /// Of other users' jobs "" unless the caller is an operator (caller.hpp).
   std::string id;

@@ -4,7 +4,7 @@
 /// What is predicted of a job when it enters the queue. An `Estimator` is asked about a job that
 /// enters and learns of each job that has ended in its virtual cluster, so it cannot look ahead.
 /// The rows that do (`oracle`, `noisy_oracle`, `limit` and the like) get a `Truth`, which only a
-/// replay has. Rows: src/policy/estimators.def; docs/policies.md says what each stands on. The
+/// replay has. Rows: src/policy/estimators.def; docs/policies.md says what each is based on. The
 /// paper's Advisor is one of them (paper 3.1).
 
 #include <functional>
@@ -38,7 +38,7 @@ struct Prediction {
   FractionalSeconds expected{0};
   /// How much of it is advice beside the host's own estimate, 0 to 1.
   double advised = 0;
-  /// What it stands on (AdviceSource of the advisor, else 0): skill is measured for each alone.
+  /// What it is based on (AdviceSource of the advisor, else 0): skill is measured for each alone.
   std::uint8_t source = 0;
   /// Of similar jobs; empty: none of them was measured.
   std::optional<GpuUse> use{};
@@ -116,7 +116,7 @@ struct EstimatorRow {
 struct AdvisorChoice {
   /// As published, without what is ours.
   bool paper = false;
-  /// It stands on so many matches, the best ones; empty = as many as the advisor takes.
+  /// It is based on so many matches, the best ones; empty = as many as the advisor takes.
   std::optional<std::size_t> top = std::nullopt;
 };
 

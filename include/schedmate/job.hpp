@@ -23,7 +23,7 @@ namespace schedmate {
 enum class EndState : std::uint8_t { completed, cancelled, failed, timeout, node_fail, unknown };
 [[nodiscard]] std::string_view to_string(EndState state);
 
-/// Stands for "none" where an index is expected.
+/// Means "none" where an index is expected.
 inline constexpr std::uint32_t no_index = UINT32_MAX;
 
 /// One job as it was submitted, and how long it ran alone on its GPUs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The seam every scheduling policy stands behind. A driver (simulator or live service) calls a
+/// The seam of every scheduling policy. A driver (simulator or live service) calls a
 /// `Policy` whenever something happened in one virtual cluster; the policy looks at the `View` and
 /// writes its decisions into the `Plan` (docs/decisions/0003). It never learns which driver calls
 /// it, does no I/O, reads no clock and no true duration. State lives inside the function object:

@@ -11,7 +11,7 @@
 
 namespace schedmate {
 
-/// The exit code of the program stands behind each (docs/formats/cli.md).
+/// Each comment ends with the exit code of the program (docs/formats/cli.md).
 enum class ErrorCode {
   /// The input is wrong: fix it (exit 3).
   invalid,

@@ -18,7 +18,7 @@
 
 namespace schedmate {
 
-/// Where a job stands at one instant of a replay.
+/// Where a job is at one instant of a replay.
 enum class JobPhase : std::uint8_t { queued, running, ended };
 struct JobStanding {
   /// Index into Trace::jobs.
@@ -110,7 +110,7 @@ struct SimOptions {
     SimTime now;
     const std::string& vc;
     const Cluster& cluster;
-    /// Jobs that wait, run, or have ended since the last moment, and where each stands.
+    /// Jobs that wait, run, or have ended since the last moment, and where each is.
     const JobMap<JobInfo>& jobs;
     const JobMap<JobStanding>& standing;
   };

@@ -125,14 +125,14 @@ ThroughputModel released_fit(std::span<const ObservedStep> steps, const StepsSee
 SearchPoint point_after(const ThroughputModel& earlier) {
   constexpr double ground = 100 * least_parameter;
   ThroughputModel start = earlier;
-  const ThroughputModel anew;
+  const ThroughputModel fresh;
   const auto lift = [&](double& parameter) { parameter = std::max(parameter, ground); };
   lift(start.compute_s);
   lift(start.compute_per_sample_s);
   lift(start.between_nodes_per_replica_s);
   lift(start.within_node_per_replica_s);
-  if (!(start.between_nodes_s > ground)) start.between_nodes_s = anew.between_nodes_s;
-  if (!(start.within_node_s > ground)) start.within_node_s = anew.within_node_s;
+  if (!(start.between_nodes_s > ground)) start.between_nodes_s = fresh.between_nodes_s;
+  if (!(start.within_node_s > ground)) start.within_node_s = fresh.within_node_s;
   return point_of(start);
 }
 

@@ -73,7 +73,7 @@ bool holds_batches(const Scene& scene, const Value& size) {
   if (size.number() != 1 || !size.place || size.place->source != FactSource::code) return false;
   return std::ranges::any_of(scene.meant(batch_size_field), [](const Scene::Meant& meant) {
     const auto number = meant.setting->value.number();
-    return meant.setting->standing <= Standing::config && meant.setting->read && number &&
+    return meant.setting->precedence <= Precedence::config && meant.setting->read && number &&
            *number > 1;
   });
 }
@@ -83,7 +83,7 @@ double configured_micro_batch(const Scene& scene, double per_process) {
   for (const auto& [setting, meaning, trust] : scene.meant(batch_size_field)) {
     const auto micro = setting->value.number();
     const bool splits = meaning == "per_device" && setting->key.contains("micro") && micro &&
-                        setting->standing <= Standing::config && setting->read && *micro >= 1;
+                        setting->precedence <= Precedence::config && setting->read && *micro >= 1;
     if (splits && *micro < per_process) return *micro;
   }
   return 0;
@@ -215,13 +215,13 @@ void batch_size_from_settings(const Scene& scene, const Value& in_loader, Findin
     if (mentions(setting->key, {"eval", "val_", "val.", "test", "valid"})) continue;
     if (is_remade(*setting, in_loader)) continue;
     // The loader that the argument belongs to is that of another set.
-    const bool argument = setting->standing == Standing::argument && setting->value.place;
+    const bool argument = setting->precedence == Precedence::argument && setting->value.place;
     const std::string line = argument ? normal_key(setting->value.place->text) : "";
     if (mentions(line, {"test_", "val_", "eval_"}) && !line.contains("train")) continue;
     double value = *number;
     double sure = sure_of(scene, *setting) - 0.001 * trust / 1000;
     if (meaning == "dynamic") {
-      if (setting->standing == Standing::given || setting->standing == Standing::config)
+      if (setting->precedence == Precedence::given || setting->precedence == Precedence::config)
         add(out, {batch_size_field, {}, sure - 0.02}, setting->value.place,
             "batches by " + setting->key);
       continue;
@@ -247,7 +247,7 @@ void from_unit(const Scene& scene, Findings& out) {
   for (const Setting& setting : scene.settings) {
     const bool unit = setting.leaf() == "batch_type" || setting.leaf() == "batch_size_type" ||
                       setting.leaf() == "batch_unit";
-    if (!unit || setting.standing > Standing::fallback || !setting.value.place) continue;
+    if (!unit || setting.precedence > Precedence::fallback || !setting.value.place) continue;
     const std::string name = normal_key(name_in(setting.value));
     if (mentions(name, {"frame", "token", "numel", "bins", "second", "duration"}))
       add(out, {batch_size_field, {}, 0.98}, setting.value.place, "batches by " + name);

@@ -298,7 +298,7 @@ void Datasets::from_paths() {
     const bool path = text != nullptr && text->contains('/') && !text->contains(' ');
     const bool other = std::ranges::any_of(
         others, [&](std::string_view word) { return setting.key.contains(word); });
-    const bool used = setting.read || setting.standing <= Standing::config;
+    const bool used = setting.read || setting.precedence <= Precedence::config;
     if (!path || !used || other || is_model_of_hub(scene_, *text)) continue;
     const auto match = scene_.tables->find_dataset(*text);
     if (!match) continue;

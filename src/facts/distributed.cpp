@@ -42,7 +42,7 @@ void add_on_request(const Scene& scene, Findings& out, std::string word, double 
 
 const Setting* number_setting(const Scene& scene, std::string_view name, double at_least) {
   for (const auto& [setting, meaning, trust] : scene.meant(name)) {
-    if (setting->standing == Standing::global || setting->value.boolean() != nullptr) continue;
+    if (setting->precedence == Precedence::global || setting->value.boolean() != nullptr) continue;
     const auto number = setting->value.number();
     if (number) return *number >= at_least ? setting : nullptr;
   }
@@ -68,7 +68,7 @@ bool uses_deepspeed(const Scene& scene) {
   return scene.imports("deepspeed") || !scene.calls("deepspeed.initialize").empty() ||
          std::ranges::find(launchers, "deepspeed") != launchers.end() ||
          std::ranges::any_of(scene.settings, [](const Setting& setting) {
-           const bool by_flag = setting.standing == Standing::given &&
+           const bool by_flag = setting.precedence == Precedence::given &&
                                 setting.leaf() == "deepspeed" && setting.value.truth() == true;
            return by_flag || (setting.leaf() == "distributed_type" &&
                               normal_key(name_in(setting.value)) == "deepspeed");
@@ -79,7 +79,7 @@ bool uses_deepspeed(const Scene& scene) {
 bool is_idle_default(const Scene& scene, const Setting& stage) {
   const auto& launchers = scene.launch.launchers;
   const auto starts = scene.calls("deepspeed.initialize");
-  return stage.standing >= Standing::fallback && scene.trains &&
+  return stage.precedence >= Precedence::fallback && scene.trains &&
          std::ranges::none_of(starts, &python::Call::certain) &&
          std::ranges::find(launchers, "deepspeed") == launchers.end();
 }
@@ -143,8 +143,8 @@ void from_strategy(const Scene& scene, Findings& out) {
     const bool by_trainer = setting->leaf() == "fsdp" && normal_key(name).contains("auto_wrap");
     const std::string word = by_trainer ? "fsdp" : strategy_word(name);
     if (word.empty()) continue;
-    const bool by_flag = setting->standing <= Standing::config ||
-                         (setting->standing == Standing::argument && setting->read);
+    const bool by_flag = setting->precedence <= Precedence::config ||
+                         (setting->precedence == Precedence::argument && setting->read);
     add(out, {distributed_field, word, by_flag ? 0.94 : confidence::fair}, setting->value.place,
         "setting " + setting->key);
   }
@@ -163,7 +163,7 @@ void from_fsdp_block(const Scene& scene, Findings& out) {
     const std::string_view key = setting.key;
     if (!key.contains("fsdp_config.") && !key.starts_with("fsdp.")) continue;
     if (is_switched_off(setting)) return;
-    if (setting.standing > Standing::config || !setting.value.place) continue;
+    if (setting.precedence > Precedence::config || !setting.value.place) continue;
     add(out, {distributed_field, "fsdp", 0.88}, setting.value.place, "settings of FSDP");
     return;
   }
@@ -176,7 +176,7 @@ void from_fsdp_axis(const Scene& scene, Findings& out) {
     if (!number || (*number < 2 && *number != -1)) continue;
     add(out,
         {distributed_field, "fsdp",
-         setting->standing <= Standing::config ? 0.96 : confidence::fair},
+         setting->precedence <= Precedence::config ? 0.96 : confidence::fair},
         setting->value.place, "devices of an axis");
     return;
   }

@@ -95,7 +95,8 @@ std::optional<facts::Scene> training_of(tree::Tree& tree, const JobSource& job,
 void weigh_loaded_checkpoint(const facts::Scene& scene, Facts& facts) {
   for (const auto& [setting, meaning, trust] : scene.meant("pretrained")) {
     const std::string* path = setting->value.text();
-    if (setting->standing != facts::Standing::given || path == nullptr || path->empty()) continue;
+    if (setting->precedence != facts::Precedence::given || path == nullptr || path->empty())
+      continue;
     facts::Findings found;
     facts::add(found, {"pretrained", true, facts::confidence::strong}, setting->value.place,
                "evaluates weights");

@@ -52,21 +52,21 @@ void add_from_table(Findings& out, FieldClaim claim, const Evidence& row, const 
 }
 
 double sure_of(const Scene& scene, const Setting& setting) {
-  switch (setting.standing) {
-    case Standing::given:
+  switch (setting.precedence) {
+    case Precedence::given:
       // A flag that a program takes and never looks at changes nothing.
       return setting.read || setting.value.entries() != nullptr ? 0.93 : scene.trains ? 0.5 : 0.85;
-    case Standing::launcher:
+    case Precedence::launcher:
       return 0.93;
-    case Standing::config:
+    case Precedence::config:
       return is_beside(scene, setting) ? 0.84 : 0.87;
-    case Standing::fallback:
+    case Precedence::fallback:
       return setting.read ? 0.82 : scene.trains ? confidence::weak : confidence::fair;
-    case Standing::argument:
+    case Precedence::argument:
       return setting.read ? confidence::fair : confidence::weak;
-    case Standing::global:
+    case Precedence::global:
       return 0.78;
-    case Standing::loose:
+    case Precedence::loose:
       return confidence::fair;
   }
   return confidence::weak;

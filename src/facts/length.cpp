@@ -197,7 +197,7 @@ void length_from_settings(const Scene& scene, Findings& out) {
     const double sure = sure_of(scene, *setting) - 0.000002 * trust;
     const std::string why = "setting " + setting->key;
     // `sample(steps=32)` somewhere off the path that is taken.
-    if (setting->standing == Standing::argument && !setting->read) continue;
+    if (setting->precedence == Precedence::argument && !setting->read) continue;
     if (meaning == "duration") {
       if (const auto duration = duration_in(setting->value))
         add(out, {length_field, *duration, sure}, setting->value.place, why);

@@ -104,7 +104,7 @@ class Models {
   /// `-c configs/small.json -m small`: a run is called after its config; no table knows the name.
   [[nodiscard]] bool is_run_name(const Setting& setting) const {
     const std::string* text = setting.value.text();
-    if (text == nullptr || setting.standing != Standing::given) return false;
+    if (text == nullptr || setting.precedence != Precedence::given) return false;
     return !scene_.tables->find_model(*text) &&
            std::ranges::any_of(scene_.launch.args, [&](const command::Word& word) {
              const auto file = std::string_view(word.text).substr(word.text.rfind('/') + 1);
@@ -125,7 +125,7 @@ class Models {
       const bool whole = key == "model.name" || key == "model_name" || key == "modelname" ||
                          key == "model.model_name" || key.ends_with(".model.name");
       const std::string* text = setting.value.text();
-      return whole && text != nullptr && setting.read && setting.standing <= Standing::config &&
+      return whole && text != nullptr && setting.read && setting.precedence <= Precedence::config &&
              is_name(*text) && !is_part_name(*text);
     });
   }
@@ -137,7 +137,7 @@ class Models {
     if (!key.ends_with("model.type") || scene_.tables->find_model(text)) return false;
     const std::string wanted = std::string(key.substr(0, key.size() - 4)) + "backbone.type";
     for (const Setting& other : scene_.settings) {
-      if (other.key != wanted || other.standing > Standing::config) continue;
+      if (other.key != wanted || other.precedence > Precedence::config) continue;
       const std::string name = name_in(other.value);
       if (name.empty() || is_part_name(name)) return false;
       add_name(name, sure - 0.12, other.value.place);
@@ -339,7 +339,7 @@ void Models::from_names() {
   for (const Setting& setting : scene_.settings) {
     const std::string* text = setting.value.text();
     const bool path =
-        text != nullptr && text->contains('/') && setting.standing <= Standing::config;
+        text != nullptr && text->contains('/') && setting.precedence <= Precedence::config;
     const bool is_evidence = setting.leaf().contains("token") || setting.leaf().contains("load") ||
                              setting.leaf().contains("checkpoint") ||
                              setting.leaf().contains("ckpt");

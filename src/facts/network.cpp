@@ -77,7 +77,7 @@ const Setting* first_number(const Scene& scene, std::initializer_list<std::strin
     if (std::ranges::find(names, setting.leaf()) == names.end()) continue;
     const auto number = setting.value.number();
     if (!number || *number < 1 || setting.value.boolean() != nullptr) continue;
-    if (best == nullptr || setting.standing < best->standing) best = &setting;
+    if (best == nullptr || setting.precedence < best->precedence) best = &setting;
   }
   return best;
 }

@@ -43,16 +43,16 @@ std::string by_settings(const Scene& scene) {
   const bool called_training =
       !scene.followed && normal_key(scene.launch.program).contains("train");
   for (const auto& [setting, meaning, trust] : scene.meant("evaluation")) {
-    const bool given = setting->standing == Standing::given;
+    const bool given = setting->precedence == Precedence::given;
     const bool only = setting->leaf().contains("only");
-    const bool loose = setting->standing == Standing::loose;
+    const bool loose = setting->precedence == Precedence::loose;
     if (!given && !only && !loose) {
-      const bool is_set = meaning == "mode" && setting->standing <= Standing::config;
+      const bool is_set = meaning == "mode" && setting->precedence <= Precedence::config;
       if (!is_set) continue;
     }
     // A mode within a block is that of a data set or a logger.
     const bool nested = meaning == "mode" && setting->key.contains('.');
-    if (setting->standing == Standing::argument || nested) continue;
+    if (setting->precedence == Precedence::argument || nested) continue;
     // `--test` beside a training that is run all the same: tested as well.
     const bool as_well = !only && (trained || called_training);
     if (meaning == "switch" && is_on(setting->value) && !as_well) return line_of(*setting);
@@ -66,7 +66,7 @@ std::string by_settings(const Scene& scene) {
 std::string by_predicting(const Scene& scene) {
   const Setting* predicts = nullptr;
   for (const Setting& setting : scene.settings) {
-    if (setting.standing > Standing::config) continue;
+    if (setting.precedence > Precedence::config) continue;
     if (setting.leaf() == "do_train" && !is_off(setting.value)) return "";
     if (setting.leaf() == "do_predict" && is_on(setting.value)) predicts = &setting;
   }

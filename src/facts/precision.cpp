@@ -239,8 +239,9 @@ bool is_of_data(std::string_view key) {
 
 void precision_from_settings(const Scene& scene, bool launcher_counts, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(precision_field)) {
-    if (setting->standing == Standing::launcher && !launcher_counts) continue;
-    if (setting->standing == Standing::argument || setting->value.entries() != nullptr) continue;
+    if (setting->precedence == Precedence::launcher && !launcher_counts) continue;
+    if (setting->precedence == Precedence::argument || setting->value.entries() != nullptr)
+      continue;
     if (is_of_data(setting->key)) continue;
     if (meaning == "loss_scale" && !scene.imports("mmcv")) continue;
     // The levels are apex's: what is left of a flag for it changes nothing.
@@ -248,7 +249,7 @@ void precision_from_settings(const Scene& scene, bool launcher_counts, Findings&
     const std::string type = switched(*setting, meaning);
     // Switched off by hand: `-o AMP.use_amp=False`.
     const bool by_switch = meaning == "fp16" || meaning == "bf16";
-    if (type.empty() && by_switch && setting->standing == Standing::given &&
+    if (type.empty() && by_switch && setting->precedence == Precedence::given &&
         setting->value.boolean() != nullptr && setting->value.truth() == false)
       add(out, {precision_field, "fp32", 0.86}, setting->value.place, "setting " + setting->key);
     if (!type.empty()) {

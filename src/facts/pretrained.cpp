@@ -112,7 +112,8 @@ bool is_own_checkpoint(const Scene& scene, const std::string& path) {
     if (setting.value.text() == nullptr || *setting.value.text() != path) continue;
     if (contains_any(setting.leaf(), {"resume", "output", "save", "log", "last", "work"}))
       return true;
-    named = named || setting.standing <= Standing::config || setting.standing == Standing::global;
+    named = named || setting.precedence <= Precedence::config ||
+            setting.precedence == Precedence::global;
   }
   return !named || contains_any(path, {"last", "latest", "resume", "optim"});
 }
@@ -147,7 +148,7 @@ void from_files(const Scene& scene, Findings& out) {
 void pretrained_from_settings(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant(pretrained_field)) {
     if (meaning == "own" || setting->value.entries() != nullptr) continue;
-    if (setting->standing == Standing::argument && is_of_measure(setting->value.place, ""))
+    if (setting->precedence == Precedence::argument && is_of_measure(setting->value.place, ""))
       continue;
     // A number counts the job's own checkpoints: -1 for the last one.
     const bool counts = setting->value.integer() != nullptr;
@@ -157,7 +158,7 @@ void pretrained_from_settings(const Scene& scene, Findings& out) {
                                     "discriminator", "first_stage", "cond_stage"}))
       continue;
     const bool set = is_set(setting->value);
-    if (setting->value.is_unknown() && setting->standing > Standing::config) continue;
+    if (setting->value.is_unknown() && setting->precedence > Precedence::config) continue;
     // An empty path says little: weights may come from elsewhere.
     const double sure = set || meaning == "switch" ? sure_of(scene, *setting) : 0.62;
     add(out, {pretrained_field, set, sure}, setting->value.place, "setting " + setting->key);
@@ -175,7 +176,7 @@ void from_model_names(const Scene& scene, Findings& out) {
   for (const auto& [setting, meaning, trust] : scene.meant("model_name")) {
     const std::string* text = setting->value.text();
     if (meaning != "path" || text == nullptr || text->empty()) continue;
-    if (setting->standing > Standing::config) continue;
+    if (setting->precedence > Precedence::config) continue;
     add(out, {pretrained_field, true, 0.66}, setting->value.place, "the name of published weights");
     return;
   }
@@ -185,7 +186,7 @@ void from_model_names(const Scene& scene, Findings& out) {
 /// they are is open.
 bool may_start_from_weights(const Scene& scene) {
   const auto goes_on = [](const Scene::Meant& meant) {
-    return meant.meaning == "own" && meant.setting->standing <= Standing::config &&
+    return meant.meaning == "own" && meant.setting->precedence <= Precedence::config &&
            is_set(meant.setting->value);
   };
   if (std::ranges::any_of(scene.meant(pretrained_field), goes_on)) return false;
@@ -203,7 +204,7 @@ bool may_start_from_weights(const Scene& scene) {
                              "checkpoint_path", "ckpt_path", "load_weights", "load_pretrain"};
   return std::ranges::any_of(scene.settings, [&](const Setting& setting) {
     const std::string* path = setting.value.text();
-    return setting.standing == Standing::given && path != nullptr && path->contains('/') &&
+    return setting.precedence == Precedence::given && path != nullptr && path->contains('/') &&
            std::ranges::find(names, setting.leaf()) != names.end();
   });
 }

@@ -103,13 +103,13 @@ namespace {
 void put_in_order(std::vector<Scene::Meant>& found) {
   using Meant = Scene::Meant;
   std::ranges::stable_sort(found, {}, [](const Meant& meant) {
-    return std::tuple(meant.setting->standing, !meant.setting->read, meant.trust);
+    return std::tuple(meant.setting->precedence, !meant.setting->read, meant.trust);
   });
   // What the command says of a key replaces what a config says of the same.
   std::erase_if(found, [&](const Meant& meant) {
-    if (meant.setting->standing != Standing::config) return false;
+    if (meant.setting->precedence != Precedence::config) return false;
     return std::ranges::any_of(found, [&](const Meant& other) {
-      return other.setting->standing == Standing::given &&
+      return other.setting->precedence == Precedence::given &&
              other.setting->key == meant.setting->key && !other.setting->value.is_unknown();
     });
   });

@@ -15,7 +15,7 @@
 namespace schedmate::facts {
 
 /// How a setting got its value, most binding first.
-enum class Standing : std::uint8_t {
+enum class Precedence : std::uint8_t {
   given,     ///< by the command or a wrapper, through a flag or an override
   launcher,  ///< decided by accelerate, deepspeed, ...
   config,    ///< by a config file
@@ -28,7 +28,7 @@ enum class Standing : std::uint8_t {
 struct Setting {
   std::string key{};  ///< dotted and normalised: "model.optimizer.lr"
   Value value{};
-  Standing standing = Standing::loose;
+  Precedence precedence = Precedence::loose;
   std::string owner{};  ///< callee, dataclass or config file
   bool read = false;    ///< the program was seen to use it
   [[nodiscard]] std::string_view leaf() const;

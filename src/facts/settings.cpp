@@ -13,19 +13,19 @@ namespace {
 constexpr int max_depth = 12;
 constexpr std::size_t max_settings = 20'000;
 
-Standing standing_of(const Value& value, Standing otherwise) {
+Precedence standing_of(const Value& value, Precedence otherwise) {
   if (!value.place) return otherwise;
   switch (value.place->source) {
     case FactSource::command:
     case FactSource::shell:
-      return Standing::given;
+      return Precedence::given;
     case FactSource::config:
     case FactSource::composition:
-      return Standing::config;
+      return Precedence::config;
     case FactSource::code:
     case FactSource::fallback:
       // What a program puts into its config before any file is a default.
-      return otherwise == Standing::config ? Standing::fallback : otherwise;
+      return otherwise == Precedence::config ? Precedence::fallback : otherwise;
     default:
       return otherwise;
   }
@@ -41,12 +41,12 @@ class Gatherer {
 
   /// accelerate's own settings, and the configuration of DeepSpeed that they name.
   void take_launcher(const Dict& settings) {
-    flatten(Value::dict(settings), {.standing = Standing::launcher, .read = true});
+    flatten(Value::dict(settings), {.precedence = Precedence::launcher, .read = true});
     const std::size_t own = settings_.size();
     for (std::size_t i = 0; i < own; ++i) {
       const Value named = settings_[i].value;
       if (settings_[i].leaf() == "deepspeed_config_file" && named.text() != nullptr)
-        take_file({*named.text(), named.place, true}, Standing::config);
+        take_file({*named.text(), named.place, true}, Precedence::config);
     }
   }
 
@@ -57,7 +57,7 @@ class Gatherer {
       if (as.key.empty()) return;
       Setting leaf = as;
       leaf.value = value;
-      leaf.standing = standing_of(value, as.standing);
+      leaf.precedence = standing_of(value, as.precedence);
       add(std::move(leaf));
       if (const List* list = value.items(); list != nullptr && depth <= max_depth) {
         for (const Value& item : *list) {
@@ -76,7 +76,7 @@ class Gatherer {
   void take_flags(const python::Observation& seen) {
     for (const python::Flag& flag : seen.flags) {
       const Setting as{.key = normal_key(flag.name),
-                       .standing = flag.given ? Standing::given : Standing::fallback,
+                       .precedence = flag.given ? Precedence::given : Precedence::fallback,
                        .owner = flag.owner,
                        .read = flag.read};
       flatten(flag.value, as);
@@ -93,7 +93,7 @@ class Gatherer {
       const auto owned = [&](const python::Flag& flag) { return flag.owner == instance->type; };
       if (!std::ranges::any_of(seen.flags, owned) || !taken.insert(instance->type).second) continue;
       flatten(Value::dict(instance->fields),
-              {.standing = Standing::fallback, .owner = instance->type, .read = true});
+              {.precedence = Precedence::fallback, .owner = instance->type, .read = true});
     }
   }
 
@@ -109,7 +109,7 @@ class Gatherer {
       const bool named = command.contains(name.substr(0, name.rfind('.')));
       if (same > most_of_a_folder && !named) continue;
       taken_.insert(config.file);
-      flatten(config.value, {.standing = Standing::config, .owner = config.file, .read = true});
+      flatten(config.value, {.precedence = Precedence::config, .owner = config.file, .read = true});
     }
   }
 
@@ -123,12 +123,12 @@ class Gatherer {
       for (const auto& [name, value] : call.named.all()) {
         if (value.is_unknown()) continue;
         if (configures && value.entries() != nullptr && name.starts_with("config")) {
-          flatten(value, {.standing = Standing::config, .owner = call.callee, .read = true});
+          flatten(value, {.precedence = Precedence::config, .owner = call.callee, .read = true});
           continue;
         }
         add({.key = normal_key(name),
              .value = value,
-             .standing = standing_of(value, Standing::argument),
+             .precedence = standing_of(value, Precedence::argument),
              .owner = call.callee,
              .read = call.certain});
       }
@@ -161,7 +161,7 @@ class Gatherer {
 
   void take_globals(const python::Observation& seen) {
     for (const auto& [name, value] : seen.globals.all())
-      flatten(value, {.key = normal_key(name), .standing = Standing::global});
+      flatten(value, {.key = normal_key(name), .precedence = Precedence::global});
   }
 
   /// `key=value` texts that a flag took: `-o a.b=c`, `--hparams "a=1,b=2"`, a list of both.
@@ -188,7 +188,7 @@ class Gatherer {
         add({.key = normal_key(*key),
              .value =
                  next.text() == nullptr ? next : config::parse_scalar(*next.text(), next.place),
-             .standing = Standing::given,
+             .precedence = Precedence::given,
              .read = true});
       }
     }
@@ -203,7 +203,7 @@ class Gatherer {
       if (!dotted) continue;
       add({.key = key,
            .value = config::parse_scalar(part.substr(equals + 1), value.place),
-           .standing = Standing::given,
+           .precedence = Precedence::given,
            .read = true});
     }
   }
@@ -218,8 +218,8 @@ class Gatherer {
 
   [[nodiscard]] bool is_config_key(std::string_view key) const {
     return std::ranges::any_of(settings_, [&](const Setting& setting) {
-      const bool of_config = setting.standing == Standing::config ||
-                             (setting.standing == Standing::loose && !setting.owner.empty());
+      const bool of_config = setting.precedence == Precedence::config ||
+                             (setting.precedence == Precedence::loose && !setting.owner.empty());
       return of_config && setting.key == key;
     });
   }
@@ -230,7 +230,7 @@ class Gatherer {
         word.known ? config::parse_scalar(text, word.place) : Value(Value::Data{}, word.place);
     Setting setting{.key = normal_key(key), .value = std::move(value)};
     if (is_config_key(setting.key)) {
-      setting.standing = Standing::given;
+      setting.precedence = Precedence::given;
       setting.read = true;
     }
     add(std::move(setting));
@@ -238,12 +238,13 @@ class Gatherer {
   }
 
   /// A config file that is named but was not seen to be read.
-  void take_file(const command::Word& word, Standing standing = Standing::loose) {
+  void take_file(const command::Word& word, Precedence precedence = Precedence::loose) {
     const auto path = tree::join_path(cwd_, word.text);
     if (!word.known || !path || !config::config_format(*path) || !tree_.is_file(*path)) return;
     if (!taken_.insert(*path).second) return;
     if (const auto config = config::read_config_chain(tree_, *path))
-      flatten(*config, {.standing = standing, .owner = *path, .read = standing < Standing::loose});
+      flatten(*config,
+              {.precedence = precedence, .owner = *path, .read = precedence < Precedence::loose});
   }
 
   tree::Tree& tree_;

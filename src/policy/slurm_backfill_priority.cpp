@@ -87,11 +87,11 @@ bool MultifactorQueue::calculate(const View& view) {
   next_ = next_calculation(view.now);
   if (next_ == never) return false;
   share_out(when);
-  std::vector<Entry> anew(order_.begin(), order_.end());
-  for (Entry& entry : anew) entry.priority = priority(view, entry.job, when);
-  std::ranges::sort(anew);
-  for (const Entry& entry : anew) entries_.at(entry.job) = entry;
-  order_ = std::set<Entry>(anew.begin(), anew.end());
+  std::vector<Entry> reordered(order_.begin(), order_.end());
+  for (Entry& entry : reordered) entry.priority = priority(view, entry.job, when);
+  std::ranges::sort(reordered);
+  for (const Entry& entry : reordered) entries_.at(entry.job) = entry;
+  order_ = std::set<Entry>(reordered.begin(), reordered.end());
   return true;
 }
 

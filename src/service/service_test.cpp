@@ -143,7 +143,7 @@ TEST_CASE("what somebody else's history holds is refused" * testing::needs_root(
   CHECK(refused.error().code == ErrorCode::refused);
 }
 
-TEST_CASE("a simulation tells when it begins and writes its files") {
+TEST_CASE("a simulation reports its beginning and writes its files") {
   Site site;
   site.write("jobs.csv",
              "job_id,user,vc,gpu_num,state,submit_s,duration_s\n1,ann,a,1,COMPLETED,0,60\n");

@@ -9,7 +9,7 @@
 
 namespace schedmate::settings {
 
-TEST_CASE("settings are loaded anew while the program runs; what was given stays above the file") {
+TEST_CASE("settings are loaded again while the program runs; what was given stays above the file") {
   const testing::Scratch here;
   const auto write = [&](const std::string& text) {
     std::ofstream(here.path("config.toml")) << text;

@@ -51,16 +51,16 @@ bool GrownFile::take_rest(const std::function<void(std::string_view)>& take) {
 }
 
 bool GrownFile::read(const std::function<void(std::string_view)>& take,
-                     const std::function<void()>& anew) {
+                     const std::function<void()>& restarted) {
   struct stat status{};
   if (file_ < 0) {
     if (!open()) return false;
-    anew();
+    restarted();
     offset_ = 0;
     if (::fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) > tail_bytes_)
       offset_ = static_cast<std::uint64_t>(status.st_size) - tail_bytes_;
   } else if (::fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
-    anew();
+    restarted();
     offset_ = 0;
   }
   bool any = take_rest(take);
@@ -68,7 +68,7 @@ bool GrownFile::read(const std::function<void(std::string_view)>& take,
   any = take_rest(take) || any;  // the last that went into the old one
   close();
   if (!open()) return any;
-  anew();
+  restarted();
   offset_ = 0;
   return take_rest(take) || any;
 }

@@ -19,10 +19,11 @@ class GrownFile {
   GrownFile& operator=(const GrownFile&) = delete;
   ~GrownFile();
 
-  /// Gives the new bytes, piece by piece, and says whether there were any. `anew` is called before
-  /// those of another file, or of this one after it was cut. What cannot be read is silence: it may
-  /// come back.
-  bool read(const std::function<void(std::string_view)>& take, const std::function<void()>& anew);
+  /// Gives the new bytes, piece by piece, and says whether there were any. `restarted` is called
+  /// before those of another file, or of this one after it was cut. What cannot be read is silence:
+  /// it may come back.
+  bool read(const std::function<void(std::string_view)>& take,
+            const std::function<void()>& restarted);
 
  private:
   bool open();

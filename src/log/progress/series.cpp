@@ -245,14 +245,14 @@ class FieldSeries {
     const Point* last = nullptr;
     for (const Point& point : points_) {
       const bool next = last != nullptr && point.epoch != last->epoch;
-      const bool anew = next && point.seconds <= last->seconds;  // a clock of each epoch
+      const bool restarted = next && point.seconds <= last->seconds;  // a clock of each epoch
       const bool known = meaning_ == TimeMeaning::elapsed || meaning_ == TimeMeaning::running;
-      if (known && last != nullptr && !anew && point.seconds == last->seconds) {
+      if (known && last != nullptr && !restarted && point.seconds == last->seconds) {
         ++same;
         continue;
       }
-      restarts += anew ? 1 : 0;
-      if (last != nullptr && point.step > last->step && !anew) {
+      restarts += restarted ? 1 : 0;
+      if (last != nullptr && point.step > last->step && !restarted) {
         if (point.seconds <= last->seconds)
           ++falls;
         else if (!next || restarts == 0)
