@@ -89,7 +89,8 @@ struct View {
   const Cluster& cluster;          ///< as it is now; the plan's decisions show in it at once
   PreemptionCost preemption;
   std::span<const std::uint32_t> nodes{};  ///< came, went or changed state since the last call
-  std::span<const JobId> withdrawn{};      ///< left the queue without a start since the last call
+  /// Left the queue without a start since the last call; in no `jobs` after this one.
+  std::span<const JobId> withdrawn{};
 
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };

@@ -82,7 +82,7 @@ struct ProfilerStage {
 struct Scheduler {
   /// Copied for each VC.
   Policy decide;
-  /// When --policy gives no estimate=.
+  /// Of estimators.def, when --policy gives no estimate=. A policy that uses none leaves it.
   std::string estimator = "oracle";
   /// Estimator that advises beside it (advice=); "" = none.
   std::string advice{};

@@ -15,6 +15,7 @@ namespace schedmate::witness {
 
 /// One thing that a witness has seen.
 struct WitnessFinding {
+  /// What a rule would say of it; `rule` is the short name that readers see.
   lines::FailureVerdict means;
   std::string node;  ///< of the allocation, "" = not known
   std::string when;  ///< as it was printed
@@ -28,12 +29,15 @@ struct WitnessFinding {
 };
 
 struct WitnessReport {
-  bool asked = false;
+  bool asked = false;     ///< its source was given, and is of the job
   bool complete = false;  ///< it would know of every fault of a GPU in the job's time
+  /// For people, in every case: `in_words(findings)`, "nothing during the job", or which flag is
+  /// missing.
   std::string says;
   std::vector<WitnessFinding> findings;  ///< the most relevant first
 };
 
+/// What witnesses may look at: what the caller of `diagnose` gave (DiagnoseInput).
 struct WitnessCase {
   const std::optional<JobContext>& job;
   std::span<const KernelLog> kernel_logs;
@@ -45,6 +49,8 @@ struct WitnessCase {
 struct WitnessRow {
   std::string_view name;
   std::string_view summary;
+  /// Only findings of the job's nodes and time. Errors: those of reading what was given; a source
+  /// that was not given is none.
   Result<WitnessReport> (*consult)(const WitnessCase& what);
 };
 [[nodiscard]] std::span<const WitnessRow> witness_rows();
