@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "tests/conformance/subjects.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate::conformance {
@@ -89,24 +90,23 @@ struct Past {
 
 SimResult replay(World& world, const Arm& arm, std::uint64_t seed, Past& past) {
   const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
-  static const Recipe recipe = read_recipe(data + "recipes/light.toml").value();
-  static const auto interference = read_interference(data + "interference.toml").value();
-  static const auto errors = read_extraction_errors(data + "extraction_errors.toml").value();
+  static const Recipe recipe = testing::need(read_recipe(data + "recipes/light.toml"));
+  static const auto interference = testing::need(read_interference(data + "interference.toml"));
+  static const auto errors = testing::need(read_extraction_errors(data + "extraction_errors.toml"));
   WorkloadOptions options;
   options.cut = arm.cut;
   const Workload workload =
-      make_workload(world.trace, {recipe, interference, errors}, options).value();
+      testing::need(make_workload(world.trace, {recipe, interference, errors}, options));
   for (std::size_t row = 0; row < world.trace.jobs.size(); ++row)
     world.trace.jobs[row].profile = workload.profile_of_row[row];
   world.trace.packing = workload.tables;
-  Prepared prepared{make_scheduler(arm.policy, {world.cluster, {}, seed, forecast_of(world.trace)},
-                                   PolicyOptions(arm.settings))
-                        .value(),
-                    {}};
+  Prepared prepared{
+      testing::need(make_scheduler(arm.policy, {world.cluster, {}, seed, forecast_of(world.trace)},
+                                   PolicyOptions(arm.settings))),
+      {}};
   prepared.options.estimator = watched(
-      make_estimator(prepared.scheduler, arm.estimate,
-                     testing::replay_input(world.trace, seed, &workload))
-          .value(),
+      testing::need(make_estimator(prepared.scheduler, arm.estimate,
+                                   testing::replay_input(world.trace, seed, &workload))),
       [&past](const EnteringJob& at, const Prediction& prediction) { past.note(at, prediction); });
   prepared.options.observer = [&](const SimOptions::Moment& moment) { past.look(moment); };
   if (seed % 2 == 1) prepared.options.costs.failures = frequent_failures();

@@ -8,6 +8,7 @@
 
 #include "tests/conformance/properties.hpp"
 #include "tests/support/effort.hpp"
+#include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate::conformance {
@@ -16,7 +17,7 @@ namespace {
 SimResult replay_with(const World& world, Policy policy) {
   Scheduler scheduler;
   scheduler.decide = std::move(policy);
-  return simulate(world.trace, world.cluster, scheduler, {}).value();
+  return testing::need(simulate(world.trace, world.cluster, scheduler, {}));
 }
 
 TEST_CASE("none starts nothing: every job is reported as stalled, even if it wakes every second") {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <schedmate/scheduler.hpp>
 
+#include "tests/support/need.hpp"
 #include "tests/support/plain_cluster.hpp"
 #include "tests/support/small.hpp"
 
@@ -42,7 +43,7 @@ struct Growth {
 Growth run(const Scheduler& scheduler, std::uint64_t entries) {
   const PartitionSpec vc = testing::small_cluster({12}).partitions.front();
   testing::PlainCluster cluster(
-      vc, {scheduler.decide, make_estimator(scheduler, "last_k", {}).value()}, false);
+      vc, {scheduler.decide, testing::need(make_estimator(scheduler, "last_k", {}))}, false);
   Growth growth;
   double settled_mib = 0;
   for (std::uint64_t number = 0; number < entries; number += 2) {
@@ -63,7 +64,7 @@ Scheduler scheduler_of(const std::string& policy) {
   const ClusterSpec cluster = testing::small_cluster({12});
   PolicyOptions options;
   if (policy == "tiresias") options.add_defaults("interval_s=1");
-  return make_scheduler(policy, {cluster}, std::move(options)).value();
+  return testing::need(make_scheduler(policy, {cluster}, std::move(options)));
 }
 
 constexpr std::uint64_t ten_million = 10'000'000;

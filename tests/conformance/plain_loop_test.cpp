@@ -9,8 +9,10 @@
 #include <schedmate/scheduler.hpp>
 
 #include "base/random.hpp"
+#include "tests/conformance/subjects.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/near.hpp"
+#include "tests/support/need.hpp"
 #include "tests/support/plain_cluster.hpp"
 #include "tests/support/small.hpp"
 
@@ -85,7 +87,7 @@ void drive(const Scheduler& scheduler, std::uint64_t seed, SubmissionForecast* f
   Random random(mix(seed));
   EstimatorInput input;
   input.advisor = stub_advisor;
-  Estimator estimator = watched(make_estimator(scheduler, "last_k", input).value(),
+  Estimator estimator = watched(testing::need(make_estimator(scheduler, "last_k", input)),
                                 [&](const EnteringJob& at, const auto&) {
                                   if (forecast != nullptr && at.now == at.job.submit)
                                     forecast->add(at.now, at.job.gpus);
@@ -114,7 +116,9 @@ constexpr std::uint64_t worlds = std::max<std::uint64_t>(1, testing::cases(40));
 
 TEST_CASE("a plain loop without any trace drives every policy, and nodes may fall out") {
   const ClusterSpec cluster = testing::small_cluster({nodes}, per_node);
-  for (const PolicyRow& row : policy_rows()) {
+  std::vector<PolicyRow> rows(policy_rows().begin(), policy_rows().end());
+  rows.push_back({"aged_sjf", "worked example", policy::make_aged_sjf});
+  for (const PolicyRow& row : rows) {
     CAPTURE(row.name);
     Seen seen;
     for (std::uint64_t seed = 0; seed < worlds; ++seed) {
@@ -135,7 +139,7 @@ TEST_CASE("the estimators of a live cluster predict a job that has no row anywhe
   for (const EstimatorRow& row : estimator_rows()) {
     if (row.reads_truth) continue;
     CAPTURE(row.name);
-    const Estimator made = make_estimator(row.name, input).value();
+    const Estimator made = testing::need(make_estimator(row.name, input));
     const KnownJob job{.number = UINT64_MAX - 7, .user = 3, .gpus = 8, .submit = at(50)};
     const Prediction before = made({job, at(50)});
     CHECK(before.run_time.count() > 0);

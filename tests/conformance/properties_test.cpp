@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
 
 namespace schedmate::conformance {
@@ -13,9 +14,9 @@ namespace {
 struct TwoJobs {
   World world{testing::small_trace({{0, 8, 100}, {10, 8, 50}}), testing::small_cluster({2})};
   Scheduler scheduler =
-      make_scheduler("fifo", {world.cluster, {}, 1, forecast_of(world.trace)}, {}).value();
+      testing::need(make_scheduler("fifo", {world.cluster, {}, 1, forecast_of(world.trace)}, {}));
   SimOptions options;
-  SimResult result = simulate(world.trace, world.cluster, scheduler, options).value();
+  SimResult result = testing::need(simulate(world.trace, world.cluster, scheduler, options));
 
   [[nodiscard]] Complaints complaints(std::size_t most = 1) const {
     const Replay replay{world, scheduler, options, result};

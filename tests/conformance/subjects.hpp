@@ -12,6 +12,7 @@
 
 #include "tests/conformance/random_world.hpp"
 #include "tests/support/advised.hpp"
+#include "tests/support/need.hpp"
 
 namespace schedmate::policy {
 Result<Scheduler> make_aged_sjf(const PolicyInput& input, PolicyOptions& settings);
@@ -60,11 +61,11 @@ struct Prepared {
 /// Metadata by the light recipe; it says nothing of the profiles of the world.
 inline std::shared_ptr<const Workload> light_workload(const Trace& trace) {
   const std::string data = SCHEDMATE_SOURCE_DIR "/data/";
-  static const Recipe recipe = read_recipe(data + "recipes/light.toml").value();
-  static const auto interference = read_interference(data + "interference.toml").value();
-  static const auto errors = read_extraction_errors(data + "extraction_errors.toml").value();
+  static const Recipe recipe = testing::need(read_recipe(data + "recipes/light.toml"));
+  static const auto interference = testing::need(read_interference(data + "interference.toml"));
+  static const auto errors = testing::need(read_extraction_errors(data + "extraction_errors.toml"));
   return std::make_shared<const Workload>(
-      make_workload(trace, {recipe, interference, errors}, {}).value());
+      testing::need(make_workload(trace, {recipe, interference, errors}, {})));
 }
 
 /// So frequent that most jobs of a world have one.
@@ -85,17 +86,15 @@ inline Prepared prepare(const Subject& subject, const World& world, std::uint64_
                         const Defects& defects) {
   PolicyOptions settings(subject.settings);
   Prepared prepared{
-      make_scheduler(subject.row, {world.cluster, defects, seed, forecast_of(world.trace)},
-                     settings)
-          .value(),
+      testing::need(make_scheduler(
+          subject.row, {world.cluster, defects, seed, forecast_of(world.trace)}, settings)),
       {}};
   if (prepared.scheduler.advice.starts_with("advisor"))
     prepared.workload = light_workload(world.trace);
   const std::string estimators[] = {prepared.scheduler.estimator, "column:estimate_s", "oracle"};
-  prepared.options.estimator =
+  prepared.options.estimator = testing::need(
       make_estimator(prepared.scheduler, estimators[seed % 3],
-                     testing::replay_input(world.trace, seed, prepared.workload.get()))
-          .value();
+                     testing::replay_input(world.trace, seed, prepared.workload.get())));
   prepared.options.defects = defects;
   prepared.options.seed = seed;
   if (seed % 4 == 1) prepared.options.costs.tracked_share = 0.5;
@@ -106,7 +105,7 @@ inline Prepared prepare(const Subject& subject, const World& world, std::uint64_
 }
 
 inline SimResult replay(const World& world, const Prepared& prepared) {
-  return simulate(world.trace, world.cluster, prepared.scheduler, prepared.options).value();
+  return testing::need(simulate(world.trace, world.cluster, prepared.scheduler, prepared.options));
 }
 
 }  // namespace schedmate::conformance

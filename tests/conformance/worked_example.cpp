@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// aged_sjf: shortest job first in which nobody waits forever.
-///
-/// Order: estimated run time + `weight` x submission time, so that waiting for an hour counts as
-/// much as being `weight` hours shorter; ties by order of entry. Strict head of line, no
-/// preemption.
+/// aged_sjf: shortest job first in which nobody waits forever. Order: estimated run time + `weight`
+/// x submission time, so that an hour of waiting counts as much as being `weight` hours shorter;
+/// ties by order of entry. Strict head of line, no preemption.
 #include <schedmate/scheduler.hpp>
 #include <set>
 #include <utility>
@@ -21,6 +19,8 @@ struct AgedSjf {
       const auto submitted_s = static_cast<double>(seconds_of(job.submit));
       queue.emplace(job.estimate.count() + weight * submitted_s, id);
     }
+    for (const JobId id : view.withdrawn)
+      std::erase_if(queue, [id](const auto& waiting) { return waiting.second == id; });
     while (!queue.empty() &&
            plan.start(queue.begin()->second, view.job(queue.begin()->second).gpus)) {
       queue.erase(queue.begin());

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/need.hpp"
+
 namespace schedmate::testing {
 
 inline EstimatorInput replay_input(const Trace& trace, std::uint64_t seed = 1) {
@@ -16,7 +18,7 @@ inline EstimatorInput replay_input(const Trace& trace, std::uint64_t seed = 1) {
 }
 
 inline Estimator estimator(std::string_view spec, const Trace& trace, std::uint64_t seed = 1) {
-  return make_estimator(spec, replay_input(trace, seed)).value();
+  return need(make_estimator(spec, replay_input(trace, seed)));
 }
 
 /// Notes at each question how many jobs have ended by then.

@@ -52,7 +52,7 @@ class WitnessedLog {
     input.paths = {file("log", log)};
     auto made = schedmate::diagnose(input);
     REQUIRE_MESSAGE(made, made.error().message);
-    REQUIRE(made->witnesses.size() == 3);
+    REQUIRE(made->witnesses.size() == witness_names().size());
     return *std::move(made);
   }
   DiagnoseInput input;
