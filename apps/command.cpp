@@ -49,7 +49,7 @@ void add_threads(const Parser& parser, const std::string& help) {
 }
 
 void add_model(const Parser& parser) {
-  add_setting(parser, "--llm", "llm.use", "language models that fill in missing facts, or none");
+  add_setting(parser, "--llm", "llm.use", "language models for what rules leave open, or none");
   parser.app.get_option("--llm")->type_name("NAME[,NAME]");
 }
 

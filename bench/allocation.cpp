@@ -20,7 +20,6 @@ namespace {
 using schedmate::Random;
 using schedmate::bench::Watch;
 using schedmate::elastic::Allocation;
-using schedmate::elastic::AllocationJob;
 using schedmate::elastic::AllocationOption;
 using schedmate::elastic::AllocationProblem;
 using schedmate::elastic::AllocationSolver;

@@ -9,22 +9,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <schedmate/result.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/support/need.hpp"
+
 namespace schedmate::bench {
 
-/// The value, or the end of the program with the error's sentence.
-template <class T>
-T need(Result<T> result) {
-  if (!result) {
-    fmt::print(stderr, "bench: {}\n", result.error().message);
-    std::exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
+using testing::need;
 
 /// Wall and processor time since it was made. On a busy machine the first says little.
 class Watch {

@@ -31,14 +31,14 @@ namespace schedmate::advisor {
 class StoredJobs {
  public:
   using Job = JobRecord;
-  struct CurrentSubmission {
+  struct StoredSubmission {
     const Submission& submission;  ///< a record with its id is no past job
     const Fields& fields;
     const FlagRules& rules;
     bool unfinished = false;  ///< of_entry() gives jobs that have not ended, too
   };
   /// All of it outlives the object.
-  StoredJobs(Store& store, TextIndex& index, const CurrentSubmission& ours)
+  StoredJobs(Store& store, TextIndex& index, const StoredSubmission& ours)
       : store_(store), index_(index), ours_(ours), row_(ours.fields) {}
 
   template <class Visit>
@@ -82,7 +82,7 @@ class StoredJobs {
 
   Store& store_;
   TextIndex& index_;
-  CurrentSubmission ours_;
+  StoredSubmission ours_;
   FieldRow row_;
 };
 

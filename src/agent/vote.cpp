@@ -13,12 +13,12 @@ struct VoteCount {
   int votes = 0;
 };
 
-using Ballots = std::map<std::string, VoteCount>;  // by comparable value
+using VoteCounts = std::map<std::string, VoteCount>;  // by comparable value
 
 /// Of equal votes the first value in order wins nothing: a majority is more than half of all.
-const VoteCount* winner(const Ballots& ballots, int samples) {
-  for (const auto& [value, ballot] : ballots) {
-    if (is_majority(ballot.votes, samples)) return &ballot;
+const VoteCount* winner(const VoteCounts& counts, int samples) {
+  for (const auto& [value, count] : counts) {
+    if (is_majority(count.votes, samples)) return &count;
   }
   return nullptr;
 }
@@ -26,19 +26,19 @@ const VoteCount* winner(const Ballots& ballots, int samples) {
 }  // namespace
 
 VoteOutcome vote(std::span<const CheckedClaim> claims, int samples) {
-  std::map<std::pair<bool, std::string>, Ballots> polls;
+  std::map<std::pair<bool, std::string>, VoteCounts> polls;
   for (const CheckedClaim& one : claims) {
-    VoteCount& ballot = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
-    ++ballot.votes;
-    if (ballot.best == nullptr || one.fact.confidence > ballot.best->fact.confidence) {
-      ballot.best = &one;
+    VoteCount& count = polls[{one.claim.extra, one.claim.field}][comparable(one.fact.value)];
+    ++count.votes;
+    if (count.best == nullptr || one.fact.confidence > count.best->fact.confidence) {
+      count.best = &one;
     }
   }
   VoteOutcome verdict;
-  for (const auto& [name, ballots] : polls) {
-    const VoteCount* won = winner(ballots, samples);
-    for (const auto& [value, ballot] : ballots) {
-      if (&ballot != won) verdict.dropped.push_back({ballot.best->claim, "no majority for it"});
+  for (const auto& [name, counts] : polls) {
+    const VoteCount* won = winner(counts, samples);
+    for (const auto& [value, count] : counts) {
+      if (&count != won) verdict.dropped.push_back({count.best->claim, "no majority for it"});
     }
     if (won == nullptr) continue;
     Fact fact = won->best->fact;

@@ -23,9 +23,9 @@ Result<Commands> read_command(tree::Tree& tree, const CommandSource& source) {
   auto folder = tree::join_path(".", source.workdir);
   if (!folder) return tl::unexpected(folder.error());
   Commands made;
-  command::Shell shell(tree, source, made);
+  Shell shell(tree, source, made);
   shell.state().cwd = *folder;
-  command::Script script;
+  Script script;
   script.text = source.command;
   shell.run_text(std::move(script));
   return made;

@@ -12,10 +12,16 @@
 #include <map>
 #include <optional>
 
-#include "command/value_names.hpp"
+#include "code/value.hpp"
 #include "tree/tree.hpp"
 
 namespace schedmate::command {
+
+using code::Dict;
+using code::Place;
+using code::PlacePtr;
+using code::Unknown;
+using code::Value;
 
 /// One word after expansion. `known` is false when a part of it could not be expanded; `text` then
 /// holds the rest with the unknown parts as written (`$DATA/imagenet`).

@@ -8,10 +8,6 @@
 namespace schedmate::command {
 namespace {
 
-using command::LaunchContext;
-using command::ProgramCall;
-using command::Role;
-
 /// Modules that `python -m` runs and that never train.
 bool is_housekeeping_module(std::string_view module) {
   constexpr auto names = std::to_array<std::string_view>({"pip",
@@ -50,14 +46,14 @@ class Reader {
 
   std::optional<Launch> read() {
     while (at_ < argv_.size()) {
-      if (const auto call = command::read_program(argv_, at_)) {
+      if (const auto call = read_program(argv_, at_)) {
         if (call->program->role == Role::submission) return std::nullopt;
         enter(*call);
         if (done_) break;
         continue;
       }
-      const auto name = command::program_name(argv_[at_]);
-      if (command::is_python(name) || starts_python(argv_[at_])) {
+      const auto name = program_name(argv_[at_]);
+      if (is_python(name) || starts_python(argv_[at_])) {
         if (!python()) return std::nullopt;
         if (done_) break;
         continue;
@@ -109,15 +105,15 @@ class Reader {
     constexpr std::string_view plain_names[] = {"no-python"};
     if (call.name == "dora run") {
       --at_;  // its own last word stands where a script would
-      return run_module(command::dora_module(call, context_));
+      return run_module(dora_module(call, context_));
     }
     if (call.option(plain_names) != nullptr) return;  // the next round reads the program
     if (call.option(module_names) != nullptr) {
       const auto& module = argv_[at_].text;
-      if (const auto inner = command::read_module(module, argv_, at_ + 1)) return enter(*inner);
+      if (const auto inner = read_module(module, argv_, at_ + 1)) return enter(*inner);
       return run_module(module);
     }
-    if (command::is_python(command::program_name(argv_[at_]))) return;
+    if (is_python(program_name(argv_[at_]))) return;
     run_script();
   }
 
@@ -130,14 +126,14 @@ class Reader {
     made_.python = true;
     made_.module = module;
     made_.program = module;
-    made_.script = command::module_file(context_.tree, made_.cwd, module);
+    made_.script = module_file(context_.tree, made_.cwd, module);
     take_arguments();
   }
 
   void run_script() {
     const Word& word = argv_[at_];
     made_.program = word.text;
-    made_.script = command::script_file(context_.tree, made_.cwd, word);
+    made_.script = script_file(context_.tree, made_.cwd, word);
     made_.python = true;
     if (made_.script.empty() && !word.text.ends_with(".py")) console_script(word.text);
     take_arguments();
@@ -157,7 +153,7 @@ class Reader {
                                argv_[at_ + 1].text.ends_with(".py");
     if (flags_unknown) ++at_;
     if (at_ >= argv_.size()) return false;
-    if (command::base_name(argv_[at_].text) == "setup.py") return false;
+    if (base_name(argv_[at_].text) == "setup.py") return false;
     run_script();
     return true;
   }
@@ -165,7 +161,7 @@ class Reader {
   bool python_module() {
     const auto module = argv_[at_ + 1].text;
     if (is_housekeeping_module(module)) return false;
-    if (const auto call = command::read_module(module, argv_, at_ + 2)) {
+    if (const auto call = read_module(module, argv_, at_ + 2)) {
       ++at_;
       enter(*call);
       return true;
@@ -178,11 +174,11 @@ class Reader {
   bool console_script(std::string_view name) {
     const auto entry = command::console_script(context_.tree, name);
     if (!entry) {
-      made_.script = command::installed_script(context_.tree, name);
+      made_.script = installed_script(context_.tree, name);
       made_.python = !made_.script.empty();
       return made_.python;
     }
-    made_.script = command::module_file(context_.tree, made_.cwd, entry->module);
+    made_.script = module_file(context_.tree, made_.cwd, entry->module);
     if (made_.script.empty()) return false;
     made_.module = entry->module;
     made_.function = entry->function;
@@ -195,7 +191,7 @@ class Reader {
     const std::string as_written = argv_[at_].text;
     for (std::size_t i = at_ + 1; i < argv_.size(); ++i) {
       if (!argv_[i].text.ends_with(".py")) continue;
-      if (command::script_file(context_.tree, made_.cwd, argv_[i]).empty()) continue;
+      if (script_file(context_.tree, made_.cwd, argv_[i]).empty()) continue;
       made_.launchers.push_back(as_written);
       at_ = i;
       run_script();
@@ -215,8 +211,7 @@ class Reader {
     }
     made_.program = word.text;
     const bool of_tree = console_script(name);
-    if (!of_tree && (command::is_housekeeping(name) || command::is_shell(name) || name.empty()))
-      return false;
+    if (!of_tree && (is_housekeeping(name) || is_shell(name) || name.empty())) return false;
     take_arguments();
     return true;
   }
@@ -225,7 +220,7 @@ class Reader {
     const auto visible = made_.env.find("CUDA_VISIBLE_DEVICES");
     if (visible == made_.env.end()) return;
     const Word& word = visible->second;
-    const Value count = command::devices_per_node(context_);
+    const Value count = devices_per_node(context_);
     const bool known = word.known && count.place == word.place;
     made_.settings.set("visible_devices", known ? count : Value(Unknown{}, word.place));
   }

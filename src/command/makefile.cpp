@@ -90,7 +90,7 @@ class Makefile {
     const bool from_outside =
         exported != shell_.state().variables.end() && exported->second.exported;
     if (variable.given || (if_unset && (variable.place || from_outside))) return;
-    auto place = std::make_shared<schedmate::code::Place>();
+    auto place = std::make_shared<Place>();
     place->file = file_.path;
     place->line = number;
     place->text = trim(file_.line(number));

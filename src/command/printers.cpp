@@ -175,7 +175,7 @@ Text sequence(Shell&, const Arguments& argv) {
 
 /// As many lines as the request says; what stands in them is not known.
 Text unknown_lines(std::string_view what, int count, std::string asked) {
-  auto place = std::make_shared<schedmate::code::Place>();
+  auto place = std::make_shared<Place>();
   place->file = "<request>";
   place->text = std::move(asked);
   place->source = FactSource::environment;
@@ -217,7 +217,7 @@ std::optional<Text> device_count(Shell& shell, const Arguments& argv) {
                     word_at(argv, 2).contains("print(torch.cuda.device_count())");
   if (!asks) return std::nullopt;
   const auto& source = shell.source();
-  auto place = std::make_shared<schedmate::code::Place>();
+  auto place = std::make_shared<Place>();
   place->file = "<request>";
   place->text = fmt::format("gpus={}", source.gpus);
   place->source = FactSource::environment;

@@ -52,7 +52,7 @@ std::vector<Word> to_words(std::span<const Argument> arguments) {
 Shell::Shell(tree::Tree& tree, const CommandSource& source, Commands& made)
     : tree_(tree), source_(source), made_(made), steps_left_(most_steps) {
   const auto from_request = [&](const char* name, const char* key, int value) {
-    auto place = std::make_shared<schedmate::code::Place>();
+    auto place = std::make_shared<Place>();
     place->file = "<request>";
     place->text = fmt::format("{}={}", key, value);
     place->source = FactSource::environment;

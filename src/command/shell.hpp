@@ -69,7 +69,6 @@ class Shell {
   void hide_local(const std::string& name);
 
  private:
-  using Place = schedmate::code::Place;
   void run_block(const std::vector<Statement>& block);
   void run(const Statement& statement);
   void run_kind(const Statement& statement);

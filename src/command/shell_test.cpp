@@ -12,7 +12,6 @@ using testing::check_started;
 using testing::commands_of;
 using testing::SmallTree;
 using testing::started;
-using testing::started_by;
 using testing::StartedRow;
 
 }  // namespace

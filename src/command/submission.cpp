@@ -125,7 +125,7 @@ std::vector<Word> header_words(tree::Tree& tree, const std::string& path) {
     auto line = trim((*file)->line(i));
     if (!line.starts_with('#') && !line.empty()) break;
     if (!line.starts_with("#SBATCH")) continue;
-    auto place = std::make_shared<schedmate::code::Place>();
+    auto place = std::make_shared<Place>();
     place->file = path;
     place->line = i;
     place->text = line;

@@ -197,7 +197,7 @@ class Expression {
     at_ = end;
     if (name == "True" || name == "true") return Data(true);
     if (name == "False" || name == "false") return Data(false);
-    if (name == "None" || name == "null") return Data(None{});
+    if (name == "None" || name == "null") return Data(code::None{});
     for (const std::string_view module : {"math.", "np.", "numpy."})
       if (name.starts_with(module)) name.remove_prefix(module.size());
     if (!take("(")) return std::nullopt;

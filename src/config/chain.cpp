@@ -112,12 +112,9 @@ class ChainReader {
 };
 
 }  // namespace
-}  // namespace schedmate::config
-
-namespace schedmate::config {
 
 Result<Value> read_config_chain(tree::Tree& tree, std::string_view path) {
-  config::ChainReader reader(tree);
+  ChainReader reader(tree);
   auto value = reader.read(std::string(path), 0);
   if (value && reader.files > 1) mark_composed(*value);
   return value;

@@ -26,10 +26,6 @@ void erase_path(Value& root, std::string_view path) {
 
 }  // namespace
 
-}  // namespace schedmate::config
-
-namespace schedmate::config {
-
 void apply_dotlist(Value& root, std::span<const Value> overrides) {
   for (const Value& override : overrides) {
     if (override.text() == nullptr) continue;
@@ -37,11 +33,11 @@ void apply_dotlist(Value& root, std::span<const Value> overrides) {
     const auto equals = word.find('=');
     const auto key = trim(word.substr(0, equals));
     if (key.starts_with('~')) {
-      config::erase_path(root, config::dotted(key.substr(1)));
+      erase_path(root, dotted(key.substr(1)));
       continue;
     }
     if (equals == std::string_view::npos) continue;
-    const auto path = config::dotted(key.substr(std::min(key.find_first_not_of('+'), key.size())));
+    const auto path = dotted(key.substr(std::min(key.find_first_not_of('+'), key.size())));
     if (path.empty()) continue;
     set_path(root, path, parse_scalar(word.substr(equals + 1), override.place));
   }

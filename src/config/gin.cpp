@@ -85,7 +85,7 @@ bool read_key(std::string_view key, GinStatement& out) {
 std::vector<GinStatement> parse_gin(std::string_view text, std::string_view file,
                                     const PlacePtr& given) {
   std::vector<GinStatement> all;
-  config::Places places(text, file);
+  Places places(text, file);
   Nesting nesting;
   std::string held, block;
   int number = 0, first = 1;

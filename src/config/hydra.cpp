@@ -326,12 +326,9 @@ class HydraComposer {
 };
 
 }  // namespace
-}  // namespace schedmate::config
-
-namespace schedmate::config {
 
 Result<HydraConfig> compose_hydra(tree::Tree& tree, const HydraRequest& request) {
-  return config::HydraComposer(tree, request).compose();
+  return HydraComposer(tree, request).compose();
 }
 
 }  // namespace schedmate::config

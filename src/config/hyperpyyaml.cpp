@@ -178,13 +178,10 @@ class Resolver {
 };
 
 }  // namespace
-}  // namespace schedmate::config
-
-namespace schedmate::config {
 
 void resolve_hyperpyyaml(tree::Tree& tree, Value& root) {
-  config::Budget budget;
-  config::Resolver(tree, root, budget).resolve(root, 0);
+  Budget budget;
+  Resolver(tree, root, budget).resolve(root, 0);
 }
 
 }  // namespace schedmate::config

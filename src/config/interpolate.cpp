@@ -271,12 +271,8 @@ class Interpolator {
 
 }  // namespace
 
-}  // namespace schedmate::config
-
-namespace schedmate::config {
-
 void interpolate(tree::Tree& tree, Value& root, const Dict& environment) {
-  config::Interpolator(tree, root, environment).settle({&root, {}});
+  Interpolator(tree, root, environment).settle({&root, {}});
 }
 
 }  // namespace schedmate::config

@@ -83,13 +83,9 @@ std::string_view without_bom(std::string_view text) {
   return text;
 }
 
-}  // namespace schedmate::config
-
-namespace schedmate::config {
-
 void mark_composed(Value& root) {
-  config::Composed known;
-  config::mark(root, known);
+  Composed known;
+  mark(root, known);
 }
 
 }  // namespace schedmate::config

@@ -11,10 +11,6 @@ tl::unexpected<Error> fail_at(std::string_view file, int line, std::string_view 
   return fail(ErrorCode::invalid, fmt::format("{}:{}: {}", file, line, why));
 }
 
-}  // namespace schedmate::config
-
-namespace schedmate::config {
-
 std::optional<ConfigFormat> config_format(std::string_view path) {
   struct Ending {
     std::string_view text;
@@ -30,22 +26,22 @@ std::optional<ConfigFormat> config_format(std::string_view path) {
 }
 
 Result<Value> parse_config(std::string_view text, ConfigFormat format, std::string_view file) {
-  const config::ConfigText input{text, file};
+  const ConfigText input{text, file};
   switch (format) {
     case ConfigFormat::json:
-      return config::read_json(input);
+      return read_json(input);
     case ConfigFormat::toml:
-      return config::read_toml(input);
+      return read_toml(input);
     case ConfigFormat::ini:
-      return config::read_ini(input);
+      return read_ini(input);
     case ConfigFormat::yaml:
       break;
   }
-  auto value = config::read_yaml(input);
+  auto value = read_yaml(input);
   if (value) return value;
   // JSON with // comments goes by the name of YAML in some trees.
   if (!trim(text).starts_with('{') && !trim(text).starts_with("//")) return value;
-  auto json = config::read_json(input);
+  auto json = read_json(input);
   return json ? json : value;
 }
 

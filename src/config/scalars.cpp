@@ -130,7 +130,7 @@ Value::Data read_word(std::string_view text, Dialect dialect) {
   constexpr std::size_t longest_number = 64;
   if (dialect == Dialect::hydra ? same_word(text, "null")
                                 : one_of(text, {"", "~", "null", "Null", "NULL"}))
-    return None{};
+    return code::None{};
   if (text.empty() || text.size() > longest_number) return std::string(text);
   if (const auto boolean = read_boolean(text, dialect)) return *boolean;
   if (const auto integer = read_integer(text, dialect)) return *integer;
@@ -138,12 +138,8 @@ Value::Data read_word(std::string_view text, Dialect dialect) {
   return std::string(text);
 }
 
-}  // namespace schedmate::config
-
-namespace schedmate::config {
-
 Value parse_scalar(std::string_view text, const PlacePtr& place) {
-  return config::read_override(text, config::Dialect::omegaconf, place);
+  return read_override(text, Dialect::omegaconf, place);
 }
 
 }  // namespace schedmate::config

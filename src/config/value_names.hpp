@@ -8,14 +8,9 @@
 namespace schedmate::config {
 
 using code::Dict;
-using code::find_path;
 using code::List;
-using code::None;
-using code::Object;
 using code::Place;
 using code::PlacePtr;
-using code::repr;
-using code::set_path;
 using code::Unknown;
 using code::Value;
 

@@ -61,7 +61,8 @@ void check_places(const NodePlacer& placer, const ElasticCluster& cluster, const
     std::ranges::sort(given);
     CHECK((given.empty() || given == parts));
   }
-  for (std::uint16_t type = 0; type < cluster.types.size(); ++type)
+  const auto types = static_cast<std::uint16_t>(cluster.types.size());
+  for (std::uint16_t type = 0; type < types; ++type)
     for (std::int32_t node = 0; node < cluster.types[type].nodes; ++node) {
       const std::int32_t free = placer.free_gpus(type, node);
       CHECK(free >= 0);

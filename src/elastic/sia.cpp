@@ -181,7 +181,7 @@ Result<ElasticPolicy> make_elastic_sia(PolicyOptions& options, std::uint64_t tie
   if (!(std::abs(*power) >= 0.01 && std::abs(*power) <= 10) || !(*without > 0 && *without < 1000)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("sia: power={}, without={}: power must be 0.01 to 10 or -10 to -0.01, "
-                            "and without must be above 0",
+                            "and without above 0 and below 1000",
                             *power, *without));
   }
   sia.power = *power;

@@ -13,7 +13,7 @@
 namespace schedmate::elastic {
 namespace {
 
-constexpr std::int32_t largest_made_batch = 1 << 20;
+constexpr std::int32_t largest_synthetic_batch = 1 << 20;
 constexpr Bounds some_figure{1e-6, 1e9};
 constexpr Bounds figure_or_none{0, 1e9};
 
@@ -28,13 +28,13 @@ void read_plain_name(TableReader& reader, std::string_view key, std::string& out
 }
 
 template <class Row, class Name>
-void check_made_name(TableReader& reader, const std::vector<Row>& before, const std::string& name,
-                     Name name_of) {
+void check_synthetic_name(TableReader& reader, const std::vector<Row>& before,
+                          const std::string& name, Name name_of) {
   if (std::ranges::find(before, name, name_of) == before.end()) return;
   reader.refuse("name", fmt::format("{} is listed twice; names must be unique", name));
 }
 
-void read_made_type(TableReader& reader, std::vector<SyntheticGpuType>& types) {
+void read_synthetic_type(TableReader& reader, std::vector<SyntheticGpuType>& types) {
   SyntheticGpuType type{};
   GpuType& gpus = type.gpus;
   read_plain_name(reader, "name", gpus.name);
@@ -46,13 +46,13 @@ void read_made_type(TableReader& reader, std::vector<SyntheticGpuType>& types) {
   reader.number("node_gb_per_s", type.node_gb_per_s, some_figure);
   reader.number("network_gb_per_s", type.network_gb_per_s, some_figure);
   reader.number("hop_s", type.hop_s, {0, 1});
-  check_made_name(reader, types, gpus.name,
-                  [](const SyntheticGpuType& each) { return each.gpus.name; });
+  check_synthetic_name(reader, types, gpus.name,
+                       [](const SyntheticGpuType& each) { return each.gpus.name; });
   types.push_back(std::move(type));
 }
 
-void read_made_step(TableReader& reader, SyntheticApplication& application,
-                    const std::vector<SyntheticGpuType>& types) {
+void read_synthetic_step(TableReader& reader, SyntheticApplication& application,
+                         const std::vector<SyntheticGpuType>& types) {
   reader.number("sample_gflop", application.sample_gflop, some_figure);
   reader.numbers("efficiency", application.efficiency, {1e-3, 1});
   reader.number("step_s", application.step_s, {1e-6, 1000});
@@ -64,11 +64,11 @@ void read_made_step(TableReader& reader, SyntheticApplication& application,
         fmt::format("efficiency must list {} numbers, one for each [[type]]", types.size()));
 }
 
-void read_made_memory(TableReader& reader, SyntheticApplication& application,
-                      const std::vector<SyntheticGpuType>& types) {
+void read_synthetic_memory(TableReader& reader, SyntheticApplication& application,
+                           const std::vector<SyntheticGpuType>& types) {
   reader.number("fixed_gib", application.fixed_gib, figure_or_none);
   reader.number("sample_gib", application.sample_gib, some_figure);
-  reader.whole("least_batch", application.least_batch, {1, largest_made_batch});
+  reader.whole("least_batch", application.least_batch, {1, largest_synthetic_batch});
   if (!std::has_single_bit(static_cast<std::uint32_t>(application.least_batch)))
     reader.refuse("least_batch", "least_batch must be a power of two");
   for (const SyntheticGpuType& type : types) {
@@ -83,8 +83,8 @@ void read_made_memory(TableReader& reader, SyntheticApplication& application,
 }
 
 /// Times that tables can hold: none too long, and computing not lost in the digits of the exchange.
-void check_made_pace(TableReader& reader, const SyntheticApplication& application,
-                     const std::vector<SyntheticGpuType>& types) {
+void check_synthetic_pace(TableReader& reader, const SyntheticApplication& application,
+                          const std::vector<SyntheticGpuType>& types) {
   constexpr double longest_s = 1e5;
   constexpr double most_exchange = 1000;
   for (std::size_t place = 0; place < types.size(); ++place) {
@@ -108,7 +108,7 @@ void check_made_pace(TableReader& reader, const SyntheticApplication& applicatio
   }
 }
 
-void read_made_training(TableReader& reader, SyntheticApplication& application) {
+void read_synthetic_training(TableReader& reader, SyntheticApplication& application) {
   reader.wholes("batches", application.batches, {1, 1e8});
   reader.whole("epochs", application.epochs, {2, 10'000});
   reader.whole("phases", application.phases, {2, 10'000});
@@ -128,8 +128,8 @@ void read_made_training(TableReader& reader, SyntheticApplication& application) 
                                          application.least_batch));
 }
 
-void read_made_demand(TableReader& reader, SyntheticApplication& application,
-                      const std::vector<SyntheticGpuType>& types) {
+void read_synthetic_demand(TableReader& reader, SyntheticApplication& application,
+                           const std::vector<SyntheticGpuType>& types) {
   std::int32_t most = 1;
   for (const SyntheticGpuType& type : types)
     most = std::max(most, type.gpus.measured_nodes * type.gpus.gpus_per_node);
@@ -144,7 +144,7 @@ void read_made_demand(TableReader& reader, SyntheticApplication& application,
 }
 
 /// Passed on as it is, so that all keys of docs/formats/elastic.md must be there.
-void read_made_model(TableReader& reader, SyntheticApplication& application) {
+void read_synthetic_model(TableReader& reader, SyntheticApplication& application) {
   if (!application.model.empty()) reader.refuse("name", "an application must have only one model");
   for (const char* key : {"name", "family", "type", "task", "task_type", "dataset", "framework",
                           "optimizer", "precision"}) {
@@ -161,24 +161,24 @@ void read_made_model(TableReader& reader, SyntheticApplication& application) {
   }
 }
 
-void read_made_application(TableReader& reader, SyntheticParameters& made) {
+void read_synthetic_application(TableReader& reader, SyntheticParameters& made) {
   SyntheticApplication application;
   read_plain_name(reader, "name", application.name);
   reader.number("restart_s", application.restart_s, {0, 1e6});
   reader.number("believed_restart_s", application.believed_restart_s, {0, 1e6});
   reader.number("slowdown", application.slowdown, {0.01, 1000});
-  read_made_step(reader, application, made.types);
-  read_made_memory(reader, application, made.types);
-  check_made_pace(reader, application, made.types);
-  read_made_training(reader, application);
-  read_made_demand(reader, application, made.types);
-  reader.maybe_tables("model", [&](TableReader& row) { read_made_model(row, application); });
-  check_made_name(reader, made.applications, application.name,
-                  [](const SyntheticApplication& each) { return each.name; });
+  read_synthetic_step(reader, application, made.types);
+  read_synthetic_memory(reader, application, made.types);
+  check_synthetic_pace(reader, application, made.types);
+  read_synthetic_training(reader, application);
+  read_synthetic_demand(reader, application, made.types);
+  reader.maybe_tables("model", [&](TableReader& row) { read_synthetic_model(row, application); });
+  check_synthetic_name(reader, made.applications, application.name,
+                       [](const SyntheticApplication& each) { return each.name; });
   made.applications.push_back(std::move(application));
 }
 
-void read_made_jobs(TableReader& reader, SyntheticParameters& made) {
+void read_synthetic_jobs(TableReader& reader, SyntheticParameters& made) {
   SyntheticJobs& jobs = made.jobs;
   reader.whole("seed", jobs.seed, {0, 2e9});
   reader.whole("count", jobs.count, {1, 100'000});
@@ -200,7 +200,7 @@ std::int32_t largest_batch_in_memory(const SyntheticApplication& application,
                                      const SyntheticGpuType& type) {
   const double fits = (type.memory_gib - application.fixed_gib) / application.sample_gib;
   if (!(fits >= 1)) return 0;
-  const double most = std::min<double>(fits, largest_made_batch);
+  const double most = std::min<double>(fits, largest_synthetic_batch);
   return static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(most)));
 }
 
@@ -210,9 +210,9 @@ Result<SyntheticParameters> parse_synthetic_parameters(std::string_view toml,
   const auto done = TableReader::read(toml, file, [&](TableReader& reader) {
     read_plain_name(reader, "tables", made.tables);
     read_plain_name(reader, "cluster", made.cluster);
-    reader.tables("type", [&](TableReader& row) { read_made_type(row, made.types); });
-    reader.tables("application", [&](TableReader& row) { read_made_application(row, made); });
-    reader.table("jobs", [&](TableReader& row) { read_made_jobs(row, made); });
+    reader.tables("type", [&](TableReader& row) { read_synthetic_type(row, made.types); });
+    reader.tables("application", [&](TableReader& row) { read_synthetic_application(row, made); });
+    reader.table("jobs", [&](TableReader& row) { read_synthetic_jobs(row, made); });
   });
   if (!done) return tl::unexpected(done.error());
   return made;

@@ -21,26 +21,26 @@ using testing::near;
 
 namespace fs = std::filesystem;
 
-const std::string made_folder = testing::data + "elastic/";
-const std::string made_source = made_folder + "syn_tables.toml";
+const std::string synthetic_folder = testing::data + "elastic/";
+const std::string synthetic_source = synthetic_folder + "syn_tables.toml";
 
-std::string made_text() { return read_file(made_source).value(); }
+std::string synthetic_text() { return read_file(synthetic_source).value(); }
 
 SyntheticParameters bundled_parameters() {
-  auto made = parse_synthetic_parameters(made_text(), made_source);
+  auto made = parse_synthetic_parameters(synthetic_text(), synthetic_source);
   REQUIRE_MESSAGE(made.has_value(), made.error().message);
   return *made;
 }
 
-ElasticCluster made_cluster() {
-  const std::string path = made_folder + "syn40.toml";
+ElasticCluster synthetic_cluster() {
+  const std::string path = synthetic_folder + "syn40.toml";
   return parse_elastic_cluster(read_file(path).value(), path).value();
 }
 
-ElasticWorkload made_bundled_workload() {
-  const ElasticFiles files{made_folder + "syn/jobs.csv", made_folder + "syn",
-                           made_folder + "syn/applications.toml"};
-  auto workload = read_elastic_workload(files, made_cluster());
+ElasticWorkload synthetic_bundled_workload() {
+  const ElasticFiles files{synthetic_folder + "syn/jobs.csv", synthetic_folder + "syn",
+                           synthetic_folder + "syn/applications.toml"};
+  auto workload = read_elastic_workload(files, synthetic_cluster());
   REQUIRE_MESSAGE(workload.has_value(), workload.error().message);
   return std::move(*workload);
 }
@@ -72,28 +72,29 @@ double worst_of_fit(const std::vector<ObservedStep>& steps) {
   return worst;
 }
 
-TEST_CASE("made tables: the bundled files are what their parameters make, and nothing else") {
+TEST_CASE("synthetic tables: the bundled files are what their parameters make, and nothing else") {
   std::set<std::string> paths;
   for (const SyntheticFile& file : make_elastic_tables(bundled_parameters())) {
     CAPTURE(file.path);
-    const auto committed = read_file(made_folder + file.path);
+    const auto committed = read_file(synthetic_folder + file.path);
     REQUIRE(committed.has_value());
     CHECK(*committed == file.text);
     CHECK(paths.insert(file.path).second);
   }
   std::uintmax_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(made_folder + "syn")) {
+  for (const auto& entry : fs::recursive_directory_iterator(synthetic_folder + "syn")) {
     if (!entry.is_regular_file()) continue;
     bytes += entry.file_size();
-    CHECK(paths.contains(fs::relative(entry.path(), made_folder).generic_string()));
+    CHECK(paths.contains(fs::relative(entry.path(), synthetic_folder).generic_string()));
   }
   CHECK(bytes < 150'000);
 }
 
-TEST_CASE("made tables: they are read without a complaint, and every configuration has a time") {
-  const ElasticCluster cluster = made_cluster();
+TEST_CASE(
+    "synthetic tables: they are read without a complaint, and every configuration has a time") {
+  const ElasticCluster cluster = synthetic_cluster();
   CHECK(cluster.gpus() == 40);
-  const ElasticWorkload workload = made_bundled_workload();
+  const ElasticWorkload workload = synthetic_bundled_workload();
   CHECK(workload.jobs.size() == 60);
   REQUIRE(workload.applications.size() == 4);
   for (const Application& application : workload.applications) {
@@ -107,9 +108,9 @@ TEST_CASE("made tables: they are read without a complaint, and every configurati
   }
 }
 
-TEST_CASE("made tables: parts of nodes have times, too, for all that one type has") {
-  const ElasticCluster cluster = made_cluster();
-  for (const Application& application : made_bundled_workload().applications)
+TEST_CASE("synthetic tables: parts of nodes have times, too, for all that one type has") {
+  const ElasticCluster cluster = synthetic_cluster();
+  for (const Application& application : synthetic_bundled_workload().applications)
     for (std::size_t type = 0; type < cluster.types.size(); ++type) {
       const std::int32_t node = cluster.types[type].gpus_per_node;
       const StepTable& table = *application.tables[type];
@@ -123,9 +124,9 @@ TEST_CASE("made tables: parts of nodes have times, too, for all that one type ha
     }
 }
 
-TEST_CASE("made tables: a fit finds the step times again within 1 %") {
-  const ElasticCluster cluster = made_cluster();
-  for (const Application& application : made_bundled_workload().applications)
+TEST_CASE("synthetic tables: a fit finds the step times again within 1 %") {
+  const ElasticCluster cluster = synthetic_cluster();
+  for (const Application& application : synthetic_bundled_workload().applications)
     for (std::size_t type = 0; type < cluster.types.size(); ++type) {
       CAPTURE(application.traits.name);
       CAPTURE(cluster.types[type].name);
@@ -133,7 +134,7 @@ TEST_CASE("made tables: a fit finds the step times again within 1 %") {
     }
 }
 
-TEST_CASE("made tables: a model from data sheets, worked out by hand") {
+TEST_CASE("synthetic tables: a model from data sheets, worked out by hand") {
   SyntheticParameters made = bundled_parameters();
   SyntheticGpuType& type = made.types[0];
   type.gpus = {"a", 4, 4, 2};
@@ -158,7 +159,7 @@ TEST_CASE("made tables: a model from data sheets, worked out by hand") {
   CHECK(model.overlap == 3);
 }
 
-TEST_CASE("made tables: memory bounds the batch of a GPU") {
+TEST_CASE("synthetic tables: memory bounds the batch of a GPU") {
   SyntheticParameters made = bundled_parameters();
   SyntheticApplication& application = made.applications[0];
   application.fixed_gib = 2;
@@ -171,8 +172,8 @@ TEST_CASE("made tables: memory bounds the batch of a GPU") {
   CHECK(largest_batch_in_memory(application, made.types[0]) == 0);
 }
 
-TEST_CASE("made tables: late in a training large batches learn better") {
-  for (const Application& application : made_bundled_workload().applications) {
+TEST_CASE("synthetic tables: late in a training large batches learn better") {
+  for (const Application& application : synthetic_bundled_workload().applications) {
     const TrainingTable& training = application.training;
     const auto gain_at = [&](std::size_t epoch) {
       const double most = training.most_batch();
@@ -183,9 +184,9 @@ TEST_CASE("made tables: late in a training large batches learn better") {
   }
 }
 
-TEST_CASE("made tables: jobs come in their hours, the burst and all, and differ by seed") {
+TEST_CASE("synthetic tables: jobs come in their hours, the burst and all, and differ by seed") {
   SyntheticParameters made = bundled_parameters();
-  const ElasticWorkload workload = made_bundled_workload();
+  const ElasticWorkload workload = synthetic_bundled_workload();
   std::size_t burst = 0;
   for (const ElasticJob& job : workload.jobs) {
     CHECK(job.submit_s < made.jobs.hours * 3600);
@@ -204,8 +205,10 @@ TEST_CASE("made tables: jobs come in their hours, the burst and all, and differ 
   CHECK(make_elastic_tables(made)[2].text != first);
 }
 
-TEST_CASE("made tables: Sia keeps the cluster busy, and no job asks for what was not measured") {
-  const auto result = run_rounds(made_bundled_workload(), made_cluster(), sia_policy({}), {});
+TEST_CASE(
+    "synthetic tables: Sia keeps the cluster busy, and no job asks for what was not measured") {
+  const auto result =
+      run_rounds(synthetic_bundled_workload(), synthetic_cluster(), sia_policy({}), {});
   REQUIRE_MESSAGE(result.has_value(), result.error().message);
   CHECK(result->mean_active > 6);
   CHECK(result->mean_active < 12);
@@ -222,7 +225,7 @@ struct MadeMistake {
 
 void check_mistake(const MadeMistake& mistake) {
   CAPTURE(mistake.after);
-  std::string text = made_text();
+  std::string text = synthetic_text();
   const std::size_t at = text.find(mistake.before);
   REQUIRE(at != std::string::npos);
   text.replace(at, mistake.before.size(), mistake.after);
@@ -261,8 +264,8 @@ TEST_CASE(
   for (const MadeMistake& mistake : mistakes) check_mistake(mistake);
 }
 
-TEST_CASE("made tables: what is missing is named with the line of its table") {
-  std::string text = made_text();
+TEST_CASE("synthetic tables: what is missing is named with the line of its table") {
+  std::string text = synthetic_text();
   const std::size_t at = text.find("overlap = ");
   text.erase(at, text.find('\n', at) + 1 - at);
   const auto made = parse_synthetic_parameters(text, "syn.toml");
@@ -270,8 +273,8 @@ TEST_CASE("made tables: what is missing is named with the line of its table") {
   CHECK(made.error().message.find("overlap is missing here") != std::string::npos);
 }
 
-TEST_CASE("made tables: a workload needs an application that has jobs") {
-  std::string text = made_text();
+TEST_CASE("synthetic tables: a workload needs an application that has jobs") {
+  std::string text = synthetic_text();
   for (std::size_t at = text.find("\nweight = "); at != std::string::npos;
        at = text.find("\nweight = ", at + 1))
     text.replace(at, text.find('\n', at + 1) - at, "\nweight = 0");

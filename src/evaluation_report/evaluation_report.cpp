@@ -9,8 +9,8 @@
 #include <set>
 
 #include "evaluation_report/claims_section.hpp"
+#include "evaluation_report/common_pages.hpp"
 #include "evaluation_report/findings_text.hpp"
-#include "evaluation_report/front_pages.hpp"
 #include "evaluation_report/recovery_section.hpp"
 #include "evaluation_report/summary_section.hpp"
 #include "study/standard_arms.hpp"

@@ -143,9 +143,9 @@ void from_strategy(const Scene& scene, Findings& out) {
     const bool by_trainer = setting->leaf() == "fsdp" && normal_key(name).contains("auto_wrap");
     const std::string word = by_trainer ? "fsdp" : strategy_word(name);
     if (word.empty()) continue;
-    const bool by_flag = setting->precedence <= Precedence::config ||
-                         (setting->precedence == Precedence::argument && setting->read);
-    add(out, {distributed_field, word, by_flag ? 0.94 : confidence::fair}, setting->value.place,
+    const bool is_set = setting->precedence <= Precedence::config ||
+                        (setting->precedence == Precedence::argument && setting->read);
+    add(out, {distributed_field, word, is_set ? 0.94 : confidence::fair}, setting->value.place,
         "setting " + setting->key);
   }
 }

@@ -152,7 +152,7 @@ void add_setting(Findings& out, std::string_view field, FactValue what,
 
 std::string name_in(const Value& value) {
   if (const std::string* text = value.text()) return *text;
-  Object* object = value.object();
+  code::Object* object = value.object();
   if (const auto* symbol = dynamic_cast<python::Symbol*>(object)) return symbol->name;
   if (const auto* made = dynamic_cast<python::Made*>(object)) return made->callee;
   if (const auto* instance = dynamic_cast<python::Instance*>(object)) return instance->type;

@@ -9,10 +9,16 @@
 
 #include "facts/keys.hpp"
 #include "facts/tables.hpp"
-#include "facts/value_names.hpp"
 #include "python/objects/observation.hpp"
 
 namespace schedmate::facts {
+
+using code::Dict;
+using code::List;
+using code::Place;
+using code::PlacePtr;
+using code::Unknown;
+using code::Value;
 
 /// How a setting got its value, most binding first.
 enum class Precedence : std::uint8_t {

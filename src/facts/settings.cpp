@@ -13,7 +13,7 @@ namespace {
 constexpr int max_depth = 12;
 constexpr std::size_t max_settings = 20'000;
 
-Precedence standing_of(const Value& value, Precedence otherwise) {
+Precedence precedence_of(const Value& value, Precedence otherwise) {
   if (!value.place) return otherwise;
   switch (value.place->source) {
     case FactSource::command:
@@ -57,7 +57,7 @@ class Gatherer {
       if (as.key.empty()) return;
       Setting leaf = as;
       leaf.value = value;
-      leaf.precedence = standing_of(value, as.precedence);
+      leaf.precedence = precedence_of(value, as.precedence);
       add(std::move(leaf));
       if (const List* list = value.items(); list != nullptr && depth <= max_depth) {
         for (const Value& item : *list) {
@@ -128,7 +128,7 @@ class Gatherer {
         }
         add({.key = normal_key(name),
              .value = value,
-             .precedence = standing_of(value, Precedence::argument),
+             .precedence = precedence_of(value, Precedence::argument),
              .owner = call.callee,
              .read = call.certain});
       }

@@ -249,7 +249,7 @@ Result<std::optional<ProfilerStage>> make_profiler(const PolicyInput& input,
                 fmt::format("bypass={}: must be none, outlasting or all", bypass));
   }
   if (*time < 1 || *nodes < 1 || *nodes > 1000) {
-    return fail(ErrorCode::unsupported, "t_prof_s and profiler_nodes: must be at least 1");
+    return fail(ErrorCode::unsupported, "t_prof_s must be at least 1, profiler_nodes 1 to 1000");
   }
   const int count = static_cast<int>(*nodes);
   const std::string named = settings.take_text("lenders", "");

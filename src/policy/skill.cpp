@@ -8,8 +8,8 @@ namespace schedmate::policy {
 namespace {
 
 /// By how much the squared error, in log seconds, falls.
-double gain_of_length(const Expected& job, double advised) {
-  return std::pow(job.host - job.truth, 2) - std::pow(advised - job.truth, 2);
+double gain_of_length(const Expected& job, double blended) {
+  return std::pow(job.host - job.truth, 2) - std::pow(blended - job.truth, 2);
 }
 
 /// Gains below this move jobs about without an end: chance decides what comes of it.
@@ -23,7 +23,7 @@ void RecentJobs::add(const Expected& job) {
   jobs_.push_back(job);
 }
 
-double RecentJobs::gain_of_order(const Expected& job, double advised) const {
+double RecentJobs::gain_of_order(const Expected& job, double blended) const {
   double gained = 0;
   double all = 0;
   for (const Expected& peer : jobs_) {
@@ -33,7 +33,7 @@ double RecentJobs::gain_of_order(const Expected& job, double advised) const {
       const double behind = smaller + value - peer.host;
       return (behind > 0) - (behind < 0);
     };
-    gained += apart * (side(advised) - side(job.host)) / 2;
+    gained += apart * (side(blended) - side(job.host)) / 2;
     all += std::abs(apart);
   }
   return all > 0 ? gained / all : 0;
@@ -41,9 +41,9 @@ double RecentJobs::gain_of_order(const Expected& job, double advised) const {
 
 void Skill::add(const Expected& job, const RecentJobs& peers, AdviceGoal purpose) {
   for (Tally& each : tallies_) {
-    const double advised = std::lerp(job.host, job.advised, each.weight);
-    each.add(purpose == AdviceGoal::order ? peers.gain_of_order(job, advised)
-                                          : gain_of_length(job, advised));
+    const double blended = std::lerp(job.host, job.advised, each.weight);
+    each.add(purpose == AdviceGoal::order ? peers.gain_of_order(job, blended)
+                                          : gain_of_length(job, blended));
   }
 }
 

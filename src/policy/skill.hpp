@@ -24,9 +24,9 @@ struct Expected {
 class RecentJobs {
  public:
   void add(const Expected& job);
-  /// How much better `said` puts a job among the others, which stay where the host has them, than
-  /// the host does, by GPU time: -1 to 1, pairs weighted by how far apart they came out.
-  [[nodiscard]] double gain_of_order(const Expected& job, double advised) const;
+  /// How much better `blended` puts a job among the others, which stay where the host has them,
+  /// than the host does, by GPU time: -1 to 1, pairs weighted by how far apart they came out.
+  [[nodiscard]] double gain_of_order(const Expected& job, double blended) const;
 
  private:
   std::deque<Expected> jobs_;

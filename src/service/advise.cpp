@@ -27,7 +27,8 @@ Result<void> check(const AdviseRequest& request) {
   if (request.record && request.id.empty())
     return fail(ErrorCode::unsupported, "advise: --record needs --job-id ID");
   if (request.time_limit_s < 0)
-    return fail(ErrorCode::unsupported, "advise: --time-limit must be at least 1 second");
+    return fail(ErrorCode::unsupported,
+                "advise: --time-limit must be a number of seconds, 0 for none");
   return {};
 }
 

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/words.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "base/fence.hpp"
 #include "base/reply_object.hpp"
-#include "base/words.hpp"
 #include "log/lines/numbers.hpp"
 #include "service/redaction.hpp"
 
@@ -50,7 +49,7 @@ std::string schema() {
 std::string prompt_of(const ask::LogAnswer& answer, const std::vector<ask::IndexedLine>& lines) {
   std::string text;
   for (const ask::IndexedLine& line : lines)
-    text += fmt::format("{}: {}\n", line.number, service::safe_line(line.text));
+    text += fmt::format("{}: {}\n", line.number, safe_line(line.text));
   return fmt::format("Question: {}\n{}\n", answer.question, fenced("lines of the log", text, 1));
 }
 
@@ -97,7 +96,7 @@ std::string fault_of(const CitedAnswer& given, const std::vector<ask::IndexedLin
 Question<CitedAnswer> question_of(const ask::LogAnswer& answer,
                                   const std::vector<ask::IndexedLine>& lines) {
   ChatRequest request;
-  request.system = std::string(schedmate::embedded::prompt_ask);
+  request.system = std::string(embedded::prompt_ask);
   request.messages.push_back({false, prompt_of(answer, lines)});
   request.json_schema = schema();
   request.max_tokens = 300;
@@ -107,7 +106,7 @@ Question<CitedAnswer> question_of(const ask::LogAnswer& answer,
 
 void take_over(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown,
                ask::LogAnswer& answer) {
-  answer.text = service::safe_line(given.text);
+  answer.text = safe_line(given.text);
   answer.by = "model";
   answer.lines.clear();
   for (const auto number : given.lines)

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/progress.hpp>
 
-#include "base/words.hpp"
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
 #include "service/log_summary.hpp"

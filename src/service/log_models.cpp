@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/store.hpp>
 
-#include "base/text.hpp"
 #include "base/words.hpp"
 #include "log/failure/cause_question.hpp"
 #include "log/progress/shape_question.hpp"

@@ -6,7 +6,7 @@
 namespace schedmate::service {
 
 Result<void> consult_history(const settings::Session& session, const HistoryView& history,
-                             const HistoryAnswer& what, Diagnosis& made) {
+                             const HistoryQuery& what, Diagnosis& made) {
   if (made.verdict == FailureClass::none) return {};
   const advisor::FailureSubject subject{what.job.job_id, what.job.user, made.fingerprint,
                                         end_of(what.job).value_or(session.clock.wall())};

@@ -17,14 +17,14 @@ struct HistoryView {
   Role role = Role::owner;
 };
 
-struct HistoryAnswer {
+struct HistoryQuery {
   const JobContext& job;
   std::optional<double> step;  ///< that it had reached
 };
 
 /// Adds `seen` and applies the caps of the settings. Errors: those of the store.
 [[nodiscard]] Result<void> consult_history(const settings::Session& session,
-                                           const HistoryView& history, const HistoryAnswer& what,
+                                           const HistoryView& history, const HistoryQuery& what,
                                            Diagnosis& made);
 
 }  // namespace schedmate::service

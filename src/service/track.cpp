@@ -5,7 +5,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "base/words.hpp"
 #include "log/progress/progress_document.hpp"
 #include "service/redaction.hpp"
 

@@ -74,7 +74,7 @@ std::string with_unit_hint(const std::string& message, const AccountingDump& dum
 Result<whatif::InferredCluster> seen_cluster(const WhatifRequest& request,
                                              const AccountingDump& dump) {
   auto seen = [&]() -> Result<whatif::InferredCluster> {
-    if (request.cluster.empty()) return whatif::see_cluster(dump);
+    if (request.cluster.empty()) return whatif::infer_cluster(dump);
     auto spec = read_cluster(request.cluster);
     if (!spec) return fail(spec.error().code, with_unit_hint(spec.error().message, dump));
     return whatif::map_cluster(dump, std::move(*spec));
@@ -210,7 +210,7 @@ Result<void> write_files(const WhatifAnswer& answer, const std::vector<RunSummar
   const Experiment experiment{"sacct:" + answer.dump, "", commit, answer.world.trace,
                               answer.cluster.spec};
   return write("whatif.json", indented(whatif_document(answer)) + "\n")
-      .and_then([&] { return write("cluster.toml", seen_cluster_toml(answer.cluster)); })
+      .and_then([&] { return write("cluster.toml", inferred_cluster_toml(answer.cluster)); })
       .and_then([&] { return write("summary.json", summary_json(experiment, runs)); })
       .and_then([&] { return write("report.html", report_html(experiment, runs)); });
 }

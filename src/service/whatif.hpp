@@ -81,6 +81,6 @@ struct WhatifSteps {
 /// schedmate.whatif.v1
 [[nodiscard]] Document whatif_document(const WhatifAnswer& answer);
 /// The cluster as a file for --cluster.
-[[nodiscard]] std::string seen_cluster_toml(const whatif::InferredCluster& cluster);
+[[nodiscard]] std::string inferred_cluster_toml(const whatif::InferredCluster& cluster);
 
 }  // namespace schedmate::service

@@ -145,7 +145,7 @@ Document whatif_document(const WhatifAnswer& answer) {
   return document;
 }
 
-std::string seen_cluster_toml(const whatif::InferredCluster& cluster) {
+std::string inferred_cluster_toml(const whatif::InferredCluster& cluster) {
   std::string text = "# As `schedmate whatif` took it; fix it and give it back with --cluster.\n";
   for (std::size_t i = 0; i < cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = cluster.spec.partitions[i];

@@ -145,7 +145,7 @@ constexpr std::array rows{
     SettingRow{"caps.restarts_per_user_hour", SettingKind::whole, "5", "",
                "diagnose: most restarts for all jobs of a user within an hour; after that notify"},
     SettingRow{"caps.nodes_per_hour", SettingKind::whole, "2", "",
-               "diagnose: most nodes given up within an hour; after that notify"},
+               "diagnose: most different nodes given up within an hour; after that notify"},
     SettingRow{"caps.same_cause_same_step", SettingKind::count, "2", "1000",
                "diagnose: no more restarts after the same cause at the same step this many times"},
     SettingRow{"nvml.library", SettingKind::text, "libnvidia-ml.so.1", "",

@@ -16,7 +16,6 @@ using testing::job;
 using testing::near;
 using testing::small_cluster;
 using testing::small_trace;
-using testing::SmallJob;
 
 SimResult replay(const Trace& trace, const ClusterSpec& cluster, Policy policy,
                  const SimOptions& options = {}) {

@@ -14,7 +14,6 @@
 namespace schedmate::store {
 namespace {
 
-using testing::full_outcome;
 using testing::full_record;
 using testing::open_or_fail;
 using testing::Scratch;

@@ -29,7 +29,7 @@ struct RowError {
   std::string_view reason;
 };
 
-std::optional<RowError> flaw_of(const Draft& job) {
+std::optional<RowError> error_of(const Draft& job) {
   if (job.id.empty()) return RowError{Part::id, "job id is empty"};
   if (std::max({job.id.size(), job.user.size(), job.vc.size()}) > longest_name) {
     return RowError{Part::id, "job id, user or VC is longer than 1,024 characters"};
@@ -64,8 +64,8 @@ TraceBuilder::TraceBuilder(std::string name, const ReadOptions& options)
     : name_(std::move(name)), options_(options), extra_(options.columns.size()) {}
 
 void TraceBuilder::add(const Draft& job, const RowPlace& place) {
-  if (const auto flaw = flaw_of(job)) {
-    return reject(flaw->reason, place.line, place.column[static_cast<std::size_t>(flaw->part)]);
+  if (const auto error = error_of(job)) {
+    return reject(error->reason, place.line, place.column[static_cast<std::size_t>(error->part)]);
   }
   if (job.gpus == 0) return skip("no GPUs requested");
   Job kept;

@@ -152,7 +152,7 @@ Result<PartitionSpec> describe(const std::string& name, const Group& group, cons
 
 }  // namespace
 
-Result<InferredCluster> see_cluster(const AccountingDump& dump) {
+Result<InferredCluster> infer_cluster(const AccountingDump& dump) {
   InferredCluster seen = start_cluster(dump);
   const Pools pools = find_pools(dump, seen.resource);
   const auto nodes = nodes_of(dump, pools);

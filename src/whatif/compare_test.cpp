@@ -28,7 +28,7 @@ AccountingDump queue() {
 }
 
 RecordedCluster world_of(const AccountingDump& dump) {
-  return make_world(dump, see_cluster(dump).value(), sample::same).value();
+  return make_world(dump, infer_cluster(dump).value(), sample::same).value();
 }
 
 /// A run in which every job starts `late_s(row)` after its real start.

@@ -39,7 +39,7 @@ struct InferredCluster {
 /// The VCs as the dump shows them: nodes by NodeList, GPUs of a node by the most that were in use
 /// there at one time. Errors: invalid when no job uses the resource, none of those names its nodes,
 /// or a node seems to have more than 64 GPUs.
-[[nodiscard]] Result<InferredCluster> see_cluster(const AccountingDump& dump);
+[[nodiscard]] Result<InferredCluster> infer_cluster(const AccountingDump& dump);
 
 /// The same with a given cluster: its VCs are named like partitions, "a+b" stands for both. Jobs of
 /// other partitions take no part. Without GPUs anywhere, gpu_type "N CPUs" says how many count as

@@ -25,7 +25,7 @@ TEST_CASE(
     "warm-up: what ran enters at its real start, what waited enters when the record is whole") {
   const auto dump = crowded();
   const RecordedCluster world =
-      make_world(dump, see_cluster(dump).value(), [](std::string_view name) {
+      make_world(dump, infer_cluster(dump).value(), [](std::string_view name) {
         return "<" + std::string(name) + ">";
       }).value();
   CHECK(seconds_of(world.complete_from) == 100);
@@ -53,7 +53,7 @@ TEST_CASE("time limits: the job's own, a year when unlimited, else the run time 
   dump.jobs[1].limit_kind = LimitKind::unlimited;
   dump.jobs[2].limit_kind = LimitKind::partition;
   dump.jobs[3].end = at(130 + 7201);  // 2 h 1 s -> 3 h
-  const RecordedCluster world = make_world(dump, see_cluster(dump).value(), sample::same).value();
+  const RecordedCluster world = make_world(dump, infer_cluster(dump).value(), sample::same).value();
   CHECK(world.trace.columns.find(limit_column)->second ==
         std::vector<double>{7200, 365.0 * 86'400, 900, 10'800});
   CHECK(world.limits_given == 1);

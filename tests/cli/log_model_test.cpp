@@ -199,10 +199,10 @@ TEST_CASE("without the state directory nothing is remembered, and nothing else c
   const Logs logs;
   logs.here.write("state/history.sqlite", "no database");
   const FakeLlm good = server(places);
-  const Json diagnosis = logs.track(with_model(good.url(), {"--state-dir", "state"}));
-  CHECK(diagnosis["step"] == 300);
-  CHECK(diagnosis["degraded"].size() == 1);
-  CHECK(diagnosis["degraded"][0].get<std::string>().contains("cached"));
+  const Json progress = logs.track(with_model(good.url(), {"--state-dir", "state"}));
+  CHECK(progress["step"] == 300);
+  CHECK(progress["degraded"].size() == 1);
+  CHECK(progress["degraded"][0].get<std::string>().contains("cached"));
 }
 
 }  // namespace schedmate

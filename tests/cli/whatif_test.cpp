@@ -178,7 +178,7 @@ TEST_CASE("whatif: restarts are reported where the dump lacks the attempts befor
 TEST_CASE("whatif: the Advisor reads what was submitted from where") {
   const Scratch here;
   // Two scripts of one user: one takes seconds, the other twenty minutes; nothing else
-  // distinguishes them apart.
+  // distinguishes them.
   std::string jobs = "job_id,user,vc,gpu_num,state,submit_s,duration_s\n";
   Random random(7);
   std::vector<bool> is_long;

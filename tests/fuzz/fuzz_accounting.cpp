@@ -25,7 +25,7 @@ void check_job(const AccountedJob& job, const AccountingDump& dump) {
 
 /// What a sound dump promises to those who go on with it.
 void check_world(const AccountingDump& dump) {
-  const auto cluster = whatif::see_cluster(dump);
+  const auto cluster = whatif::infer_cluster(dump);
   if (!cluster) return;
   SCHEDMATE_CHECK(cluster->vc_of_job.size() == dump.jobs.size(), "each job has its place");
   for (const PartitionSpec& vc : cluster->spec.partitions)

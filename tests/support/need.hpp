@@ -3,15 +3,17 @@
 
 #include <schedmate/result.hpp>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace schedmate::testing {
 
-/// The value that a test cannot go on without; else the test ends with the error's message.
+/// The value that a test or a benchmark cannot go on without; else it ends with the error's
+/// message.
 template <class T>
 T need(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
-  return *std::move(result);
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
 }  // namespace schedmate::testing

@@ -6,7 +6,7 @@
 namespace schedmate::testing {
 namespace {
 
-TEST_CASE("shared data is where the program was configured" * needs_shared("data")) {
+TEST_CASE("shared data is where the build was configured to look" * needs_shared("data")) {
   CHECK(std::filesystem::exists(shared("data")));
 }
 

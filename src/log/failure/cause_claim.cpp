@@ -104,7 +104,8 @@ std::string ClaimWords::fault_of(const CauseClaim& claim, const CitedLine& line)
     case FailureClass::framework:
     case FailureClass::user_script:
       for (const auto text : {line.text, line.root})
-        if (rows_->fits_any(text)) return "the line reports an end from outside, or of a machine";
+        if (rows_->fits_any(text))
+          return "the line reports an end from outside, or a fault of a machine";
       return fault_of_frames(claim.verdict, line.raised);
     case FailureClass::other:
       return "";

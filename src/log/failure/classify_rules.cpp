@@ -68,7 +68,7 @@ Result<LineVerdict> read_verdict(const lines::RuleRow& row) {
     return row.refuse(
         "mark must be traceback, frame, handles, follows, ignores, announces or starts_run");
   const auto weight = row.has("weight") ? parse_number<int>(row.text("weight")) : std::optional(0);
-  if (!weight || *weight < 0 || *weight > 4) return row.refuse("weight must be 1 to 4");
+  if (!weight || *weight < 0 || *weight > 4) return row.refuse("weight must be 0 to 4");
   return LineVerdict{*kind, *mark, *role, static_cast<std::uint8_t>(*weight)};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Whether a line reports training steps, of something held out, or of nothing.
+/// Whether a line reports training steps, something held out, or neither.
 
 #include "log/progress/line_parts.hpp"
 #include "log/progress/reading.hpp"

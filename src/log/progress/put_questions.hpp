@@ -5,8 +5,8 @@
 
 namespace schedmate::progress {
 
-/// Puts what is open to the reader, one question after the other, and reports what became of its
-/// answers.
+/// Puts what is open to the reader, one question after the other, and reports to it what became of
+/// its answers.
 void put_questions(ProgressTracker& tracker, ShapeReader& reader);
 
 }  // namespace schedmate::progress

@@ -15,8 +15,7 @@ using testing::near;
 using testing::progress_of_each;
 
 void check_time(const Progress& progress, double want) {
-  REQUIRE(progress.step_time_s.has_value());
-  CHECK(near(*progress.step_time_s, want, 0.03, 0));
+  CHECK(near(progress.step_time_s, want, 0.03, 0));
 }
 
 /// Values that come and go by a few percent.
@@ -38,7 +37,7 @@ TEST_CASE("a stamp behind what was said, or as a field, is the time of the line"
                        1700000000 + i * 5);
   });
   check([](int i) {
-    return fmt::format(R"({{"ts": {}, "step": {}, "loss": 0.5}})", 1700000000123 + i * 5000,
+    return fmt::format(R"({{"ts": {}, "step": {}, "loss": 0.5}})", 1700000000123 + i * 5000L,
                        i * 10);
   });
   check([](int i) {
@@ -184,7 +183,7 @@ TEST_CASE("an epoch with a fraction is the same epoch") {
 TEST_CASE("two times without a word are two series") {
   const Progress read = progress_of_each(
       12, [](int i) { return fmt::format("step {} loss 0.5 [{}:00] [{}:30]", i * 10, i, 20 - i); });
-  CHECK((!read.step_time_s || near(*read.step_time_s, 6, 1e-12, 0)));
+  CHECK((!read.step_time_s || near(read.step_time_s, 6, 1e-12, 0)));
 }
 
 TEST_CASE("a sum in a unit that is not printed is not seconds") {

@@ -120,7 +120,7 @@ LineShape UnknownShapes::question_of(const Shape& shape) const {
   LineShape question;
   question.hash = shape.hash;
   const auto shown = std::min(most_shown, shape.lines.size() - least_following);
-  for (const IndexedLine& line : shape.lines) {
+  for (const KeptLine& line : shape.lines) {
     if (question.lines.size() >= shown) break;
     question.lines.push_back(line.text);
     auto& numbers = question.numbers.emplace_back();

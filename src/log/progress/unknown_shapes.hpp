@@ -32,14 +32,14 @@ class UnknownShapes {
   std::optional<CheckedMeaning> answer(std::uint64_t hash, const std::optional<LineMeaning>& given);
 
  private:
-  struct IndexedLine {
+  struct KeptLine {
     std::string text;
     std::optional<lines::Stamp> time;
     std::optional<double> step;
   };
   struct Shape {
     std::uint64_t hash = 0;
-    std::deque<IndexedLine> lines;
+    std::deque<KeptLine> lines;
     std::uint64_t newest = 0;  ///< number of its last line
     bool asked = false;
     LineMeaning meaning;

@@ -20,7 +20,7 @@ struct WitnessFinding {
   std::string node;  ///< of the allocation, "" = not known
   std::string when;  ///< as it was printed
   std::string text;  ///< the line, or the state in words
-  /// Stands for a failure of whatever part of a node.
+  /// Confirms a failure of whatever part of a node.
   bool any_component = false;
   /// Says why a process ended whose log only says that it did.
   bool explains = false;
@@ -61,7 +61,7 @@ struct WitnessRow {
 #undef WITNESS
 
 /// Whether the finding is of the verdict's class and, for infrastructure, of its component. What is
-/// only to be noted stands for nothing.
+/// only to be noted confirms nothing.
 [[nodiscard]] bool confirms(const WitnessFinding& finding, const Diagnosis& made);
 
 /// Whether the witness agrees; nothing: it was not asked, or says nothing on this.

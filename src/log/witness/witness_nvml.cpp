@@ -89,7 +89,7 @@ WitnessFinding finding_of(const GpuState& gpu, const Fault& fault, const std::st
   return finding;
 }
 
-/// What this library or GPU could report all in which a fault would show in.
+/// Whether library and GPU report all in which a fault would show.
 bool is_complete(const GpuState& gpu) {
   return gpu.error.empty() && (gpu.recovery_action || (gpu.ecc_uncorrected && gpu.remapped));
 }

@@ -28,7 +28,7 @@ BranchResult Interpreter::run_branch_once(const Action& action, bool sure) {
   return way;
 }
 
-void Interpreter::run_both(const Action& then, const Action& otherwise, CertainBranch sure) {
+void Interpreter::run_both(const Action& then, const Action& other, CertainBranch sure) {
   if (flow != Flow::next) return;
   BranchResult one = run_branch_once(then, sure == CertainBranch::first);
   if (one.flow == Flow::over_budget) {
@@ -37,7 +37,7 @@ void Interpreter::run_both(const Action& then, const Action& otherwise, CertainB
     return;
   }
   const bool failed = one.flow == Flow::raise || one.flow == Flow::exit;
-  BranchResult two = run_branch_once(otherwise, sure == CertainBranch::second || failed);
+  BranchResult two = run_branch_once(other, sure == CertainBranch::second || failed);
   merge_branches(one, two);
 }
 

@@ -256,12 +256,8 @@ bool Interpreter::sort(List& list, const Value* key, bool reverse) {
   return true;
 }
 
-}  // namespace schedmate::python
-
-namespace schedmate::python {
-
 Result<Observation> observe(tree::Tree& tree, const PythonRun& run) {
-  python::Interpreter interpreter(tree, run);
+  Interpreter interpreter(tree, run);
   const auto done = interpreter.run_entry();
   if (!done) return tl::unexpected(done.error());
   return interpreter.take();

@@ -141,14 +141,10 @@ Result<Value> Interpreter::read_config(std::string_view path) {
   return read_python_config(tree_, path);
 }
 
-}  // namespace schedmate::python
-
-namespace schedmate::python {
-
 Result<Value> read_python_config(tree::Tree& tree, std::string_view path) {
   auto file = tree::join_path("", path);
   if (!file) return tl::unexpected(file.error());
-  return python::ConfigReader{tree, {}}.read(*file);
+  return ConfigReader{tree, {}}.read(*file);
 }
 
 }  // namespace schedmate::python

@@ -9,7 +9,7 @@
 #include "python/natives/namespace_object.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
@@ -229,7 +229,7 @@ void AbslFlags::parse(Machine& machine, const std::vector<command::Word>& words)
 std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view name) {
   const auto self = std::static_pointer_cast<AbslFlags>(shared_from_this());
   if (name == "__call__") {
-    return python::native_function("FLAGS", [self](Machine& inner, const Arguments& arguments) {
+    return native_function("FLAGS", [self](Machine& inner, const Arguments& arguments) {
       self->parse(inner, program_words(inner));
       return placed(as_list(self->rest()), arguments.place);
     });
@@ -240,7 +240,7 @@ std::optional<Value> AbslFlags::attribute(Machine& machine, std::string_view nam
 }
 
 /// What DEFINE_* returns: its value is read later.
-struct FlagHolder : python::NativeObject {
+struct FlagHolder : NativeObject {
   std::string flag;
   std::string type_name() const override { return "absl.flags.FlagHolder"; }
   std::optional<Value> attribute(Machine& machine, std::string_view name) override {
@@ -372,4 +372,4 @@ void add_absl(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -4,7 +4,7 @@
 #include "python/natives/argument_parser.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 Value make_namespace(Machine&, const Arguments& arguments) {
@@ -98,7 +98,7 @@ Value add_trainer_flags(Machine&, const Arguments& arguments) {
     flag.spec.dest = std::string(name.substr(2));
     set_nargs(flag.spec, "?");
     flag.constant = Value(true);
-    auto literal = std::make_shared<python::Symbol>();
+    auto literal = std::make_shared<Symbol>();
     literal->name = "ast.literal_eval";
     flag.type = value_of(literal);
     flag.place = arguments.place;
@@ -113,7 +113,7 @@ Value trainer_from_flags(Machine& machine, const Arguments& arguments, std::stri
   Value holder;
   const Value* args = arguments.find("args", 0);
   const Dict* values = args == nullptr ? nullptr : dict_of(*args, holder);
-  for (const python::Flag& flag : machine.seen().flags) {
+  for (const Flag& flag : machine.seen().flags) {
     const Value* value = values == nullptr ? nullptr : values->find(flag.name);
     const bool of_trainer =
         flag.declared && flag.declared->text.find("add_argparse_args") != std::string::npos;
@@ -138,7 +138,7 @@ void add_lightning_1(NativeTable& table) {
 Value parse_tap(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return {};
   Value self = arguments.positional[0];
-  const auto* instance = object_as<python::Instance>(self);
+  const auto* instance = object_as<Instance>(self);
   if (instance == nullptr) return {};
   std::string module = instance->file.substr(0, instance->file.rfind('.'));
   std::ranges::replace(module, '/', '.');
@@ -159,9 +159,9 @@ Value parse_tap(Machine& machine, const Arguments& arguments) {
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_argparse(NativeTable& table) {
+void schedmate::python::natives::add_argparse(NativeTable& table) {
   namespace n = natives;
   for (const std::string name :
        {"argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser",

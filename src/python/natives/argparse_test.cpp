@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using testing::run_program;
@@ -70,14 +70,14 @@ flag, yes_, model, verbose, tags = args.bool, args.yes, args.model, args.v, args
 
 TEST_CASE("a flag knows whether it was given, read, and where its values stand") {
   const auto trial = run_program(parser_text + "args = p.parse_args()\nx = args.lr\n", "--batch 8");
-  const python::Flag* batch = trial.flag("batch_size");
+  const Flag* batch = trial.flag("batch_size");
   REQUIRE(batch != nullptr);
   CHECK(batch->given);
   CHECK_FALSE(batch->read);
   CHECK(batch->value.place->source == FactSource::command);
   CHECK(batch->fallback.place->source == FactSource::fallback);
   CHECK(batch->fallback.place->line == 7);
-  const python::Flag* rate = trial.flag("lr");
+  const Flag* rate = trial.flag("lr");
   REQUIRE(rate != nullptr);
   CHECK(rate->read);
   CHECK_FALSE(rate->given);
@@ -192,4 +192,4 @@ lr, epochs = args.lr, args.epochs
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

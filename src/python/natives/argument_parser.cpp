@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
@@ -185,13 +185,13 @@ const Value* ArgumentParser::default_of(std::string_view dest) const {
 }
 
 /// add_argument_group and add_mutually_exclusive_group: what is added goes to the parser.
-struct Group : python::NativeObject {
+struct Group : NativeObject {
   std::shared_ptr<ArgumentParser> parser;
   std::optional<std::size_t> exclusive;
   std::string type_name() const override { return "argparse._ArgumentGroup"; }
   std::optional<Value> attribute(Machine& machine, std::string_view name) override {
     if (name != "add_argument" || !exclusive) return parser->attribute(machine, name);
-    return python::native_function(
+    return native_function(
         "add_argument", [owner = parser, group = *exclusive](Machine&, const Arguments& arguments) {
           owner->declare(arguments);
           owner->exclusive_[group].members.push_back(owner->declared_.size() - 1);
@@ -201,26 +201,24 @@ struct Group : python::NativeObject {
 };
 
 /// What add_subparsers returns.
-struct Commands : python::NativeObject {
+struct Commands : NativeObject {
   std::shared_ptr<ArgumentParser> parser;
   std::string type_name() const override { return "argparse._SubParsersAction"; }
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name == "required") return Value(true);
     if (name != "add_parser") return std::nullopt;
-    return python::native_function(
-        "add_parser", [owner = parser](Machine&, const Arguments& arguments) {
-          auto command = std::make_shared<ArgumentParser>(owner->type_name());
-          Arguments settings = arguments;
-          settings.positional.clear();
-          command->construct(settings);
-          owner->commands_[text_or(arguments.find("name", 0))] = command;
-          const Value* aliases = arguments.named.find("aliases");
-          if (aliases != nullptr && aliases->items() != nullptr) {
-            for (const Value& alias : *aliases->items())
-              owner->commands_[text_or(&alias)] = command;
-          }
-          return value_of(command, arguments.place);
-        });
+    return native_function("add_parser", [owner = parser](Machine&, const Arguments& arguments) {
+      auto command = std::make_shared<ArgumentParser>(owner->type_name());
+      Arguments settings = arguments;
+      settings.positional.clear();
+      command->construct(settings);
+      owner->commands_[text_or(arguments.find("name", 0))] = command;
+      const Value* aliases = arguments.named.find("aliases");
+      if (aliases != nullptr && aliases->items() != nullptr) {
+        for (const Value& alias : *aliases->items()) owner->commands_[text_or(&alias)] = command;
+      }
+      return value_of(command, arguments.place);
+    });
   }
   bool set_attribute(Machine&, std::string_view name, Value value) override {
     if (name == "required" && parser->command_) {
@@ -340,7 +338,7 @@ const std::map<std::string_view, ParserMethod>& parser_methods() {
 std::optional<Value> ArgumentParser::attribute(Machine&, std::string_view name) {
   const auto found = parser_methods().find(name);
   if (found == parser_methods().end()) return std::nullopt;
-  return python::native_function(
+  return native_function(
       type_ + "." + std::string(name),
       [self = shared_from_this(), run = found->second](
           Machine& machine, const Arguments& arguments) { return run(machine, self, arguments); });
@@ -354,4 +352,4 @@ void add_parser_natives(NativeTable& table, const std::string& name) {
   };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

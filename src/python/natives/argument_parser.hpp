@@ -9,7 +9,7 @@
 #include "python/natives/namespace_object.hpp"
 #include "python/natives/table.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 /// One add_argument call.
 struct Declared {
@@ -26,8 +26,7 @@ struct Declared {
   PlacePtr place;
 };
 
-class ArgumentParser : public python::NativeObject,
-                       public std::enable_shared_from_this<ArgumentParser> {
+class ArgumentParser : public NativeObject, public std::enable_shared_from_this<ArgumentParser> {
  public:
   explicit ArgumentParser(std::string type = "argparse.ArgumentParser") : type_(std::move(type)) {}
 
@@ -104,4 +103,4 @@ Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& a
                                                           const ArgumentParser& parser,
                                                           const ArgumentParser::Parsed& parsed);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

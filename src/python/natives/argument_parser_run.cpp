@@ -7,7 +7,7 @@
 #include "python/natives/argument_parser.hpp"
 #include "python/objects/journal.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int most_file_nesting = 8;
@@ -118,7 +118,7 @@ void ArgumentParser::put_defaults(Machine& machine, Parsed& parsed) const {
       auto converted = convert(machine, flag.type, {*text, value.place, true});
       if (converted) value = std::move(*converted);
     }
-    if (defaults_open_) value = python::joined(value, {});
+    if (defaults_open_) value = joined(value, {});
     if (flag.spec.dest != "==SUPPRESS==") parsed.values.set(flag.spec.dest, value.deep_copy());
   }
   for (const auto& [name, value] : defaults_.all()) {
@@ -294,7 +294,7 @@ std::shared_ptr<FlagNamespace> as_namespace(Machine& machine, const ArgumentPars
   for (const auto& [name, value] : parsed.values.all()) {
     const auto declared = std::ranges::find_if(
         parser.declared(), [&](const Declared& flag) { return flag.spec.dest == name; });
-    python::Flag flag;
+    Flag flag;
     flag.name = name;
     flag.value = value;
     flag.given = parsed.given.contains(name);
@@ -338,4 +338,4 @@ Value parse_program(Machine& machine, ArgumentParser& parser, const Arguments& a
   return Value::list({result, as_list(parsed.leftover)}, arguments.place);
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

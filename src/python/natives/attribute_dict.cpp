@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using DictObjectPtr = std::shared_ptr<AttributeDict>;
@@ -175,7 +175,7 @@ std::optional<Value> AttributeDict::method(Machine&, std::string_view name) {
   const auto* const found =
       std::ranges::find(dict_methods, name, &std::pair<std::string_view, DictMethod>::first);
   if (found == std::end(dict_methods)) return std::nullopt;
-  return python::native_function(
+  return native_function(
       style_.type + "." + std::string(name),
       [self = shared_from_this(), run = found->second](
           Machine& machine, const Arguments& arguments) { return run(machine, self, arguments); });
@@ -185,7 +185,7 @@ std::optional<Value> AttributeDict::attribute(Machine& machine, std::string_view
   // A key called "items" or "values" is rarer than the method.
   if (auto found = method(machine, name)) return found;
   if (name == "copy") {
-    return python::native_function(
+    return native_function(
         style_.type + ".copy", [self = shared_from_this()](Machine&, const Arguments& arguments) {
           return value_of(self->same_type(self->held_.deep_copy()), arguments.place);
         });
@@ -223,4 +223,4 @@ bool AttributeDict::set_item(Machine& machine, const Value& key, Value value) {
   return set_attribute(machine, key_text(key), std::move(value));
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -7,10 +7,9 @@
 
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
-class AttributeDict : public python::NativeObject,
-                      public std::enable_shared_from_this<AttributeDict> {
+class AttributeDict : public NativeObject, public std::enable_shared_from_this<AttributeDict> {
  public:
   struct Style {
     std::string type = "dict";    ///< dotted name of the class
@@ -55,4 +54,4 @@ class AttributeDict : public python::NativeObject,
 /// Python's str() of a mapping key.
 [[nodiscard]] std::string key_text(const Value& key);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -6,7 +6,7 @@
 #include "python/natives/config_nodes.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 Value collect(const Arguments& arguments) {
@@ -21,7 +21,7 @@ Value collect(const Arguments& arguments) {
   return held;
 }
 
-python::Native makes(const AttributeDict::Style& style) {
+Native makes(const AttributeDict::Style& style) {
   return [style](Machine&, const Arguments& arguments) {
     return value_of(std::make_shared<AttributeDict>(style, collect(arguments)), arguments.place);
   };
@@ -40,19 +40,19 @@ class MlConfig : public AttributeDict {
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "lock" || name == "unlock") {
-      return python::native_function(std::string(name),
-                                     [self](Machine&, const Arguments&) { return value_of(self); });
+      return native_function(std::string(name),
+                             [self](Machine&, const Arguments&) { return value_of(self); });
     }
     if (name == "ignore_type" || name == "unlocked" || name == "set_read_only")
-      return python::native_function(std::string(name), returns_none);
+      return native_function(std::string(name), returns_none);
     if (name == "get_ref" || name == "get_oneway_ref") return AttributeDict::method(machine, "get");
     if (name == "copy_and_resolve_references") {
-      return python::native_function("copy", [self](Machine&, const Arguments&) {
+      return native_function("copy", [self](Machine&, const Arguments&) {
         return value_of(std::make_shared<MlConfig>(self->held().deep_copy()));
       });
     }
     if (name == "update_from_flattened_dict") {
-      return python::native_function("update", [self](Machine&, const Arguments& arguments) {
+      return native_function("update", [self](Machine&, const Arguments& arguments) {
         Value holder;
         Value held = self->held();
         const Dict* dict =
@@ -79,8 +79,7 @@ class MmConfig : public AttributeDict {
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "merge_from_dict") {
-      return python::native_function("merge_from_dict", [self](Machine&,
-                                                               const Arguments& arguments) {
+      return native_function("merge_from_dict", [self](Machine&, const Arguments& arguments) {
         Value holder;
         const Value* options = arguments.find("options", 0);
         const Dict* dict = options == nullptr ? nullptr : dict_of(*options, holder);
@@ -102,7 +101,7 @@ class MmConfig : public AttributeDict {
     }
     if (name == "_cfg_dict") return value_of(self);
     if (name == "dump" || name == "pretty_text")
-      return python::native_function(std::string(name), returns_none);
+      return native_function(std::string(name), returns_none);
     return AttributeDict::method(machine, name);
   }
 };
@@ -126,9 +125,9 @@ Value config_from_file(Machine& machine, const Arguments& arguments) {
 
 }  // namespace
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-bool schedmate::natives::is_extensible(std::string_view dotted) {
+bool schedmate::python::natives::is_extensible(std::string_view dotted) {
   constexpr std::string_view classes[] = {"yacs.config.CfgNode",
                                           "fvcore.common.config.CfgNode",
                                           "detectron2.config.CfgNode",
@@ -145,7 +144,7 @@ bool schedmate::natives::is_extensible(std::string_view dotted) {
   return std::ranges::find(classes, dotted) != std::end(classes);
 }
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 void add_attribute_dicts(NativeTable& table) {
   for (const auto* const name :
@@ -182,4 +181,4 @@ void add_mmengine(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

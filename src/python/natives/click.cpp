@@ -8,12 +8,12 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
 /// click.Choice([...]), click.IntRange(...), click.Path(): what a word becomes.
-struct ClickType : python::NativeObject {
+struct ClickType : NativeObject {
   FlagType type = FlagType::text;
   List choices;
   std::string type_name() const override { return "click.ParamType"; }
@@ -101,8 +101,7 @@ ClickParameter read_argument(const Arguments& arguments) {
 }
 
 /// A function with options: a command, a group of them, or one that is still being decorated.
-class ClickCommand : public python::NativeObject,
-                     public std::enable_shared_from_this<ClickCommand> {
+class ClickCommand : public NativeObject, public std::enable_shared_from_this<ClickCommand> {
  public:
   explicit ClickCommand(Value function) : function_(std::move(function)) {}
   std::string type_name() const override { return "click.Command"; }
@@ -147,7 +146,7 @@ Value ClickCommand::read_one(Machine& machine, const ClickParameter& parameter,
                              const command::Word& word) {
   const auto* type = object_as<ClickType>(parameter.type);
   const std::string name = symbol_name(parameter.type);
-  if (object_as<python::Instance>(parameter.type) != nullptr) {
+  if (object_as<Instance>(parameter.type) != nullptr) {
     const Value convert = machine.attribute(parameter.type, "convert");
     return placed(machine.call(convert, call_with({Value(word.text, word.place), Value::none(),
                                                    Value::none()})),
@@ -246,7 +245,7 @@ Value ClickCommand::run(Machine& machine, std::vector<command::Word> words, cons
 }
 
 Value decorator(std::function<Value(const Value&)> change) {
-  return python::native_function(
+  return native_function(
       "click.decorator", [change = std::move(change)](Machine&, const Arguments& arguments) {
         return arguments.positional.empty() ? Value{} : change(arguments.positional[0]);
       });
@@ -274,34 +273,32 @@ Value make_command(Machine& machine, const Arguments& arguments, bool group,
 std::optional<Value> ClickCommand::attribute(Machine&, std::string_view name) {
   const auto self = shared_from_this();
   if (name == "__call__" || name == "main") {
-    return python::native_function(
-        "click.Command", [self](Machine& machine, const Arguments& arguments) {
-          if (!self->is_command_) return machine.call(self->function_, arguments);
-          const Value* own = arguments.find("args", 0);
-          const bool given = own != nullptr && own->items() != nullptr;
-          return self->run(machine, given ? as_words(machine, *own) : program_words(machine),
-                           arguments);
-        });
+    return native_function("click.Command", [self](Machine& machine, const Arguments& arguments) {
+      if (!self->is_command_) return machine.call(self->function_, arguments);
+      const Value* own = arguments.find("args", 0);
+      const bool given = own != nullptr && own->items() != nullptr;
+      return self->run(machine, given ? as_words(machine, *own) : program_words(machine),
+                       arguments);
+    });
   }
   if (name == "command" || name == "group") {
     const bool group = name == "group";
-    return python::native_function("click.Group.command",
-                                   [self, group](Machine& machine, const Arguments& arguments) {
-                                     return make_command(machine, arguments, group, self);
-                                   });
+    return native_function("click.Group.command",
+                           [self, group](Machine& machine, const Arguments& arguments) {
+                             return make_command(machine, arguments, group, self);
+                           });
   }
   if (name == "add_command") {
-    return python::native_function(
-        "add_command", [self](Machine& machine, const Arguments& arguments) {
-          const Value* command = arguments.find("cmd", 0);
-          if (command == nullptr || object_as<ClickCommand>(*command) == nullptr) return Value{};
-          auto child = command_of(*command);
-          const auto view = machine.function(child->function());
-          std::string key = text_or(arguments.find("name", 1), view ? view->name : "");
-          std::ranges::replace(key, '_', '-');
-          self->add(std::move(key), std::move(child));
-          return Value::none(arguments.place);
-        });
+    return native_function("add_command", [self](Machine& machine, const Arguments& arguments) {
+      const Value* command = arguments.find("cmd", 0);
+      if (command == nullptr || object_as<ClickCommand>(*command) == nullptr) return Value{};
+      auto child = command_of(*command);
+      const auto view = machine.function(child->function());
+      std::string key = text_or(arguments.find("name", 1), view ? view->name : "");
+      std::ranges::replace(key, '_', '-');
+      self->add(std::move(key), std::move(child));
+      return Value::none(arguments.place);
+    });
   }
   if (name == "callback") return function_;
   return std::nullopt;
@@ -356,4 +353,4 @@ void add_click(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

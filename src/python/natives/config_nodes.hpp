@@ -5,7 +5,7 @@
 
 #include "python/natives/attribute_dict.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 /// omegaconf.DictConfig; a list stays a list, anything else is itself.
 [[nodiscard]] Value make_dict_config(Value plain, const PlacePtr& place = {});
@@ -14,4 +14,4 @@ namespace schedmate::natives {
 /// Merges `above` into the entries of `node` in place, so that handles into it stay good.
 void merge_into(Value& node, const Value& above);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using testing::run_program;
@@ -215,4 +215,4 @@ got = [c.a.b, c['a']['b'], c.new.x, s.lr, sorted(c.keys())]
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -4,7 +4,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// field(default=..., default_factory=...) stands for its default: the interpreter then needs no
@@ -46,8 +46,8 @@ Value as_dict(Machine& machine, const Value& value, int depth) {
     for (const Value& item : *list) copy.push_back(as_dict(machine, item, depth + 1));
     return Value::list(std::move(copy), value.place);
   }
-  if (value.object() != nullptr && object_as<python::Instance>(value) == nullptr &&
-      object_as<python::NativeObject>(value) == nullptr)
+  if (value.object() != nullptr && object_as<Instance>(value) == nullptr &&
+      object_as<NativeObject>(value) == nullptr)
     return value;
   const Dict* dict = dict_of(value, holder);
   if (dict == nullptr) return value;
@@ -63,7 +63,7 @@ Value to_dict(Machine& machine, const Arguments& arguments) {
   return dict_of(self, holder) == nullptr ? unknown(arguments.place) : as_dict(machine, self, 0);
 }
 
-Value class_of(Machine& machine, const python::Instance& instance) {
+Value class_of(Machine& machine, const Instance& instance) {
   std::string module = instance.file.substr(0, instance.file.rfind('.'));
   std::ranges::replace(module, '/', '.');
   return machine.resolve(module + "." + instance.type);
@@ -72,7 +72,7 @@ Value class_of(Machine& machine, const python::Instance& instance) {
 /// replace(obj, **changes), obj.copy(update=...), attr.evolve.
 Value replace(Machine& machine, const Arguments& arguments) {
   const auto* instance =
-      arguments.positional.empty() ? nullptr : object_as<python::Instance>(arguments.positional[0]);
+      arguments.positional.empty() ? nullptr : object_as<Instance>(arguments.positional[0]);
   if (instance == nullptr) return unknown(arguments.place);
   Dict fields = instance->fields;
   for (const auto& [key, value] : arguments.named.all()) fields.set(key, value);
@@ -83,11 +83,11 @@ Value replace(Machine& machine, const Arguments& arguments) {
 Value fields(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty()) return unknown(arguments.place);
   const Value& target = arguments.positional[0];
-  const auto* instance = object_as<python::Instance>(target);
+  const auto* instance = object_as<Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
   if (!view) return unknown(arguments.place);
   List list;
-  for (const python::Parameter& each : view->fields) {
+  for (const Parameter& each : view->fields) {
     Dict entries;
     entries.set("name", Value(each.name, each.place));
     entries.set("type", Value(each.annotation, each.place));
@@ -102,7 +102,7 @@ Value is_dataclass(Machine& machine, const Arguments& arguments) {
   if (arguments.positional.empty() || arguments.positional[0].is_unknown())
     return unknown(arguments.place);
   const Value& target = arguments.positional[0];
-  const auto* instance = object_as<python::Instance>(target);
+  const auto* instance = object_as<Instance>(target);
   const auto view = machine.type(instance == nullptr ? target : class_of(machine, *instance));
   return Value(view && !view->fields.empty(), arguments.place);
 }
@@ -118,9 +118,9 @@ Value from_dict(Machine& machine, const Arguments& arguments) {
 
 }  // namespace
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_dataclasses(NativeTable& table) {
+void schedmate::python::natives::add_dataclasses(NativeTable& table) {
   namespace n = natives;
   for (const auto* const name :
        {"dataclasses.dataclass", "attr.s", "attr.attrs", "attr.dataclass", "attrs.define",
@@ -149,7 +149,7 @@ void schedmate::natives::add_dataclasses(NativeTable& table) {
   // simple_parsing.mutable_field(list, ...) and the like: the factory comes first.
   for (const auto* const name : {"simple_parsing.mutable_field", "pyrallis.mutable_field",
                                  "simple_parsing.helpers.mutable_field"})
-    table[name] = [](python::Machine& machine, const python::Arguments& arguments) {
+    table[name] = [](Machine& machine, const Arguments& arguments) {
       if (arguments.positional.empty()) return code::Value{};
       return machine.call(arguments.positional[0],
                           n::call_with({}, arguments.named, arguments.place));

@@ -5,7 +5,7 @@
 #include "python/natives/namespace_object.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 enum class Answer : std::uint8_t { devices, all_devices, processes, nodes, zero, yes, no, several };
@@ -23,7 +23,7 @@ const ProcessGroup* group_of(Machine& machine) {
 }
 
 Value answer(Machine& machine, Answer what, const PlacePtr& place) {
-  const python::PythonRun& run = machine.run();
+  const PythonRun& run = machine.run();
   const ProcessGroup* group = group_of(machine);
   switch (what) {
     case Answer::devices:
@@ -162,7 +162,7 @@ Value rank_and_size(Machine& machine, const Arguments& arguments) {
 }
 
 /// torch.device("cuda:0"): its text, with type and index.
-struct Device : python::NativeObject {
+struct Device : NativeObject {
   std::string text;
   PlacePtr place;
   std::string type_name() const override { return "torch.device"; }
@@ -195,7 +195,7 @@ Value device(Machine&, const Arguments& arguments) {
 
 void note_process_group(Machine& machine, const Arguments& arguments) {
   if (!machine.certain()) return;
-  const python::PythonRun& run = machine.run();
+  const PythonRun& run = machine.run();
   const Value* size = arguments.find("world_size", 3);
   auto group = std::make_shared<ProcessGroup>();
   group->size_given = size != nullptr;
@@ -212,13 +212,13 @@ std::optional<Value> environment_constant(std::string_view dotted) {
   return std::nullopt;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_environment(NativeTable& table) {
+void schedmate::python::natives::add_environment(NativeTable& table) {
   namespace n = natives;
   for (const n::Row& row : n::functions) {
-    table[std::string(row.name)] = [what = row.answer](python::Machine& machine,
-                                                       const python::Arguments& arguments) {
+    table[std::string(row.name)] = [what = row.answer](Machine& machine,
+                                                       const Arguments& arguments) {
       return n::answer(machine, what, arguments.place);
     };
   }
@@ -234,8 +234,8 @@ void schedmate::natives::add_environment(NativeTable& table) {
   table["torch.device"] = n::device;
 }
 
-std::optional<schedmate::code::Value> schedmate::natives::native_constant(python::Machine& machine,
-                                                                          std::string_view dotted) {
+std::optional<schedmate::code::Value> schedmate::python::natives::native_constant(
+    Machine& machine, std::string_view dotted) {
   if (dotted == "absl.flags.FLAGS" || dotted == "tensorflow.app.flags.FLAGS" ||
       dotted == "tensorflow.flags.FLAGS" || dotted == "tensorflow.compat.v1.flags.FLAGS" ||
       dotted == "tensorflow.compat.v1.app.flags.FLAGS" ||

@@ -2,7 +2,7 @@
 #include "python/natives/path_object.hpp"
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using testing::run_program;
@@ -133,14 +133,13 @@ got = [d['a'], 'a' in d, 'b' in d, n['x'], n['y'], sorted(n.keys())]
 }
 
 TEST_CASE("paths are normalised as text") {
-  using natives::normal_path;
   CHECK(normal_path("a//b/../c/.") == "a/c");
   CHECK(normal_path("../a") == "../a");
   CHECK(normal_path("") == ".");
-  CHECK(natives::joined_path("a", "/b") == "/b");
-  CHECK(natives::parent_path("/a") == "/");
-  CHECK(natives::suffix_at(".bashrc") == 7);
+  CHECK(joined_path("a", "/b") == "/b");
+  CHECK(parent_path("/a") == "/");
+  CHECK(suffix_at(".bashrc") == 7);
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/natives/file_object.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int most_lines = 2000;
@@ -31,8 +31,8 @@ std::optional<Value> FileObject::plain() {
 std::optional<Value> FileObject::attribute(Machine&, std::string_view name) {
   const auto self = shared_from_this();
   const auto method = [&](Value (*run)(FileObject&)) {
-    return python::native_function("file." + std::string(name),
-                                   [self, run](Machine&, const Arguments&) { return run(*self); });
+    return native_function("file." + std::string(name),
+                           [self, run](Machine&, const Arguments&) { return run(*self); });
   };
   if (name == "name") return Value(file_->path);
   if (name == "read") return method([](FileObject& file) { return file.text(); });
@@ -73,4 +73,4 @@ Value read_settings(Machine& machine, const Value& from, config::ConfigFormat fo
   return *parsed;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -5,9 +5,9 @@
 
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
-class FileObject : public python::NativeObject, public std::enable_shared_from_this<FileObject> {
+class FileObject : public NativeObject, public std::enable_shared_from_this<FileObject> {
  public:
   explicit FileObject(const tree::TextFile* file) : file_(file) {}
   [[nodiscard]] std::string type_name() const override { return "io.TextIOWrapper"; }
@@ -26,4 +26,4 @@ class FileObject : public python::NativeObject, public std::enable_shared_from_t
 [[nodiscard]] Value read_settings(Machine& machine, const Value& from, config::ConfigFormat format,
                                   std::string_view how);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

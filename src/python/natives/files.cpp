@@ -7,7 +7,7 @@
 #include "python/natives/file_object.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 Value open_any(Machine& machine, const Arguments& arguments) {
@@ -19,7 +19,7 @@ Value open_any(Machine& machine, const Arguments& arguments) {
   return open_file(machine, *path, arguments.place);
 }
 
-python::Native reader(config::ConfigFormat format, std::string how) {
+Native reader(config::ConfigFormat format, std::string how) {
   return [format, how = std::move(how)](Machine& machine, const Arguments& arguments) {
     if (arguments.positional.empty()) return unknown(arguments.place);
     return read_settings(machine, arguments.positional[0], format, how);
@@ -27,7 +27,7 @@ python::Native reader(config::ConfigFormat format, std::string how) {
 }
 
 /// toml.load("file.toml") takes a path where others take an opened file.
-python::Native path_reader(config::ConfigFormat format, std::string how) {
+Native path_reader(config::ConfigFormat format, std::string how) {
   return [format, how = std::move(how)](Machine& machine, const Arguments& arguments) {
     if (arguments.positional.empty()) return unknown(arguments.place);
     const Value& from = arguments.positional[0];
@@ -37,11 +37,11 @@ python::Native path_reader(config::ConfigFormat format, std::string how) {
 }
 
 /// ruamel's YAML() and the like: an object with load().
-struct YamlReader : python::NativeObject {
+struct YamlReader : NativeObject {
   std::string type_name() const override { return "ruamel.yaml.YAML"; }
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "load") return std::nullopt;
-    return python::native_function(
+    return native_function(
         "ruamel.yaml.YAML.load", [](Machine& machine, const Arguments& arguments) {
           return path_reader(config::ConfigFormat::yaml, "ruamel.yaml")(machine, arguments);
         });
@@ -50,7 +50,7 @@ struct YamlReader : python::NativeObject {
 };
 
 /// configparser.ConfigParser: texts by section, read as numbers on request.
-class IniReader : public python::NativeObject, public std::enable_shared_from_this<IniReader> {
+class IniReader : public NativeObject, public std::enable_shared_from_this<IniReader> {
  public:
   std::string type_name() const override { return "configparser.ConfigParser"; }
   std::optional<Value> plain() override { return sections_; }
@@ -63,7 +63,7 @@ class IniReader : public python::NativeObject, public std::enable_shared_from_th
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "read" || name == "read_file") {
-      return python::native_function(
+      return native_function(
           "configparser.read", [self](Machine& machine, const Arguments& arguments) {
             const auto parsed =
                 path_reader(config::ConfigFormat::ini, "configparser")(machine, arguments);
@@ -77,13 +77,13 @@ class IniReader : public python::NativeObject, public std::enable_shared_from_th
                                                             {"getfloat", FlagType::real},
                                                             {"getboolean", FlagType::yes_no}};
     if (const auto type = types.find(name); type != types.end()) {
-      return python::native_function(
-          std::string(name), [self, kind = type->second](Machine&, const Arguments& arguments) {
-            return self->get(arguments, kind);
-          });
+      return native_function(std::string(name),
+                             [self, kind = type->second](Machine&, const Arguments& arguments) {
+                               return self->get(arguments, kind);
+                             });
     }
     if (name == "sections") {
-      return python::native_function("sections", [self](Machine&, const Arguments&) {
+      return native_function("sections", [self](Machine&, const Arguments&) {
         List names;
         for (const auto& [key, value] : self->sections_.entries()->all())
           names.emplace_back(key, value.place);
@@ -91,10 +91,9 @@ class IniReader : public python::NativeObject, public std::enable_shared_from_th
       });
     }
     if (name == "has_option" || name == "has_section") {
-      return python::native_function(std::string(name),
-                                     [self](Machine&, const Arguments& arguments) {
-                                       return Value(self->look_up(arguments) != nullptr);
-                                     });
+      return native_function(std::string(name), [self](Machine&, const Arguments& arguments) {
+        return Value(self->look_up(arguments) != nullptr);
+      });
     }
     return std::nullopt;
   }
@@ -146,4 +145,4 @@ void add_files(NativeTable& table) {
     };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

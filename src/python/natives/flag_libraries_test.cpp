@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using testing::run_program;
@@ -221,7 +221,7 @@ got = [model_args.model, training_args.max_length, training_args.bf16, training_
 )",
                                  "--model m --bf16 True --learning_rate 2e-5");
   CHECK(trial["got"] == "['m', 512, True, False]");
-  const python::Flag* rate = trial.flag("learning_rate");
+  const Flag* rate = trial.flag("learning_rate");
   REQUIRE(rate != nullptr);
   CHECK(rate->owner == "transformers.TrainingArguments");
   CHECK(repr(rate->value) == "2e-05");
@@ -251,4 +251,4 @@ batch = cli.datamodule.batch_size
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 enum class Kind : std::uint8_t { value, option, divider };
@@ -328,4 +328,4 @@ FlagMatch match_flags(std::span<const FlagSpec> specs, std::span<const command::
   return Matcher(specs, words, syntax).run();
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

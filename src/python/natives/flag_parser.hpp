@@ -8,9 +8,9 @@
 #include <span>
 
 #include "command/command.hpp"
-#include "python/natives/value_names.hpp"
+#include "python/objects/native.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 struct FlagSpec {
   std::vector<std::string> names;      ///< "--lr", "-l"; empty for a positional
@@ -60,4 +60,4 @@ struct FlagMatch {
                                     std::span<const command::Word> words,
                                     const FlagSyntax& syntax = {});
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 FlagSpec option(std::vector<std::string> names, std::string_view nargs = "") {
@@ -128,4 +128,4 @@ TEST_CASE("without free order the first positional ends the options") {
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -7,7 +7,7 @@
 #include "python/natives/parts.hpp"
 #include "python/objects/objects.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr std::size_t most_made_items = 2000;
@@ -20,8 +20,8 @@ Value copy(Machine& machine, const Arguments& arguments) {
     const auto method = node->attribute(machine, "copy");
     return method ? machine.call(*method, call_with({}, {}, arguments.place)) : given;
   }
-  if (const auto* thing = object_as<python::Thing>(given)) {
-    auto made = std::make_shared<python::Thing>(*thing);
+  if (const auto* thing = object_as<Thing>(given)) {
+    auto made = std::make_shared<Thing>(*thing);
     for (const auto& [key, value] : thing->fields.all()) made->fields.set(key, value.deep_copy());
     return value_of(std::move(made), given.place);
   }
@@ -150,7 +150,7 @@ Value named_tuple(Machine&, const Arguments& arguments) {
       }
     }
   }
-  return python::native_function(name, [name, fields](Machine& machine, const Arguments& inner) {
+  return native_function(name, [name, fields](Machine& machine, const Arguments& inner) {
     Dict values;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const Value* value = inner.find(fields[i], i);
@@ -185,17 +185,17 @@ Value substitute(Machine&, const Arguments& arguments) {
   return {std::regex_replace(*text->text(), *pattern, *with->text()), text->place};
 }
 
-struct Match : python::NativeObject {
+struct Match : NativeObject {
   List groups;
   std::string type_name() const override { return "re.Match"; }
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name == "groups") {
       const List rest(groups.begin() + 1, groups.end());
-      return python::native_function(
-          "groups", [rest](Machine&, const Arguments&) { return Value::list(rest); });
+      return native_function("groups",
+                             [rest](Machine&, const Arguments&) { return Value::list(rest); });
     }
     if (name != "group" && name != "__getitem__") return std::nullopt;
-    return python::native_function("group", [all = groups](Machine&, const Arguments& arguments) {
+    return native_function("group", [all = groups](Machine&, const Arguments& arguments) {
       const Value* which = arguments.find("group", 0);
       const auto index = which == nullptr ? std::optional<double>(0) : which->number();
       const bool there = index && *index >= 0 && *index < static_cast<double>(all.size());
@@ -204,7 +204,7 @@ struct Match : python::NativeObject {
   }
 };
 
-python::Native matcher(bool from_start) {
+Native matcher(bool from_start) {
   return [from_start](Machine&, const Arguments& arguments) {
     const auto pattern = simple_pattern(arguments.find("pattern", 0));
     const Value* text = arguments.find("string", 1);
@@ -288,9 +288,9 @@ void add_functional(NativeTable& table) {
   add_decorators(table);
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_standard_library(NativeTable& table) {
+void schedmate::python::natives::add_standard_library(NativeTable& table) {
   natives::add_os(table);
   natives::add_paths(table);
   natives::add_path_managers(table);

@@ -9,7 +9,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_reference = 8;
@@ -74,7 +74,7 @@ class Gin : public Object {
     for (const auto& [name, what] : names_) {
       const auto view = machine.type(what);
       if (!view) continue;
-      for (const python::Parameter& each : view->fields) {
+      for (const Parameter& each : view->fields) {
         if (each.fallback && each.fallback->object() == nullptr)
           natives::publish(
               machine, {each.name, *each.fallback, *each.fallback, false, true, name, each.place});
@@ -95,7 +95,7 @@ class Gin : public Object {
       set_path(all, key, shown(machine, bound));
     }
     auto& configs = machine.seen().configs;
-    const auto old = std::ranges::find(configs, std::string("gin"), &python::LoadedConfig::how);
+    const auto old = std::ranges::find(configs, std::string("gin"), &LoadedConfig::how);
     if (old != configs.end()) {
       old->value = all;
     } else {
@@ -191,10 +191,9 @@ class Gin : public Object {
     const auto found = names_.find(name);
     if (found == names_.end()) return unknown(place);
     if (scope.empty() && symbol_name(found->second).empty()) return placed(found->second, place);
-    return python::native_function("gin." + name,
-                                   [scope, name](Machine& inner, const Arguments& given) {
-                                     return gin_of(inner)->call(inner, scope, name, given);
-                                   });
+    return native_function("gin." + name, [scope, name](Machine& inner, const Arguments& given) {
+      return gin_of(inner)->call(inner, scope, name, given);
+    });
   }
 
   /// References and macros as texts, with the name that they end in.
@@ -231,10 +230,9 @@ Value configurable(Machine& machine, const Arguments& arguments) {
     return what;
   };
   if (first != nullptr && first->object() != nullptr) return enter(machine, "", *first);
-  return python::native_function(
-      "gin.configurable", [name, enter](Machine& inner, const Arguments& given) {
-        return given.positional.empty() ? Value{} : enter(inner, name, given.positional[0]);
-      });
+  return native_function("gin.configurable", [name, enter](Machine& inner, const Arguments& given) {
+    return given.positional.empty() ? Value{} : enter(inner, name, given.positional[0]);
+  });
 }
 
 Value external_configurable(Machine& machine, const Arguments& arguments) {
@@ -311,4 +309,4 @@ void add_gin(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

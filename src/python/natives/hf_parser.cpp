@@ -4,7 +4,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
@@ -30,8 +30,7 @@ bool extends_training_arguments(std::string_view name) {
 
 /// HfArgumentParser and TrlParser: dataclasses of the tree get their fields, outside ones all
 /// flags that no dataclass of the tree owns.
-class DataclassParser : public python::NativeObject,
-                        public std::enable_shared_from_this<DataclassParser> {
+class DataclassParser : public NativeObject, public std::enable_shared_from_this<DataclassParser> {
  public:
   DataclassParser(std::string type, List classes)
       : type_(std::move(type)), classes_(std::move(classes)) {}
@@ -168,38 +167,35 @@ std::optional<Value> DataclassParser::attribute(Machine&, std::string_view name)
   const auto self = shared_from_this();
   if (name == "parse_args_into_dataclasses" || name == "parse_args" ||
       name == "parse_args_and_config") {
-    return python::native_function(
-        std::string(name), [self](Machine& machine, const Arguments& arguments) {
-          const Value* rest = arguments.named.find("return_remaining_strings");
-          const bool with_rest = truth_or(rest, false);
-          return self->parse(machine, arguments, with_rest);
-        });
+    return native_function(std::string(name), [self](Machine& machine, const Arguments& arguments) {
+      const Value* rest = arguments.named.find("return_remaining_strings");
+      const bool with_rest = truth_or(rest, false);
+      return self->parse(machine, arguments, with_rest);
+    });
   }
   if (name == "parse_json_file" || name == "parse_yaml_file") {
-    return python::native_function(
-        std::string(name), [self](Machine& machine, const Arguments& arguments) {
-          const Value* file = arguments.find("json_file", 0);
-          if (file == nullptr) file = arguments.named.find("yaml_file");
-          const auto text = file == nullptr ? std::nullopt : path_text(*file);
-          const auto path = text ? tree_path(machine, *text) : std::nullopt;
-          const auto settings =
-              path ? config::read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
-          if (!settings) return unknown(arguments.place);
-          publish_config(machine, "transformers.HfArgumentParser", *path, *settings);
-          auto words = program_words(machine);
-          std::erase_if(words, [&](const command::Word& word) { return word.text == *text; });
-          return self->from_settings(machine, *settings, arguments, std::move(words));
-        });
+    return native_function(std::string(name), [self](Machine& machine, const Arguments& arguments) {
+      const Value* file = arguments.find("json_file", 0);
+      if (file == nullptr) file = arguments.named.find("yaml_file");
+      const auto text = file == nullptr ? std::nullopt : path_text(*file);
+      const auto path = text ? tree_path(machine, *text) : std::nullopt;
+      const auto settings =
+          path ? config::read_config(machine.tree(), *path) : fail(ErrorCode::not_found, "");
+      if (!settings) return unknown(arguments.place);
+      publish_config(machine, "transformers.HfArgumentParser", *path, *settings);
+      auto words = program_words(machine);
+      std::erase_if(words, [&](const command::Word& word) { return word.text == *text; });
+      return self->from_settings(machine, *settings, arguments, std::move(words));
+    });
   }
   if (name == "parse_dict") {
-    return python::native_function(
-        std::string(name), [self](Machine& machine, const Arguments& arguments) {
-          const Value* given = arguments.find("args", 0);
-          Value holder;
-          const Dict* dict = given == nullptr ? nullptr : dict_of(*given, holder);
-          return dict == nullptr ? unknown(arguments.place)
-                                 : self->from_settings(machine, Value::dict(*dict), arguments);
-        });
+    return native_function(std::string(name), [self](Machine& machine, const Arguments& arguments) {
+      const Value* given = arguments.find("args", 0);
+      Value holder;
+      const Dict* dict = given == nullptr ? nullptr : dict_of(*given, holder);
+      return dict == nullptr ? unknown(arguments.place)
+                             : self->from_settings(machine, Value::dict(*dict), arguments);
+    });
   }
   return std::nullopt;
 }
@@ -220,4 +216,4 @@ void add_hf_parsers(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -4,7 +4,7 @@
 #include "python/natives/attribute_dict.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// The parts of "a=1,b=[1,2],c=x": commas within brackets do not divide.
@@ -45,7 +45,7 @@ class HParams : public AttributeDict {
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<HParams>(shared_from_this());
     const auto made = [&](const auto& run) {
-      return python::native_function("HParams." + std::string(name), run);
+      return native_function("HParams." + std::string(name), run);
     };
     if (name == "parse") {
       return made([self](Machine& within, const Arguments& arguments) {
@@ -92,4 +92,4 @@ void add_hparams(NativeTable& table) {
   };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -9,7 +9,7 @@
 #include "python/natives/parts.hpp"
 #include "python/objects/objects.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_target = 16;
@@ -169,17 +169,16 @@ Value main_decorator(Machine& machine, const Arguments& settings) {
   wanted.name = text_or(settings.find("config_name", 1));
   split_old_path(wanted);
   const PlacePtr declared = settings.place;
-  return python::native_function(
-      "hydra.main", [wanted, declared](Machine&, const Arguments& decorated) {
-        if (decorated.positional.empty()) return Value{};
-        const Value function = decorated.positional[0];
-        return python::native_function(
-            "hydra.main", [wanted, declared, function](Machine& inner, const Arguments& arguments) {
-              if (!arguments.positional.empty()) return inner.call(function, arguments);
-              const Wanted mine = with_words(inner, wanted, declared);
-              return inner.call(function, call_with({compose(inner, mine)}, {}, arguments.place));
-            });
-      });
+  return native_function("hydra.main", [wanted, declared](Machine&, const Arguments& decorated) {
+    if (decorated.positional.empty()) return Value{};
+    const Value function = decorated.positional[0];
+    return native_function(
+        "hydra.main", [wanted, declared, function](Machine& inner, const Arguments& arguments) {
+          if (!arguments.positional.empty()) return inner.call(function, arguments);
+          const Wanted mine = with_words(inner, wanted, declared);
+          return inner.call(function, call_with({compose(inner, mine)}, {}, arguments.place));
+        });
+  });
 }
 
 Value initialize(Machine& machine, const Arguments& arguments) {
@@ -205,11 +204,11 @@ Value compose_now(Machine& machine, const Arguments& arguments) {
 }
 
 /// ConfigStore.instance().store(group=..., name=..., node=...).
-struct ConfigStore : python::NativeObject {
+struct ConfigStore : NativeObject {
   std::string type_name() const override { return "hydra.core.config_store.ConfigStore"; }
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "store") return std::nullopt;
-    return python::native_function("store", [](Machine& machine, const Arguments& arguments) {
+    return native_function("store", [](Machine& machine, const Arguments& arguments) {
       const Value* node = arguments.named.find("node");
       if (node == nullptr) node = arguments.find("node", 1);
       const std::string group = text_or(arguments.named.find("group"));
@@ -270,7 +269,7 @@ Value call_target(Machine& machine, const Value& config, const Dict& more, int d
   }
   const Value callable = target->text() != nullptr ? machine.resolve(*target->text()) : *target;
   if (!partial) return machine.call(callable, std::move(arguments));
-  auto waiting = std::make_shared<python::Partial>();
+  auto waiting = std::make_shared<Partial>();
   waiting->callable = callable;
   waiting->arguments = std::move(arguments);
   return value_of(std::move(waiting), target->place);
@@ -351,4 +350,4 @@ void add_hydra(NativeTable& table) {
   table["hydra.core.hydra_config.HydraConfig.get"] = runtime;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

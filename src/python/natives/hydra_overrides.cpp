@@ -4,11 +4,11 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// One parsed `key=value`.
-struct Override : python::NativeObject {
+struct Override : NativeObject {
   std::string key;
   char sign = 0;  ///< '~' or '+' before the key
   Value given;
@@ -16,14 +16,14 @@ struct Override : python::NativeObject {
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name == "key_or_group") return Value(key, given.place);
     if (name == "value" || name == "get_value_element_as_str") {
-      return python::native_function(std::string(name),
-                                     [value = given](Machine&, const Arguments&) { return value; });
+      return native_function(std::string(name),
+                             [value = given](Machine&, const Arguments&) { return value; });
     }
     const bool asks = name == "is_delete" || name == "is_add" || name == "is_sweep_override";
     if (!asks) return std::nullopt;
     const bool is = (name == "is_delete" && sign == '~') || (name == "is_add" && sign == '+');
-    return python::native_function(std::string(name),
-                                   [is](Machine&, const Arguments&) { return Value(is); });
+    return native_function(std::string(name),
+                           [is](Machine&, const Arguments&) { return Value(is); });
   }
 };
 
@@ -57,4 +57,4 @@ void add_hydra_overrides(NativeTable& table) {
       parse;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_trial.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 using testing::run_entry;
@@ -27,7 +27,7 @@ main()
                                               {"tools/other/config.yaml", "size: 2\n"},
                                               {"other/config.yaml", "size: 3\n"}};
   const auto size = [&](std::vector<command::Word> given) {
-    python::PythonRun run;
+    PythonRun run;
     run.script = "tools/run.py";
     run.args = std::move(given);
     return run_entry(run, files)["got"];
@@ -65,4 +65,4 @@ main()
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

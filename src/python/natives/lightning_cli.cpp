@@ -7,7 +7,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 struct Settings {
@@ -183,7 +183,7 @@ Value choose_component(Machine& machine, Value chosen, std::vector<command::Word
 
 /// A class that an argument names, by its whole path or beside the class that is asked for, made
 /// with its init_args; the value itself where it names none.
-Value made_of(Machine& machine, const Value& value, const python::Parameter& parameter) {
+Value made_of(Machine& machine, const Value& value, const Parameter& parameter) {
   const std::string wanted = read_type_hint(parameter.annotation).class_name;
   if (wanted.empty() || parameter.place == nullptr) return value;
   std::string module = parameter.place->file.substr(0, parameter.place->file.rfind('.'));
@@ -233,7 +233,7 @@ Value json_cli(Machine& machine, const Arguments& arguments) {
   flags.show(machine, values);
   Dict fields = flags.fields(machine, values);
   if (function) {
-    for (const python::Parameter& parameter : function->parameters) {
+    for (const Parameter& parameter : function->parameters) {
       if (const Value* value = fields.find(parameter.name))
         fields.set(parameter.name, made_of(machine, Value(*value), parameter));
     }
@@ -256,4 +256,4 @@ void add_lightning_cli(NativeTable& table) {
   };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -9,7 +9,7 @@
 #include "python/natives/support.hpp"
 #include "python/objects/values.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr std::int64_t longest_range = 1000;
@@ -21,7 +21,7 @@ Value whole(double number) {
   return {static_cast<std::int64_t>(number)};
 }
 
-python::Native unary(double (*function)(double), bool gives_whole) {
+Native unary(double (*function)(double), bool gives_whole) {
   return [function, gives_whole](Machine&, const Arguments& arguments) {
     const Value* given = arguments.positional.empty() ? nullptr : &arguments.positional[0];
     const auto number = given == nullptr ? std::nullopt : given->number();
@@ -29,11 +29,11 @@ python::Native unary(double (*function)(double), bool gives_whole) {
     const double result = function(*number);
     if (std::isnan(result)) return unknown(arguments.place);
     Value value = gives_whole ? whole(result) : Value(result);
-    return python::derived(std::move(value), arguments.place, given->place);
+    return derived(std::move(value), arguments.place, given->place);
   };
 }
 
-python::Native binary(double (*function)(double, double), bool gives_whole) {
+Native binary(double (*function)(double, double), bool gives_whole) {
   return [function, gives_whole](Machine&, const Arguments& arguments) {
     if (arguments.positional.size() < 2) return unknown(arguments.place);
     const auto a = arguments.positional[0].number();
@@ -41,14 +41,14 @@ python::Native binary(double (*function)(double, double), bool gives_whole) {
     if (!a || !b) return unknown(arguments.place);
     const double result = function(*a, *b);
     if (std::isnan(result)) return unknown(arguments.place);
-    return python::derived(gives_whole ? whole(result) : Value(result), arguments.place,
-                           arguments.positional[0].place);
+    return derived(gives_whole ? whole(result) : Value(result), arguments.place,
+                   arguments.positional[0].place);
   };
 }
 
 Value logarithm(Machine& machine, const Arguments& arguments) {
-  const python::Native one = unary([](double x) { return std::log(x); }, false);
-  const python::Native two =
+  const Native one = unary([](double x) { return std::log(x); }, false);
+  const Native two =
       binary([](double x, double base) { return std::log(x) / std::log(base); }, false);
   return arguments.positional.size() > 1 ? two(machine, arguments) : one(machine, arguments);
 }
@@ -80,7 +80,7 @@ bool all_whole(const Value& list) {
 }
 
 template <class Fold>
-python::Native over_list(Fold fold) {
+Native over_list(Fold fold) {
   return [fold](Machine&, const Arguments& arguments) {
     if (arguments.positional.empty()) return unknown(arguments.place);
     const Value& list = arguments.positional[0];
@@ -89,7 +89,7 @@ python::Native over_list(Fold fold) {
       return unknown(arguments.place);
     const double result = fold(*numbers);
     const bool is_whole = all_whole(list) && std::trunc(result) == result;
-    return python::derived(is_whole ? whole(result) : Value(result), arguments.place, list.place);
+    return derived(is_whole ? whole(result) : Value(result), arguments.place, list.place);
   };
 }
 
@@ -225,4 +225,4 @@ void add_math(NativeTable& table) {
   for (const auto* const name : {"random.randint", "random.randrange"}) table[name] = by_chance;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -3,11 +3,11 @@
 #include "python/natives/attribute_dict.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 Value call_native(Machine& machine, std::string_view name, const Arguments& arguments) {
-  const python::Native* native = find_native(name);
+  const Native* native = find_native(name);
   return native == nullptr ? unknown(arguments.place) : (*native)(machine, arguments);
 }
 
@@ -42,7 +42,7 @@ Value define_flags(Machine& machine, const Arguments& arguments) {
   for (const auto& [name, value] : arguments.named.all()) {
     const PlacePtr& place = value.place ? value.place : arguments.place;
     // Some class's get_default_config(): a config with entries that are not known here.
-    const bool open = value.is_unknown() || dynamic_cast<python::Made*>(value.object()) != nullptr;
+    const bool open = value.is_unknown() || dynamic_cast<Made*>(value.object()) != nullptr;
     const Value given = open ? config_dict(machine, call_with({}, {}, place)) : value;
     call_native(machine, definition_of(given), call_with({Value(name), given}, {}, place));
   }
@@ -64,4 +64,4 @@ void add_mlxu(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

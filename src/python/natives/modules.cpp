@@ -6,10 +6,10 @@
 #include "python/natives/parts.hpp"
 #include "python/objects/objects.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
-bool is_module(const Value& value) { return object_as<python::Module>(value) != nullptr; }
+bool is_module(const Value& value) { return object_as<Module>(value) != nullptr; }
 
 /// "configs/large.py" as the dotted name that a module of that file is found by.
 std::string dotted_path(std::string path) {
@@ -32,10 +32,10 @@ Value loader_of(Value module, const PlacePtr& place) {
       AttributeDict::Style{.type = "importlib.Loader", .wraps_nested = false}, Value::dict({}));
   loader->entries().set(
       "load_module",
-      python::native_function("load_module", [module](Machine&, const auto&) { return module; }));
-  loader->entries().set(
-      "exec_module",
-      python::native_function("exec_module", [](Machine&, const auto&) { return Value::none(); }));
+      native_function("load_module", [module](Machine&, const auto&) { return module; }));
+  loader->entries().set("exec_module", native_function("exec_module", [](Machine&, const auto&) {
+                          return Value::none();
+                        }));
   return value_of(std::move(loader), place);
 }
 
@@ -57,17 +57,16 @@ Value module_of_spec(Machine&, const Arguments& arguments) {
 }
 
 /// sys.modules: every module by its name, loaded or not.
-class Modules : public python::NativeObject {
+class Modules : public NativeObject {
  public:
   [[nodiscard]] std::string type_name() const override { return "sys.modules"; }
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     if (name != "get") return std::nullopt;
-    return python::native_function(
-        "sys.modules.get", [](Machine& machine, const Arguments& arguments) {
-          const Value* key = arguments.find("key", 0);
-          const std::string dotted = text_or(key);
-          return dotted.empty() ? unknown(arguments.place) : machine.resolve(dotted);
-        });
+    return native_function("sys.modules.get", [](Machine& machine, const Arguments& arguments) {
+      const Value* key = arguments.find("key", 0);
+      const std::string dotted = text_or(key);
+      return dotted.empty() ? unknown(arguments.place) : machine.resolve(dotted);
+    });
   }
   std::optional<Value> item(Machine& machine, const Value& key) override {
     if (key.text() == nullptr || key.text()->empty()) return unknown();
@@ -94,4 +93,4 @@ std::optional<Value> modules_constant(std::string_view dotted) {
   return value_of(std::make_shared<Modules>());
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/natives/namespace_object.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 void FlagNamespace::put(std::string_view name, Value value, std::optional<std::size_t> index) {
   entries().set(name, std::move(value));
@@ -41,4 +41,4 @@ std::optional<Value> FlagNamespace::method(Machine& machine, std::string_view na
   return AttributeDict::method(machine, name);
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

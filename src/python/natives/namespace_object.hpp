@@ -5,7 +5,7 @@
 
 #include "python/natives/attribute_dict.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 class FlagNamespace : public AttributeDict {
  public:
@@ -28,4 +28,4 @@ class FlagNamespace : public AttributeDict {
   std::map<std::string, std::size_t, std::less<>> flags_;
 };
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

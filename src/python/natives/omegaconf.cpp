@@ -7,7 +7,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/type_hint.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_node = 20;
@@ -23,9 +23,9 @@ Structures& structures(Machine& machine) {
   return static_cast<Structures&>(*held);
 }
 
-void remember(Machine& machine, const Value& type, const python::ClassView& view) {
+void remember(Machine& machine, const Value& type, const ClassView& view) {
   std::set<std::string> names;
-  for (const python::Parameter& field : view.fields) names.insert(field.name);
+  for (const Parameter& field : view.fields) names.insert(field.name);
   auto& known = structures(machine).known;
   const auto same = [&](const auto& each) {
     return each.first == names && each.second.object() == type.object();
@@ -52,7 +52,7 @@ Value type_of_config(Machine& machine, const Arguments& arguments) {
 Value from_dataclass(Machine& machine, const Value& value, int depth) {
   if (depth > deepest_node) return unknown(value.place);
   Dict fields;
-  if (const auto* instance = object_as<python::Instance>(value)) {
+  if (const auto* instance = object_as<Instance>(value)) {
     for (const auto& [key, field] : instance->fields.all())
       fields.set(key, from_dataclass(machine, field, depth + 1));
     return Value::dict(std::move(fields), value.place);
@@ -61,7 +61,7 @@ Value from_dataclass(Machine& machine, const Value& value, int depth) {
   const auto type = machine.type(value);
   if (!type) return value;
   remember(machine, value, *type);
-  for (const python::Parameter& field : type->fields) {
+  for (const Parameter& field : type->fields) {
     const Value fallback = field.fallback.value_or(Value("???"));
     fields.set(field.name, from_dataclass(machine, placed(fallback, field.place), depth + 1));
   }
@@ -179,7 +179,7 @@ Value interpolated(Machine&, const Arguments& arguments) {
 }
 
 template <class Test>
-python::Native asks(Test test) {
+Native asks(Test test) {
   return [test](Machine&, const Arguments& arguments) {
     return arguments.positional.empty() ? unknown(arguments.place)
                                         : Value(test(arguments.positional[0]), arguments.place);
@@ -202,7 +202,7 @@ Value plain_config(Machine& machine, const Value& value) {
                                              value.place ? value.place->file : "");
     return parsed ? *parsed : value;
   }
-  if (auto* native = object_as<python::NativeObject>(value)) {
+  if (auto* native = object_as<NativeObject>(value)) {
     const auto plain = native->plain();
     return plain ? *plain : value;
   }
@@ -255,4 +255,4 @@ void add_omegaconf(NativeTable& table) {
   table["omegaconf.flag_override"] = gives_first;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

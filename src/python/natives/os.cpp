@@ -7,12 +7,12 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/path_object.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// What torchrun and srun set for the first of several processes.
 std::optional<Value> set_by_launcher(Machine& machine, std::string_view name) {
-  const python::PythonRun& run = machine.run();
+  const PythonRun& run = machine.run();
   if (run.processes <= 1) return std::nullopt;
   static constexpr std::string_view zeros[] = {"RANK",
                                                "LOCAL_RANK",
@@ -73,18 +73,16 @@ class Environ : public AttributeDict {
  protected:
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     if (name == "get" || name == "pop" || name == "setdefault")
-      return python::native_function("os.environ." + std::string(name), get);
-    if (name == "__contains__") return python::native_function("os.environ.__contains__", contains);
+      return native_function("os.environ." + std::string(name), get);
+    if (name == "__contains__") return native_function("os.environ.__contains__", contains);
     if (name == "copy" || name == "__copy__") {
       const auto self = std::static_pointer_cast<Environ>(shared_from_this());
-      return python::native_function("os.environ.copy",
-                                     [self](Machine& within, const Arguments& given) {
-                                       auto copy = std::make_shared<Environ>(within);
-                                       for (const auto& [key, value] : self->entries().all())
-                                         copy->entries().set(key, value);
-                                       copy->is_copy_ = true;
-                                       return value_of(std::move(copy), given.place);
-                                     });
+      return native_function("os.environ.copy", [self](Machine& within, const Arguments& given) {
+        auto copy = std::make_shared<Environ>(within);
+        for (const auto& [key, value] : self->entries().all()) copy->entries().set(key, value);
+        copy->is_copy_ = true;
+        return value_of(std::move(copy), given.place);
+      });
     }
     return AttributeDict::method(machine, name);
   }
@@ -121,7 +119,7 @@ Value read_variable(Machine& machine, const Arguments& arguments) {
 
 /// os.path.x(path) on known texts.
 template <class Change>
-python::Native on_path(Change change) {
+Native on_path(Change change) {
   return [change](Machine&, const Arguments& arguments) {
     const Value* path = arguments.find("path", 0);
     const auto text = path == nullptr ? std::nullopt : path_text(*path);
@@ -142,7 +140,7 @@ Value join(Machine&, const Arguments& arguments) {
   return {out, place ? place : arguments.place};
 }
 
-python::Native exists(PathKind kind) {
+Native exists(PathKind kind) {
   return [kind](Machine& machine, const Arguments& arguments) {
     return arguments.positional.empty() ? unknown(arguments.place)
                                         : path_exists(machine, arguments.positional[0], kind);
@@ -186,12 +184,12 @@ void add_path_functions(NativeTable& table) {
   });
   table["os.path.basename"] = on_path(
       [](const std::string& text, const PlacePtr& place) { return Value(last_part(text), place); });
-  const python::Native normal = on_path([](const std::string& text, const PlacePtr& place) {
+  const Native normal = on_path([](const std::string& text, const PlacePtr& place) {
     return Value(normal_path(text), place);
   });
   for (const auto* const name : {"os.path.abspath", "os.path.realpath", "os.path.normpath"})
     table[name] = normal;
-  const python::Native same =
+  const Native same =
       on_path([](const std::string& text, const PlacePtr& place) { return Value(text, place); });
   for (const auto* const name : {"os.path.expanduser", "os.path.expandvars", "os.fspath"})
     table[name] = same;
@@ -231,7 +229,7 @@ std::optional<Value> os_constant(Machine& machine, std::string_view dotted) {
     auto& held = machine.memory["sys.argv"];
     if (!held) {
       Value words = as_list(machine.run().args);
-      const python::PythonRun& run = machine.run();
+      const PythonRun& run = machine.run();
       words.items()->insert(words.items()->begin(),
                             Value(run.script.empty() ? run.module : run.script));
       auto space = std::make_shared<AttributeDict>(AttributeDict::Style{}, Value::dict({}));
@@ -248,7 +246,7 @@ void add_paths(NativeTable& table) {
   for (const auto* const name :
        {"pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"})
     table[name] = path_of;
-  const python::Native here = [](Machine&, const Arguments& arguments) {
+  const Native here = [](Machine&, const Arguments& arguments) {
     return make_path(".", arguments.place);
   };
   table["pathlib.Path.cwd"] = here;
@@ -281,4 +279,4 @@ void add_os(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

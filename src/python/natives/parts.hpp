@@ -5,7 +5,7 @@
 
 #include "python/natives/table.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 void add_absl(NativeTable& table);
 void add_mlxu(NativeTable& table);  ///< after add_absl
@@ -53,4 +53,4 @@ void note_process_group(Machine& machine, const Arguments& arguments);
 /// _target_ and its arguments made, deep down (hydra.utils.instantiate).
 [[nodiscard]] Value instantiate(Machine& machine, const Value& config, const Dict& more);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -6,7 +6,7 @@
 #include "python/natives/path_object.hpp"
 #include "python/objects/objects.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int most_levels = 3;  ///< above a package, where its data may lie before installation
@@ -14,14 +14,13 @@ constexpr int most_levels = 3;  ///< above a package, where its data may lie bef
 /// The manager itself stands first when the function is called as its method.
 Arguments without_manager(const Arguments& arguments) {
   Arguments rest = arguments;
-  const bool method =
-      !rest.positional.empty() && object_as<python::Made>(rest.positional[0]) != nullptr;
+  const bool method = !rest.positional.empty() && object_as<Made>(rest.positional[0]) != nullptr;
   if (method) rest.positional.erase(rest.positional.begin());
   return rest;
 }
 
 /// A function on paths that a table has under another name already.
-python::Native behind_manager(const python::Native& function) {
+Native behind_manager(const Native& function) {
   return [function](Machine& machine, const Arguments& arguments) {
     return function(machine, without_manager(arguments));
   };
@@ -37,7 +36,7 @@ std::string package_folder(Machine& machine, const Value* package) {
   if (package == nullptr) return "";
   const Value module = package->text() == nullptr ? *package : machine.resolve(*package->text());
   // A folder without __init__.py is a package too.
-  const auto* own = object_as<python::Module>(module);
+  const auto* own = object_as<Module>(module);
   if (own != nullptr && own->file.empty()) return own->folder;
   const Value file = machine.attribute(module, "__file__");
   return file.text() == nullptr ? "" : parent_path(*file.text());
@@ -65,13 +64,12 @@ Value package_path(Machine& machine, const Arguments& arguments) {
 }  // namespace
 
 void add_path_managers(NativeTable& table) {
-  const std::pair<std::string_view, python::Native> functions[] = {
-      {"open", table["open"]},
-      {"exists", table["os.path.exists"]},
-      {"isfile", table["os.path.isfile"]},
-      {"isdir", table["os.path.isdir"]},
-      {"ls", table["os.listdir"]},
-      {"get_local_path", local_path}};
+  const std::pair<std::string_view, Native> functions[] = {{"open", table["open"]},
+                                                           {"exists", table["os.path.exists"]},
+                                                           {"isfile", table["os.path.isfile"]},
+                                                           {"isdir", table["os.path.isdir"]},
+                                                           {"ls", table["os.listdir"]},
+                                                           {"get_local_path", local_path}};
   for (const std::string manager :
        {"iopath.common.file_io.PathManager", "iopath.common.file_io.g_pathmgr",
         "iopath.common.file_io.PathManagerFactory.get", "fvcore.common.file_io.PathManager"}) {
@@ -89,4 +87,4 @@ void add_path_managers(NativeTable& table) {
   table["importlib_resources.files"] = package_path;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

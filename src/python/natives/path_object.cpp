@@ -7,7 +7,7 @@
 #include "python/natives/file_object.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr std::size_t most_matches = 2000;
@@ -248,7 +248,7 @@ std::optional<Value> PathObject::attribute(Machine&, std::string_view name) {
   const auto* const method =
       std::ranges::find(path_methods, name, &std::pair<std::string_view, PathMethod>::first);
   if (method == std::end(path_methods)) return std::nullopt;
-  return python::native_function(
+  return native_function(
       "pathlib.Path." + std::string(name),
       [run = method->second, text = text_](Machine& machine, const Arguments& arguments) {
         return run(machine, arguments, text);
@@ -262,4 +262,4 @@ Value make_path(std::string text, PlacePtr place) {
   return value_of(std::move(path), std::move(place));
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

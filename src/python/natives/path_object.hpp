@@ -6,9 +6,9 @@
 
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
-class PathObject : public python::NativeObject {
+class PathObject : public NativeObject {
  public:
   PathObject(std::string text, PlacePtr place) : text_(std::move(text)), place_(std::move(place)) {}
   [[nodiscard]] std::string type_name() const override { return "pathlib.Path"; }
@@ -35,4 +35,4 @@ enum class PathKind : std::uint8_t { any, file, folder };
 [[nodiscard]] Value matching_paths(Machine& machine, std::string_view pattern,
                                    const PlacePtr& place);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -3,10 +3,10 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
-class Registry : public python::NativeObject, public std::enable_shared_from_this<Registry> {
+class Registry : public NativeObject, public std::enable_shared_from_this<Registry> {
  public:
   Registry(std::string type, Value name) : type_(std::move(type)), name_(std::move(name)) {}
   [[nodiscard]] std::string type_name() const override { return type_; }
@@ -19,7 +19,7 @@ class Registry : public python::NativeObject, public std::enable_shared_from_thi
     if (name == "name" || name == "_name") return name_;
     if (name == "module_dict" || name == "_module_dict" || name == "_obj_map") return held_;
     const auto method = [&](auto run) {
-      return python::native_function(
+      return native_function(
           type_ + "." + std::string(name),
           [self = shared_from_this(), run](Machine& machine, const Arguments& arguments) {
             return ((*self).*run)(machine, arguments);
@@ -52,11 +52,10 @@ class Registry : public python::NativeObject, public std::enable_shared_from_thi
     if (const List* names = name.items(); names != nullptr && !names->empty())
       name = Value(names->front());
     if (what.object() != nullptr) return put(machine, what, name);
-    return python::native_function(
-        type_ + ".register",
-        [self = shared_from_this(), name](Machine& inner, const Arguments& given) {
-          return given.positional.empty() ? Value{} : self->put(inner, given.positional[0], name);
-        });
+    return native_function(type_ + ".register", [self = shared_from_this(), name](
+                                                    Machine& inner, const Arguments& given) {
+      return given.positional.empty() ? Value{} : self->put(inner, given.positional[0], name);
+    });
   }
 
   /// By its name, "scope.name" included; a class is itself. What the library brings along by that
@@ -115,4 +114,4 @@ void add_registries(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -8,7 +8,7 @@
 #include "python/natives/typed_flags.hpp"
 #include "python/objects/objects.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_object = 20;
@@ -38,7 +38,7 @@ Value build(Machine& machine, const Value& value, int depth) {
   if (colon == std::string::npos) return Value::dict(std::move(arguments.named), value.place);
   const Value target = machine.resolve(tag.substr(colon + 1));
   if (!tag.starts_with("!name")) return machine.call(target, std::move(arguments));
-  auto waiting = std::make_shared<python::Partial>();
+  auto waiting = std::make_shared<Partial>();
   waiting->callable = target;
   waiting->arguments = std::move(arguments);
   return value_of(std::move(waiting), value.place);
@@ -137,9 +137,9 @@ void add_speechbrain(NativeTable& table) {
   table["speechbrain.core.parse_arguments"] = parse_arguments;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_config_readers(NativeTable& table) {
+void schedmate::python::natives::add_config_readers(NativeTable& table) {
   natives::add_files(table);
   natives::add_omegaconf(table);
   natives::add_hydra(table);

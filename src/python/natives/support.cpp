@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "python/natives/file_object.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// As Python's int() and float() read it: blanks around, a plus sign, `_` between digits.
@@ -48,8 +48,8 @@ std::optional<FlagType> builtin_type(std::string_view name) {
 
 std::string symbol_name(const Value& value) {
   std::string name;
-  if (const auto* symbol = object_as<python::Symbol>(value)) name = symbol->name;
-  if (const auto* function = object_as<python::NativeFunction>(value)) name = function->name;
+  if (const auto* symbol = object_as<Symbol>(value)) name = symbol->name;
+  if (const auto* function = object_as<NativeFunction>(value)) name = function->name;
   if (name.starts_with("builtins.")) name.erase(0, 9);
   return name;
 }
@@ -65,7 +65,7 @@ bool truth_or(const Value* value, bool otherwise) {
 
 std::optional<std::string> path_text(const Value& value) {
   if (const std::string* text = value.text()) return *text;
-  auto* object = object_as<python::NativeObject>(value);
+  auto* object = object_as<NativeObject>(value);
   if (object == nullptr) return std::nullopt;
   const auto plain = object->plain();
   if (!plain || plain->text() == nullptr) return std::nullopt;
@@ -74,8 +74,8 @@ std::optional<std::string> path_text(const Value& value) {
 
 Dict* dict_of(const Value& value, Value& holder) {
   if (Dict* dict = value.entries()) return dict;
-  if (auto* instance = object_as<python::Instance>(value)) return &instance->fields;
-  if (auto* object = object_as<python::NativeObject>(value)) {
+  if (auto* instance = object_as<Instance>(value)) return &instance->fields;
+  if (auto* object = object_as<NativeObject>(value)) {
     if (auto plain = object->plain()) {
       holder = std::move(*plain);
       return holder.entries();
@@ -155,7 +155,7 @@ Result<Value> convert(Machine& machine, const Value& type, const command::Word& 
   if (const auto builtin = builtin_type(symbol_name(type))) return read_word(*builtin, word);
   if (type.is_unknown()) return unknown(word.place);
   Value result = machine.call(type, call_with({Value(word.text, word.place)}, {}, word.place));
-  if (const auto* made = object_as<python::Made>(result); made != nullptr) {
+  if (const auto* made = object_as<Made>(result); made != nullptr) {
     const Value text(word.text, word.place);
     return made->callee.contains("FileType") ? open_file(machine, text, word.place) : text;
   }
@@ -192,9 +192,9 @@ Value as_list(const std::vector<command::Word>& words) {
   return Value::list(std::move(items));
 }
 
-std::size_t publish(Machine& machine, python::Flag flag) {
+std::size_t publish(Machine& machine, Flag flag) {
   auto& flags = machine.seen().flags;
-  const auto old = std::ranges::find_if(flags, [&](const python::Flag& other) {
+  const auto old = std::ranges::find_if(flags, [&](const Flag& other) {
     return other.name == flag.name && other.owner == flag.owner;
   });
   if (old == flags.end()) {
@@ -233,7 +233,7 @@ Value returns_first_argument(Machine&, const Arguments& arguments) {
   if (arguments.positional.size() == 1 && arguments.named.empty() &&
       arguments.positional[0].object() != nullptr)
     return arguments.positional[0];
-  return python::native_function("decorator", [](Machine&, const Arguments& inner) {
+  return native_function("decorator", [](Machine&, const Arguments& inner) {
     return inner.positional.empty() ? Value{} : inner.positional[0];
   });
 }
@@ -251,4 +251,4 @@ Value gives_first(Machine&, const Arguments& arguments) {
   return arguments.positional.empty() ? unknown(arguments.place) : arguments.positional[0];
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

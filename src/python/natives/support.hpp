@@ -4,10 +4,9 @@
 /// What the models of outside functions share: reading arguments, turning words into values,
 /// showing flags and configs to the observation.
 
-#include "python/natives/value_names.hpp"
 #include "python/objects/native.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 /// "int" for the builtin, "torch.float16" for an outside name; "" for anything else.
 [[nodiscard]] std::string symbol_name(const Value& value);
@@ -53,7 +52,7 @@ enum class FlagType : std::uint8_t { text, integer, real, truthy, yes_no, litera
 [[nodiscard]] Value as_list(const std::vector<command::Word>& words);
 
 /// Puts a flag into the observation (over an older one of that name and owner); its index.
-std::size_t publish(Machine& machine, python::Flag flag);
+std::size_t publish(Machine& machine, Flag flag);
 void publish_config(Machine& machine, std::string_view how, std::string_view file, Value value);
 
 /// The environment that the job sets, as texts.
@@ -68,4 +67,4 @@ void publish_config(Machine& machine, std::string_view how, std::string_view fil
 [[nodiscard]] Value returns_none(Machine& machine, const Arguments& arguments);
 [[nodiscard]] Value gives_first(Machine& machine, const Arguments& arguments);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

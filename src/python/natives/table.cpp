@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/natives/table.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
-const python::Native* find_native(std::string_view dotted) {
+const Native* find_native(std::string_view dotted) {
   static const NativeTable table = [] {
     NativeTable all;
     add_argparse(all);
@@ -18,4 +18,4 @@ const python::Native* find_native(std::string_view dotted) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_annotation = 20;
@@ -146,4 +146,4 @@ TypeHint hint_of_value(const Value& fallback) {
   return hint;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

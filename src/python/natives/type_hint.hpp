@@ -5,7 +5,7 @@
 
 #include "python/natives/support.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 struct TypeHint {
   FlagType type = FlagType::literal;
@@ -22,4 +22,4 @@ struct TypeHint {
 /// Where there is no annotation: by the default.
 [[nodiscard]] TypeHint hint_of_value(const Value& fallback);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

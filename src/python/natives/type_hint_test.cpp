@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 TEST_CASE("simple annotations are read by name, quoted or not") {
@@ -53,4 +53,4 @@ TEST_CASE("deeply nested or broken annotations end") {
 }
 
 }  // namespace
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -9,7 +9,7 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
@@ -52,23 +52,22 @@ Value parse_draccus(Machine& machine, const Arguments& arguments) {
 
 /// @pyrallis.wrap(): the first parameter's annotation is the class.
 Value wrap_draccus(Machine&, const Arguments&) {
-  return python::native_function("wrap", [](Machine&, const Arguments& decorated) {
+  return native_function("wrap", [](Machine&, const Arguments& decorated) {
     if (decorated.positional.empty()) return Value{};
     const Value function = decorated.positional[0];
-    return python::native_function(
-        "wrapped", [function](Machine& machine, const Arguments& arguments) {
-          const auto view = machine.function(function);
-          if (!arguments.positional.empty() || !view || view->parameters.empty())
-            return machine.call(function, arguments);
-          const python::Parameter& first = view->parameters.front();
-          std::string module = first.place ? first.place->file : machine.run().script;
-          module.erase(std::min(module.rfind('.'), module.size()));
-          std::ranges::replace(module, '/', '.');
-          const Value type = machine.resolve(module + "." + first.annotation);
-          return machine.call(
-              function, call_with({parse_with_file(machine, type, program_words(machine))}, {},
-                                  arguments.place));
-        });
+    return native_function("wrapped", [function](Machine& machine, const Arguments& arguments) {
+      const auto view = machine.function(function);
+      if (!arguments.positional.empty() || !view || view->parameters.empty())
+        return machine.call(function, arguments);
+      const Parameter& first = view->parameters.front();
+      std::string module = first.place ? first.place->file : machine.run().script;
+      module.erase(std::min(module.rfind('.'), module.size()));
+      std::ranges::replace(module, '/', '.');
+      const Value type = machine.resolve(module + "." + first.annotation);
+      return machine.call(
+          function,
+          call_with({parse_with_file(machine, type, program_words(machine))}, {}, arguments.place));
+    });
   });
 }
 
@@ -78,16 +77,16 @@ Value fire_function(Machine& machine, const Value& target,
   auto view = machine.function(target);
   if (const auto type = machine.type(target)) {
     view = machine.function(machine.attribute(target, "__init__"));
-    if (!view) view = python::FunctionView{type->name, type->fields, type->place};
+    if (!view) view = FunctionView{type->name, type->fields, type->place};
   }
   if (!view) return {};
   std::vector<FlagSpec> specs;
-  std::vector<const python::Parameter*> parameters;
+  std::vector<const Parameter*> parameters;
   bool takes_any = false;
-  for (const python::Parameter& parameter : view->parameters) {
-    takes_any = takes_any || parameter.kind == python::Parameter::Kind::double_star;
-    const bool named = parameter.kind == python::Parameter::Kind::plain ||
-                       parameter.kind == python::Parameter::Kind::keyword_only;
+  for (const Parameter& parameter : view->parameters) {
+    takes_any = takes_any || parameter.kind == Parameter::Kind::double_star;
+    const bool named =
+        parameter.kind == Parameter::Kind::plain || parameter.kind == Parameter::Kind::keyword_only;
     if (!named || parameter.name == "self") continue;
     FlagSpec spec;
     spec.dest = parameter.name;
@@ -109,7 +108,7 @@ Value fire_function(Machine& machine, const Value& target,
                                  : read_word(FlagType::literal, use.values[0]).value_or(Value{}));
   }
   std::vector<command::Word> extra = match.leftover;
-  for (const python::Parameter* parameter : parameters) {
+  for (const Parameter* parameter : parameters) {
     if (extra.empty() || extra.front().text.starts_with("--")) break;
     if (named.find(parameter->name) != nullptr) continue;
     named.set(parameter->name, read_word(FlagType::literal, extra.front()).value_or(Value{}));
@@ -119,7 +118,7 @@ Value fire_function(Machine& machine, const Value& target,
     const Dict more = loose_flags(extra);
     for (const auto& [key, value] : more.all()) named.set(key, value);
   }
-  for (const python::Parameter* parameter : parameters) {
+  for (const Parameter* parameter : parameters) {
     const Value* given = named.find(parameter->name);
     const Value fallback = as_fallback(parameter->fallback.value_or(Value{}), parameter->place);
     publish(machine, {parameter->name, given == nullptr ? fallback : *given, fallback,
@@ -168,7 +167,7 @@ class SimpleParser : public ArgumentParser {
   std::optional<Value> attribute(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<SimpleParser>(shared_from_this());
     if (name == "add_arguments") {
-      return python::native_function("add_arguments", [self](Machine&, const Arguments& arguments) {
+      return native_function("add_arguments", [self](Machine&, const Arguments& arguments) {
         const Value* type = arguments.find("dataclass", 0);
         if (type != nullptr) self->classes_.emplace_back(text_or(arguments.find("dest", 1)), *type);
         return Value::none(arguments.place);
@@ -176,10 +175,10 @@ class SimpleParser : public ArgumentParser {
     }
     if (name == "parse_args" || name == "parse_known_args") {
       const bool known = name == "parse_known_args";
-      return python::native_function(std::string(name),
-                                     [self, known](Machine& inner, const Arguments& arguments) {
-                                       return self->parse_all(inner, arguments, known);
-                                     });
+      return native_function(std::string(name),
+                             [self, known](Machine& inner, const Arguments& arguments) {
+                               return self->parse_all(inner, arguments, known);
+                             });
     }
     return ArgumentParser::attribute(machine, name);
   }
@@ -232,4 +231,4 @@ void add_typed(NativeTable& table) {
   }
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

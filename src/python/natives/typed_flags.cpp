@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 constexpr int deepest_class = 8;
@@ -60,7 +60,7 @@ void TypedFlags::name(TypedFlag& flag, const std::string& prefix, const std::str
   }
 }
 
-void TypedFlags::add_parameter(const python::Parameter& parameter, const std::string& prefix,
+void TypedFlags::add_parameter(const Parameter& parameter, const std::string& prefix,
                                const std::string& owner) {
   TypedFlag flag;
   flag.hint = parameter.annotation.empty() && parameter.fallback
@@ -75,12 +75,11 @@ void TypedFlags::add_parameter(const python::Parameter& parameter, const std::st
   flags_.push_back(std::move(flag));
 }
 
-void TypedFlags::add(Machine& machine, const python::FunctionView& function) {
-  for (const python::Parameter& parameter : function.parameters) {
-    if (parameter.kind == python::Parameter::Kind::star ||
-        parameter.kind == python::Parameter::Kind::double_star)
+void TypedFlags::add(Machine& machine, const FunctionView& function) {
+  for (const Parameter& parameter : function.parameters) {
+    if (parameter.kind == Parameter::Kind::star || parameter.kind == Parameter::Kind::double_star)
       continue;
-    const python::ClassView nowhere{"", parameter.place ? parameter.place->file : "", {}, {}, {}};
+    const ClassView nowhere{"", parameter.place ? parameter.place->file : "", {}, {}, {}};
     Value type;
     if (const auto inner = nested_class(machine, nowhere, parameter, type)) {
       classes_[parameter.name] = type;
@@ -91,12 +90,10 @@ void TypedFlags::add(Machine& machine, const python::FunctionView& function) {
   }
 }
 
-std::optional<python::ClassView> TypedFlags::nested_class(Machine& machine,
-                                                          const python::ClassView& owner,
-                                                          const python::Parameter& field,
-                                                          Value& type) const {
-  const auto* instance = field.fallback ? object_as<python::Instance>(*field.fallback)
-                                        : static_cast<python::Instance*>(nullptr);
+std::optional<ClassView> TypedFlags::nested_class(Machine& machine, const ClassView& owner,
+                                                  const Parameter& field, Value& type) const {
+  const auto* instance =
+      field.fallback ? object_as<Instance>(*field.fallback) : static_cast<Instance*>(nullptr);
   const std::string written = read_type_hint(field.annotation).class_name;
   const std::string name = instance != nullptr ? instance->type : written;
   const std::string file = instance != nullptr ? instance->file : owner.file;
@@ -108,16 +105,16 @@ std::optional<python::ClassView> TypedFlags::nested_class(Machine& machine,
     if (base.ends_with("Enum")) return std::nullopt;
   }
   // What the default instance holds stands above the defaults of its class.
-  for (python::Parameter& inner : view->fields) {
+  for (Parameter& inner : view->fields) {
     const Value* held = instance == nullptr ? nullptr : instance->fields.find(inner.name);
     if (held != nullptr) inner.fallback = *held;
   }
   return view;
 }
 
-void TypedFlags::add(Machine& machine, const python::ClassView& type, const std::string& prefix) {
+void TypedFlags::add(Machine& machine, const ClassView& type, const std::string& prefix) {
   ++depth_;
-  for (const python::Parameter& field : type.fields) {
+  for (const Parameter& field : type.fields) {
     Value inner_type;
     if (field.annotation.find("ClassVar") != std::string::npos) continue;
     if (const auto inner = nested_class(machine, type, field, inner_type)) {
@@ -265,4 +262,4 @@ Dict loose_flags(const std::vector<command::Word>& words) {
   return result;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -9,7 +9,7 @@
 #include "python/natives/flag_parser.hpp"
 #include "python/natives/type_hint.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 struct TypedStyle {
   enum class Booleans : std::uint8_t {
@@ -49,11 +49,11 @@ class TypedFlags {
  public:
   explicit TypedFlags(TypedStyle style = {}) : style_(style) {}
 
-  void add(Machine& machine, const python::FunctionView& function);
+  void add(Machine& machine, const FunctionView& function);
   /// Fields of a class of the tree, nested dataclasses too.
-  void add(Machine& machine, const python::ClassView& type, const std::string& prefix = "");
+  void add(Machine& machine, const ClassView& type, const std::string& prefix = "");
   [[nodiscard]] TypedFlag& last() { return flags_.back(); }
-  void add_parameter(const python::Parameter& parameter, const std::string& prefix,
+  void add_parameter(const Parameter& parameter, const std::string& prefix,
                      const std::string& owner);
 
   /// Matches words; what does not fit its type ends the program.
@@ -69,8 +69,8 @@ class TypedFlags {
   [[nodiscard]] const std::vector<TypedFlag>& flags() const { return flags_; }
 
  private:
-  std::optional<python::ClassView> nested_class(Machine& machine, const python::ClassView& owner,
-                                                const python::Parameter& field, Value& type) const;
+  std::optional<ClassView> nested_class(Machine& machine, const ClassView& owner,
+                                        const Parameter& field, Value& type) const;
   Value read(Machine& machine, const TypedFlag& flag, const FlagUse& use) const;
   void name(TypedFlag& flag, const std::string& prefix, const std::string& field) const;
 
@@ -94,4 +94,4 @@ struct LateDefault : Object {
 /// Leftover `--name value...` words as a dict, each read as what it looks like.
 [[nodiscard]] Dict loose_flags(const std::vector<command::Word>& words);
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -6,11 +6,11 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// typer.Option(0.1, "--lr") and typer.Argument(...): a default with names.
-struct TyperDefault : python::NativeObject {
+struct TyperDefault : NativeObject {
   std::optional<Value> fallback;
   std::vector<std::string> names;
   bool by_place = false;
@@ -43,7 +43,7 @@ Value run_typer(Machine& machine, const Value& target, const std::vector<command
                     .only_dashes = true,
                     .required_by_place = true,
                     .words_as_lists = false});
-  for (python::Parameter parameter : view->parameters) {
+  for (Parameter parameter : view->parameters) {
     const auto* given = parameter.fallback ? object_as<TyperDefault>(*parameter.fallback) : nullptr;
     if (given != nullptr) parameter.fallback = given->fallback;
     flags.add_parameter(parameter, "", "");
@@ -67,16 +67,16 @@ Value run_typer(Machine& machine, const Value& target, const std::vector<command
 }
 
 /// typer.Typer(): commands by name; a single one needs no name.
-class TyperApp : public python::NativeObject, public std::enable_shared_from_this<TyperApp> {
+class TyperApp : public NativeObject, public std::enable_shared_from_this<TyperApp> {
  public:
   std::string type_name() const override { return "typer.Typer"; }
 
   std::optional<Value> attribute(Machine&, std::string_view name) override {
     const auto self = shared_from_this();
     if (name == "command") {
-      return python::native_function("typer.command", [self](Machine&, const Arguments& arguments) {
+      return native_function("typer.command", [self](Machine&, const Arguments& arguments) {
         const std::string given = text_or(arguments.find("name", 0));
-        return python::native_function(
+        return native_function(
             "decorator", [self, given](Machine& machine, const Arguments& decorated) {
               if (decorated.positional.empty()) return Value{};
               const auto view = machine.function(decorated.positional[0]);
@@ -88,13 +88,13 @@ class TyperApp : public python::NativeObject, public std::enable_shared_from_thi
       });
     }
     if (name == "callback") {
-      return python::native_function("typer.callback", [self](Machine&, const Arguments&) {
+      return native_function("typer.callback", [self](Machine&, const Arguments&) {
         self->has_callback_ = true;
-        return python::native_function("decorator", returns_first_argument);
+        return native_function("decorator", returns_first_argument);
       });
     }
     if (name == "add_typer") {
-      return python::native_function("add_typer", [self](Machine&, const Arguments& arguments) {
+      return native_function("add_typer", [self](Machine&, const Arguments& arguments) {
         const Value* app = arguments.find("typer_instance", 0);
         if (app != nullptr)
           self->commands_.emplace_back(text_or(arguments.named.find("name")), *app);
@@ -102,7 +102,7 @@ class TyperApp : public python::NativeObject, public std::enable_shared_from_thi
       });
     }
     if (name == "__call__") {
-      return python::native_function("typer.Typer", [self](Machine& machine, const Arguments&) {
+      return native_function("typer.Typer", [self](Machine& machine, const Arguments&) {
         return self->run(machine, program_words(machine));
       });
     }
@@ -152,9 +152,9 @@ void add_typer(NativeTable& table) {
   };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives
 
-void schedmate::natives::add_flag_libraries(NativeTable& table) {
+void schedmate::python::natives::add_flag_libraries(NativeTable& table) {
   natives::add_absl(table);
   natives::add_mlxu(table);
   natives::add_click(table);

@@ -8,14 +8,14 @@
 #include "python/natives/parts.hpp"
 #include "python/natives/typed_flags.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 
 namespace {
 
 const TypedStyle style{.booleans = TypedStyle::Booleans::pair};
 
 /// What tyro.extras.subcommand_type_from_defaults() gives: a type whose values are chosen by name.
-struct Choices : python::NativeObject {
+struct Choices : NativeObject {
   Dict options;
   std::string type_name() const override { return "tyro.extras.Subcommands"; }
   std::optional<Value> attribute(Machine&, std::string_view) override { return std::nullopt; }
@@ -26,9 +26,9 @@ struct Choices : python::NativeObject {
 Value over_object(Machine& machine, const Value& model, const std::vector<command::Word>& words) {
   const Value type = machine.attribute(model, "__class__");
   auto view = machine.type(type);
-  const auto* instance = object_as<python::Instance>(model);
+  const auto* instance = object_as<Instance>(model);
   if (!view || instance == nullptr) return model;
-  for (python::Parameter& field : view->fields) {
+  for (Parameter& field : view->fields) {
     if (const Value* held = instance->fields.find(field.name)) field.fallback = *held;
   }
   // Which of the switches take a word (FlagConversionOff) is not looked at: both are read.
@@ -42,7 +42,7 @@ Value over_object(Machine& machine, const Value& model, const std::vector<comman
 
 /// The value of one choice: an object, or a class or function still to be filled.
 Value filled(Machine& machine, const Value& target, const std::vector<command::Word>& words) {
-  if (object_as<python::Instance>(target) != nullptr) return over_object(machine, target, words);
+  if (object_as<Instance>(target) != nullptr) return over_object(machine, target, words);
   return run_typed(machine, target, TypedFlags(style), words);
 }
 
@@ -68,7 +68,7 @@ Value run_cli(Machine& machine, const Arguments& arguments) {
   if (const auto* choices = object_as<Choices>(*target))
     return choose(machine, choices->options, words);
   const Value* fallback = arguments.named.find("default");
-  const bool has_model = fallback != nullptr && object_as<python::Instance>(*fallback) != nullptr;
+  const bool has_model = fallback != nullptr && object_as<Instance>(*fallback) != nullptr;
   return filled(machine, has_model ? *fallback : *target, words);
 }
 
@@ -106,4 +106,4 @@ void add_tyro(NativeTable& table) {
   table["tyro.extras.subcommand_cli_from_dict"] = choose_of;
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

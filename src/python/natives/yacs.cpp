@@ -6,7 +6,7 @@
 #include "python/natives/file_object.hpp"
 #include "python/natives/parts.hpp"
 
-namespace schedmate::natives {
+namespace schedmate::python::natives {
 namespace {
 
 /// A word of `--opts KEY VALUE` as yacs reads it: a literal, bent to the type that was there.
@@ -32,10 +32,10 @@ class CfgNode : public AttributeDict {
   std::optional<Value> method(Machine& machine, std::string_view name) override {
     const auto self = std::static_pointer_cast<CfgNode>(shared_from_this());
     const auto make = [&](auto run) {
-      return python::native_function(style().type + "." + std::string(name),
-                                     [self, run](Machine& inner, const Arguments& arguments) {
-                                       return run(inner, *self, arguments);
-                                     });
+      return native_function(style().type + "." + std::string(name),
+                             [self, run](Machine& inner, const Arguments& arguments) {
+                               return run(inner, *self, arguments);
+                             });
     };
     if (name == "merge_from_file" || name == "merge_with_dotlist_file") return make(merge_file);
     if (name == "merge_from_list") return make(merge_list);
@@ -117,7 +117,7 @@ class CfgNode : public AttributeDict {
   }
 };
 
-python::Native makes_node(const AttributeDict::Style& style) {
+Native makes_node(const AttributeDict::Style& style) {
   return [style](Machine&, const Arguments& arguments) {
     Value held = Value::dict({}, arguments.place);
     Value holder;
@@ -149,4 +149,4 @@ void add_yacs(NativeTable& table) {
   };
 }
 
-}  // namespace schedmate::natives
+}  // namespace schedmate::python::natives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation_report/front_pages.hpp"
+#include "evaluation_report/common_pages.hpp"
 
 namespace schedmate::evaluation_report {
 
