@@ -38,7 +38,8 @@ std::string safe_line(std::string_view line) { return printable(redacted(line));
 std::string safe_text(std::string_view text) {
   std::string safe;
   const std::string clean = redacted(text);
-  for (const auto line : split(clean, '\n')) safe += (safe.empty() ? "" : "\n") + printable(line);
+  for (const auto line : split(clean, '\n')) safe += printable(line) + "\n";
+  safe.pop_back();
   return safe;
 }
 

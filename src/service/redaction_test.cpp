@@ -33,6 +33,8 @@ TEST_CASE("no part of a submission or of facts keeps a secret") {
 TEST_CASE("what is shown neither keeps a secret nor controls a terminal") {
   CHECK(safe_line("\x1b[31mtoken=" + secret) == safe_text("\x1b[31mtoken=" + secret));
   CHECK_FALSE(safe_line("\x1b[31m" + secret).contains('\x1b'));
+  CHECK(safe_text("").empty());
+  CHECK(safe_text("\n\nstep 1\n") == "\n\nstep 1\n");
   const std::string text = safe_text("step 1\n\nuse " + secret + "\x1b[0m\nstep 2");
   CHECK_FALSE(text.contains(secret));
   CHECK_FALSE(text.contains('\x1b'));
