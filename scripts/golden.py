@@ -3,14 +3,18 @@
 """The work of golden.sh: runs groups of command lines side by side, records or compares what they do."""
 import concurrent.futures
 import difflib
+import fcntl
 import hashlib
 import os
 import pathlib
+import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -24,6 +28,9 @@ WHOLE_FILE_BYTES = 8_000
 HEAD_LINES = 12
 HEAD_COLUMNS = 400
 LIMIT_S = 120  # of one command line
+TERMINAL = re.compile(r"@(\d+) ")  # before a command line: how wide the terminal is that it runs in
+PROGRESS_BAR = re.compile(rb"(?:\r[^\r\n]*)*\r\x1b\[K")  # drawn, and removed at the end
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 # What cannot repeat, and what stands in its place. The folder of the run and that of the bundled data
 # are replaced before these, by WORK and DATA.
@@ -118,14 +125,50 @@ class Group:
             heading += " (no line end at its end)"
         return f"--- {heading}\n{text}"
 
+    def start(self, line, **streams):
+        return subprocess.Popen(["bash", "-c", line], cwd=self.work, env=self.environment,
+                                stdin=subprocess.DEVNULL, **streams)
+
+    def run_in_pipes(self, line):
+        """The exit code, and what was printed as it is recorded."""
+        with self.start(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            try:
+                streams = running.communicate(timeout=LIMIT_S)
+            except subprocess.TimeoutExpired:
+                running.kill()
+                return None, ""
+        return running.returncode, self.shown("stdout", streams[0]) + self.shown("stderr", streams[1])
+
+    def run_in_terminal(self, line, columns):
+        """As run_in_pipes, with both streams on a terminal of so many columns."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        with self.start(line, stdout=theirs, stderr=theirs) as running:
+            os.close(theirs)
+            limit = threading.Timer(LIMIT_S, running.kill)
+            limit.start()
+            screen = b""
+            try:
+                while part := os.read(ours, 65536):
+                    screen += part
+            except OSError:  # EIO: the other side is closed
+                pass
+            running.wait()
+            ended = limit.is_alive()
+            limit.cancel()
+        os.close(ours)
+        screen = PROGRESS_BAR.sub(b"", screen.replace(b"\r\n", b"\n"))
+        widest = max((len(each) for each in COLOUR.sub("", screen.decode()).split("\n")), default=0)
+        heading = f"screen of {columns} columns" + (f", TOO WIDE: {widest}" if widest > columns else "")
+        return running.returncode if ended else None, self.shown(heading, screen)
+
     def run(self, line):
-        try:
-            ran = subprocess.run(["bash", "-c", line], cwd=self.work, env=self.environment,
-                                 stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
+        place = TERMINAL.match(line)
+        line = line[place.end():] if place else line
+        code, printed = self.run_in_terminal(line, int(place[1])) if place else self.run_in_pipes(line)
+        if code is None:
             return f"$ {line}\nno end within {LIMIT_S} s\n\n"
-        text = f"$ {line}\nexit {ran.returncode}\n"
-        text += self.shown("stdout", ran.stdout) + self.shown("stderr", ran.stderr)
+        text = f"$ {line}\nexit {code}\n{printed}"
         before, self.files = self.files, self.snapshot()
         for path in sorted(self.files):
             if self.files[path] != before.get(path):
