@@ -77,7 +77,15 @@ class MadeJobs {
                           .gpu_memory_mib = 30'000,
                           .log_summary = "",
                           .fingerprint = "",
-                          .progress = {}};
+                          .progress = {},
+                          .cpu_time = FractionalSeconds(3000),
+                          .memory_mib = 60'000,
+                          .attempts = {{.start = job.submit,
+                                        .end = job.submit + Seconds(3600),
+                                        .state = EndState::completed,
+                                        .word = "COMPLETED",
+                                        .exit_code = "0:0",
+                                        .nodes = "n[1-2]"}}};
     return job;
   }
 

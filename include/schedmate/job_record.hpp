@@ -23,6 +23,19 @@ struct ProgressPoint {
   bool operator==(const ProgressPoint&) const = default;
 };
 
+/// One start of a job, until it ended or was put back into the queue.
+struct Attempt {
+  std::optional<SimTime> start, end;
+  EndState state = EndState::unknown;
+  /// The scheduler's own word, "OUT_OF_MEMORY", "REQUEUED"; "" = it gave none.
+  std::string word;
+  /// "CODE:SIGNAL", "" = not known.
+  std::string exit_code;
+  /// The hosts as the scheduler lists them, "n[11-12]"; "" = not known.
+  std::string nodes;
+  bool operator==(const Attempt&) const = default;
+};
+
 /// How a job ended.
 struct Outcome {
   EndState state = EndState::unknown;
@@ -35,6 +48,11 @@ struct Outcome {
   std::string fingerprint;
   /// Oldest first.
   std::vector<ProgressPoint> progress;
+  /// CPU time of all processes, and their memory at its highest; both over all nodes.
+  std::optional<FractionalSeconds> cpu_time;
+  std::optional<double> memory_mib;
+  /// Oldest first. State, times and duration above are those of the last one.
+  std::vector<Attempt> attempts;
   bool operator==(const Outcome&) const = default;
 };
 
@@ -83,6 +101,13 @@ struct JobRecord {
   std::string entry;
   /// Hash of the files that the facts came from.
   std::string closure;
+  /// What the scheduler calls the job, and whom it charges; "" = not known.
+  std::string name, account, qos, cluster;
+  /// The file that the job writes its output to, "" = not known.
+  std::string log;
+  /// Requested, over all nodes; 0 CPUs = not known.
+  std::int64_t cpus = 0;
+  std::optional<double> memory_mib;
   std::optional<GivenAdvice> advice;
   /// Empty while the job runs.
   std::optional<Outcome> outcome;

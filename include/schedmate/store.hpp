@@ -79,6 +79,8 @@ struct StoreLimits {
   static constexpr std::size_t progress_points = 10'000;
   /// More of them are left out.
   static constexpr std::size_t fields = 256;
+  /// Of more, the last ones are kept.
+  static constexpr std::size_t attempts = 256;
 };
 
 /// Errors of every call: unavailable (disk full, server away, locked for too long), invalid (the

@@ -17,6 +17,10 @@ ordered_json seconds_or_null(const std::optional<SimTime>& instant) {
   return instant ? ordered_json(seconds_of(*instant)) : ordered_json(nullptr);
 }
 
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
 ordered_json write(const GivenAdvice& advice) {
   ordered_json neighbours = ordered_json::array();
   for (const Neighbour& each : advice.neighbours)
@@ -32,13 +36,27 @@ ordered_json write(const GivenAdvice& advice) {
           {"similar", std::move(neighbours)}};
 }
 
+ordered_json write(const Attempt& attempt) {
+  return {{"start_s", seconds_or_null(attempt.start)},
+          {"end_s", seconds_or_null(attempt.end)},
+          {"state", state_word(attempt.state)},
+          {"scheduler_state", text_or_null(attempt.word)},
+          {"exit_code", text_or_null(attempt.exit_code)},
+          {"nodes", text_or_null(attempt.nodes)}};
+}
+
 ordered_json write(const Outcome& outcome) {
+  ordered_json attempts = ordered_json::array();
+  for (const Attempt& each : outcome.attempts) attempts.push_back(write(each));
   return {{"state", state_word(outcome.state)},
           {"duration_s", outcome.duration.count()},
           {"start_s", seconds_or_null(outcome.start)},
           {"end_s", seconds_or_null(outcome.end)},
           {"gpu_util_pct", or_null<ordered_json>(outcome.gpu_util_pct)},
-          {"gpu_memory_mib", or_null<ordered_json>(outcome.gpu_memory_mib)}};
+          {"gpu_memory_mib", or_null<ordered_json>(outcome.gpu_memory_mib)},
+          {"cpu_time_s", outcome.cpu_time ? ordered_json(outcome.cpu_time->count()) : nullptr},
+          {"memory_mib", or_null<ordered_json>(outcome.memory_mib)},
+          {"attempts", std::move(attempts)}};
 }
 
 }  // namespace
@@ -58,6 +76,13 @@ Document record_document(const JobRecord& record) {
       {"nodes", record.nodes},
       {"gpu_type", record.gpu_type},
       {"time_limit_s", record.time_limit ? ordered_json(record.time_limit->count()) : nullptr},
+      {"name", text_or_null(record.name)},
+      {"account", text_or_null(record.account)},
+      {"qos", text_or_null(record.qos)},
+      {"cluster", text_or_null(record.cluster)},
+      {"log", text_or_null(record.log)},
+      {"cpus", record.cpus > 0 ? ordered_json(record.cpus) : nullptr},
+      {"memory_mib", or_null<ordered_json>(record.memory_mib)},
       {"fields", record.fields},
       {"closure", record.closure},
       {"advice", record.advice ? write(*record.advice) : ordered_json(nullptr)},

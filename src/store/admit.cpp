@@ -131,6 +131,14 @@ Result<Outcome> admit(const Outcome& outcome) {
   kept.gpu_util_pct = finite(outcome.gpu_util_pct);
   kept.gpu_memory_mib = finite(outcome.gpu_memory_mib);
   kept.progress = thinned(outcome.progress);
+  kept.memory_mib = finite(outcome.memory_mib);
+  if (kept.cpu_time && !std::isfinite(kept.cpu_time->count())) kept.cpu_time.reset();
+  if (kept.attempts.size() > StoreLimits::attempts)
+    kept.attempts.erase(kept.attempts.begin(),
+                        kept.attempts.end() - static_cast<std::ptrdiff_t>(StoreLimits::attempts));
+  for (Attempt& attempt : kept.attempts)
+    for (auto* const member : {&attempt.word, &attempt.exit_code, &attempt.nodes})
+      *member = long_text(*member);
   return kept;
 }
 
@@ -149,9 +157,11 @@ Result<JobRecord> admit(const JobRecord& record) {
     if (!clean) return tl::unexpected(clean.error());
     *member = std::move(*clean);
   }
-  for (auto* const member : {&kept.root, &kept.workdir, &kept.command, &kept.text, &kept.entry}) {
+  for (auto* const member : {&kept.root, &kept.workdir, &kept.command, &kept.text, &kept.entry,
+                             &kept.name, &kept.account, &kept.qos, &kept.cluster, &kept.log}) {
     *member = long_text(*member);
   }
+  kept.memory_mib = finite(record.memory_mib);
   kept.fields.clear();
   for (const auto& [field, value] : record.fields) {
     if (kept.fields.size() < StoreLimits::fields) kept.fields[long_text(field)] = long_text(value);

@@ -33,6 +33,14 @@ std::optional<double> number_or_none(const json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
+json seconds_or_null(const std::optional<SimTime>& time) {
+  return time ? json(seconds_of(*time)) : json();
+}
+
+std::optional<SimTime> time_or_none(const json& value) {
+  return value.is_null() ? std::nullopt : std::optional(at(value.get<std::int64_t>()));
+}
+
 }  // namespace
 
 std::string fields_to_json(const Fields& fields) {
@@ -97,6 +105,65 @@ Result<std::vector<ProgressPoint>> progress_from_json(std::string_view text) {
     }
     return points;
   });
+}
+
+std::string request_to_json(const JobRecord& record) {
+  json object = json::object();
+  for (const auto& [key, text] :
+       {std::pair("name", &record.name), std::pair("account", &record.account),
+        std::pair("qos", &record.qos), std::pair("cluster", &record.cluster),
+        std::pair("log", &record.log)}) {
+    if (!text->empty()) object[key] = *text;
+  }
+  if (record.cpus != 0) object["cpus"] = record.cpus;
+  if (record.memory_mib) object["memory_mib"] = *record.memory_mib;
+  return object.empty() ? "" : object.dump();
+}
+
+Result<void> request_from_json(std::string_view text, JobRecord& record) {
+  if (text.empty()) return {};
+  const auto read = parsed(text, [&](const json& value) {
+    record.name = value.value("name", "");
+    record.account = value.value("account", "");
+    record.qos = value.value("qos", "");
+    record.cluster = value.value("cluster", "");
+    record.log = value.value("log", "");
+    record.cpus = value.value("cpus", std::int64_t{0});
+    if (value.contains("memory_mib")) record.memory_mib = value.at("memory_mib").get<double>();
+    return true;
+  });
+  return read ? Result<void>() : tl::unexpected(read.error());
+}
+
+std::string use_to_json(const Outcome& outcome) {
+  json object = json::object();
+  if (outcome.cpu_time) object["cpu_time_s"] = outcome.cpu_time->count();
+  if (outcome.memory_mib) object["memory_mib"] = *outcome.memory_mib;
+  for (const Attempt& attempt : outcome.attempts) {
+    object["attempts"].push_back(
+        json::array({seconds_or_null(attempt.start), seconds_or_null(attempt.end),
+                     to_string(attempt.state), attempt.word, attempt.exit_code, attempt.nodes}));
+  }
+  return object.empty() ? "" : object.dump();
+}
+
+Result<void> use_from_json(std::string_view text, Outcome& outcome) {
+  if (text.empty()) return {};
+  const auto read = parsed(text, [&](const json& value) {
+    if (value.contains("cpu_time_s"))
+      outcome.cpu_time = FractionalSeconds(value.at("cpu_time_s").get<double>());
+    if (value.contains("memory_mib")) outcome.memory_mib = value.at("memory_mib").get<double>();
+    for (const json& each : value.value("attempts", json::array())) {
+      outcome.attempts.push_back({.start = time_or_none(each.at(0)),
+                                  .end = time_or_none(each.at(1)),
+                                  .state = end_state_of(each.at(2).get<std::string>()),
+                                  .word = each.at(3),
+                                  .exit_code = each.at(4),
+                                  .nodes = each.at(5)});
+    }
+    return true;
+  });
+  return read ? Result<void>() : tl::unexpected(read.error());
 }
 
 EndState end_state_of(std::string_view word) {

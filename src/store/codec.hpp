@@ -24,6 +24,14 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string progress_to_json(const std::vector<ProgressPoint>& points);
 [[nodiscard]] Result<std::vector<ProgressPoint>> progress_from_json(std::string_view text);
 
+/// What JobRecord has from the scheduler: name, account, ..., memory; "" when nothing is known.
+[[nodiscard]] std::string request_to_json(const JobRecord& record);
+[[nodiscard]] Result<void> request_from_json(std::string_view text, JobRecord& record);
+
+/// CPU time, memory and attempts; "" when nothing is known.
+[[nodiscard]] std::string use_to_json(const Outcome& outcome);
+[[nodiscard]] Result<void> use_from_json(std::string_view text, Outcome& outcome);
+
 /// The reverse of to_string; unknown for any other word.
 [[nodiscard]] EndState end_state_of(std::string_view word);
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include "tests/support/store_places.hpp"
@@ -35,6 +36,58 @@ TEST_CASE("a record comes back as it was put, and with its outcome once it ended
     CHECK(store->get("job-1").value() == record);
     CHECK(store->get("job-2").value() == std::nullopt);
     CHECK(store->finish("job-2", full_outcome()).error().code == ErrorCode::not_found);
+  });
+}
+
+TEST_CASE("finishing again replaces the whole outcome") {
+  on_every_store([](const std::string& spec) {
+    const auto store = open_or_fail(spec);
+    REQUIRE(store->put(full_record(1)));
+    REQUIRE(store->finish("job-1", full_outcome()));
+    Outcome bare;
+    bare.state = EndState::cancelled;
+    bare.duration = Seconds(7);
+    REQUIRE(store->finish("job-1", bare));
+    CHECK(store->get("job-1").value()->outcome == bare);
+    REQUIRE(store->finish("job-1", full_outcome()));
+    CHECK(store->get("job-1").value()->outcome == full_outcome());
+  });
+}
+
+TEST_CASE("a record that is put with its outcome keeps every member of it") {
+  on_every_store([](const std::string& spec) {
+    const auto store = open_or_fail(spec);
+    auto record = full_record(1);
+    record.outcome = full_outcome();
+    REQUIRE(store->put(record));
+    record.text_id = 1;
+    CHECK(store->get("job-1").value() == record);
+    const auto brief = store->list({.brief = true}).value();
+    REQUIRE(brief.size() == 1);
+    CHECK(brief[0].name == "resnet");
+    CHECK(brief[0].outcome->attempts == full_outcome().attempts);
+  });
+}
+
+TEST_CASE("what a scheduler says of a job is data as well: cut, cleaned, bounded") {
+  on_every_store([](const std::string& spec) {
+    const auto store = open_or_fail(spec);
+    auto record = full_record(1);
+    record.name = std::string("a\0b\xFF", 4);
+    record.account = std::string(2 * StoreLimits::text_bytes, 'x');
+    record.memory_mib = std::numeric_limits<double>::quiet_NaN();
+    record.outcome = full_outcome();
+    record.outcome->cpu_time = FractionalSeconds(std::numeric_limits<double>::infinity());
+    record.outcome->attempts.assign(3 * StoreLimits::attempts, Attempt{});
+    record.outcome->attempts.back().word = "'; DROP TABLE jobs; --\xFF";
+    REQUIRE(store->put(record));
+    const auto kept = store->get("job-1").value().value();
+    CHECK(kept.name == "a\uFFFDb\uFFFD");
+    CHECK(kept.account.size() == StoreLimits::text_bytes);
+    CHECK_FALSE(kept.memory_mib.has_value());
+    CHECK_FALSE(kept.outcome->cpu_time.has_value());
+    CHECK(kept.outcome->attempts.size() == StoreLimits::attempts);
+    CHECK(kept.outcome->attempts.back().word == "'; DROP TABLE jobs; --\uFFFD");
   });
 }
 

@@ -20,7 +20,7 @@ constexpr auto names = std::to_array<std::string_view>(
      "command", "branch",       "gpus",       "nodes",        "gpu_type",       "entry",
      "closure", "time_limit_s", "text_id",    "fields",       "advice",         "state",
      "start_s", "end_s",        "duration_s", "gpu_util_pct", "gpu_memory_mib", "fingerprint",
-     "facts",   "log_summary",  "progress"});
+     "request", "use",          "facts",      "log_summary",  "progress"});
 constexpr std::size_t long_names = 3;
 
 /// A reply by name; "" for what is not there.
@@ -72,7 +72,12 @@ Result<Outcome> outcome_of(const Values& values) {
                   .gpu_memory_mib = values.number<double>("gpu_memory_mib"),
                   .log_summary = values.text("log_summary"),
                   .fingerprint = values.text("fingerprint"),
-                  .progress = {}};
+                  .progress = {},
+                  .cpu_time = std::nullopt,
+                  .memory_mib = std::nullopt,
+                  .attempts = {}};
+  if (auto read = use_from_json(values.text("use"), outcome); !read)
+    return tl::unexpected(read.error());
   auto progress = progress_from_json(values.text("progress"));
   if (!progress) return tl::unexpected(progress.error());
   outcome.progress = std::move(*progress);
@@ -92,6 +97,7 @@ std::vector<std::string> outcome_to_hash(const Outcome& outcome) {
   put(hash, "log_summary", outcome.log_summary);
   put(hash, "fingerprint", outcome.fingerprint);
   put(hash, "progress", progress_to_json(outcome.progress));
+  put(hash, "use", use_to_json(outcome));
   return hash;
 }
 
@@ -113,6 +119,7 @@ std::vector<std::string> record_to_hash(const JobRecord& record) {
   if (record.time_limit) put(hash, "time_limit_s", fmt::format("{}", record.time_limit->count()));
   put(hash, "fields", fields_to_json(record.fields));
   put(hash, "facts", record.facts_json);
+  put(hash, "request", request_to_json(record));
   if (record.advice) put(hash, "advice", advice_to_json(*record.advice));
   if (!record.outcome) return hash;
   const auto outcome = outcome_to_hash(*record.outcome);
@@ -147,6 +154,13 @@ Result<std::optional<JobRecord>> record_of_reply(const RedisReply& reply) {
                    .text_id = values.number<std::uint64_t>("text_id").value_or(0),
                    .entry = values.text("entry"),
                    .closure = values.text("closure"),
+                   .name = "",
+                   .account = "",
+                   .qos = "",
+                   .cluster = "",
+                   .log = "",
+                   .cpus = 0,
+                   .memory_mib = std::nullopt,
                    .advice = std::nullopt,
                    .outcome = std::nullopt};
   if (const auto limit = values.number<std::int64_t>("time_limit_s")) {
@@ -155,6 +169,8 @@ Result<std::optional<JobRecord>> record_of_reply(const RedisReply& reply) {
   auto fields = fields_from_json(values.text("fields"));
   if (!fields) return tl::unexpected(fields.error());
   record.fields = std::move(*fields);
+  if (auto read = request_from_json(values.text("request"), record); !read)
+    return tl::unexpected(read.error());
   if (!values.text("advice").empty()) {
     auto advice = advice_from_json(values.text("advice"));
     if (!advice) return tl::unexpected(advice.error());

@@ -79,7 +79,7 @@ if redis.call('EXISTS', job) == 0 then return 0 end
 redis.call('INCR', p .. 'version')
 unlist(job, ARGV[1])
 redis.call('HDEL', job, 'start_s', 'end_s', 'gpu_util_pct', 'gpu_memory_mib', 'log_summary',
-  'progress', 'fingerprint')
+  'progress', 'fingerprint', 'use')
 set_fields(job, 2)
 local submit = redis.call('HGET', job, 'submit_s')
 for _, list in ipairs((lists_of(job))) do redis.call('ZADD', list, submit, ARGV[1]) end

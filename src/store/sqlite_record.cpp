@@ -38,6 +38,8 @@ enum JobColumn : int {
   fingerprint,
   fields,
   advice,
+  request,
+  use,
   text,
   facts,
   log_summary,
@@ -61,7 +63,12 @@ Result<Outcome> read_outcome(const Query& query) {
                   .gpu_memory_mib = number_or_none(query, gpu_memory_mib),
                   .log_summary = query.text(log_summary),
                   .fingerprint = query.text(fingerprint),
-                  .progress = {}};
+                  .progress = {},
+                  .cpu_time = std::nullopt,
+                  .memory_mib = std::nullopt,
+                  .attempts = {}};
+  if (auto read = use_from_json(query.text(use), outcome); !read)
+    return tl::unexpected(read.error());
   auto points = progress_from_json(query.text(progress));
   if (!points) return tl::unexpected(points.error());
   outcome.progress = std::move(*points);
@@ -89,8 +96,11 @@ void write_job(Database& database, std::int64_t old_key, const JobRecord& record
   const auto key = database.last_row();
   const auto as_fields = fields_to_json(record.fields);
   const auto as_advice = record.advice ? advice_to_json(*record.advice) : "";
-  Query details(database, "INSERT OR REPLACE INTO details VALUES (?,?,?,?,'','')");
-  details.bind(key).bind(as_fields).bind(record.facts_json).bind(as_advice).run();
+  const auto as_request = request_to_json(record);
+  Query details(database,
+                "INSERT OR REPLACE INTO details (key, fields, facts, advice, log_summary, "
+                "progress, request) VALUES (?,?,?,?,'','',?)");
+  details.bind(key).bind(as_fields).bind(record.facts_json).bind(as_advice).bind(as_request).run();
   if (record.outcome) write_outcome(database, key, *record.outcome);
 }
 
@@ -101,17 +111,19 @@ void write_outcome(Database& database, std::int64_t key, const Outcome& outcome)
   job.bind(to_string(outcome.state)).bind(seconds(outcome.start)).bind(seconds(outcome.end));
   job.bind(outcome.duration.count()).bind(outcome.gpu_util_pct).bind(outcome.gpu_memory_mib);
   job.bind(outcome.fingerprint).bind(key).run();
-  if (outcome.log_summary.empty() && outcome.progress.empty()) return;
   const auto points = progress_to_json(outcome.progress);
-  Query details(database, "UPDATE details SET log_summary = ?, progress = ? WHERE key = ?");
-  details.bind(outcome.log_summary).bind(points).bind(key).run();
+  const auto as_use = use_to_json(outcome);
+  Query details(database,
+                "UPDATE details SET log_summary = ?, progress = ?, use = ? WHERE key = ?");
+  details.bind(outcome.log_summary).bind(points).bind(as_use).bind(key).run();
 }
 
 std::string select_jobs(bool brief, const std::string& condition) {
   return fmt::format(
       "SELECT jobs.id, user, vc, submit_s, root, workdir, command, branch, gpus, nodes, gpu_type, "
       "time_limit_s, text_id, entry, closure, state, start_s, end_s, duration_s, gpu_util_pct, "
-      "gpu_memory_mib, fingerprint, fields, advice, ifnull(texts.text, ''), {} FROM jobs "
+      "gpu_memory_mib, fingerprint, fields, advice, request, use, ifnull(texts.text, ''), {} FROM "
+      "jobs "
       "JOIN details USING (key) LEFT JOIN texts ON texts.id = jobs.text_id {}",
       brief ? "'', '', ''" : "facts, log_summary, progress", condition);
 }
@@ -135,12 +147,21 @@ Result<JobRecord> read_job(const Query& query) {
                    .text_id = static_cast<std::uint64_t>(query.integer(text_id)),
                    .entry = query.text(entry),
                    .closure = query.text(closure),
+                   .name = "",
+                   .account = "",
+                   .qos = "",
+                   .cluster = "",
+                   .log = "",
+                   .cpus = 0,
+                   .memory_mib = std::nullopt,
                    .advice = std::nullopt,
                    .outcome = std::nullopt};
   if (!query.is_null(time_limit_s)) record.time_limit = Seconds(query.integer(time_limit_s));
   auto values = fields_from_json(query.text(fields));
   if (!values) return tl::unexpected(values.error());
   record.fields = std::move(*values);
+  if (auto read = request_from_json(query.text(request), record); !read)
+    return tl::unexpected(read.error());
   if (const auto given = query.text(advice); !given.empty()) {
     auto read = advice_from_json(given);
     if (!read) return tl::unexpected(read.error());

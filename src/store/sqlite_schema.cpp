@@ -53,8 +53,13 @@ ALTER TABLE jobs ADD COLUMN fingerprint TEXT;
 CREATE INDEX jobs_by_failure ON jobs (fingerprint, submit_s) WHERE fingerprint IS NOT NULL;
 )";
 
+constexpr const char* accounting_schema = R"(
+ALTER TABLE details ADD COLUMN request TEXT NOT NULL DEFAULT '';
+ALTER TABLE details ADD COLUMN use TEXT NOT NULL DEFAULT '';
+)";
+
 /// Step i brings a file from version i to i + 1.
-constexpr std::array steps = {jobs_schema, cache_schema, failure_schema};
+constexpr std::array steps = {jobs_schema, cache_schema, failure_schema, accounting_schema};
 
 std::int64_t pragma(Database& database, const std::string& name) {
   Query query(database, "PRAGMA " + name);

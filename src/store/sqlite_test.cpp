@@ -51,6 +51,30 @@ TEST_CASE("a file of an older schema is brought forward with its records") {
   CHECK(store->cache({"s", "k", "g", "v"}, 10));
 }
 
+TEST_CASE("a history from before attempts were kept gets them, and its jobs stay") {
+  const Scratch folder;
+  const auto path = folder.path("history.db");
+  {
+    const auto old = raw(path);
+    REQUIRE(prepare_schema(*old, path, 3));
+    old->run(
+        "INSERT INTO jobs (id, user, vc, submit_s, root, workdir, command, branch, gpus, nodes, "
+        "gpu_type, text_id, entry, closure, state, duration_s, fingerprint) VALUES "
+        "('j', 'ada', '', 7, '/r', '', 'c', '', 1, 1, '', 0, '', '', 'FAILED', 60, 'ff')");
+    old->run("INSERT INTO details VALUES (1, '', '{}', '', '{\"log\":\"x\"}', '')");
+    REQUIRE(old->take_error());
+  }
+  const auto store = open_or_fail("sqlite:" + path);
+  const auto job = store->get("j").value().value();
+  CHECK(job.name.empty());
+  CHECK(job.outcome->state == EndState::failed);
+  CHECK(job.outcome->fingerprint == "ff");
+  CHECK(job.outcome->log_summary == R"({"log":"x"})");
+  CHECK(job.outcome->attempts.empty());
+  REQUIRE(store->finish("j", testing::full_outcome()));
+  CHECK(store->get("j").value()->outcome == testing::full_outcome());
+}
+
 TEST_CASE("a file of a newer version is refused and left as it is") {
   const Scratch folder;
   const auto path = folder.path("history.db");

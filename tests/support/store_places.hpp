@@ -58,6 +58,13 @@ inline JobRecord full_record(int number) {
           .text_id = 0,
           .entry = "train.py",
           .closure = "c0ffee",
+          .name = "resnet",
+          .account = "vision",
+          .qos = "normal",
+          .cluster = "big",
+          .log = "/cluster/ada/net/slurm-" + n + ".out",
+          .cpus = 64,
+          .memory_mib = 131072.5,
           .advice = GivenAdvice{.source = "similar",
                                 .mean = FractionalSeconds(100.5),
                                 .p10 = FractionalSeconds(50),
@@ -78,7 +85,21 @@ inline Outcome full_outcome() {
           .gpu_memory_mib = 40536,
           .log_summary = R"({"lines":12})",
           .fingerprint = "c0ffee0123456789",
-          .progress = {{Seconds(1), 10, 0.5}, {Seconds(2), 20, std::nullopt}}};
+          .progress = {{Seconds(1), 10, 0.5}, {Seconds(2), 20, std::nullopt}},
+          .cpu_time = FractionalSeconds(81234.5),
+          .memory_mib = 99000.25,
+          .attempts = {{.start = at(1500),
+                        .end = std::nullopt,
+                        .state = EndState::node_fail,
+                        .word = "NODE_FAIL",
+                        .exit_code = "0:9",
+                        .nodes = "n[11-12]"},
+                       {.start = at(2000),
+                        .end = at(5000),
+                        .state = EndState::completed,
+                        .word = "COMPLETED",
+                        .exit_code = "0:0",
+                        .nodes = "n[13-14]"}}};
 }
 
 }  // namespace schedmate::testing
