@@ -90,7 +90,7 @@ struct World {
   }
 
   void finish(const std::string& id, std::int64_t duration_s,
-              EndState state = EndState::completed) {
+              EndState state = EndState::completed) const {
     Outcome outcome;
     outcome.state = state;
     outcome.duration = Seconds(duration_s);

@@ -108,10 +108,10 @@ TEST_CASE("calibrated: newer runs count more") {
   std::vector<PastRun> matches;
   for (int i = 0; i < 8; ++i) {
     matches.push_back(run(i < 4 ? 100 : 1000));
-    matches.back().submit = at(3600 * i);
+    matches.back().submit = at(std::int64_t{3600} * i);
   }
-  const Estimate estimate =
-      estimate_calibrated({AdviceSource::resubmission, matches, {}, {}, {}, at(3600 * 9)});
+  const Estimate estimate = estimate_calibrated(
+      {AdviceSource::resubmission, matches, {}, {}, {}, at(std::int64_t{3600} * 9)});
   CHECK(near(estimate.p50.count(), 1000, 1e-12, 0));
 }
 

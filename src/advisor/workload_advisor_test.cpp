@@ -61,7 +61,7 @@ const EstimateRow& estimate_of(std::string_view name) {
 class WholeAdvisor {
  public:
   WholeAdvisor(const Trace& trace, const Workload& workload, WorkloadAdvisor::Options options)
-      : trace_(trace), workload_(workload), options_(options) {}
+      : trace_(trace), workload_(workload), options_(std::move(options)) {}
 
   Estimate advise_row(std::size_t row) {
     const Job& job = trace_.jobs[row];
@@ -191,7 +191,7 @@ TEST_CASE("a copy begins with an empty history and says the same from there on")
   };
   teach(first);
   CHECK(ask(first).run_time.count() > 0);
-  const Estimator copy = first;
+  const Estimator copy = first;  // NOLINT(performance-unnecessary-copy-initialization): the point
   CHECK(ask(copy).blind);
   teach(copy);
   CHECK(ask(copy).run_time.count() == ask(first).run_time.count());

@@ -166,7 +166,6 @@ TEST_CASE("a model that loses itself in words is asked for the bare values") {
 
 TEST_CASE("prompts fit an 8 k context, whatever the tree and the log look like") {
   SmallJobTree small;
-  std::string list;
   for (int i = 0; i < 3000; ++i) {
     small.found().files_read.push_back("configs/experiment_" + std::to_string(i) + ".yaml");
   }

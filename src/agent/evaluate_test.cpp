@@ -165,7 +165,7 @@ TEST_CASE("extra fields need their own name at the line; a log may prove with le
 }
 
 TEST_CASE("a majority of the samples decides, and its share is the confidence") {
-  const auto vote_of = [](std::vector<int> values, int samples) {
+  const auto vote_of = [](const std::vector<int>& values, int samples) {
     std::vector<CheckedClaim> claims;
     for (const int value : values) {
       CheckedClaim one{claim("batch_size", whole(value), "a.py", 1), {}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/fold.hpp"
 #include "base/utf8.hpp"
 
 namespace schedmate {
@@ -18,12 +19,6 @@ bool commands_a_terminal(std::string_view character) {
   if (character.size() != 3 || byte(0) != 0xE2) return false;
   return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||  // U+2028 to U+202E
          (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);    // U+2066 to U+2069
-}
-
-/// Characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
 }
 
 }  // namespace
@@ -55,13 +50,14 @@ std::string aligned(std::span<const std::vector<std::string>> rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       text += row[i];
-      text.append(widths[i] - width_of(row[i]) + 2, ' ');
+      text.append(widths[i] - columns_of(row[i]) + 2, ' ');
     }
     text += row.empty() ? "\n" : row.back() + "\n";
   }

@@ -98,8 +98,8 @@ TEST_CASE("mangled commands neither crash nor hang") {
        {"train.py", ""},
        {"acc.yaml", "num_processes: 2\n"}});
   const std::string_view seeds[] = {
-      "A=1 B=\"x $Y\" torchrun --nproc_per_node=$N train.py --lr ${LR:-1e-3} \"${ARGS[@]}\" > l "
-      "2>&1 &",
+      ("A=1 B=\"x $Y\" torchrun --nproc_per_node=$N train.py --lr ${LR:-1e-3} \"${ARGS[@]}\" > l "
+       "2>&1 &"),
       "if [[ $# -gt 0 && -f \"$1\" ]]; then p a; elif [ \"$x\" = 1 ]; then p b; else p; fi",
       "for i in $(seq 1 3) {a,b}; do case $i in 1|a*) p ${i%?};; *) break;; esac; done",
       "cat <<EOF > c.yaml\nlr: $X\nEOF\nbash <<'E'\np\nE\nwhile read l; do p $l; done < c.yaml",

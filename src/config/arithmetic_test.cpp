@@ -44,7 +44,7 @@ TEST_CASE("what is no arithmetic, or would raise, gives nothing") {
 }
 
 TEST_CASE("resolvers are known by plain names only") {
-  const auto call = [](std::string_view name, List arguments) {
+  const auto call = [](std::string_view name, const List& arguments) {
     const auto value = calculate(name, arguments);
     return value ? repr(Value(*value)) : "nothing";
   };

@@ -125,7 +125,8 @@ TEST_CASE("chains, towers and bombs of references end") {
   }
   for (int i = 0; i < 40; ++i) {
     const auto next = "${a" + std::to_string(i + 1) + "}";
-    bomb += "a" + std::to_string(i) + ": ['" + next + "', '" + next + "']\n";
+    bomb += "a" + std::to_string(i);
+    bomb.append(": ['").append(next).append("', '").append(next).append("']\n");
   }
   CHECK(resolve(chain)["a0"] == "?");
   CHECK(resolve(tower + std::string(5000, '}') + "\n")["a"] == "?");

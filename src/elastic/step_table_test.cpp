@@ -138,7 +138,7 @@ TEST_CASE("limits of the batch are those of measured placements") {
   MeasuredStep wide = spread_over(8, 32, 20);
   wide.batch = 99;
   steps.insert(steps.begin(), wide);  // wherever it stands, no placement is known of it
-  const StepTable table(std::move(steps));
+  const StepTable table(steps);
   CHECK(table.least_batch() == 4);
   CHECK(table.most_batch() == 16);
   CHECK(table.most_batch({4, 4}) == 8);

@@ -221,7 +221,7 @@ TEST_CASE("a token that the server repeats does not reach the message") {
 }
 
 TEST_CASE("settings that cannot work are refused before anything is sent") {
-  const auto code = [](ChatSettings settings) {
+  const auto code = [](const ChatSettings& settings) {
     const auto chat = open_chat(settings, test_services());
     REQUIRE_FALSE(chat);
     return chat.error().code;

@@ -85,7 +85,7 @@ TEST_CASE("a copy of an estimator knows what the original does, and learns by it
   for (const std::string_view spec : {"last_k:1", "user_mean", "typical"}) {
     CAPTURE(spec);
     const Estimator original = experienced(spec);
-    const Estimator copy = original;
+    const Estimator copy = original;  // NOLINT(performance-unnecessary-copy-initialization)
     const double before_s = predicted_s(original, 0, 8);
     CHECK(predicted_s(copy, 0, 8) == before_s);
     const Trace trace = small_trace({{.gpus = 8, .duration_s = 90'000}});

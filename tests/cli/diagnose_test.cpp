@@ -59,7 +59,7 @@ TEST_CASE("a kernel log and the GPUs of this machine are witnesses") {
   CHECK(text.out.contains("restart_elsewhere"));
   const auto document =
       nlohmann::json::parse(here.run({"diagnose", "run.log", "--nvml", "--set",
-                                      "nvml.library=" FAKE_NVML_FOLDER "/faulty.so", "--json"})
+                                      ("nvml.library=" FAKE_NVML_FOLDER "/faulty.so"), "--json"})
                                 .out);
   CHECK(document["witness"][2]["agrees"] == true);
   CHECK(document["nvml"][0]["gpus"][1]["ecc_uncorrected_volatile"] == 3);
@@ -70,7 +70,7 @@ TEST_CASE("what --nvml read on a node can be kept and given later") {
   const Scratch here;
   here.write("run.log", "RuntimeError: CUDA error: uncorrectable ECC error encountered\n");
   const Ran first = here.run({"diagnose", "run.log", "--nvml", "--set",
-                              "nvml.library=" FAKE_NVML_FOLDER "/lost.so", "--json"});
+                              ("nvml.library=" FAKE_NVML_FOLDER "/lost.so"), "--json"});
   here.write("kept.json", first.out);
   const Ran again = here.run({"diagnose", "run.log", "--nvml-from", "kept.json", "--json"});
   CHECK(again.out == first.out);

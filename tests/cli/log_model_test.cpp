@@ -46,7 +46,7 @@ std::string cause(const char* verdict, const char* component, int line) {
       .dump();
 }
 
-FakeLlm server(std::string reply) {
+FakeLlm server(const std::string& reply) {
   return FakeLlm(testing::like_vllm([reply](const FakeCall&) { return reply; }));
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("bad input ends with 3, a place that cannot be written with 4") {
   check_refused(simulate({"--policy", "fifo", "--cluster", "nowhere.toml"}), 3, "nowhere.toml");
   check_refused(simulate({"--policy", "sjf:estimate=column:est"}), 3, "est");
   const Scratch here;
-  const std::string file = here.write("file", "");
+  here.write("file", "");
   const Ran ran = here.run({"simulate", "--trace", venus(), "--policy", "fifo", "--out", "file/x"});
   CHECK(ran.status == 4);
   CHECK(ran.err.contains("file/x"));

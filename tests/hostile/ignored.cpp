@@ -9,7 +9,7 @@ namespace {
 constexpr const char* ignored = "ignored by .schedmateignore";
 
 /// Files a.py, b/c.py and b/d/e.py beside the rules.
-std::function<void(const World&)> rules(std::string text) {
+std::function<void(const World&)> rules(const std::string& text) {
   return [=](const World& world) {
     world.write(".schedmateignore", text);
     for (const char* name : {"a.py", "b/c.py", "b/d/e.py"}) world.write(name, "x\n");

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "base/descriptor.hpp"
 #include "tests/hostile/cases.hpp"
@@ -16,7 +18,7 @@ namespace {
 constexpr auto root_only = Case::Needs::root;
 constexpr auto no_root = Case::Needs::no_root;
 
-std::function<void(const World&)> fifo(std::string name) {
+std::function<void(const World&)> fifo(const std::string& name) {
   return [=](const World& world) { ::mkfifo(world.path(name).c_str(), 0644); };
 }
 
@@ -32,10 +34,11 @@ void make_socket(const World& world) {
   address.sun_family = AF_UNIX;
   const std::string path = world.path("x.py");
   std::ranges::copy(path.substr(0, sizeof address.sun_path - 1), address.sun_path);
-  ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::system_error(errno, std::generic_category(), path);
 }
 
-std::function<void(const World&)> with_mode(std::string name, mode_t mode) {
+std::function<void(const World&)> with_mode(const std::string& name, mode_t mode) {
   return [=](const World& world) {
     world.write("a/x.py", forbidden_text);
     ::chmod(world.path(name).c_str(), mode);

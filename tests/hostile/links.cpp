@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr const char* leaves = "leads outside the tree";
 
-std::function<void(const World&)> linked(std::string target, std::string name = "x.py") {
+std::function<void(const World&)> linked(const std::string& target,
+                                         const std::string& name = "x.py") {
   return [=](const World& world) { world.link(target, name); };
 }
 
@@ -125,7 +127,7 @@ Cases chain_cases() {
          world.link(".", "l0");
          for (int i = 1; i < 30; ++i) {
            const std::string before = "l" + std::to_string(i - 1);
-           world.link(before + "/" + before, "l" + std::to_string(i));
+           world.link(fmt::format("{0}/{0}", before), "l" + std::to_string(i));
          }
        },
        {{"l29/x.py", Gives::refused, "circle"}}},

@@ -4,18 +4,17 @@
 namespace schedmate::hostile {
 namespace {
 
-std::function<void(const World&)> written(std::string name, std::string text) {
+std::function<void(const World&)> written(const std::string& name, const std::string& text) {
   return [=](const World& world) { world.write(name, text); };
 }
 
-Case text_case(std::string name, std::string bytes, std::string text) {
-  return {
-      std::move(name), written("x.py", std::move(bytes)), {{"x.py", Gives::text, std::move(text)}}};
+Case text_case(std::string name, const std::string& bytes, std::string text) {
+  return {std::move(name), written("x.py", bytes), {{"x.py", Gives::text, std::move(text)}}};
 }
 
-Case binary_case(std::string name, std::string bytes) {
+Case binary_case(std::string name, const std::string& bytes) {
   const std::string says = "binary, " + std::to_string(bytes.size()) + " bytes";
-  return {std::move(name), written("x.py", std::move(bytes)), {{"x.py", Gives::invalid, says}}};
+  return {std::move(name), written("x.py", bytes), {{"x.py", Gives::invalid, says}}};
 }
 
 /// Two bytes for each letter.

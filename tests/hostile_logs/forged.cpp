@@ -36,8 +36,9 @@ LogCases forged_cases() {
         "OSError: [Errno 28] No space left on device",
         "OSError: [Errno 116] Stale file handle",
         "slurmstepd: error: *** JOB 1 ON victim-77 CANCELLED AT NODE FAILURE ***",
-        "slurmstepd: error: *** STEP 1.0 ON victim-77 CANCELLED AT 2026-01-01T00:00:00 DUE TO NODE "
-        "FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***",
+        ("slurmstepd: error: *** STEP 1.0 ON victim-77 CANCELLED AT 2026-01-01T00:00:00 DUE TO "
+         "NODE "
+         "FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***"),
         "srun: error: Node failure on victim-77",
         "srun: error: victim-77: task 3: Killed",
         "slurmctld: error: Nodes victim-77 not responding",

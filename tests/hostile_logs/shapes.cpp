@@ -83,16 +83,16 @@ LogCases terminal_cases() {
                                      "\x1b[31",
                                      "\x1b",
                                      "\x1b]never ended",
-                                     "\x9b"
-                                     "2J",
-                                     "\xc2\x9b"
-                                     "2J",
+                                     ("\x9b"
+                                      "2J"),
+                                     ("\xc2\x9b"
+                                      "2J"),
                                      "\x07\x07\x07",
                                      "\x08\x08\x08\x08",
                                      "\x0e\x0f\x0b\x0c",
                                      "\x7f",
-                                     "\xe2\x80\xae"
-                                     "gpj.exe",
+                                     ("\xe2\x80\xae"
+                                      "gpj.exe"),
                                      "\xe2\x80\xa8",
                                      "\r\r\r",
                                      "\xf0\x9f\x92\xa3",
@@ -100,8 +100,9 @@ LogCases terminal_cases() {
     std::string shown;
     for (const char c : sequence) shown += fmt::format("{:02x}", static_cast<unsigned char>(c));
     cases.push_back(
-        {"terminal " + shown, training_then("RuntimeError: " + sequence + " failed\n" + sequence +
-                                            "\nstep 31 loss 0.1 time 0.31s " + sequence + "\n")});
+        {fmt::format("terminal {}", shown),
+         training_then(fmt::format(
+             "RuntimeError: {0} failed\n{0}\nstep 31 loss 0.1 time 0.31s {0}\n", sequence))});
   }
   return cases;
 }
@@ -155,7 +156,7 @@ LogCases encoding_cases() {
         "\xff\xff", "caf\xe9", "\xb0\xa1\xb0\xa2", "\x82\xa0\x82\xa2"})
     cases.push_back({fmt::format("bytes {:02x}..., {} of them",
                                  static_cast<unsigned char>(bytes.front()), bytes.size()),
-                     training_then("ValueError: " + bytes + "\n" + bytes)});
+                     training_then(fmt::format("ValueError: {0}\n{0}", bytes))});
   for (const bool big_end : {false, true})
     for (const bool mark : {false, true})
       cases.push_back({fmt::format("UTF-16 {} {}", big_end ? "BE" : "LE", mark ? "marked" : "bare"),
@@ -177,11 +178,11 @@ LogCases encoding_cases() {
 
 LogCases bomb_cases() {
   LogCases cases;
-  cases.push_back({"one line of 30 MB", std::string(30'000'000, 'x')});
+  cases.push_back({"one line of 30 MB", repeated("x", 30'000'000)});
   cases.push_back({"one line of 30 MB of numbers", repeated("12345 ", 5'000'000)});
   cases.push_back({"one line of 20 MB of errors", repeated("RuntimeError: x ", 1'250'000)});
-  cases.push_back({"a failure behind a line of 30 MB",
-                   std::string(30'000'000, 'x') + "\nRuntimeError: behind\n"});
+  cases.push_back(
+      {"a failure behind a line of 30 MB", repeated("x", 30'000'000) + "\nRuntimeError: behind\n"});
   cases.push_back({"escapes without end, 10 MB", repeated("\x1b[", 5'000'000)});
   cases.push_back({"a million short lines", repeated("a\n", 1'000'000)});
   return cases;

@@ -46,13 +46,16 @@ TEST_CASE("the lines of all blocks are those of the file, with their numbers") {
   const testing::Scratch folder;
   const std::string path = folder.path("log");
   std::string many;
-  for (int i = 0; i < 9001; ++i) many += fmt::format("line {} {}\n", i, std::string(i % 97, 'x'));
+  for (std::size_t i = 0; i < 9001; ++i)
+    many += fmt::format("line {} {}\n", i, std::string(i % 97, 'x'));
   const std::string wide =
       std::string(std::size_t{3} << 18U, 'y');  // longer than what is read at once
   for (const std::string& text :
        {std::string(), std::string("\n"), std::string("one"), std::string("one\n\ntwo"),
-        "\xef\xbb\xbf" + std::string("marked\nnext\n"), many, many + "no end",
-        "a\n" + wide + "\nb\n" + wide, utf16("one\ntwo\nthree\nfour\n")}) {
+        std::string("\xef\xbb\xbf"
+                    "marked\nnext\n"),
+        many, many + "no end", fmt::format("a\n{0}\nb\n{0}", wide),
+        utf16("one\ntwo\nthree\nfour\n")}) {
     CAPTURE(text.size());
     REQUIRE(write_file(path, text));
     const auto blocks = LineBlocks::open(path, 3);
@@ -91,7 +94,7 @@ TEST_CASE("lines before the first that is wanted are only counted") {
   std::string text = "\n";
   for (int i = 2; i <= 60000; ++i) text += fmt::format("line {}\n", i);
   REQUIRE(write_file(folder.path("log"), text + "last"));
-  for (const std::uint64_t first : {1, 2, 59999, 60001}) {
+  for (const std::uint64_t first : {1U, 2U, 59999U, 60001U}) {
     std::vector<Taken> lines;
     const auto take = [&](const Line& line) {
       lines.push_back({line.number, std::string(line.text)});

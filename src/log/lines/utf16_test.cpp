@@ -29,7 +29,7 @@ TEST_CASE("UTF-16 becomes UTF-8 however it is cut into pieces") {
       "\xff\xfe"
       "a\0\xe9\0\xac\x20\x3d\xd8\x00\xde\n\0",
       14);
-  for (const std::size_t piece : {1, 2, 3, 5, 100})
+  for (const std::size_t piece : {1U, 2U, 3U, 5U, 100U})
     CHECK(decoded(little, false, piece) == "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n");
   CHECK(decoded(std::string_view("\0a\0b", 4), true) == "ab");
 }

@@ -22,7 +22,7 @@ void check_same(const LogFormat& format, std::string_view what, std::optional<do
   const auto shown = [](std::optional<double> value) {
     return value ? fmt::format("{}", *value) : "nothing";
   };
-  const bool same = got.has_value() == want.has_value() && (!got || near(*got, *want, 1e-4, 0));
+  const bool same = got.has_value() == want.has_value() && (!got || near(got, *want, 1e-4, 0));
   CHECK_MESSAGE(same, format.name << ": " << what << " is " << shown(got) << ", the row says "
                                   << shown(want));
 }

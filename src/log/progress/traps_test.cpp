@@ -16,7 +16,7 @@ using testing::progress_of_each;
 
 void check_named_time(const Progress& progress, double want) {
   REQUIRE(progress.step_time_s.has_value());
-  CHECK(near(*progress.step_time_s, want, 0.02, 0));
+  CHECK(near(progress.step_time_s, want, 0.02, 0));
 }
 
 }  // namespace
