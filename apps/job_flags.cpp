@@ -13,9 +13,19 @@ void add_job(CLI::App& command, service::JobRequest& job) {
       .add_option("--workdir", job.workdir,
                   "working directory, relative to DIR; default: DIR itself")
       ->type_name("DIR");
-  command.add_option("--gpus", job.gpus, "requested GPUs over all nodes; default: 1")
+  command
+      .add_option("--root", job.roots,
+                  "absolute path AS of the command stands for FOLDER below DIR; may be repeated")
+      ->type_name("AS=FOLDER")
+      ->expected(1)
+      ->take_all();
+  command
+      .add_option("--gpus", job.gpus,
+                  "requested GPUs over all nodes; default: as the submission asks, else 1")
       ->type_name("N");
-  command.add_option("--nodes", job.nodes, "requested nodes; default: 1")->type_name("N");
+  command
+      .add_option("--nodes", job.nodes, "requested nodes; default: as the submission asks, else 1")
+      ->type_name("N");
   command.add_option("--gpu-type", job.gpu_type, "GPU type as requested")->type_name("TYPE");
 }
 

@@ -6,7 +6,7 @@
 
 namespace schedmate {
 
-/// DIR --command C [--workdir W] [--gpus N] [--nodes N] [--gpu-type T].
+/// DIR --command C [--workdir W] [--root AS=FOLDER] [--gpus N] [--nodes N] [--gpu-type T].
 void add_job(CLI::App& command, service::JobRequest& job);
 /// [--log FILE] [--monitoring FILE]
 void add_sources(CLI::App& command, service::JobRequest& job);

@@ -62,7 +62,8 @@ struct Fact {
 };
 
 /// What the job will do, as far as its code shows.
-enum class Outlook : std::uint8_t { runs, evaluation_only, fails_early };
+/// `unknown`: nothing was read that trains, or the request does not fit; null in JSON.
+enum class Outlook : std::uint8_t { runs, evaluation_only, fails_early, unknown };
 
 /// A candidate that lost, kept for --explain.
 struct Rejected {
@@ -104,25 +105,40 @@ struct Facts {
   [[nodiscard]] const Fact* find(std::string_view field) const;
 };
 
+/// Where a folder of the tree stood when the command was written.
+struct RootName {
+  /// Absolute: "/scratch/ann/proj".
+  std::string as;
+  /// Relative to the root.
+  std::string folder = ".";
+};
+
 /// A submitted job.
 struct JobSource {
   std::string root;
   /// Relative to `root`.
   std::string workdir = ".";
   std::string command;
-  /// Total over all nodes.
-  int gpus = 1;
-  int nodes = 1;
+  /// Total over all nodes; 0 = not said: what the command's submission asks for, else 1.
+  int gpus = 0;
+  int nodes = 0;
   /// As the request names it, "" = not said.
   std::string gpu_type;
   /// Folder whose TOML files add rows to the built-in tables, "" = none.
   std::string rules{};
+  /// Absolute paths below these are read in the tree.
+  std::vector<RootName> roots{};
 };
 
 /// Reads the job in a child process that may read the root alone. Any thread may call it. Errors:
 /// not_found (no such root), invalid (no command, wrong rules), refused (the root may not be read),
-/// timeout (the child was stopped at its deadline). What cannot be understood is no error: the fact
-/// stays unknown.
+/// timeout (the child was stopped at its deadline before it had read the command). What cannot be
+/// understood is no error: the fact stays unknown. Of a child that was stopped or crashed later,
+/// what it had read is kept, and `degraded` says so.
 [[nodiscard]] Result<Facts> extract_facts(const JobSource& job);
+
+/// What the command asks of its scheduler, without reading the program: gpus, nodes, gpu_type, and
+/// in `extra` partition, time_limit_s and the like. Errors: as extract_facts.
+[[nodiscard]] Result<Facts> extract_request(const JobSource& job);
 
 }  // namespace schedmate

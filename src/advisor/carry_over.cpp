@@ -102,9 +102,10 @@ class FactsCarryOver {
     const auto stands = [&](const Evidence& each) {
       return each.file != "<command>" || command_.contains(each.text);
     };
-    return std::ranges::all_of(facts_.facts, [&](const auto& named) {
+    const auto proven = [&](const auto& named) {
       return std::ranges::all_of(named.second.evidence, stands);
-    });
+    };
+    return std::ranges::all_of(facts_.facts, proven) && std::ranges::all_of(facts_.extra, proven);
   }
 
   Facts facts_;

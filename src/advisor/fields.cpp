@@ -87,7 +87,7 @@ Fields fields_of(const Facts& facts) {
     else if (const Fact* fact = known_fact(facts, name))
       take(name, fact->value);
   }
-  fields.emplace("expect", outlook_word(facts.expect));
+  if (facts.expect != Outlook::unknown) fields.emplace("expect", outlook_word(facts.expect));
   fields.emplace("runs", fmt::format("{}", facts.runs));
   return fields;
 }

@@ -28,7 +28,8 @@ JobRecord comparable_record(const Submission& submission, const Facts& facts,
   record.gpu_type = submission.job.gpu_type;
   record.time_limit = submission.time_limit;
   record.fields = fields_of(facts);
-  if (field(record.fields, "gpus").empty()) record.fields["gpus"] = std::to_string(record.gpus);
+  if (field(record.fields, "gpus").empty() && record.gpus > 0)
+    record.fields["gpus"] = std::to_string(record.gpus);
   if (!record.gpu_type.empty()) record.fields["gpu_type"] = record.gpu_type;
   record.text = embedding_text(record.fields);
   record.entry = read_command_flags(record.command, rules).entry;

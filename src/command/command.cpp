@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "command/paths.hpp"
 #include "command/shell.hpp"
@@ -20,7 +22,7 @@ Result<Commands> read_command(tree::Tree& tree, const CommandSource& source) {
   }
   if (source.command.find('\0') != std::string::npos)
     return fail(ErrorCode::invalid, "the command contains a NUL byte: give it as plain text");
-  auto folder = tree::join_path(".", source.workdir);
+  auto folder = tree.locate(".", source.workdir);
   if (!folder) return tl::unexpected(folder.error());
   Commands made;
   Shell shell(tree, source, made);
@@ -29,6 +31,18 @@ Result<Commands> read_command(tree::Tree& tree, const CommandSource& source) {
   script.text = source.command;
   shell.run_text(std::move(script));
   return made;
+}
+
+CommandSource resolved(CommandSource source, const RequestPtr& request) {
+  constexpr std::int64_t most = 10'000'000;
+  const auto fill = [&](int& said, std::string_view field) {
+    if (said > 0) return;
+    const auto asked = request ? request->number(field) : std::nullopt;
+    said = static_cast<int>(std::clamp<std::int64_t>(asked.value_or(1), 1, most));
+  };
+  fill(source.gpus, "gpus");
+  fill(source.nodes, "nodes");
+  return source;
 }
 
 }  // namespace schedmate::command

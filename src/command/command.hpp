@@ -6,8 +6,9 @@
 /// `read_command` splits the command as a shell would, expands wrappers (assignments, ${x:-y},
 /// arrays, here-documents, `if` and `case` on known values, loops over known lists, functions,
 /// `source`, sbatch scripts with their #SBATCH lines, sbatch --wrap, bash -c, env, ssh-free
-/// launchers) and stops at anything else, saying so. `read_launch` then takes launchers off one
-/// invocation until the training program is left. Nothing is ever executed.
+/// launchers) and stops at anything else, saying so. What a Slurm submission asks for is kept.
+/// `read_launch` then takes launchers off one invocation until the training program is left.
+/// Nothing is ever executed.
 
 #include <map>
 #include <optional>
@@ -32,6 +33,26 @@ struct Word {
 };
 using Environment = std::map<std::string, Word, std::less<>>;
 
+/// One thing that a submission asks for: "gpus", "nodes", "gpu_type", or a name of Facts::extra.
+struct Asked {
+  std::string field;
+  Value value;       ///< unknown: asked for, but how much is not known
+  bool sure = true;  ///< false: follows from what Slurm does when nothing is said
+};
+
+/// What a submission asks of Slurm, over all components of a heterogeneous job.
+struct Request {
+  std::string by;  ///< sbatch, salloc, srun
+  PlacePtr place;
+  std::vector<Asked> asked;
+  std::vector<std::string> notes;  ///< what could not be read of it
+
+  /// Nullptr when it is not asked for.
+  [[nodiscard]] const Asked* find(std::string_view field) const;
+  [[nodiscard]] std::optional<std::int64_t> number(std::string_view field) const;
+};
+using RequestPtr = std::shared_ptr<const Request>;
+
 /// A program that the command would start.
 struct Invocation {
   std::vector<Word> argv;          ///< argv[0] is the program as typed
@@ -40,6 +61,7 @@ struct Invocation {
   bool certain = true;             ///< false inside a branch that could not be decided
   int runs = 1;                    ///< how often it runs (loops not unrolled, job arrays)
   std::vector<std::string> edits;  ///< files that earlier commands change (sed -i), relative
+  RequestPtr request;              ///< of the submission that starts it; nullptr = none
 };
 
 /// A file that the command writes before the program starts (cat <<EOF > run.yaml, sed -i), as it
@@ -55,14 +77,19 @@ struct Commands {
   std::map<std::string, WrittenFile, std::less<>> written;  ///< by path relative to the root
   std::vector<std::string> degraded;
   std::vector<std::string> wrappers;  ///< shell files that were read
+  std::vector<RequestPtr> requests;   ///< of all submissions, in order
+  std::vector<std::string> unread;    ///< submissions to schedulers that are not read: "bsub"
 };
 
 struct CommandSource {
   std::string command;
   std::string workdir = ".";
-  int gpus = 1;
-  int nodes = 1;
+  int gpus = 0;   ///< over all nodes; 0 = as the submission asks, else 1
+  int nodes = 0;  ///< likewise
 };
+
+/// With the counts that are not said taken from the request, or else 1.
+[[nodiscard]] CommandSource resolved(CommandSource source, const RequestPtr& request);
 
 /// Errors: invalid (empty or unreadable command).
 [[nodiscard]] Result<Commands> read_command(tree::Tree& tree, const CommandSource& source);
@@ -86,6 +113,7 @@ struct Launch {
   bool certain = true;
   bool itself = false;  ///< started by the same program: one process of each device
   int runs = 1;
+  RequestPtr request;  ///< of the submission that starts it; nullptr = none
 };
 
 /// Whether both start the same file or module.

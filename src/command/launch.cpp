@@ -37,7 +37,11 @@ bool is_housekeeping_module(std::string_view module) {
 class Reader {
  public:
   Reader(tree::Tree& tree, const Invocation& invocation, const CommandSource& source)
-      : argv_(invocation.argv), context_{tree, source, made_} {
+      : argv_(invocation.argv),
+        source_(resolved(source, invocation.request)),
+        context_{tree, source_, made_} {
+    if (source.gpus == 0 && invocation.request) context_.gpus = invocation.request->find("gpus");
+    made_.request = invocation.request;
     made_.env = invocation.env;
     made_.cwd = invocation.cwd;
     made_.certain = invocation.certain;
@@ -226,6 +230,7 @@ class Reader {
   }
 
   std::span<const Word> argv_;
+  CommandSource source_;
   Launch made_;
   LaunchContext context_;
   std::size_t at_ = 0;

@@ -12,6 +12,7 @@ struct LaunchContext {
   tree::Tree& tree;
   const CommandSource& source;
   Launch& made;
+  const Asked* gpus = nullptr;  ///< of the submission, where that decides
 };
 
 /// GPUs of one node as the request says, and as CUDA_VISIBLE_DEVICES narrows them.

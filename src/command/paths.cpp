@@ -65,12 +65,7 @@ std::optional<std::string> path_in_tree(std::string_view cwd, std::string_view t
 }
 
 std::optional<std::string> end_in_tree(tree::Tree& tree, std::string_view text) {
-  for (auto slash = text.find('/'); slash != std::string_view::npos; slash = text.find('/')) {
-    text.remove_prefix(slash + 1);
-    const auto path = tree::join_path(".", text);
-    if (path && *path != "." && (tree.is_file(*path) || tree.is_folder(*path))) return *path;
-  }
-  return std::nullopt;
+  return tree.guess(text, 1);
 }
 
 std::string without_root(std::string_view text, std::string_view cwd) {

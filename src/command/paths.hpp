@@ -12,7 +12,7 @@ namespace schedmate::command {
 [[nodiscard]] std::optional<std::string> path_in_tree(std::string_view cwd, std::string_view text);
 
 /// A file or folder meant by an absolute path or one that begins with something unknown: the
-/// longest end of it that the tree has ("/data/repo/tools/train.py" -> "tools/train.py").
+/// longest end of it that the tree has (Tree::guess).
 [[nodiscard]] std::optional<std::string> end_in_tree(tree::Tree& tree, std::string_view text);
 
 /// With each tree_root written as a path relative to `cwd`.

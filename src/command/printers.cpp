@@ -192,7 +192,7 @@ Text list_hosts(Shell& shell, const Arguments& argv) {
   const bool lists =
       argv.size() > 2 && word_at(argv, 1) == "show" && word_at(argv, 2).starts_with("host");
   if (!lists) return not_known(argv);
-  const int nodes = shell.source().nodes;
+  const int nodes = resolved(shell.source(), shell.state().request).nodes;
   return unknown_lines("host", nodes, fmt::format("nodes={}", nodes));
 }
 
@@ -206,7 +206,7 @@ Text list_gpus(Shell& shell, const Arguments& argv) {
     if (text.starts_with("--format") && !text.contains("noheader")) return not_known(argv);
   }
   if (!lists) return not_known(argv);
-  const auto& source = shell.source();
+  const auto source = resolved(shell.source(), shell.state().request);
   return unknown_lines("GPU", source.gpus / std::max(source.nodes, 1),
                        fmt::format("gpus={}", source.gpus));
 }
@@ -216,7 +216,7 @@ std::optional<Text> device_count(Shell& shell, const Arguments& argv) {
   const bool asks = argv.size() == 3 && word_at(argv, 1) == "-c" &&
                     word_at(argv, 2).contains("print(torch.cuda.device_count())");
   if (!asks) return std::nullopt;
-  const auto& source = shell.source();
+  const auto source = resolved(shell.source(), shell.state().request);
   auto place = std::make_shared<Place>();
   place->file = "<request>";
   place->text = fmt::format("gpus={}", source.gpus);

@@ -17,10 +17,11 @@ const Word* value_of(const ProgramCall& call, Names names) {
   return found != nullptr && found->value ? &*found->value : nullptr;
 }
 
-PlacePtr request_place(const CommandSource& source) {
+PlacePtr request_place(const LaunchContext& context) {
+  if (context.gpus != nullptr) return context.gpus->value.place;
   auto place = std::make_shared<Place>();
   place->file = "<request>";
-  place->text = fmt::format("gpus={}", source.gpus);
+  place->text = fmt::format("gpus={}", context.source.gpus);
   place->source = FactSource::environment;
   return place;
 }
@@ -134,7 +135,7 @@ Value devices_per_node(const LaunchContext& context) {
     const auto count = visible->second.known ? listed(visible->second.text, false) : std::nullopt;
     if (count) return number(*count, visible->second.place);
   }
-  return number(gpus_per_node(context.source), request_place(context.source));
+  return number(gpus_per_node(context.source), request_place(context));
 }
 
 Value count_from(const Word& word, const LaunchContext& context) {

@@ -58,12 +58,12 @@ Shell::Shell(tree::Tree& tree, const CommandSource& source, Commands& made)
     place->source = FactSource::environment;
     state_.variables[name].items = {literal(std::to_string(value), std::move(place))};
   };
-  const int nodes = std::max(source.nodes, 1);
+  const auto [command, workdir, gpus, nodes] = resolved(source, nullptr);
   for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) {
     from_request(name, "nodes", nodes);
   }
   for (const char* name : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
-    from_request(name, "gpus per node", std::max(source.gpus / nodes, 0));
+    from_request(name, "gpus per node", gpus / nodes);
   }
 }
 
@@ -252,7 +252,7 @@ void Shell::emit(std::vector<Word> argv, const Environment& env) {
   const bool asks = is_question(program) || (argv.size() > 1 && argv[1].text == "-c");
   state_.status = asks ? Truth::unknown : Truth::yes;
   print(unknown("", nullptr));
-  if (silent_ > 0) return;
+  if (silent_ > 0 || is_unread_submission(argv)) return;
   if (made_.invocations.size() >= most_invocations)
     return note("the command starts too many programs; the rest is left out");
   Invocation made;
@@ -264,17 +264,40 @@ void Shell::emit(std::vector<Word> argv, const Environment& env) {
       made.env[name] = to_word(variable.items.front(), nullptr);
   }
   for (const auto& [name, word] : env) made.env[name] = word;
-  for (auto& word : made.argv) word.text = without_root(word.text, state_.cwd);
-  for (auto& [name, word] : made.env) word.text = without_root(word.text, state_.cwd);
+  for (const auto& word : made.argv) {
+    const bool script = word.known && word.text.starts_with('/') &&
+                        (word.text.ends_with(".py") || word.text.ends_with(".sh"));
+    if (script && !path_in_tree(state_.cwd, word.text)) (void)end_in_tree(tree_, word.text);
+  }
+  const auto settle = [&](Word& word) {
+    word.text = without_root(tree_.with_root(word.text, tree_root), state_.cwd);
+  };
+  for (auto& word : made.argv) settle(word);
+  for (auto& [name, word] : made.env) settle(word);
   if (!copies_.empty()) settle_copies(made);
   made.certain = state_.certain;
   made.runs = state_.runs;
   made.edits = edits_;
+  made.request = state_.request;
+  for (std::size_t at = 0; !made.request && at < made.argv.size();) {
+    const auto call = read_program(made.argv, at);
+    if (!call) break;
+    if (call->name == "srun" || call->name == "salloc")
+      made.request = read_step_request(*this, std::span(made.argv).subspan(at), made.env);
+    at = call->command;
+  }
   made_.invocations.push_back(std::move(made));
 }
 
+Text Shell::in_root(Text text) const {
+  for (Piece& piece : text) {
+    if (piece.known) piece.text = tree_.with_root(piece.text, tree_root);
+  }
+  return text;
+}
+
 void Shell::change_folder(const Text& to) {
-  const auto text = written(to);
+  const auto text = written(in_root(to));
   const auto before = state_.cwd;
   const auto path = known(to) ? path_in_tree(state_.cwd, text) : std::nullopt;
   const auto end = path && tree_.is_folder(*path) ? path : end_in_tree(tree_, text);
@@ -284,7 +307,7 @@ void Shell::change_folder(const Text& to) {
   } else if (path) {
     state_.cwd = *path;  // made while the job runs, perhaps
   } else {
-    state_.cwd = path_in_tree(".", source_.workdir).value_or(".");
+    state_.cwd = tree_.locate(".", source_.workdir).value_or(".");
     note_here(fmt::format("'cd {}' leads out of the tree or to an unknown place; '{}' is used",
                           text, state_.cwd));
   }
@@ -295,7 +318,7 @@ void Shell::change_folder(const Text& to) {
 /// `cd repository && python train.py`, where the repository is the root itself.
 void Shell::settle_folder(std::span<const Argument> argv) {
   if (tree_.is_folder(state_.cwd)) return;
-  const auto start = path_in_tree(".", source_.workdir).value_or(".");
+  const auto start = tree_.locate(".", source_.workdir).value_or(".");
   for (const auto& argument : argv) {
     const auto text = plain(argument.text);
     if (!text || !(text->ends_with(".py") || text->ends_with(".sh"))) continue;

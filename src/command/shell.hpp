@@ -32,6 +32,7 @@ class Shell {
   /// `bash PATH args`: own variables, own folder.
   void run_file(const std::string& path, std::span<const Word> args, const Environment& env);
   void run_string(const Word& text, std::span<const Word> args, const Environment& env);
+  void run_input();  ///< what standard input holds, as a shell would
   void source_file(const std::string& path, std::span<const Argument> args);
   /// Everything that `work` changes but what it found is undone.
   template <class Work>
@@ -56,6 +57,8 @@ class Shell {
   void note_here(std::string_view text);  ///< with the current statement's place
   bool charge(std::int64_t steps);
   void change_folder(const Text& to);
+  /// With other names of the root (Tree::add_root) as tree_root.
+  Text in_root(Text text) const;
   void settle_folder(std::span<const Argument> argv);
   void add_edit(const std::string& path) { edits_.push_back(path); }
   /// A folder of the tree is copied to a place that the tree has not.
@@ -64,6 +67,9 @@ class Shell {
   void print(const Text& text);  ///< to where standard output goes
   [[nodiscard]] bool is_captured() const { return out_ != nullptr; }
   [[nodiscard]] const Text* input() const { return in_; }
+
+  /// A request, among those that the command makes; what could not be read of it is noted.
+  RequestPtr keep_request(const Request& request);
 
   /// Saves what `local NAME` hides until the function ends.
   void hide_local(const std::string& name);
@@ -84,6 +90,7 @@ class Shell {
   void run_choice_items(const Statement& statement, const Text& subject, std::size_t from);
   void run_simple(const Statement& statement);
   void run_command(const Statement& statement, std::size_t first, const Environment& env);
+  void charge_value(std::string_view name);
   void call_function(const Arguments& argv);
   bool round_ended();
   void once_undecided(const Statement& body, std::int64_t runs);
@@ -95,6 +102,7 @@ class Shell {
   void run_here_script(const Text& body, const PlacePtr& where);
   bool run_nested(std::span<const Word> argv, Environment env);
   void run_in(std::span<const Word> argv, const Environment& env);
+  bool is_unread_submission(std::span<const Word> argv);
   PlacePtr place(Range range) const { return script_->place(range); }
   /// Where a part of the running script's text stands; nullptr for any other text.
   PlacePtr place_of_part(std::string_view part) const;
@@ -146,6 +154,10 @@ Truth run_test(Shell& shell, const Arguments& argv);
 Truth run_double_test(Shell& shell, std::string_view inside, const PlacePtr& use);
 /// export, local, declare, readonly, typeset: their words as written.
 bool run_declaration(Shell& shell, std::span<const std::string_view> raw, const PlacePtr& use);
+/// The shell file of the tree that `word` names; with `any_text` also one that does not look so.
+std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_text);
+/// What `srun` or `salloc` asks for where no submission surrounds it.
+RequestPtr read_step_request(Shell& shell, std::span<const Word> argv, const Environment& env);
 /// sbatch and make.
 bool run_submission(Shell& shell, std::span<const Word> argv, const Environment& env);
 bool run_make(Shell& shell, std::span<const Word> argv, const Environment& env);

@@ -8,9 +8,7 @@
 #include "command/shell.hpp"
 
 namespace schedmate::command {
-namespace {
 
-/// The shell file of the tree that `word` names, nothing when it is none.
 std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_text) {
   tree::Tree& tree = shell.tree();
   auto path = word.known ? path_in_tree(shell.state().cwd, word.text) : std::nullopt;
@@ -18,7 +16,8 @@ std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_t
     const bool anywhere = !word.known || word.text.starts_with('/');
     path = anywhere && word.text.contains('/') ? end_in_tree(tree, word.text) : std::nullopt;
     if (!path || !tree.is_file(*path)) return std::nullopt;
-    shell.note_here(fmt::format("'{}' is assumed to be '{}' of the tree", word.text, *path));
+    if (!word.known)
+      shell.note_here(fmt::format("'{}' is assumed to be '{}' of the tree", word.text, *path));
   }
   if (any_text || path->ends_with(".sh") || path->ends_with(".bash")) return path;
   if (path->ends_with(".py") || !word.text.contains('/')) return std::nullopt;
@@ -27,8 +26,6 @@ std::optional<std::string> shell_file(Shell& shell, const Word& word, bool any_t
   const auto first = (*file)->line(1);
   return first.starts_with("#!") && first.contains("sh") ? path : std::nullopt;
 }
-
-}  // namespace
 
 void Shell::external(const Arguments& argv, const Environment& env) {
   settle_folder(argv);
@@ -53,6 +50,10 @@ void Shell::run_here_script(const Text& body, const PlacePtr& where) {
   in_subshell([&] { run_text(std::move(script)); });
 }
 
+void Shell::run_input() {
+  if (in_ != nullptr && !in_->empty()) run_here_script(*in_, place_of(*in_));
+}
+
 /// `bash [options] [-c TEXT | FILE] args`
 void Shell::run_in(std::span<const Word> argv, const Environment& env) {
   std::size_t at = 1;
@@ -66,10 +67,7 @@ void Shell::run_in(std::span<const Word> argv, const Environment& env) {
       break;
     }
   }
-  if (at >= argv.size()) {
-    if (in_ != nullptr && !in_->empty()) return run_here_script(*in_, place_of(*in_));
-    return;
-  }
+  if (at >= argv.size()) return run_input();
   if (is_text) return run_string(argv[at], argv.subspan(at + 1), env);
   const auto path = shell_file(*this, argv[at], true);
   if (path) return run_file(*path, argv.subspan(at + 1), env);
@@ -80,6 +78,7 @@ void Shell::run_in(std::span<const Word> argv, const Environment& env) {
 bool Shell::run_nested(std::span<const Word> argv, Environment env) {
   std::vector<Word> tasks;
   std::optional<Word> folder;
+  RequestPtr request = state_.request;
   std::size_t at = 0;
   while (at < argv.size()) {
     const auto call = read_program(argv, at);
@@ -91,6 +90,8 @@ bool Shell::run_nested(std::span<const Word> argv, Environment env) {
                 argv.begin() + static_cast<std::ptrdiff_t>(call->command),
                 std::back_inserter(tasks));
     }
+    if (!request && (call->name == "srun" || call->name == "salloc"))
+      request = read_step_request(*this, argv.subspan(at), env);
     for (const auto& [name, word] : call->env) env[name] = word;
     if (call->folder) folder = call->folder;
     at = call->command;
@@ -103,6 +104,7 @@ bool Shell::run_nested(std::span<const Word> argv, Environment env) {
   const bool submits = program == "sbatch" || program == "make";
   if (!shell_text && !file && !submits) return false;
   in_subshell([&] {
+    state_.request = request;
     std::ranges::copy(tasks, std::back_inserter(state_.prefix));
     if (folder) change_folder(to_text(*folder));
     if (shell_text) {

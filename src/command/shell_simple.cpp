@@ -86,6 +86,17 @@ void Shell::assign(const AssignmentWord& word, const PlacePtr& use) {
   state_.variables[name] = std::move(made);
 }
 
+/// `x=$x$x` over and over: what is copied counts.
+void Shell::charge_value(std::string_view name) {
+  constexpr std::size_t bytes_a_step = 1024;
+  constexpr std::size_t pieces_a_step = 8;
+  const auto made = state_.variables.find(name);
+  if (made == state_.variables.end() || made->second.items.empty()) return;
+  const Text& value = made->second.items.back();
+  charge(static_cast<std::int64_t>(written(value).size() / bytes_a_step +
+                                   value.size() / pieces_a_step));
+}
+
 /// Line by line, so that each part keeps its own place; whole where a command's output stands in
 /// it, which may go over several lines.
 Text Shell::here_text(const Redirect& redirect) {
@@ -180,6 +191,7 @@ void Shell::run_simple(const Statement& statement) {
     for (std::size_t i = 0; i < first; ++i) {
       if (assignments[i].value.contains("$(")) state_.status = Truth::unknown;
       assign(assignments[i], place(statement.words[i]));
+      charge_value(assignments[i].name);
     }
     if (first == 0 && in_ != nullptr && !statement.redirects.empty()) print(*in_);
     return;
@@ -207,6 +219,7 @@ void Shell::run_command(const Statement& statement, std::size_t first, const Env
     for (auto& field : expander().fields(text(statement.words[i]), use))
       argv.push_back({std::move(field), use});
   }
+  for (auto& argument : argv) argument.text = in_root(std::move(argument.text));
   if (argv.empty() || !charge(static_cast<std::int64_t>(argv.size() / 4))) return;
   const auto program = plain(argv.front().text);
   if (program && functions_.contains(*program)) {

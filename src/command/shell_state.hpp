@@ -32,6 +32,7 @@ struct State {
   bool certain = true;
   int runs = 1;
   std::vector<Word> prefix;  ///< launchers around the wrapper: srun bash train.sh
+  RequestPtr request;        ///< of the submission around all this
 };
 
 /// Names that the surroundings set, so that "unset" cannot be taken for granted.

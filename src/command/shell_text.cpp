@@ -13,13 +13,21 @@ namespace {
 constexpr std::size_t most_pieces = 2048;
 constexpr std::string_view blanks = " \t\n";
 
+constexpr std::size_t most_shown = 2000;
+
 /// A place's text is for people and prompts: the start of a long word is enough.
-std::string_view shown(std::string_view text) {
-  constexpr std::size_t most = 2000;
+std::string_view shown(std::string_view text, std::size_t most = most_shown) {
   if (text.size() <= most) return text;
   std::size_t end = most;
   while (end > 0 && (text[end] & 0xC0) == 0x80) --end;
   return text.substr(0, end);
+}
+
+/// Of a long line the part from `word` on: each of its words keeps a copy.
+std::string_view line_around(std::string_view line, std::string_view word) {
+  if (line.size() <= most_shown) return line;
+  const auto at = line.find(word);
+  return shown(line.substr(at == std::string_view::npos ? 0 : at), most_shown / 10);
 }
 
 }  // namespace
@@ -168,7 +176,7 @@ PlacePtr Script::place(Range range) const {
   } else if (file != nullptr) {
     made->file = file->path;
     made->line = line_of(range.begin);
-    made->text = trim(file->line(made->line));
+    made->text = line_around(trim(file->line(made->line)), at(range));
     made->source = FactSource::shell;
   } else if (within) {
     *made = *within;

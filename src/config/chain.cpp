@@ -95,7 +95,7 @@ class ChainReader {
     const auto folder =
         slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
     for (const auto from : {folder, std::string_view()}) {
-      const auto joined = tree::join_path(from, base);
+      const auto joined = tree_.locate(from, base);
       if (joined && tree_.is_file(*joined)) return *joined;
     }
     return std::nullopt;

@@ -21,10 +21,14 @@ enum class ConfigFormat : std::uint8_t { yaml, json, toml, ini };
 /// "!tag" (SpeechBrain's !new:, !ref <x>, !name: are resolved by `resolve_hyperpyyaml`). JSON:
 /// comments and trailing commas are accepted. Scalars have Python's types (YAML 1.1 booleans as
 /// PyYAML reads them; "1e-3" stays text in PyYAML: number() reads it). Places have source config.
-/// Errors: not_found, invalid (with line).
+/// Errors: not_found, invalid (with line). What does not parse, or is not UTF-8, is also named in
+/// the tree's degraded list.
 [[nodiscard]] Result<Value> read_config(tree::Tree& tree, std::string_view path);
 [[nodiscard]] Result<Value> parse_config(std::string_view text, ConfigFormat format,
                                          std::string_view file);
+
+/// Names the line in the tree's degraded list where a file is not UTF-8.
+void note_encoding(tree::Tree& tree, const tree::TextFile& file);
 
 /// A scalar as YAML reads it from a command line ("3" -> 3, "null" -> None, "[1,2]" -> list).
 [[nodiscard]] Value parse_scalar(std::string_view text, const PlacePtr& place);

@@ -104,7 +104,11 @@ Result<HydraFile> SearchPath::load(const std::string& path) const {
     const auto text = tree.read(*file);
     if (!text) return tl::unexpected(text.error());
     auto content = parse_config((*text)->text, ConfigFormat::yaml, *file);
-    if (!content) return tl::unexpected(content.error());
+    note_encoding(tree, **text);
+    if (!content) {
+      tree.degrade(content.error().message);
+      return tl::unexpected(content.error());
+    }
     HydraFile loaded;
     loaded.package = package_header((*text)->text);
     loaded.content = *std::move(content);
@@ -146,7 +150,7 @@ void SearchPath::add(std::string_view entry) {
     folder = entry;
   }
   for (const std::string_view from : {"", "src"}) {
-    const auto joined = tree::join_path(from, folder);
+    const auto joined = tree.locate(from, folder);
     if (!joined || !tree.is_folder(*joined)) continue;
     folders.push_back(*joined);
     return;

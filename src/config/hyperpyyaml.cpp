@@ -151,7 +151,7 @@ class Resolver {
   void include(Value& value, std::string_view path) {
     const std::string from = value.place ? value.place->file : "";
     const auto folder = from.substr(0, from.find('/') == std::string::npos ? 0 : from.rfind('/'));
-    const auto joined = tree::join_path(folder, path);
+    const auto joined = tree_.locate(folder, path);
     const bool may_read = joined && ++budget_.includes <= most_includes;
     const auto file = may_read ? read_config(tree_, *joined) : Result<Value>(Value());
     if (!file || file->entries() == nullptr) {

@@ -45,13 +45,21 @@ Result<Value> parse_config(std::string_view text, ConfigFormat format, std::stri
   return json ? json : value;
 }
 
+void note_encoding(tree::Tree& tree, const tree::TextFile& file) {
+  if (file.odd_line > 0)
+    tree.degrade(fmt::format("{}:{}: not UTF-8; read as Latin-1", file.path, file.odd_line));
+}
+
 Result<Value> read_config(tree::Tree& tree, std::string_view path) {
   const auto file = tree.read(path);
   if (!file) return tl::unexpected(file.error());
   const tree::TextFile& found = **file;
   const auto by_content =
       trim(found.text).starts_with('{') ? ConfigFormat::json : ConfigFormat::yaml;
-  return parse_config(found.text, config_format(found.path).value_or(by_content), found.path);
+  auto value = parse_config(found.text, config_format(found.path).value_or(by_content), found.path);
+  if (!value) tree.degrade(value.error().message);
+  note_encoding(tree, found);
+  return value;
 }
 
 }  // namespace schedmate::config

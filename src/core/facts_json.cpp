@@ -27,7 +27,7 @@ constexpr std::array source_words =
     std::to_array<std::string_view>({"command", "shell", "default", "config", "composition", "code",
                                      "table", "environment", "model"});
 constexpr std::array outlook_words =
-    std::to_array<std::string_view>({"runs", "evaluation only", "fails early"});
+    std::to_array<std::string_view>({"runs", "evaluation only", "fails early", "not known"});
 
 /// 200 rather than 200.0: amounts are counts more often than not.
 ordered_json number(double value) {
@@ -167,6 +167,8 @@ Facts read_document(const json& document) {
   if (const auto at = index_of(outlook_words, text_at(document, "expect"));
       at < outlook_words.size())
     facts.expect = static_cast<Outlook>(at);
+  if (const auto at = document.find("expect"); at != document.end() && at->is_null())
+    facts.expect = Outlook::unknown;
   facts.expect_reason = text_at(document, "expect_reason");
   if (const auto runs = document.find("runs"); runs != document.end() && runs->is_number_integer())
     facts.runs = std::max<std::int64_t>(0, runs->get<std::int64_t>());
@@ -213,7 +215,10 @@ Document facts_document(const Facts& facts, FactsDetail detail) {
   Document document = {{"schema", "schedmate.facts.v1"}, {"facts", write_facts(facts)}};
   auto& extra = document["extra"] = ordered_json::object();
   for (const auto& [name, fact] : facts.extra) extra[name] = write(fact);
-  document["expect"] = outlook_word(facts.expect);
+  if (facts.expect == Outlook::unknown)
+    document["expect"] = nullptr;
+  else
+    document["expect"] = outlook_word(facts.expect);
   document["expect_reason"] = facts.expect_reason;
   document["runs"] = facts.runs;
   document["files_read"] = facts.files_read;

@@ -36,6 +36,6 @@ enum class FactsDetail : bool { found, with_rejected };  ///< or also the candid
 [[nodiscard]] std::string value_text(const FactValue& value);
 
 [[nodiscard]] std::string_view source_word(FactSource source);  ///< "default" for fallback
-[[nodiscard]] std::string_view outlook_word(Outlook outlook);   ///< "evaluation only"
+[[nodiscard]] std::string_view outlook_word(Outlook outlook);   ///< "evaluation only", "not known"
 
 }  // namespace schedmate

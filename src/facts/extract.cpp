@@ -12,6 +12,7 @@
 #include "base/input.hpp"
 #include "facts/choose.hpp"
 #include "facts/outlook.hpp"
+#include "facts/request.hpp"
 #include "facts/safe.hpp"
 #include "facts/started.hpp"
 
@@ -62,10 +63,15 @@ std::vector<command::Launch> launches_of(tree::Tree& tree, const command::Comman
   return launches;
 }
 
+struct Candidates {
+  std::vector<command::Launch>& launches;  ///< grows by what these start
+  std::function<void(const std::optional<facts::Scene>&)> before_each;  ///< with the best so far
+};
+
 /// The program that trains, among those that the command starts.
 std::optional<facts::Scene> training_of(tree::Tree& tree, const JobSource& job,
-                                        const FactRules& rules,
-                                        std::vector<command::Launch>& launches) {
+                                        const FactRules& rules, const Candidates& candidates) {
+  auto& launches = candidates.launches;
   std::optional<facts::Scene> best;
   int signs = -1;
   const std::size_t direct = launches.size();
@@ -76,8 +82,10 @@ std::optional<facts::Scene> training_of(tree::Tree& tree, const JobSource& job,
     };
     const bool again = !launches[i].itself && std::ranges::any_of(seen, same);
     if (again || seen.size() == max_programs) continue;
+    candidates.before_each(best);
     seen.push_back(launches[i]);
-    facts::Scene scene = facts::read_scene(tree, job, seen.back());
+    facts::Scene scene =
+        facts::read_scene(tree, facts::with_request(job, seen.back()), seen.back());
     auto started = facts::started_by(tree, scene);
     std::ranges::move(started, std::back_inserter(launches));
     scene.keys = &rules.keys;
@@ -126,13 +134,13 @@ void weigh_absence(facts::Findings& findings) {
   }
 }
 
-void apply_rules(const facts::Scene& scene, const std::vector<command::Launch>& launches,
-                 Facts& facts) {
+void apply_rules(tree::Tree& tree, const facts::Scene& scene,
+                 const std::vector<command::Launch>& launches, Facts& facts) {
   facts::Findings findings;
   for (const facts::Rule rule : field_rules) rule(scene, findings);
   weigh_absence(findings);
   facts::choose(std::move(findings), facts);
-  const facts::Expectation expected = facts::expect(scene);
+  const facts::Expectation expected = facts::expect_of_job(tree, scene);
   facts.expect = expected.outlook;
   facts.expect_reason = expected.reason;
   facts.runs = count_runs(launches, scene);
@@ -171,27 +179,72 @@ Result<std::shared_ptr<const FactRules>> load_fact_rules(const std::string& fold
   return std::make_shared<const FactRules>(*std::move(rules));
 }
 
-Result<Facts> facts::extract_facts_in(tree::Tree& tree, const JobSource& job,
-                                      const FactRules& rules) {
-  const command::CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
-  const auto commands = command::read_command(tree, source);
-  if (!commands) return tl::unexpected(commands.error());
+namespace {
+
+/// What both readings begin with. Errors: those of the command.
+Result<command::Commands> read_job_command(tree::Tree& tree, const JobSource& job) {
+  for (const RootName& root : job.roots) tree.add_root(root.as, root.folder);
+  auto commands = command::read_command(tree, {job.command, job.workdir, job.gpus, job.nodes});
+  if (!commands) return commands;
   for (const std::string& note : commands->degraded) tree.degrade(note);
-  std::vector<command::Launch> launches = launches_of(tree, *commands, source);
-  Facts facts;
-  if (const auto scene = training_of(tree, job, rules, launches)) {
-    apply_rules(*scene, launches, facts);
+  return commands;
+}
+
+/// Nothing that trains was found among what the command starts.
+void say_nothing_started(tree::Tree& tree, const command::Commands& commands, Facts& facts) {
+  facts.expect = Outlook::unknown;
+  if (commands.unread.empty()) {
+    facts.expect_reason = "the command starts no program that could be read";
+    tree.degrade(facts.expect_reason);
   } else {
-    facts::Findings findings;
-    facts::find_request(job, findings);
-    facts::choose(std::move(findings), facts);
-    tree.degrade("the command starts no program that could be read");
+    facts.expect_reason = fmt::format("submission by {} is not read; give the command it runs",
+                                      commands.unread.front());
   }
+}
+
+Facts finished(tree::Tree& tree, const JobSource& job, Facts facts) {
   facts.files_read = tree.files_read();
   facts.tree = tree::closure_hash(tree.versions());
   facts.degraded = tree.degraded();
   facts::redact_facts(tree, job.command, facts);
   return facts;
+}
+
+}  // namespace
+
+Result<Facts> facts::extract_request_in(tree::Tree& tree, const JobSource& job) {
+  const auto commands = read_job_command(tree, job);
+  if (!commands) return tl::unexpected(commands.error());
+  const auto launches =
+      launches_of(tree, *commands, {job.command, job.workdir, job.gpus, job.nodes});
+  Facts facts;
+  facts.expect = Outlook::unknown;
+  find_request(tree, {job, *commands, launches.empty() ? nullptr : &launches.front()}, facts);
+  return finished(tree, job, std::move(facts));
+}
+
+Result<Facts> facts::extract_facts_in(tree::Tree& tree, const JobSource& job,
+                                      const FactRules& rules, const KeepFacts& keep) {
+  const command::CommandSource source{job.command, job.workdir, job.gpus, job.nodes};
+  const auto commands = read_job_command(tree, job);
+  if (!commands) return tl::unexpected(commands.error());
+  std::vector<command::Launch> launches = launches_of(tree, *commands, source);
+  const auto keep_so_far = [&](const std::optional<Scene>& best) {
+    if (!keep) return;
+    Facts so_far;
+    if (best) apply_rules(tree, *best, launches, so_far);
+    const command::Launch* const first = launches.empty() ? nullptr : &launches.front();
+    find_request(tree, {job, *commands, best ? &best->launch : first}, so_far);
+    keep(finished(tree, job, std::move(so_far)));
+  };
+  Facts facts;
+  const auto scene = training_of(tree, job, rules, {launches, keep_so_far});
+  if (scene)
+    apply_rules(tree, *scene, launches, facts);
+  else
+    say_nothing_started(tree, *commands, facts);
+  find_request(tree, {job, *commands, scene ? &scene->launch : nullptr}, facts);
+  return finished(tree, job, std::move(facts));
 }
 
 }  // namespace schedmate

@@ -3,6 +3,7 @@
 
 /// The chain itself, without the confinement that extract_facts() puts around it.
 
+#include <functional>
 #include <schedmate/fact_rules.hpp>
 
 #include "facts/keys.hpp"
@@ -16,8 +17,14 @@ struct schedmate::FactRules {
 
 namespace schedmate::facts {
 
+/// Is given what has been read so far, for the case that reading goes no further.
+using KeepFacts = std::function<void(const Facts&)>;
+
 /// Errors: invalid (empty or unreadable command).
 [[nodiscard]] Result<Facts> extract_facts_in(tree::Tree& tree, const JobSource& job,
-                                             const FactRules& rules);
+                                             const FactRules& rules, const KeepFacts& keep = {});
+
+/// What the command asks of its scheduler, without reading the program. Errors: as above.
+[[nodiscard]] Result<Facts> extract_request_in(tree::Tree& tree, const JobSource& job);
 
 }  // namespace schedmate::facts

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The chain inside its confinement: what reads a stranger's tree has no rights to lose.
+#include <functional>
 #include <schedmate/facts.hpp>
 
+#include "base/large_stack.hpp"
 #include "core/facts_json.hpp"
 #include "facts/extract.hpp"
 #include "tree/confine.hpp"
@@ -9,14 +11,53 @@
 namespace schedmate {
 namespace {
 
+/// Code that nests 20,000 deep is read on it, whatever stack the caller was given.
+constexpr std::size_t stack_bytes = std::size_t{192} << 20U;
+
+using Read = std::function<Result<Facts>(tree::Tree&, const facts::KeepFacts&)>;
+
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string reply_of_child(const JobSource& job, const FactRules& rules) {
-  auto tree = tree::Tree::open(job.root);
-  const auto facts =
-      tree ? facts::extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
+std::string reply_of_child(const std::string& root, const Read& read,
+                           const facts::KeepFacts& keep) {
+  auto tree = tree::Tree::open(root);
+  const auto facts = tree ? read(*tree, keep) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
   const char code = static_cast<char>('0' + static_cast<int>(facts.error().code));
   return std::string("!") + code + facts.error().message;
+}
+
+/// A child that crashes or is stopped has handed over what it had read before.
+Result<Facts> read_confined(const std::string& root, const Read& read) {
+  const auto confinement = tree::confined_to_owner(root, {});
+  if (!confinement) return tl::unexpected(confinement.error());
+  std::string kept;
+  const auto reply = tree::run_confined_asking(
+      *confinement,
+      [&](const tree::Ask& ask) {
+        const auto keep = [&](const Facts& facts) {
+          (void)ask(facts_json(facts, FactsDetail::with_rejected));
+        };
+        std::string said;
+        on_large_stack(stack_bytes, [&] { said = reply_of_child(root, read, keep); });
+        return said;
+      },
+      [&](std::string so_far) {
+        kept = std::move(so_far);
+        return std::string();
+      });
+  if (!reply) {
+    auto facts = kept.empty() ? tl::unexpected(reply.error()) : read_facts_json(kept);
+    if (!facts) return tl::unexpected(reply.error());
+    facts->expect = Outlook::unknown;
+    facts->expect_reason = "reading the program was stopped";
+    facts->degraded.push_back(
+        reply.error().message +
+        ": what was read until then is given, the rest of the program is not");
+    return facts;
+  }
+  if (reply->starts_with('!') && reply->size() > 1)
+    return fail(static_cast<ErrorCode>((*reply)[1] - '0'), reply->substr(2));
+  return read_facts_json(*reply);
 }
 
 }  // namespace
@@ -28,13 +69,15 @@ Result<Facts> extract_facts(const JobSource& job) {
 }
 
 Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
-  const auto confinement = tree::confined_to_owner(job.root, {});
-  if (!confinement) return tl::unexpected(confinement.error());
-  const auto reply = tree::run_confined(*confinement, [&] { return reply_of_child(job, rules); });
-  if (!reply) return tl::unexpected(reply.error());
-  if (reply->starts_with('!') && reply->size() > 1)
-    return fail(static_cast<ErrorCode>((*reply)[1] - '0'), reply->substr(2));
-  return read_facts_json(*reply);
+  return read_confined(job.root, [&](tree::Tree& tree, const facts::KeepFacts& keep) {
+    return facts::extract_facts_in(tree, job, rules, keep);
+  });
+}
+
+Result<Facts> extract_request(const JobSource& job) {
+  return read_confined(job.root, [&](tree::Tree& tree, const facts::KeepFacts&) {
+    return facts::extract_request_in(tree, job);
+  });
 }
 
 }  // namespace schedmate

@@ -55,7 +55,4 @@ void find_dataset(const Scene& scene, Findings& out);
 void find_pretrained(const Scene& scene, Findings& out);
 void find_framework(const Scene& scene, Findings& out);
 void find_shape(const Scene& scene, Findings& out);
-/// What the request says: gpus, nodes, gpu_type.
-void find_request(const JobSource& job, Findings& out);
-
 }  // namespace schedmate::facts

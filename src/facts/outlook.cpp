@@ -134,4 +134,98 @@ Expectation expect(const Scene& scene) {
   return {};
 }
 
+namespace {
+
+std::string at_place(const PlacePtr& place) {
+  if (!place || place->file == "<request>") return "";
+  const bool is_option = place->text.starts_with('-');
+  return place->line > 0 ? fmt::format(" ({}:{})", place->file, place->line)
+                         : fmt::format(" ({})", is_option ? place->text : place->file);
+}
+
+/// Something that trains: an optimiser, a step backwards, the loop of a library.
+bool shows_training(const Scene& scene) {
+  if (builds_optimizer(scene) || !libraries_of(scene).empty()) return true;
+  return std::ranges::any_of(scene.seen.calls, [](const python::Call& call) {
+    constexpr std::array steps{".backward", ".zero_grad", ".fit",        ".train",
+                               ".learn",    ".minimize",  ".train_batch"};
+    constexpr std::array whole{"value_and_grad", "apply_gradients", "train_on_batch",
+                               "train_step",     "fit_generator",   "train_and_evaluate",
+                               "train_model"};
+    const std::string_view callee = call.callee;
+    if (callee.starts_with("torch.nn.") && callee.ends_with(".train")) return false;
+    const auto ends = [&](std::string_view name) { return callee.ends_with(name); };
+    return std::ranges::any_of(steps, ends) || std::ranges::any_of(whole, ends) ||
+           callee.ends_with("Runner().run") || callee.ends_with("build_runner().run");
+  });
+}
+
+/// Why nothing was read that trains.
+Expectation without_training(tree::Tree& tree, const Scene& scene) {
+  const command::Launch& launch = scene.launch;
+  const bool is_file = launch.program.ends_with(".py");
+  if (launch.script.empty() && launch.python && is_file) {
+    const bool plain = !launch.program.starts_with('/') && !launch.program.contains('$') &&
+                       !launch.program.contains("..") && launch.certain &&
+                       tree.is_folder(launch.cwd);
+    return {plain ? Outlook::fails_early : Outlook::unknown,
+            fmt::format("{} is not in DIR", launch.program)};
+  }
+  if (launch.script.empty() && !launch.module.empty())
+    return {Outlook::unknown,
+            fmt::format("the module {} is not in DIR: what it does was not read", launch.module)};
+  if (launch.script.empty())
+    return {Outlook::unknown,
+            fmt::format("{} is no program of DIR: what it does was not read", launch.program)};
+  return {Outlook::unknown, fmt::format("nothing was read in {} that trains", launch.script)};
+}
+
+/// More processes than GPUs of a node, or in all.
+std::string too_many_processes(const Scene& scene) {
+  const Value& each = scene.launch.processes_per_node;
+  const auto count = each.number();
+  if (!count || scene.launch.launchers.empty()) return "";
+  const double nodes = scene.launch.nodes.number().value_or(std::max(scene.job.nodes, 1));
+  const double all = *count * nodes;
+  if (all <= scene.job.gpus && *count <= scene.gpus_per_node()) return "";
+  return fmt::format("starts {:g} processes on {:g} node{}, with {} GPU{} in all{}", all, nodes,
+                     nodes == 1 ? "" : "s", scene.job.gpus, scene.job.gpus == 1 ? "" : "s",
+                     at_place(each.place));
+}
+
+/// The product of the sizes that split a model: tensor x pipeline x context parallel.
+std::string too_many_parts(const Scene& scene) {
+  double parts = 1;
+  std::string words;
+  PlacePtr place;
+  for (const auto* field :
+       {"tensor_parallel", "pipeline_parallel", "context_parallel", "data_parallel"}) {
+    for (const auto& [setting, meaning, trust] : scene.meant(field)) {
+      if (setting->precedence > Precedence::config) continue;
+      const auto size = setting->value.number();
+      if (!size || setting->value.boolean() != nullptr || *size < 2) continue;
+      parts *= *size;
+      words += fmt::format("{}{} {:g}", words.empty() ? "" : " x ", setting->leaf(), *size);
+      if (!place) place = setting->value.place;
+      break;
+    }
+  }
+  if (parts <= scene.job.gpus) return "";
+  return fmt::format("{} need{} {:g} GPUs, {} {} asked for{}", words,
+                     words.contains(" x ") ? "" : "s", parts, scene.job.gpus,
+                     scene.job.gpus == 1 ? "is" : "are", at_place(place));
+}
+
+}  // namespace
+
+Expectation expect_of_job(tree::Tree& tree, const Scene& scene) {
+  Expectation found = expect(scene);
+  if (found.outlook != Outlook::runs) return found;
+  if (!shows_training(scene)) return without_training(tree, scene);
+  for (auto* const excess : {too_many_parts, too_many_processes}) {
+    if (std::string why = excess(scene); !why.empty()) return {Outlook::unknown, std::move(why)};
+  }
+  return found;
+}
+
 }  // namespace schedmate::facts

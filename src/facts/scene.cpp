@@ -154,7 +154,9 @@ Scene read_scene(tree::Tree& tree, const JobSource& job, const command::Launch& 
   scene.job = job;
   scene.launch = launch;
   const std::size_t already = tree.files_read().size();
-  if (launch.python) {
+  if (launch.python && launch.script.empty() && launch.module.empty()) {
+    tree.degrade(launch.program + " is not in the tree");
+  } else if (launch.python) {
     if (auto seen = python::observe(tree, run_of(job, launch))) {
       scene.seen = std::move(*seen);
       scene.followed = !scene.seen.files.empty();

@@ -239,8 +239,10 @@ class Gatherer {
 
   /// A config file that is named but was not seen to be read.
   void take_file(const command::Word& word, Precedence precedence = Precedence::loose) {
-    const auto path = tree::join_path(cwd_, word.text);
-    if (!word.known || !path || !config::config_format(*path) || !tree_.is_file(*path)) return;
+    const auto path = word.known && config::config_format(word.text)
+                          ? tree_.locate(cwd_, word.text)
+                          : fail(ErrorCode::not_found, "");
+    if (!path || !config::config_format(*path) || !tree_.is_file(*path)) return;
     if (!taken_.insert(*path).second) return;
     if (const auto config = config::read_config_chain(tree_, *path))
       flatten(*config,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fields beside the nine hard ones: learning rate, sequence length, resolution, augmentation,
-/// task, GPUs and nodes.
-#include <fmt/format.h>
-
+/// task.
 #include <algorithm>
 #include <array>
 
@@ -52,12 +50,6 @@ void find_augmentation(const Scene& scene, Findings& out) {
   if (!names.empty()) add(out, {"augmentation", names, confidence::likely}, place, "transforms");
 }
 
-void add_request(Findings& out, std::string_view field, FactValue value, std::string asked) {
-  Fact fact{std::move(value), 0.99, FactSource::environment, {}};
-  fact.evidence.push_back({"<request>", 0, std::move(asked)});
-  out.push_back({std::string(field), std::move(fact), "the request"});
-}
-
 void find_task(const Scene& scene, Findings& out) {
   struct Sign {
     std::string_view callee, task, type;
@@ -91,14 +83,6 @@ void find_shape(const Scene& scene, Findings& out) {
     find_numbers(scene, field, out);
   find_augmentation(scene, out);
   find_task(scene, out);
-  find_request(scene.job, out);
-}
-
-void find_request(const JobSource& job, Findings& out) {
-  add_request(out, "gpus", std::int64_t{job.gpus}, fmt::format("gpus {}", job.gpus));
-  add_request(out, "nodes", std::int64_t{job.nodes}, fmt::format("nodes {}", job.nodes));
-  if (!job.gpu_type.empty())
-    add_request(out, "gpu_type", job.gpu_type, fmt::format("GPU type {}", job.gpu_type));
 }
 
 }  // namespace schedmate::facts

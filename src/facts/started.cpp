@@ -118,6 +118,7 @@ std::vector<command::Launch> started_by(tree::Tree& tree, const Scene& scene) {
       auto launch = command::read_launch(tree, invocation, source);
       if (!launch) continue;
       move_places(*launch, call.place);
+      launch->request = scene.launch.request;
       launch->itself = command::same_program(*launch, scene.launch);
       if (launch->itself && (scene.launch.itself || std::exchange(restarted, true))) continue;
       if (ranked || launch->itself) start_all_ranks(*launch, call);

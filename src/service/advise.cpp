@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/advise.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "advisor/advisor.hpp"
 #include "service/advisor_state.hpp"
 #include "service/model_facts.hpp"
@@ -10,16 +15,50 @@
 namespace schedmate::service {
 namespace {
 
+/// What the submission in the command says, where the request does not; a contradiction is noted.
+struct Asked {
+  JobSource job;
+  std::string partition;
+  std::int64_t time_limit_s = 0;
+  std::vector<std::string> notes;
+};
+
+Result<Asked> asked_of(const AdviseRequest& request, const JobSource& job) {
+  const auto facts = extract_request(job);
+  if (!facts) return tl::unexpected(facts.error());
+  Asked asked{with_request(job, *facts), request.vc, request.time_limit_s, {}};
+  const auto extra = [&]<class Kind>(std::string_view name, Kind) -> const Kind* {
+    const auto found = facts->extra.find(name);
+    return found == facts->extra.end() ? nullptr : std::get_if<Kind>(&found->second.value);
+  };
+  if (const auto* limit = extra("time_limit_s", std::int64_t{})) {
+    if (asked.time_limit_s == 0) asked.time_limit_s = *limit;
+    if (asked.time_limit_s != *limit)
+      asked.notes.push_back(
+          fmt::format("the time limit is {} s as given; the command asks for "
+                      "{} s",
+                      asked.time_limit_s, *limit));
+  }
+  if (const auto* partition = extra("partition", std::string())) {
+    if (asked.partition.empty()) asked.partition = *partition;
+    if (asked.partition != *partition)
+      asked.notes.push_back(fmt::format("the partition is {} as given; the command asks for {}",
+                                        asked.partition, *partition));
+  }
+  return asked;
+}
+
 /// The command is remembered and compared without its secrets.
-Submission submission_of(const AdviseRequest& request, JobSource job, SimTime now) {
+Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTime now) {
+  JobSource job = asked.job;
   Submission submission{redacted(std::move(job)),
                         request.id,
                         request.user,
                         request.branch,
-                        request.vc,
+                        asked.partition,
                         {},
                         request.submit_s < 0 ? now : at(request.submit_s)};
-  if (request.time_limit_s > 0) submission.time_limit = Seconds(request.time_limit_s);
+  if (asked.time_limit_s > 0) submission.time_limit = Seconds(asked.time_limit_s);
   return submission;
 }
 
@@ -47,6 +86,8 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
   if (!state) return tl::unexpected(state.error());
   const auto estimate = find_estimate(session.settings.text("estimate"));
   if (!estimate) return tl::unexpected(estimate.error());
+  const auto asked = asked_of(request, *job);
+  if (!asked) return tl::unexpected(asked.error());
   advisor::AdvisorParts parts{*state->store,
                               *state->index,
                               advisor::FlagRules::built_in(),
@@ -55,15 +96,16 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
                                .similar_cosine = state->embedder->threshold},
                               [&](const JobSource&) {
                                 return extract_facts(*job).map([&](Facts facts) {
-                                  return with_model_facts(std::move(facts), *job, *sources,
+                                  return with_model_facts(std::move(facts), asked->job, *sources,
                                                           *models);
                                 });
                               },
                               confined_tree(),
                               state->role};
   auto advised =
-      schedmate::advisor::advise(submission_of(request, *job, session.clock.wall()), parts);
+      schedmate::advisor::advise(submission_of(request, *asked, session.clock.wall()), parts);
   if (!advised) return tl::unexpected(advised.error());
+  std::ranges::copy(asked->notes, std::back_inserter(advised->advice.notes));
   if (request.record)
     if (auto done = advisor::remember(*advised, parts); !done) return tl::unexpected(done.error());
   return std::move(advised->advice);

@@ -18,7 +18,8 @@ Result<Facts> read_facts(const settings::Session& session, const JobRequest& req
   const auto began = session.clock.now();
   auto found = extract_facts(*job);
   if (!found) return found;
-  Facts facts = with_model_facts(*std::move(found), *job, *sources, *models);
+  const JobSource resolved = with_request(*std::move(job), *found);
+  Facts facts = with_model_facts(*std::move(found), resolved, *sources, *models);
   facts.wall_ms = std::chrono::duration<double, std::milli>(session.clock.now() - began).count();
   return facts;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -68,7 +69,9 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
   if (!facts) return tl::unexpected(facts.error());
   auto outcome = wanted_outcome(request.outcome);
   if (!outcome) return tl::unexpected(outcome.error());
-  const Submission submission{redacted(*std::move(job)),
+  JobSource known = with_request(*std::move(job), *facts);
+  if (facts->find("gpus") == nullptr) known.gpus = std::max(known.gpus, 1);  // as documented
+  const Submission submission{redacted(std::move(known)),
                               request.id,
                               request.user,
                               request.branch,

@@ -101,6 +101,19 @@ std::optional<std::string> as_utf8(std::string bytes) {
   return with_latin1(std::move(bytes));
 }
 
+int line_not_utf8(std::string_view bytes) {
+  if (bytes.contains('\0') || bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
+    return 0;
+  int line = 1;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t length = utf8_length(bytes, at);
+    if (length == 0) return line;
+    if (bytes[at] == '\n') ++line;
+    at += length;
+  }
+  return 0;
+}
+
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = utf8_length(text, at);

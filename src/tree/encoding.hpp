@@ -13,6 +13,9 @@ namespace schedmate::tree {
 /// converted, and a byte that is no UTF-8 is taken as Latin-1. Nothing for binary content.
 [[nodiscard]] std::optional<std::string> as_utf8(std::string bytes);
 
+/// The first line that is neither UTF-8 nor UTF-16, from 1; 0 when there is none.
+[[nodiscard]] int line_not_utf8(std::string_view bytes);
+
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 /// The text without what ends in the middle of a character, at most `bytes` long.

@@ -17,6 +17,7 @@
 #include "tree/read_bytes.hpp"
 #include "tree/redact.hpp"
 #include "tree/rooted_folder.hpp"
+#include "tree/roots.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -64,6 +65,7 @@ struct Tree::Inside {
   enum class Kind : std::uint8_t { nothing, file, folder };
 
   RootedFolder root;
+  RootNames names;
   TreeLimits limits;
   TrustedOwners rule;
   IgnoreRules ignore;
@@ -100,7 +102,8 @@ Result<std::string> Tree::Inside::normal(std::string_view path) const {
   if (path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/')) {
     path.remove_prefix(std::min(path.size(), place.size() + 1));
   }
-  auto joined = join_path("", path);
+  const auto named = path.starts_with('/') ? names.inside(path) : std::nullopt;
+  auto joined = join_path("", named ? std::string_view(*named) : path);
   if (joined && std::ranges::count(*joined, '/') > limits.depth) {
     return fail(ErrorCode::invalid, fmt::format("{}: more than {} folders below the root",
                                                 cut_utf8(*joined, 100), limits.depth));
@@ -151,6 +154,7 @@ Result<Tree::Inside::Kept> Tree::Inside::load(const std::string& path) {
   }
   if (!bytes->settled) note(fmt::format("{}: changed while it was being read", path));
   std::string hash = sha256(bytes->bytes);
+  const int odd_line = line_not_utf8(bytes->bytes);
   auto text = as_utf8(std::move(bytes->bytes));
   if (!text) return fail(ErrorCode::invalid, fmt::format("{}: binary, {} bytes", path, size));
   if (path.ends_with(".ipynb")) {
@@ -162,7 +166,9 @@ Result<Tree::Inside::Kept> Tree::Inside::load(const std::string& path) {
   FileVersion version = version_of(path, bytes->status);
   version.hash = hash;
   versions.push_back(std::move(version));
-  return std::make_unique<TextFile>(text_file(path, std::move(*text), std::move(hash)));
+  auto file = std::make_unique<TextFile>(text_file(path, std::move(*text), std::move(hash)));
+  file->odd_line = odd_line;
+  return file;
 }
 
 Tree::Inside::Kind Tree::Inside::kind(std::string_view path) {
@@ -225,6 +231,7 @@ Result<Tree> Tree::open(const std::string& root, TreeLimits limits, TrustedOwner
   auto ignore = read_ignore_rules(*beneath);
   if (!ignore) return tl::unexpected(ignore.error());
   auto inside = std::make_unique<Inside>(Inside{.root = std::move(*beneath),
+                                                .names = {},
                                                 .limits = limits,
                                                 .rule = rule,
                                                 .ignore = std::move(*ignore),
@@ -361,6 +368,52 @@ Result<FileVersion> Tree::look(std::string_view path) {
     return fail(ErrorCode::refused, fmt::format("{}: not a regular file", *name));
   }
   return version_of(*name, opened->status);
+}
+
+void Tree::add_root(std::string_view as, std::string_view folder) {
+  inside_->names.add(as, folder);
+}
+
+Result<std::string> Tree::locate(std::string_view base, std::string_view path) {
+  if (!path.starts_with('/')) return join_path(base, path);
+  auto name = inside_->normal(path);
+  if (name) return name;
+  constexpr std::size_t sure_parts = 2;
+  if (const auto found = guess(path, sure_parts)) return *found;
+  return name;
+}
+
+std::optional<std::string> Tree::guess(std::string_view path, std::size_t least_parts) {
+  std::string_view end = path;
+  for (auto more = std::ranges::count(path, '/'); more > inside_->limits.depth; --more)
+    end.remove_prefix(end.find('/') + 1);
+  for (auto slash = end.find('/'); slash != std::string_view::npos; slash = end.find('/')) {
+    end.remove_prefix(slash + 1);
+    const auto there = join_path("", end);
+    if (!there || *there == ".") continue;
+    const auto parts = static_cast<std::size_t>(std::ranges::count(*there, '/')) + 1;
+    if (parts < least_parts) return std::nullopt;
+    const auto kind = inside_->kind(*there);
+    if (kind == Inside::Kind::nothing) continue;
+    const auto as = path.substr(0, path.size() - end.size());
+    const bool tells = path.starts_with('/') && as.size() > 1 && !as.starts_with("/@") &&
+                       (kind == Inside::Kind::file || parts > 1);
+    if (tells) {
+      const auto name = as.substr(0, as.size() - 1);
+      inside_->names.add(name, ".");
+      inside_->note(
+          fmt::format("'{}' is taken for the job's folder, which has {}; "
+                      "--root {}=. confirms it, --root {}=FOLDER corrects it",
+                      name, *there, name, name));
+    }
+    return *there;
+  }
+  return std::nullopt;
+}
+
+std::string Tree::with_root(std::string_view text, std::string_view mark) const {
+  const auto& names = inside_->names;
+  return names.empty() || !text.contains('/') ? std::string(text) : names.replaced(text, mark);
 }
 
 const std::vector<std::string>& Tree::files_read() const { return inside_->files_read; }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
@@ -35,7 +36,8 @@ struct TextFile {
   std::vector<std::size_t> line_starts;  ///< offset of each line
   std::string hash;                      ///< SHA-256 of the bytes, hex
   bool written = false;                  ///< by the job's command (put), not a file of the tree
-  const TextFile* below = nullptr;       ///< what put() laid it over, where that was read
+  int odd_line = 0;  ///< the first one that is not UTF-8, and was taken for Latin-1; 0 = none
+  const TextFile* below = nullptr;  ///< what put() laid it over, where that was read
   [[nodiscard]] int lines() const { return static_cast<int>(line_starts.size()); }
   /// Line `number` (1-based) without its end; "" beyond the file.
   [[nodiscard]] std::string_view line(int number) const;
@@ -87,6 +89,21 @@ class Tree {
   /// Lays a text over the tree, as a here-document or `sed -i` of the job's command does. Pointers
   /// to what stood there stay good. A path outside the tree is kept in degraded().
   void put(std::string_view path, std::string text);
+
+  /// From now on a path below `as`, which is absolute, means one below `folder` of the tree: there
+  /// the tree stood when the command was written.
+  void add_root(std::string_view as, std::string_view folder);
+  /// `path` from the folder `base`, or an absolute one that lies below the root, or below another
+  /// name of it, as a path relative to the root. The end of any other absolute path is looked for
+  /// in the tree: if it has two folders or more there, that is a name of the root, and is noted.
+  /// Errors: as join_path.
+  [[nodiscard]] Result<std::string> locate(std::string_view base, std::string_view path);
+  /// The file or folder that the longest end of an absolute path names in the tree
+  /// ("/data/repo/tools/train.py" -> "tools/train.py"), of at least so many parts. What stands
+  /// before a file's is a name of the root from then on, which is noted.
+  [[nodiscard]] std::optional<std::string> guess(std::string_view path, std::size_t least_parts);
+  /// The text with each of the root's other names as `mark`.
+  [[nodiscard]] std::string with_root(std::string_view text, std::string_view mark) const;
 
   [[nodiscard]] const std::vector<std::string>& files_read() const;  ///< in order of reading
   /// Of the files read, in order of path; written ones left out.

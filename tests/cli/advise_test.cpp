@@ -168,6 +168,56 @@ TEST_CASE("history: import takes accounting dumps and traces") {
   CHECK(cluster.history({"import", "sacct:nowhere"}).status == 3);
 }
 
+TEST_CASE("advise takes from the submission what is not given, and says what contradicts it") {
+  const AdvisedSite cluster;
+  cluster.here.write("tree/job.sbatch",
+                     "#!/bin/bash\n#SBATCH --gres=gpu:a100:4 -N 2 -p big\n#SBATCH --time=02:00:00\n"
+                     "python train.py\n");
+  const Ran ran = cluster.advise("s1", "ann", "sbatch job.sbatch");
+  CAPTURE(ran.err);
+  CHECK(ran.status == 0);
+  const Ran shown = cluster.history({"show", "s1", "--json"});
+  for (const char* const part : {"\"gpus\": 8", "\"nodes\": 2", "\"gpu_type\": \"a100\"",
+                                 "\"time_limit_s\": 7200", "\"vc\": \"big\""}) {
+    CAPTURE(part);
+    CHECK(shown.out.contains(part));
+  }
+  const Ran other = cluster.advise("s2", "ann", "sbatch job.sbatch",
+                                   {"--gpus", "2", "--time-limit", "60", "--partition", "small"});
+  CHECK(other.out.contains("the time limit is 60 s as given; the command asks for 7200 s"));
+  CHECK(other.out.contains("the partition is small as given; the command asks for big"));
+  CHECK(other.out.contains("gpus: 2 as given is used; sbatch asks for 8 (job.sbatch:2"));
+  CHECK(cluster.history({"show", "s2", "--json"}).out.contains("\"gpus\": 2"));
+}
+
+TEST_CASE("a submission that is not read is no job of one GPU") {
+  const AdvisedSite cluster;
+  const Ran ran = cluster.advise("b1", "ann", "bsub -gpu num=4 python train.py");
+  CHECK(ran.status == 0);
+  CHECK(ran.out.contains("submission by bsub is not read; give the command it runs"));
+  const Ran shown = cluster.history({"show", "b1", "--json"});
+  CHECK_FALSE(shown.out.contains("\"gpus\": 1"));
+  CHECK_FALSE(shown.out.contains("\"gpus\": \"1\""));
+}
+
+TEST_CASE("--root says where the tree stood; a senseless one is refused") {
+  const AdvisedSite cluster;
+  const Words words{"facts", "tree", "--command", "python /data/ann/train.py --epochs 7"};
+  const auto with = [&](const std::string& root) {
+    Words all = words;
+    all.insert(all.end(), {"--root", root});
+    return cluster.here.run(all);
+  };
+  CHECK(with("/data/ann=.").out.contains("7 epochs"));
+  CHECK_FALSE(with("/data/ann=.").out.contains("is taken for"));
+  CHECK(cluster.here.run(words).out.contains("'/data/ann' is taken for the job's folder"));
+  for (const char* const wrong : {"/data/ann", "ann=.", "/data=../x", "/data=/x", "/data="}) {
+    CAPTURE(wrong);
+    CHECK(with(wrong).status == 2);
+    CHECK(with(wrong).err.contains("AS=FOLDER"));
+  }
+}
+
 TEST_CASE("history: what is wrong is said") {
   const AdvisedSite cluster;
   CHECK(cluster.history({"finsh", "1"}).err.contains("nearest: finish"));

@@ -26,8 +26,11 @@ struct JobFile {
 void take_header(JobFile& job, std::string_view key, std::string_view value) {
   if (key == "command") job.source.command = value;
   if (key == "workdir") job.source.workdir = value;
-  if (key == "gpus") job.source.gpus = parse_number<int>(value).value_or(1);
-  if (key == "nodes") job.source.nodes = parse_number<int>(value).value_or(1);
+  if (key == "root")
+    job.source.roots.push_back({std::string(value.substr(0, value.find('='))),
+                                std::string(value.substr(value.find('=') + 1))});
+  if (key == "gpus") job.source.gpus = parse_number<int>(value).value_or(0);
+  if (key == "nodes") job.source.nodes = parse_number<int>(value).value_or(0);
 }
 
 JobFile read_job_file(const std::string& path) {
@@ -59,6 +62,7 @@ JobFile read_job_file(const std::string& path) {
 /// What a line of the expectation asks for: a field's value, "lines FIELD", expect, runs, degraded.
 std::string answer(const Facts& facts, const std::string& what) {
   if (what == "expect") return std::string(outlook_word(facts.expect));
+  if (what == "expect_reason") return facts.expect_reason;
   if (what == "runs") return fmt::format("{}", facts.runs);
   if (what == "degraded") return fmt::format("{}", fmt::join(facts.degraded, "; "));
   if (what.starts_with("lines ")) {

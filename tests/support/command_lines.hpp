@@ -33,8 +33,8 @@ inline command::Commands commands_of(tree::Tree& tree, const command::CommandSou
 }
 
 /// All that it starts, with " | " between.
-inline std::string started(tree::Tree& tree, const std::string& command, int gpus = 1,
-                           int nodes = 1) {
+inline std::string started(tree::Tree& tree, const std::string& command, int gpus = 0,
+                           int nodes = 0) {
   std::string all;
   const command::CommandSource source{command, ".", gpus, nodes};
   for (const auto& invocation : commands_of(tree, source).invocations)

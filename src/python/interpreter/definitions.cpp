@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <ranges>
@@ -15,6 +17,8 @@ Parameter::Kind kind_of(const Code& code) {
   return Parameter::Kind::plain;
 }
 
+constexpr std::size_t most_bases = 200;
+
 /// Bases first, each class once, a class before its bases: Python's order where it is consistent.
 void set_order(Class& type) {
   std::vector<Class*> all{&type};
@@ -22,6 +26,8 @@ void set_order(Class& type) {
     if (auto* parent = as<Class>(base))
       all.insert(all.end(), parent->order.begin(), parent->order.end());
   }
+  // A chain of classes would cost the cube of its length; what is far up is seldom asked for.
+  if (all.size() > most_bases) all.resize(most_bases);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // The last mention counts, so that a shared base comes after all that extend it.
     if (std::find(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), all[i]) == all.end())
@@ -155,6 +161,9 @@ Value Interpreter::define_class(const Code& code) {
     }
   }
   set_order(*type);
+  if (type->order.size() >= most_bases)
+    tree_.degrade(fmt::format("{}: a class has more than {} bases; those beyond are left out",
+                              type->file, most_bases));
   type->enumeration = is_enumeration(*type);
   type->scope = new_scope(frame().scope);
   type->scope->of_class = true;

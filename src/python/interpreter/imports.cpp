@@ -66,7 +66,7 @@ std::vector<std::string> Interpreter::folders_to_search() {
     for (const Value& entry : *path) {
       const Value plain = as_plain(entry);
       if (plain.text() == nullptr) continue;
-      if (auto folder = tree::join_path(run_.cwd, *plain.text())) add(*folder);
+      if (auto folder = tree_.locate(run_.cwd, *plain.text())) add(*folder);
     }
   }
   // Projects that are installed in place: the script's parents, and src/ folders beside them.

@@ -90,7 +90,7 @@ struct ConfigReader {
     List names = bases.items() != nullptr ? *bases.items() : List{bases};
     for (const Value& name : names) {
       if (name.text() == nullptr) continue;
-      auto path = tree::join_path(tree::folder_of(file), *name.text());
+      auto path = tree.locate(tree::folder_of(file), *name.text());
       if (!path || !tree.is_file(*path)) {
         tree.degrade(fmt::format("{}: its _base_ {} is not in the tree", file, *name.text()));
         continue;
@@ -142,7 +142,7 @@ Result<Value> Interpreter::read_config(std::string_view path) {
 }
 
 Result<Value> read_python_config(tree::Tree& tree, std::string_view path) {
-  auto file = tree::join_path("", path);
+  auto file = tree.locate("", path);
   if (!file) return tl::unexpected(file.error());
   return ConfigReader{tree, {}}.read(*file);
 }

@@ -206,6 +206,7 @@ void ArgumentParser::apply_config_files(Machine& machine, Parsed& parsed) {
       // `key = value` without sections, under a name that does not say so.
       const auto file = machine.tree().read(*path);
       if (file) settings = config::parse_config((*file)->text, config::ConfigFormat::ini, *path);
+      if (!settings) machine.tree().degrade(settings.error().message);
     }
     if (!settings || settings->entries() == nullptr) continue;
     publish_config(machine, "configargparse", *path, *settings);

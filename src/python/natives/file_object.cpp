@@ -66,7 +66,12 @@ Value read_settings(Machine& machine, const Value& from, config::ConfigFormat fo
                            : from.place    ? from.place->file
                                            : std::string("<text>");
   auto parsed = config::parse_config(file != nullptr ? file->file().text : *text, format, name);
-  if (!parsed) return unknown(from.place);
+  if (file != nullptr) config::note_encoding(machine.tree(), file->file());
+  if (!parsed) {
+    if (file != nullptr || config::config_format(name))
+      machine.tree().degrade(parsed.error().message);
+    return unknown(from.place);
+  }
   // json.loads(f.read()) reads a file as well; a text written in the program is no config.
   const bool of_file = file != nullptr || (from.place && from.place->source == FactSource::config);
   if (of_file) publish_config(machine, how, name, *parsed);

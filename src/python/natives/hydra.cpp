@@ -33,7 +33,7 @@ std::string config_folder(Machine& machine, const Value* path, const PlacePtr& p
   if (path == nullptr || path->text() == nullptr) return from;
   std::string_view text = *path->text();
   if (text.starts_with("pkg://")) text.remove_prefix(6);
-  const auto joined = tree::join_path(from, text);
+  const auto joined = machine.tree().locate(from, text);
   const auto from_start = tree_path(machine, text).value_or(std::string(text));
   // A path that the program put together counts from where it was started.
   const bool elsewhere =

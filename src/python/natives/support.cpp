@@ -219,8 +219,8 @@ Dict environment_of(Machine& machine) {
 
 std::optional<std::string> tree_path(Machine& machine, std::string_view path) {
   tree::Tree& tree = machine.tree();
-  const auto here = tree::join_path(machine.run().cwd, path);
-  const auto from_root = tree::join_path("", path);
+  const auto here = tree.locate(machine.run().cwd, path);
+  const auto from_root = tree.locate("", path);
   const auto is_there = [&](const Result<std::string>& found) {
     return found && (tree.is_file(*found) || tree.is_folder(*found));
   };
