@@ -18,9 +18,9 @@ Result<int> print_advice(const CommandCall& call, const service::AdviseRequest& 
   const auto advice = service::advise(call.session, request);
   if (!advice) return tl::unexpected(advice.error());
   if (call.json)
-    fmt::print("{}\n", advice_json(*advice));
+    call.console.text(advice_json(*advice) + "\n");
   else
-    fmt::print("{}", advice_text(*advice));
+    call.console.text(advice_text(*advice));
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/console.hpp"
 #include "settings/session.hpp"
 #include "settings/settings_file.hpp"
 
@@ -36,6 +37,7 @@ struct Parser {
 /// What a command gets when it runs.
 struct CommandCall {
   const settings::Session& session;
+  Console& console;   ///< where it prints
   bool json = false;  ///< a program reads the answer
 };
 

@@ -17,10 +17,10 @@ Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateR
   const auto files = service::generate_elastic(request);
   if (!files) return tl::unexpected(files.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::elastic_files_document(request, *files)));
+    call.console.json(service::elastic_files_document(request, *files));
   else
-    fmt::print("{} files of a synthetic elastic workload, written to {}\n", *files,
-               printable(request.out));
+    call.console.text(fmt::format("{} files of a synthetic elastic workload, written to {}\n",
+                                  *files, printable(request.out)));
   return 0;
 }
 
@@ -29,9 +29,9 @@ Result<int> run_like(const CommandCall& call, const service::GenerateRequest& re
   const auto trace = service::generate_like(call.session, request);
   if (!trace) return tl::unexpected(trace.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::synthetic_document(call.session, request, *trace)));
+    call.console.json(service::synthetic_document(call.session, request, *trace));
   else
-    fmt::print("{}", synthetic_text(request, *trace));
+    call.console.text(synthetic_text(request, *trace));
   return trace->drawn.holds() ? 0 : 1;
 }
 
@@ -41,9 +41,9 @@ Result<int> run_generate(const CommandCall& call, const service::GenerateRequest
   const auto drawn = service::generate_from(call.session, request);
   if (!drawn) return tl::unexpected(drawn.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::resampled_document(call.session, request, *drawn)));
+    call.console.json(service::resampled_document(call.session, request, *drawn));
   else
-    fmt::print("{}", resampled_text(request, *drawn));
+    call.console.text(resampled_text(request, *drawn));
   return 0;
 }
 

@@ -34,17 +34,15 @@ struct HistoryFlags {
   std::int64_t limit = 20;
 };
 
-void print_document(const Document& document) { fmt::print("{}\n", indented(document)); }
-
 Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
   const auto record =
       service::add_job(call.session, {flags.subject, flags.user, flags.branch, flags.vc, flags.job,
                                       flags.facts, flags.submit_s, flags.outcome});
   if (!record) return tl::unexpected(record.error());
   if (call.json)
-    print_document(advisor::record_document(*record));
+    call.console.json(advisor::record_document(*record));
   else
-    fmt::print("added {}\n", printable(record->id));
+    call.console.text(fmt::format("added {}\n", printable(record->id)));
   return {};
 }
 
@@ -65,9 +63,9 @@ Result<void> finish(const CommandCall& call, const HistoryFlags& flags) {
       call.session, {flags.subject, flags.outcome, flags.job.log, flags.job_file});
   if (!record) return tl::unexpected(record.error());
   if (call.json)
-    print_document(service::finish_document(*record));
+    call.console.json(service::finish_document(*record));
   else
-    fmt::print("{}", finish_text(*record));
+    call.console.text(finish_text(*record));
   return {};
 }
 
@@ -75,12 +73,13 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   const auto imported = service::import_jobs(call.session, flags.subject);
   if (!imported) return tl::unexpected(imported.error());
   if (call.json) {
-    print_document(service::import_document(*imported));
+    call.console.json(service::import_document(*imported));
     return {};
   }
-  fmt::print("{} jobs from {} rows\n", imported->jobs, imported->rows);
+  std::string text = fmt::format("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
-    fmt::print("  dropped {}: {}\n", rows, printable(reason));
+    text += fmt::format("  dropped {}: {}\n", rows, printable(reason));
+  call.console.text(text);
   return {};
 }
 
@@ -101,19 +100,19 @@ Result<void> list(const CommandCall& call, const HistoryFlags& flags) {
   const auto records = service::list_jobs(call.session, flags.user, limit);
   if (!records) return tl::unexpected(records.error());
   if (call.json) {
-    print_document(service::list_document(*records));
+    call.console.json(service::list_document(*records));
     return {};
   }
   Rows rows{{"job", "user", "submit_s", "GPUs", "end", "ran", "model", "command"}};
   for (const JobRecord& record : *records) rows.push_back(table_row(record));
-  fmt::print("{}", aligned(rows));
+  call.console.text(aligned(rows));
   return {};
 }
 
 Result<void> show(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::show_job(call.session, flags.subject);
   if (!record) return tl::unexpected(record.error());
-  print_document(advisor::record_document(*record));
+  call.console.json(advisor::record_document(*record));
   return {};
 }
 
@@ -121,7 +120,7 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
   const auto rows = service::calibration(call.session);
   if (!rows) return tl::unexpected(rows.error());
   if (call.json) {
-    print_document(service::calibration_document(*rows));
+    call.console.json(service::calibration_document(*rows));
     return {};
   }
   Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual"}};
@@ -131,22 +130,22 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
                      fmt::format("{:.1f} %", 100 * row.within_100_share),
                      fmt::format("{:.2f}", row.bias)});
   }
-  fmt::print("{}", aligned(table));
+  call.console.text(aligned(table));
   return {};
 }
 
 Result<void> export_all(const CommandCall& call, const HistoryFlags& flags) {
-  return service::each_job(call.session, flags.user, [](const JobRecord& record) {
-    fmt::print("{}\n", in_one_line(advisor::record_document(record)));
+  return service::each_job(call.session, flags.user, [&](const JobRecord& record) {
+    call.console.json_line(advisor::record_document(record));
   });
 }
 
 Result<void> forget(const CommandCall& call, const HistoryFlags& flags) {
   if (auto done = service::forget_job(call.session, flags.subject); !done) return done;
   if (call.json)
-    print_document(service::forget_document(flags.subject));
+    call.console.json(service::forget_document(flags.subject));
   else
-    fmt::print("forgot {}\n", printable(flags.subject));
+    call.console.text(fmt::format("forgot {}\n", printable(flags.subject)));
   return {};
 }
 

@@ -21,7 +21,7 @@ void clean_up_when_interrupted() {
   struct sigaction action = {};
   action.sa_handler = leave;
   sigfillset(&action.sa_mask);
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before = {};
     sigaction(signal_number, nullptr, &before);
     // nohup and background jobs of a script have some of them ignored; that stays so.

@@ -60,9 +60,9 @@ Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
   const auto show = [&](const service::TrackAnswer& answer) {
     auto text = shown(answer, call.json);
     if (text == last) return true;
-    fmt::print("{}", text);
+    call.console.text(text);
     last = std::move(text);
-    return std::fflush(stdout) == 0;  // else nobody reads it any more
+    return call.console.flush();  // else nobody reads it any more
   };
   return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
 }
@@ -71,7 +71,7 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
   if (flags.follow) return follow(call, flags);
   const auto answer = service::track(call.session, flags.logs);
   if (!answer) return tl::unexpected(answer.error());
-  fmt::print("{}", shown(*answer, call.json));
+  call.console.text(shown(*answer, call.json));
   return {};
 }
 

@@ -4,26 +4,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/utf8.hpp"
 
 namespace schedmate {
 namespace {
 
-/// Controls (C0, DEL, C1), and marks that end a line or turn the direction of writing.
-bool commands_a_terminal(std::string_view character) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
-  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
-  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (character.size() != 3 || byte(0) != 0xE2) return false;
-  return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||  // U+2028 to U+202E
-         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);    // U+2066 to U+2069
+// Marks of styled(): code points that no text of others may hold (Unicode, "noncharacters").
+constexpr std::uint32_t first_mark = 0xFDD0;
+constexpr std::uint32_t end_mark = 0xFDEF;
+constexpr std::array<std::string_view, 5> colours_of_styles{"\033[1m", "\033[2m", "\033[31m",
+                                                            "\033[32m", "\033[33m"};
+
+/// The colour that a mark stands for; "" for what is no mark.
+std::string_view colour_of(std::uint32_t code) {
+  if (code == end_mark) return "\033[0m";
+  const std::uint32_t style = code - first_mark;
+  return code >= first_mark && style < colours_of_styles.size() ? colours_of_styles[style] : "";
 }
 
-/// Characters, not bytes.
+/// Calls `show(character, code)` for each character; a byte that is none has code 0.
+template <class Show>
+void each_character(std::string_view text, Show show) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+    show(character, length == 0 ? 0 : code_point(text, at, length));
+    at += character.size();
+  }
+}
+
+/// Characters, not bytes; marks of styled() take no room.
 std::size_t width_of(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
+  std::size_t width = 0;
+  each_character(text, [&](std::string_view, std::uint32_t code) {
+    if (colour_of(code).empty()) ++width;
+  });
+  return width;
 }
 
 }  // namespace
@@ -39,15 +57,32 @@ std::string in_words(Seconds duration) {
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    const auto character = text.substr(at, std::max<std::size_t>(length, 1));
-    if (length == 0 || commands_a_terminal(character))
-      shown += '?';
-    else
+  each_character(text, [&](std::string_view character, std::uint32_t code) {
+    shown += is_unsafe(code) ? "?" : character;
+  });
+  return shown;
+}
+
+std::string styled(Style style, std::string_view text) {
+  std::string marked;
+  append_utf8(marked, first_mark + static_cast<std::uint32_t>(style));
+  marked += text;
+  append_utf8(marked, end_mark);
+  return marked;
+}
+
+std::string for_terminal(std::string_view text, bool colours) {
+  std::string shown;
+  shown.reserve(text.size());
+  each_character(text, [&](std::string_view character, std::uint32_t code) {
+    const std::string_view colour = colour_of(code);
+    if (!colour.empty())
+      shown += colours ? colour : "";
+    else if (code == '\n' || code == '\t')
       shown += character;
-    at += character.size();
-  }
+    else
+      shown += is_unsafe(code) ? "?" : character;
+  });
   return shown;
 }
 
