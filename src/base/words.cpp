@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/utf8.hpp"
 
 namespace schedmate {
 namespace {
+
+constexpr double longest_duration_s = 1e12;  // beyond it nobody counts days
 
 // Marks of styled(): code points that no text of others may hold (Unicode, "noncharacters").
 constexpr std::uint32_t first_mark = 0xFDD0;
@@ -36,7 +39,7 @@ void each_character(std::string_view text, Show show) {
 }
 
 /// Characters, not bytes; marks of styled() take no room.
-std::size_t width_of(std::string_view text) {
+std::size_t width_of_cell(std::string_view text) {
   std::size_t width = 0;
   each_character(text, [&](std::string_view, std::uint32_t code) {
     if (colour_of(code).empty()) ++width;
@@ -47,11 +50,38 @@ std::size_t width_of(std::string_view text) {
 }  // namespace
 
 std::string in_words(Seconds duration) {
-  const auto s = static_cast<double>(duration.count());
-  if (s < 120) return fmt::format("{} s", duration.count());
-  if (s < 2 * 3600) return fmt::format("{:.1f} min", s / 60);
-  if (s < 2 * 86'400) return fmt::format("{:.1f} h", s / 3600);
-  return fmt::format("{:.1f} d", s / 86'400);
+  const std::int64_t s = duration.count();
+  if (s < 0) return "-" + in_words(-duration);
+  if (s < 120) return fmt::format("{} s", s);
+  // Whoever reads minutes wants no seconds, but for the shortest.
+  if (s < 600)
+    return s % 60 == 0 ? fmt::format("{} min", s / 60) : fmt::format("{} min {} s", s / 60, s % 60);
+  constexpr std::int64_t minutes_a_day = 1440;
+  const std::int64_t minutes = (s + 30) / 60;
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes >= minutes_a_day) return fmt::format("{:.1f} d", static_cast<double>(s) / 86'400);
+  return minutes % 60 == 0 ? fmt::format("{} h", minutes / 60)
+                           : fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string in_words(FractionalSeconds duration) {
+  const double s = duration.count();
+  if (!std::isfinite(s) || std::abs(s) > longest_duration_s) return "unknown";
+  if (std::abs(s) >= 10 || s == std::round(s)) return in_words(Seconds(std::llround(s)));
+  return std::abs(s) >= 0.1 ? fmt::format("{:.2g} s", s) : fmt::format("{:.2g} ms", 1000 * s);
+}
+
+std::string bytes_in_words(double bytes) {
+  constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (!std::isfinite(bytes)) return "unknown";
+  std::size_t unit = 0;
+  while (std::abs(bytes) >= 1023.95 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  const bool is_whole = unit == 0 || std::abs(bytes) >= 99.95 || bytes == std::round(bytes);
+  return is_whole ? fmt::format("{:.0f} {}", bytes, units[unit])
+                  : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
 std::string printable(std::string_view text) {
@@ -90,13 +120,14 @@ std::string aligned(std::span<const std::vector<std::string>> rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], width_of_cell(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       text += row[i];
-      text.append(widths[i] - width_of(row[i]) + 2, ' ');
+      text.append(widths[i] - width_of_cell(row[i]) + 2, ' ');
     }
     text += row.empty() ? "\n" : row.back() + "\n";
   }

@@ -10,8 +10,13 @@
 
 namespace schedmate {
 
-/// "45 s", "12.5 min", "3.4 h", "2.1 d".
+/// A length of time for people: "45 s", "2 min 5 s", "43 min", "2 h 13 min", "1.4 d".
 [[nodiscard]] std::string in_words(Seconds duration);
+/// The same for an estimate or a mean, with two digits below ten seconds: "0.42 s", "12 ms";
+/// "unknown" for what is no number.
+[[nodiscard]] std::string in_words(FractionalSeconds duration);
+/// An amount of memory, in units of 1024: "512 B", "40 GiB", "1.5 TiB".
+[[nodiscard]] std::string bytes_in_words(double bytes);
 
 /// What of a name or another foreign text may be printed on a terminal, on one line: a control
 /// character, a mark that cannot be seen or turns the direction of writing, and a byte that is no
