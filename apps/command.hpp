@@ -46,6 +46,8 @@ struct Command {
       run;  ///< gives the exit code: 0, or 1 for "no"
   /// Whether all is there that it cannot do without; asked before the settings are read.
   std::function<Result<void>()> check = [] { return Result<void>(); };
+  /// Called before --help is printed: a command with actions shows that of the one it was given.
+  std::function<void()> narrow_help = [] {};
 };
 
 struct CommandRow {

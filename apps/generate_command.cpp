@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/flag_values.hpp"
 #include "apps/generate_text.hpp"
 #include "base/words.hpp"
 
@@ -110,10 +111,9 @@ Command generate_command(const Parser& parser) {
   command.add_option("--out", request->out, "folder for jobs.csv and cluster.toml")
       ->type_name("DIR");
   for (const char* flag : {"--jobs", "--gpus", "--most-gpus"})  // in a request 0 is "not given"
-    command.get_option(flag)->check([](const std::string& text) {
-      const CLI::Range possible(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
-      return possible(text).empty() ? "" : "must be a whole number of at least 1, not " + text;
-    });
+    takes_whole(*command.get_option(flag), 1);
+  constexpr double any = 1e15;  // what they may be says the service
+  for (const char* flag : {"--days", "--load"}) takes_number(*command.get_option(flag), -any, any);
   command.footer(
       "Example:\n"
       "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"

@@ -27,6 +27,10 @@ void clean_up_when_interrupted() {
     // nohup and background jobs of a script have some of them ignored; that stays so.
     if (before.sa_handler != SIG_IGN) sigaction(signal_number, &action, nullptr);
   }
+  // A file beyond `ulimit -f` is then an error of the write, like one on a full disk.
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, nullptr);
 }
 
 }  // namespace schedmate

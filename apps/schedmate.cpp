@@ -107,6 +107,8 @@ int run_program(std::span<char* const> words, const char* const* environment, Co
     try {
       program.parser.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::Success& asked) {  // --help, --version
+      for (const MadeCommand& each : program.commands)
+        if (each.parser->parsed()) each.command.narrow_help();
       std::ostringstream text;
       const int status = program.parser.exit(asked, text, text);
       console.text(text.str());
