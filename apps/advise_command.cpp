@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/advice_text.hpp"
+#include "apps/flag_values.hpp"
 #include "apps/job_flags.hpp"
 #include "service/advise.hpp"
 
@@ -18,9 +19,9 @@ Result<int> print_advice(const CommandCall& call, const service::AdviseRequest& 
   const auto advice = service::advise(call.session, request);
   if (!advice) return tl::unexpected(advice.error());
   if (call.json)
-    fmt::print("{}\n", advice_json(*advice));
+    call.console.text(advice_json(*advice) + "\n");
   else
-    fmt::print("{}", advice_text(*advice));
+    call.console.text(advice_text(*advice));
   return 0;
 }
 
@@ -35,12 +36,15 @@ Command advise_command(const Parser& parser) {
   command.add_option("--user", request->user, "user name recorded in the history")->type_name("U");
   command.add_option("--branch", request->branch, "branch of the repository")->type_name("B");
   command.add_option("--partition", request->vc, "virtual cluster or partition")->type_name("P");
-  command
-      .add_option("--time-limit", request->time_limit_s, "time limit; estimates are capped at it")
-      ->type_name("SECONDS");
+  takes_time_limit(*command
+                        .add_option("--time-limit", request->time_limit_s,
+                                    "time limit: seconds, or 90m, 2:00:00, 1-12:00:00; estimates "
+                                    "are capped at it")
+                        ->type_name("TIME"));
   command.add_option("--job-id", request->id, "job id under which --record stores it")
       ->type_name("ID");
-  command.add_option("--submit-time", request->submit_s, "default: now")->type_name("UNIX_SECONDS");
+  takes_date(*command.add_option("--submit-time", request->submit_s, "default: now")
+                  ->type_name("UNIX_SECONDS"));
   command.add_flag("--record", request->record,
                    "store the submission; record its end with `history finish ID`");
   add_setting(parser, "--estimate", "estimate", "calibrated (default) or paper");

@@ -15,25 +15,27 @@
 namespace schedmate {
 namespace {
 
-void print_text(const service::AskAnswer& all) {
+std::string text_of(const service::AskAnswer& all) {
+  std::string text;
   for (const ask::LogAnswer& answer : all.answers) {
-    fmt::print("{}?\n  {}\n", printable(answer.question),
-               answer.text.empty() ? "best matching lines:" : printable(answer.text));
+    text += fmt::format("{}?\n  {}\n", printable(answer.question),
+                        answer.text.empty() ? "best matching lines:" : printable(answer.text));
     std::vector<std::vector<std::string>> rows;
     for (const ask::IndexedLine& line : answer.lines)
       rows.push_back({fmt::format("  {}", line.number), line.text});
-    fmt::print("{}", aligned(rows));
+    text += aligned(rows);
   }
-  for (const auto& note : all.model.notes) fmt::print("note: {}\n", printable(note));
+  for (const auto& note : all.model.notes) text += fmt::format("note: {}\n", printable(note));
+  return text;
 }
 
 Result<int> print_answers(const CommandCall& call, const service::AskRequest& request) {
   const auto answer = service::ask(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::ask_document(*answer)));
+    call.console.json(service::ask_document(*answer));
   else
-    print_text(*answer);
+    call.console.text(text_of(*answer));
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/console.hpp"
 #include "settings/session.hpp"
 #include "settings/settings_file.hpp"
 
@@ -36,6 +37,7 @@ struct Parser {
 /// What a command gets when it runs.
 struct CommandCall {
   const settings::Session& session;
+  Console& console;   ///< where it prints
   bool json = false;  ///< a program reads the answer
 };
 
@@ -44,6 +46,8 @@ struct Command {
       run;  ///< gives the exit code: 0, or 1 for "no"
   /// Whether all is there that it cannot do without; asked before the settings are read.
   std::function<Result<void>()> check = [] { return Result<void>(); };
+  /// Called before --help is printed: a command with actions shows that of the one it was given.
+  std::function<void()> narrow_help = [] {};
 };
 
 struct CommandRow {

@@ -15,9 +15,9 @@ Command completion_command(const Parser& parser) {
   parser.app.footer("Example:\n  source <(schedmate completion bash)");
   parser.app.add_option("shell", *shell, "bash, zsh or fish")->type_name("SHELL");
   const CLI::App& program = *parser.app.get_parent();
-  return {[shell, &program](const CommandCall&) {
-            return completion(*shell, describe(program)).map([](const std::string& script) {
-              fmt::print("{}", script);
+  return {[shell, &program](const CommandCall& call) {
+            return completion(*shell, describe(program)).map([&](const std::string& script) {
+              call.console.text(script);
               return 0;
             });
           },

@@ -38,24 +38,24 @@ std::vector<Row> rows_of(const settings::Settings& settings) {
   return rows;
 }
 
-void print_text(std::vector<Row> rows) {
+std::string text_of(std::vector<Row> rows) {
   for (Row& row : rows) {
     for (std::string& cell : row) cell = cell.empty() ? "-" : printable(cell);
   }
   rows.insert(rows.begin(), Row(columns.begin(), columns.end()));
-  fmt::print("{}", aligned(rows));
+  return aligned(rows);
 }
 
 void print_settings(const CommandCall& call) {
   std::vector<Row> rows = rows_of(call.session.settings);
-  if (!call.json) return print_text(std::move(rows));
+  if (!call.json) return call.console.text(text_of(std::move(rows)));
   Document list = Document::array();
   for (const Row& row : rows) {
     auto& object = list.emplace_back(Document::object());
     for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
   }
   const Document document = {{"schema", "schedmate.config.v1"}, {"settings", std::move(list)}};
-  fmt::print("{}\n", indented(document));
+  call.console.json(document);
 }
 
 }  // namespace

@@ -68,11 +68,11 @@ std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes
 Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
-  for (const auto& warning : answer->warnings) fmt::print(stderr, "schedmate: {}\n", warning);
+  for (const auto& warning : answer->warnings) call.console.warn(warning);
   if (call.json)
-    fmt::print("{}\n", indented(service::diagnose_document(*answer)));
+    call.console.json(service::diagnose_document(*answer));
   else
-    fmt::print("{}", text_of(answer->diagnosis, answer->notes));
+    call.console.text(text_of(answer->diagnosis, answer->notes));
   return 0;
 }
 

@@ -105,9 +105,9 @@ bool print_health(const CommandCall& call) {
   if (call.json) {
     const Document document = {
         {"schema", "schedmate.doctor.v1"}, {"healthy", healthy}, {"checks", std::move(checks)}};
-    fmt::print("{}\n", indented(document));
+    call.console.json(document);
   } else {
-    fmt::print("{}", aligned(rows));
+    call.console.text(aligned(rows));
   }
   return healthy;
 }

@@ -13,31 +13,30 @@
 namespace schedmate {
 namespace {
 
-void print_done(const service::ExperimentDone& done) {
-  if (done.rows)
-    fmt::print("{}: {} rows\n", printable(done.csv), *done.rows);
-  else
-    fmt::print("{}: already exists\n", printable(done.csv));
+std::string done_text(const service::ExperimentDone& done) {
+  if (!done.rows) return fmt::format("{}: already exists\n", printable(done.csv));
+  return fmt::format("{}: {} rows\n", printable(done.csv), *done.rows);
 }
 
 Result<void> run_evaluate(const CommandCall& call, const service::EvaluateRequest& request) {
   const auto ran = [&](const service::ExperimentDone& done) {
-    if (!call.json) print_done(done);
+    if (!call.json) call.console.text(done_text(done));
   };
   const auto evaluation = service::evaluate(call.session, request, ran);
   if (!evaluation) return tl::unexpected(evaluation.error());
   for (const auto& [experiment, reason] : evaluation->absent)
-    fmt::print(stderr, "schedmate: {}: shown as recorded, because its inputs are missing: {}\n",
-               experiment, reason);
+    call.console.warn(fmt::format("{}: shown as recorded, because its inputs are missing: {}",
+                                  experiment, reason));
   const auto& chapters = evaluation->chapters;
   if (call.json) {
-    fmt::print("{}\n", indented(evaluation_report::evaluation_document(chapters, evaluation->page,
-                                                                       request.report)));
+    call.console.json(
+        evaluation_report::evaluation_document(chapters, evaluation->page, request.report));
     return {};
   }
-  for (const auto& chapter : chapters) fmt::print("{}", evaluation_report::text_of(chapter));
-  fmt::print("\nwritten to {}\n", printable(evaluation->page));
-  if (!request.report.empty()) fmt::print("written to {}\n", printable(request.report));
+  for (const auto& chapter : chapters) call.console.text(evaluation_report::text_of(chapter));
+  call.console.text(fmt::format("\nwritten to {}\n", printable(evaluation->page)));
+  if (!request.report.empty())
+    call.console.text(fmt::format("written to {}\n", printable(request.report)));
   return {};
 }
 

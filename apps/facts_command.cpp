@@ -26,9 +26,9 @@ Result<int> print_facts(const CommandCall& call, const FactsFlags& flags) {
   if (!facts) return tl::unexpected(facts.error());
   const auto detail = flags.explain ? FactsDetail::with_rejected : FactsDetail::found;
   if (call.json)
-    fmt::print("{}\n", indented(facts_document(*facts, detail)));
+    call.console.json(facts_document(*facts, detail));
   else
-    fmt::print("{}", facts_text(*facts, flags.explain));
+    call.console.text(facts_text(*facts, flags.explain));
   return 0;
 }
 

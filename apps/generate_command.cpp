@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/flag_values.hpp"
 #include "apps/generate_text.hpp"
 #include "base/words.hpp"
 
@@ -17,10 +18,10 @@ Result<int> run_elastic_tables(const CommandCall& call, const service::GenerateR
   const auto files = service::generate_elastic(request);
   if (!files) return tl::unexpected(files.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::elastic_files_document(request, *files)));
+    call.console.json(service::elastic_files_document(request, *files));
   else
-    fmt::print("{} files of a synthetic elastic workload, written to {}\n", *files,
-               printable(request.out));
+    call.console.text(fmt::format("{} files of a synthetic elastic workload, written to {}\n",
+                                  *files, printable(request.out)));
   return 0;
 }
 
@@ -29,9 +30,9 @@ Result<int> run_like(const CommandCall& call, const service::GenerateRequest& re
   const auto trace = service::generate_like(call.session, request);
   if (!trace) return tl::unexpected(trace.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::synthetic_document(call.session, request, *trace)));
+    call.console.json(service::synthetic_document(call.session, request, *trace));
   else
-    fmt::print("{}", synthetic_text(request, *trace));
+    call.console.text(synthetic_text(request, *trace));
   return trace->drawn.holds() ? 0 : 1;
 }
 
@@ -41,9 +42,9 @@ Result<int> run_generate(const CommandCall& call, const service::GenerateRequest
   const auto drawn = service::generate_from(call.session, request);
   if (!drawn) return tl::unexpected(drawn.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::resampled_document(call.session, request, *drawn)));
+    call.console.json(service::resampled_document(call.session, request, *drawn));
   else
-    fmt::print("{}", resampled_text(request, *drawn));
+    call.console.text(resampled_text(request, *drawn));
   return 0;
 }
 
@@ -110,10 +111,9 @@ Command generate_command(const Parser& parser) {
   command.add_option("--out", request->out, "folder for jobs.csv and cluster.toml")
       ->type_name("DIR");
   for (const char* flag : {"--jobs", "--gpus", "--most-gpus"})  // in a request 0 is "not given"
-    command.get_option(flag)->check([](const std::string& text) {
-      const CLI::Range possible(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
-      return possible(text).empty() ? "" : "must be a whole number of at least 1, not " + text;
-    });
+    takes_whole(*command.get_option(flag), 1);
+  constexpr double any = 1e15;  // what they may be says the service
+  for (const char* flag : {"--days", "--load"}) takes_number(*command.get_option(flag), -any, any);
   command.footer(
       "Example:\n"
       "  schedmate generate --from venus --jobs 1000000 --gpus 100000 --load 0.9 --out big\n"

@@ -16,12 +16,16 @@
 #include "advisor/fields.hpp"
 #include "advisor/record_json.hpp"
 #include "apps/command.hpp"
+#include "apps/flag_values.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "service/history.hpp"
 
 namespace schedmate {
 namespace {
+
+constexpr std::int64_t most_gpus = 10'000'000;
+constexpr double most_gpu_memory_mib = 16.0 * 1024 * 1024;
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -32,9 +36,8 @@ struct HistoryFlags {
   std::string job_file, user, branch, vc, facts;
   std::int64_t submit_s = -1;
   std::int64_t limit = 20;
+  bool replace = false;
 };
-
-void print_document(const Document& document) { fmt::print("{}\n", indented(document)); }
 
 Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
   const auto record =
@@ -42,9 +45,9 @@ Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
                                       flags.facts, flags.submit_s, flags.outcome});
   if (!record) return tl::unexpected(record.error());
   if (call.json)
-    print_document(advisor::record_document(*record));
+    call.console.json(advisor::record_document(*record));
   else
-    fmt::print("added {}\n", printable(record->id));
+    call.console.text(fmt::format("added {}\n", printable(record->id)));
   return {};
 }
 
@@ -62,12 +65,12 @@ std::string finish_text(const JobRecord& record) {
 
 Result<void> finish(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::finish_job(
-      call.session, {flags.subject, flags.outcome, flags.job.log, flags.job_file});
+      call.session, {flags.subject, flags.outcome, flags.job.log, flags.job_file, flags.replace});
   if (!record) return tl::unexpected(record.error());
   if (call.json)
-    print_document(service::finish_document(*record));
+    call.console.json(service::finish_document(*record));
   else
-    fmt::print("{}", finish_text(*record));
+    call.console.text(finish_text(*record));
   return {};
 }
 
@@ -75,20 +78,28 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   const auto imported = service::import_jobs(call.session, flags.subject);
   if (!imported) return tl::unexpected(imported.error());
   if (call.json) {
-    print_document(service::import_document(*imported));
+    call.console.json(service::import_document(*imported));
     return {};
   }
-  fmt::print("{} jobs from {} rows\n", imported->jobs, imported->rows);
+  std::string text = fmt::format("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
-    fmt::print("  dropped {}: {}\n", rows, printable(reason));
+    text += fmt::format("  dropped {}: {}\n", rows, printable(reason));
+  call.console.text(text);
   return {};
 }
 
-std::vector<std::string> table_row(const JobRecord& record) {
+/// Traces that count from their own first instant have no dates.
+std::string date_of(const settings::Environment& here, SimTime submit) {
+  constexpr std::int64_t first_date_s = 365LL * 86'400;
+  const std::int64_t s = seconds_of(submit);
+  return s < first_date_s ? fmt::format("{} s", s) : here.date(s);
+}
+
+std::vector<std::string> table_row(const settings::Environment& here, const JobRecord& record) {
   const bool ended = record.outcome.has_value();
   return {printable(record.id),
           printable(record.user),
-          fmt::format("{}", seconds_of(record.submit)),
+          date_of(here, record.submit),
           fmt::format("{}", record.gpus),
           ended ? advisor::state_word(record.outcome->state) : "-",
           ended ? in_words(record.outcome->duration) : "-",
@@ -97,23 +108,24 @@ std::vector<std::string> table_row(const JobRecord& record) {
 }
 
 Result<void> list(const CommandCall& call, const HistoryFlags& flags) {
-  const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(0, flags.limit));
+  const auto limit = static_cast<std::size_t>(flags.limit);
   const auto records = service::list_jobs(call.session, flags.user, limit);
   if (!records) return tl::unexpected(records.error());
   if (call.json) {
-    print_document(service::list_document(*records));
+    call.console.json(service::list_document(*records));
     return {};
   }
-  Rows rows{{"job", "user", "submit_s", "GPUs", "end", "ran", "model", "command"}};
-  for (const JobRecord& record : *records) rows.push_back(table_row(record));
-  fmt::print("{}", aligned(rows));
+  Rows rows{{"job", "user", "submitted", "GPUs", "end", "ran", "model", "command"}};
+  for (const JobRecord& record : *records)
+    rows.push_back(table_row(call.session.environment, record));
+  call.console.text(aligned(rows));
   return {};
 }
 
 Result<void> show(const CommandCall& call, const HistoryFlags& flags) {
   const auto record = service::show_job(call.session, flags.subject);
   if (!record) return tl::unexpected(record.error());
-  print_document(advisor::record_document(*record));
+  call.console.json(advisor::record_document(*record));
   return {};
 }
 
@@ -121,7 +133,7 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
   const auto rows = service::calibration(call.session);
   if (!rows) return tl::unexpected(rows.error());
   if (call.json) {
-    print_document(service::calibration_document(*rows));
+    call.console.json(service::calibration_document(*rows));
     return {};
   }
   Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual"}};
@@ -131,72 +143,180 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
                      fmt::format("{:.1f} %", 100 * row.within_100_share),
                      fmt::format("{:.2f}", row.bias)});
   }
-  fmt::print("{}", aligned(table));
+  call.console.text(aligned(table));
   return {};
 }
 
 Result<void> export_all(const CommandCall& call, const HistoryFlags& flags) {
-  return service::each_job(call.session, flags.user, [](const JobRecord& record) {
-    fmt::print("{}\n", in_one_line(advisor::record_document(record)));
+  return service::each_job(call.session, flags.user, [&](const JobRecord& record) {
+    call.console.json_line(advisor::record_document(record));
   });
 }
 
 Result<void> forget(const CommandCall& call, const HistoryFlags& flags) {
   if (auto done = service::forget_job(call.session, flags.subject); !done) return done;
   if (call.json)
-    print_document(service::forget_document(flags.subject));
+    call.console.json(service::forget_document(flags.subject));
   else
-    fmt::print("forgot {}\n", printable(flags.subject));
+    call.console.text(fmt::format("forgot {}\n", printable(flags.subject)));
   return {};
 }
 
 struct Action {
   std::string_view name;
   Result<void> (*run)(const CommandCall& call, const HistoryFlags& flags);
+  std::string_view does;
   std::string_view subject{};  ///< what has to follow, "" = nothing
 };
 
 constexpr std::array actions{
-    Action{"add", add, "ID"},
-    Action{"finish", finish, "ID"},
-    Action{"import", import, "FORMAT:PATH"},
-    Action{"list", list},
-    Action{"show", show, "ID"},
-    Action{"forget", forget, "ID"},
-    Action{"calibration", calibration},
-    Action{"export", export_all},
+    Action{"add", add, "add a job that was never advised (needs --user)", "ID"},
+    Action{"finish", finish, "record how a job that `advise --record` stored ended", "ID"},
+    Action{"import", import,
+           "import the jobs of an accounting dump or trace (schedmate list formats)",
+           "FORMAT:PATH"},
+    Action{"list", list, "list the newest jobs"},
+    Action{"show", show, "show all that is stored about one job", "ID"},
+    Action{"forget", forget, "delete the job, its facts, its vectors and cached text", "ID"},
+    Action{"calibration", calibration, "show how accurate past advice was, by user"},
+    Action{"export", export_all, "print all jobs, one line of JSON each"},
 };
 
-Result<void> run_action(const CommandCall& call, const HistoryFlags& flags) {
-  const auto* const action = std::ranges::find(actions, flags.action, &Action::name);
-  if (action == actions.end()) {
-    std::array<std::string_view, actions.size()> names;
-    std::ranges::transform(actions, names.begin(), &Action::name);
-    return fail(ErrorCode::not_found, unknown_name("action", flags.action, names));
+Result<const Action*> action_of(const std::string& name) {
+  const auto* const action = std::ranges::find(actions, name, &Action::name);
+  if (action != actions.end()) return action;
+  std::array<std::string_view, actions.size()> names;
+  std::ranges::transform(actions, names.begin(), &Action::name);
+  return fail(ErrorCode::not_found, unknown_name("action", name, names));
+}
+
+/// The flags of single actions.
+class OwnFlags {
+ public:
+  /// `names` are the actions that take the flag, "add, finish".
+  CLI::Option& add(std::string_view names, CLI::Option* option, const char* type) {
+    option->type_name(type)->description(fmt::format("{}: {}", names, option->get_description()));
+    flags_.push_back({option, names});
+    return *option;
   }
-  if (!action->subject.empty() && flags.subject.empty())
+  /// A flag of another action. Errors: unsupported.
+  [[nodiscard]] Result<void> check(std::string_view action) const {
+    for (const Flag& flag : flags_) {
+      if (flag.option->count() == 0 || flag.is_of(action)) continue;
+      return fail(ErrorCode::unsupported,
+                  fmt::format("history {0}: takes no {1} (schedmate history {0} --help)", action,
+                              flag.option->get_name()));
+    }
+    return {};
+  }
+  /// The help names only what the action takes.
+  void hide_others(std::string_view action) const {
+    for (const Flag& flag : flags_)
+      if (!flag.is_of(action)) flag.option->group("");
+  }
+
+ private:
+  struct Flag {
+    CLI::Option* option;
+    std::string_view actions;
+    [[nodiscard]] bool is_of(std::string_view action) const {
+      return std::ranges::any_of(split(actions, ','),
+                                 [&](std::string_view name) { return trim(name) == action; });
+    }
+  };
+  std::vector<Flag> flags_;
+};
+
+Result<void> check(const HistoryFlags& flags, const OwnFlags& own) {
+  if (flags.action.empty()) return need(false, "history", "an action");
+  const auto action = action_of(flags.action);
+  if (!action) return tl::unexpected(action.error());
+  if (!(*action)->subject.empty() && flags.subject.empty())
+    return need(false, fmt::format("history {}", flags.action), (*action)->subject);
+  if ((*action)->subject.empty() && !flags.subject.empty())
     return fail(ErrorCode::unsupported,
-                fmt::format("history {}: {} is missing", action->name, action->subject));
-  return action->run(call, flags);
+                fmt::format("history {}: takes no argument '{}'", flags.action, flags.subject));
+  return own.check(flags.action);
 }
 
 /// The flags of add_job(), where only `add` takes them.
-void add_past_job(CLI::App& command, HistoryFlags& flags) {
-  command.add_option("--dir", flags.job.root, "add: root folder of the job")->type_name("DIR");
-  command.add_option("--workdir", flags.job.workdir, "add: working directory, relative to --dir")
-      ->type_name("DIR");
-  command.add_option("--command", flags.job.command, "add: command as submitted")
-      ->type_name("COMMAND");
-  command.add_option("--gpus", flags.job.gpus, "add: GPUs over all nodes; default: 1")
-      ->type_name("N");
-  command.add_option("--nodes", flags.job.nodes, "add: nodes; default: 1")->type_name("N");
-  command.add_option("--gpu-type", flags.job.gpu_type, "add: GPU type as requested")
-      ->type_name("TYPE");
-  command.add_option("--branch", flags.branch, "add: branch of the repository")->type_name("B");
-  command.add_option("--partition", flags.vc, "add: virtual cluster or partition")->type_name("P");
-  command.add_option("--facts", flags.facts, "add: output of `facts --json`")->type_name("FILE");
-  command.add_option("--submit-time", flags.submit_s, "add: submission time; default: now")
-      ->type_name("UNIX_SECONDS");
+void add_past_job(CLI::App& command, HistoryFlags& flags, OwnFlags& own) {
+  own.add("add", command.add_option("--dir", flags.job.root, "root folder of the job"), "DIR");
+  own.add(
+      "add",
+      command.add_option("--workdir", flags.job.workdir, "working directory, relative to --dir"),
+      "DIR");
+  own.add("add", command.add_option("--command", flags.job.command, "command as submitted"),
+          "COMMAND");
+  takes_whole(
+      own.add("add",
+              command.add_option("--gpus", flags.job.gpus, "GPUs over all nodes; default: 1"), "N"),
+      1, most_gpus);
+  takes_whole(
+      own.add("add", command.add_option("--nodes", flags.job.nodes, "nodes; default: 1"), "N"), 1,
+      most_gpus);
+  own.add("add", command.add_option("--gpu-type", flags.job.gpu_type, "GPU type as requested"),
+          "TYPE");
+  own.add("add", command.add_option("--branch", flags.branch, "branch of the repository"), "B");
+  own.add("add", command.add_option("--partition", flags.vc, "virtual cluster or partition"), "P");
+  own.add("add", command.add_option("--facts", flags.facts, "output of `facts --json`"), "FILE");
+  takes_date(own.add(
+      "add", command.add_option("--submit-time", flags.submit_s, "submission time; default: now"),
+      "UNIX_SECONDS"));
+}
+
+void add_outcome(CLI::App& command, HistoryFlags& flags, OwnFlags& own) {
+  service::OutcomeRequest& outcome = flags.outcome;
+  own.add("finish, add",
+          command.add_option("--state", outcome.state,
+                             "completed, failed, cancelled, timeout or node_fail"),
+          "STATE");
+  takes_duration(own.add("finish, add",
+                         command.add_option("--duration-s", outcome.duration_s,
+                                            "run time: seconds, or 90m, 2:00:00, 1-12:00:00"),
+                         "TIME"));
+  takes_number(own.add("finish, add",
+                       command.add_option("--gpu-util-pct", outcome.gpu_util_pct,
+                                          "mean GPU utilisation of the run"),
+                       "P"),
+               0, 100);
+  takes_number(own.add("finish, add",
+                       command.add_option("--gpu-memory-mib", outcome.gpu_memory_mib,
+                                          "GPU memory in use, per GPU"),
+                       "M"),
+               0, most_gpu_memory_mib);
+  own.add("finish",
+          command.add_option("--log", flags.job.log,
+                             "log of the job; stores what track and diagnose find in it"),
+          "FILE");
+  own.add(
+      "finish",
+      command.add_option("--job", flags.job_file, "what the scheduler knows about the job (JSON)"),
+      "FILE");
+  own.add("finish",
+          command.add_flag("--replace", flags.replace, "overwrite how the job ended before"), "");
+}
+
+std::string footer() {
+  std::vector<std::vector<std::string>> rows;
+  for (const Action& action : actions)
+    rows.push_back({fmt::format("  {} {}", action.name, action.subject), std::string(action.does)});
+  return "Actions:\n" + aligned(rows) +
+         "\nExamples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
+         "  schedmate history import sacct:jobs.txt\n  schedmate history calibration";
+}
+
+/// Turns the parser's help into that of the action that was named, if one was.
+void narrow_help(CLI::App& command, const OwnFlags& own) {
+  const auto& words = command.get_option("action")->results();
+  const auto action = action_of(words.empty() ? "" : words.front());
+  if (!action) return;
+  own.hide_others((*action)->name);
+  command.get_option("action")->group("");
+  command.get_option("subject")->group("");
+  command.description(std::string((*action)->does));
+  command.name(fmt::format("history {} {}", (*action)->name, (*action)->subject));
+  command.footer("");
 }
 
 }  // namespace
@@ -209,53 +329,31 @@ std::vector<std::string> history_actions() {
 
 Command history_command(const Parser& parser) {
   const auto flags = std::make_shared<HistoryFlags>();
+  const auto own = std::make_shared<OwnFlags>();
   CLI::App& command = parser.app;
   command.add_option("action", flags->action, "one of the actions below")->type_name("ACTION");
   command.add_option("subject", flags->subject, "job id; for import: FORMAT:PATH")
       ->type_name("SUBJECT");
-  command
-      .add_option("--state", flags->outcome.state,
-                  "finish, add: completed, failed, cancelled, timeout or node_fail")
-      ->type_name("STATE");
-  command.add_option("--duration-s", flags->outcome.duration_s, "finish, add: run time")
-      ->type_name("SECONDS");
-  command
-      .add_option("--gpu-util-pct", flags->outcome.gpu_util_pct,
-                  "finish, add: mean GPU utilisation of the run")
-      ->type_name("P");
-  command
-      .add_option("--gpu-memory-mib", flags->outcome.gpu_memory_mib,
-                  "finish, add: GPU memory in use, per GPU")
-      ->type_name("M");
-  command
-      .add_option("--log", flags->job.log,
-                  "finish: log of the job; stores what track and diagnose find in it")
-      ->type_name("FILE");
-  command
-      .add_option("--job", flags->job_file, "finish: what the scheduler knows about the job (JSON)")
-      ->type_name("FILE");
-  command
-      .add_option("--user", flags->user,
-                  "add: owner of the job; list, export: only jobs of this user")
-      ->type_name("U");
-  add_past_job(command, *flags);
-  command.add_option("--limit", flags->limit, "list: number of newest jobs to show; default: 20")
-      ->type_name("N");
-  add_strict(parser, "import: treat a bad row as an error");
-  command.footer(
-      "Actions:\n"
-      "  finish ID           record how a job that `advise --record` stored ended\n"
-      "  add ID              add a job that was never advised (needs --user)\n"
-      "  import FORMAT:PATH  import the jobs of an accounting dump or trace (schedmate list "
-      "formats)\n"
-      "  list, show ID       list the newest jobs; show all that is stored about one\n"
-      "  forget ID           delete the job, its facts, its vectors and cached text\n"
-      "  calibration         show how accurate past advice was, by user\n"
-      "  export              print all jobs, one line of JSON each\n\n"
-      "Examples:\n  schedmate history finish 17 --state completed --duration-s 5400\n"
-      "  schedmate history import sacct:jobs.txt\n  schedmate history calibration");
-  return {[flags](const CommandCall& call) { return done(run_action(call, *flags)); },
-          [flags] { return need(!flags->action.empty(), "history", "an action"); }};
+  add_outcome(command, *flags, *own);
+  own->add("add, list, export",
+           command.add_option("--user", flags->user, "owner of the job, or only jobs of this user"),
+           "U");
+  add_past_job(command, *flags, *own);
+  takes_whole(own->add(
+      "list",
+      command.add_option("--limit", flags->limit, "number of newest jobs to show; default: 20"),
+      "N"));
+  add_strict(parser, "treat a bad row as an error");
+  own->add("import", command.get_option("--strict"), "");
+  command.footer(footer());
+  return {.run =
+              [flags](const CommandCall& call) {
+                return action_of(flags->action).and_then([&](const Action* action) {
+                  return done(action->run(call, *flags));
+                });
+              },
+          .check = [flags, own] { return check(*flags, *own); },
+          .narrow_help = [&command, own] { narrow_help(command, *own); }};
 }
 
 }  // namespace schedmate

@@ -3,8 +3,8 @@
 
 namespace schedmate {
 
-/// Ctrl-C, a kill or a closed terminal ends the process with 128 + the signal's number and leaves
-/// no half-written file.
+/// Ctrl-C, a kill, a closed terminal or a reader that went away (| head) ends the process with 128
+/// + the signal's number and leaves no half-written file.
 void clean_up_when_interrupted();
 
 }  // namespace schedmate

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/flag_values.hpp"
+
 namespace schedmate {
 
 void add_job(CLI::App& command, service::JobRequest& job) {
@@ -19,13 +21,18 @@ void add_job(CLI::App& command, service::JobRequest& job) {
       ->type_name("AS=FOLDER")
       ->expected(1)
       ->take_all();
-  command
-      .add_option("--gpus", job.gpus,
-                  "requested GPUs over all nodes; default: as the submission asks, else 1")
-      ->type_name("N");
-  command
-      .add_option("--nodes", job.nodes, "requested nodes; default: as the submission asks, else 1")
-      ->type_name("N");
+  constexpr std::int64_t most = 10'000'000;
+  takes_whole(*command
+                   .add_option("--gpus", job.gpus,
+                               "requested GPUs over all nodes; default: as the submission asks, "
+                               "else 1")
+                   ->type_name("N"),
+              1, most);
+  takes_whole(*command
+                   .add_option("--nodes", job.nodes,
+                               "requested nodes; default: as the submission asks, else 1")
+                   ->type_name("N"),
+              1, most);
   command.add_option("--gpu-type", job.gpu_type, "GPU type as requested")->type_name("TYPE");
 }
 

@@ -104,7 +104,7 @@ std::vector<std::string> table_names(std::string_view table, std::string_view su
 
 namespace {
 
-Result<void> print_tables(std::string_view table, bool json) {
+Result<void> print_tables(const CommandCall& call, std::string_view table) {
   std::vector<ListTable> tables = list_tables();
   if (!table.empty()) {
     const auto wanted = std::ranges::find(tables, table, &ListTable::name);
@@ -115,7 +115,10 @@ Result<void> print_tables(std::string_view table, bool json) {
     }
     tables = std::vector{std::move(*wanted)};
   }
-  fmt::print("{}", json ? indented(document_of(tables)) + "\n" : text_of(tables));
+  if (call.json)
+    call.console.json(document_of(tables));
+  else
+    call.console.text(text_of(tables));
   return {};
 }
 
@@ -125,7 +128,7 @@ Command list_command(const Parser& parser) {
   const auto table = std::make_shared<std::string>();
   parser.app.footer("Example:\n  schedmate list policies");
   parser.app.add_option("table", *table, "table to show; default: all")->type_name("TABLE");
-  return {[table](const CommandCall& call) { return done(print_tables(*table, call.json)); }};
+  return {[table](const CommandCall& call) { return done(print_tables(call, *table)); }};
 }
 
 }  // namespace schedmate

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -18,12 +17,12 @@ constexpr std::chrono::milliseconds redraw_interval{100};
 
 class ProgressBar {
  public:
-  ProgressBar(std::string what, const Clock& clock)
-      : what_(std::move(what)), clock_(clock), next_(clock.now() + patience) {}
+  ProgressBar(const Console& console, std::string what, const Clock& clock)
+      : console_(console), what_(std::move(what)), clock_(clock), next_(clock.now() + patience) {}
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
+    if (drawn_) console_.draw("\r\033[K");
   }
 
   void show(double done) {
@@ -35,11 +34,12 @@ class ProgressBar {
     constexpr int width = 40;
     const double share = std::clamp(done, 0.0, 1.0);
     const int filled = static_cast<int>(share * width);
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3.0f} %", what_, "", filled, "", width - filled,
-               share * 100);
+    console_.draw(fmt::format("\r{} [{:#<{}}{:.<{}}] {:3.0f} %", what_, "", filled, "",
+                              width - filled, share * 100));
   }
 
  private:
+  const Console& console_;
   std::string what_;
   Clock clock_;
   std::chrono::nanoseconds next_;  // when it may be drawn again
@@ -49,10 +49,12 @@ class ProgressBar {
 
 }  // namespace
 
-settings::BeginProgress progress_bars(bool enabled, const Clock& clock) {
-  if (!enabled) return settings::no_progress;
-  return [clock](const std::string& what) -> settings::ShowProgress {
-    return [bar = std::make_shared<ProgressBar>(what, clock)](double done) { bar->show(done); };
+settings::BeginProgress progress_bars(const Console* console, const Clock& clock) {
+  if (console == nullptr) return settings::no_progress;
+  return [console, clock](const std::string& what) -> settings::ShowProgress {
+    return [bar = std::make_shared<ProgressBar>(*console, what, clock)](double done) {
+      bar->show(done);
+    };
   };
 }
 

@@ -7,11 +7,15 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
 
 #include "apps/interrupt.hpp"
 #include "apps/program.hpp"
 #include "apps/progress_bar.hpp"
 #include "apps/version.hpp"
+#include "base/error_document.hpp"
 
 namespace schedmate {
 namespace {
@@ -48,28 +52,77 @@ Result<settings::Settings> settle(CommonFlags common, const settings::Environmen
   return settings::load_settings(common.sources, environment);
 }
 
-Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& commands,
-                const CommonFlags& common, settings::Environment environment) {
-  if (auto ok = check_known(program); !ok) return tl::unexpected(ok.error());
-  const auto chosen =
-      std::ranges::find_if(commands, [](const MadeCommand& each) { return each.parser->parsed(); });
-  if (chosen == commands.end()) {
-    fmt::print(stderr, "{}", program.help());
+struct Program {
+  CLI::App parser{"GPU-cluster scheduling: replay, compare and explain", "schedmate"};
+  CommonFlags common;
+  std::vector<MadeCommand> commands;
+};
+
+void prepare(Program& program) {
+  program.parser.set_version_flag("--version", fmt::format("schedmate {}", version().version));
+  add_common(program.parser, program.common);
+  program.parser.require_subcommand(0, 1);
+  program.commands = make_commands(program.parser, program.common);
+}
+
+Result<int> run(const Program& program, settings::Environment environment, Console& console) {
+  if (auto ok = check_known(program.parser); !ok) return tl::unexpected(ok.error());
+  const auto chosen = std::ranges::find_if(
+      program.commands, [](const MadeCommand& each) { return each.parser->parsed(); });
+  if (chosen == program.commands.end()) {
+    console.draw(program.parser.help());
     return usage_error;
   }
   if (auto ok = chosen->command.check(); !ok) return tl::unexpected(ok.error());
-  auto settings = settle(common, environment);
+  auto settings = settle(program.common, environment);
   if (!settings) return tl::unexpected(settings.error());
+  if (environment.colour) console.show_styles();
   const Clock clock = settings::machine_clock();
-  auto progress = progress_bars(environment.progress, clock);
+  auto progress = progress_bars(environment.progress ? &console : nullptr, clock);
   const settings::Session session{std::move(environment), *std::move(settings), clock,
                                   std::move(progress)};
-  return chosen->command.run({session, common.json});
+  return chosen->command.run({session, console, program.common.json});
 }
 
-int complain(const Error& error) {
-  fmt::print(stderr, "schedmate: {}\n", error.message);
+/// The exit code of an error, whose line is on standard error. A program that asked for JSON gets
+/// it as a document, too.
+int complain(const Error& error, bool json, Console& console) {
+  console.warn(error.message);
+  if (json) console.json_line(error_document(error));
   return exit_code(error.code);
+}
+
+/// Also where the command line could not be understood: it may have stopped before this flag.
+bool wants_json(std::span<char* const> words) {
+  return std::ranges::any_of(words, [](std::string_view word) { return word == "--json"; });
+}
+
+int run_program(std::span<char* const> words, const char* const* environment, Console& console) {
+  const auto fails = [&](ErrorCode code, std::string message) {
+    return complain({code, std::move(message)}, wants_json(words), console);
+  };
+  try {
+    Program program;
+    prepare(program);
+    try {
+      program.parser.parse(static_cast<int>(words.size()), words.data());
+    } catch (const CLI::Success& asked) {  // --help, --version
+      for (const MadeCommand& each : program.commands)
+        if (each.parser->parsed()) each.command.narrow_help();
+      std::ostringstream text;
+      const int status = program.parser.exit(asked, text, text);
+      console.text(text.str());
+      return status;
+    }
+    const auto done = run(program, settings::read_environment(environment), console);
+    return done ? *done : fails(done.error().code, done.error().message);
+  } catch (const CLI::ParseError& error) {
+    return fails(ErrorCode::unsupported, error.what());
+  } catch (const std::bad_alloc&) {
+    return fails(ErrorCode::unavailable, "out of memory");
+  } catch (const std::exception& error) {  // a library's, which its module did not catch
+    return fails(ErrorCode::unavailable, fmt::format("internal error: {}", error.what()));
+  }
 }
 
 }  // namespace
@@ -78,22 +131,7 @@ int complain(const Error& error) {
 int main(int argc, char** argv, char** environment) {
   namespace sm = schedmate;
   sm::clean_up_when_interrupted();
-  sm::CommonFlags common;
-  CLI::App program("GPU-cluster scheduling: replay, compare and explain", "schedmate");
-  program.set_version_flag("--version", fmt::format("schedmate {}", sm::version().version));
-  sm::add_common(program, common);
-  program.require_subcommand(0, 1);
-  const auto commands = sm::make_commands(program, common);
-  try {
-    program.parse(argc, argv);
-    const auto done =
-        sm::run(program, commands, common, sm::settings::read_environment(environment));
-    return done ? *done : sm::complain(done.error());
-  } catch (const CLI::Success& asked) {  // --help, --version
-    return program.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    return sm::complain({sm::ErrorCode::unsupported, error.what()});
-  } catch (const std::bad_alloc&) {
-    return sm::complain({sm::ErrorCode::unavailable, "out of memory"});
-  }
+  sm::Console console;
+  const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
+  return console.finish(sm::run_program(words, environment, console));
 }

@@ -19,25 +19,25 @@ Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest
   const auto simulation = service::simulate_elastic(call.session, request);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json) {
-    fmt::print("{}\n", indented(service::elastic_document(simulation->summary)));
+    call.console.json(service::elastic_document(simulation->summary));
     return {};
   }
-  fmt::print("{}", elastic_text(simulation->summary));
-  if (!simulation->report.empty()) fmt::print("{}\n", printable(simulation->report));
+  call.console.text(elastic_text(simulation->summary));
+  if (!simulation->report.empty()) call.console.text(printable(simulation->report) + "\n");
   return {};
 }
 
 Result<void> run_simulate(const CommandCall& call, const service::SimulateRequest& request) {
   if (study::is_elastic_trace(request.trace)) return run_elastic(call, request);
   const auto begins = [&](const Experiment& experiment) {
-    if (!call.json) fmt::print("{}", reading_text(experiment));
+    if (!call.json) call.console.text(reading_text(experiment));
   };
   const auto simulation = service::simulate(call.session, request, begins);
   if (!simulation) return tl::unexpected(simulation.error());
   if (call.json)
-    fmt::print("{}\n", indented(service::simulation_document(*simulation)));
+    call.console.json(service::simulation_document(*simulation));
   else
-    fmt::print("{}", simulation_text(*simulation, call.session.environment.colour));
+    call.console.text(simulation_text(*simulation));
   return {};
 }
 

@@ -49,10 +49,10 @@ std::string reading_text(const Experiment& experiment) {
   return text;
 }
 
-std::string simulation_text(const service::Simulation& simulation, bool colour) {
-  std::string table = results_table(simulation.runs);
-  if (colour) table.insert(0, "\033[1m").insert(table.find('\n'), "\033[0m");
-  std::string text = "\n" + table;
+std::string simulation_text(const service::Simulation& simulation) {
+  const std::string table = results_table(simulation.runs);
+  const std::size_t header = std::min(table.find('\n'), table.size());
+  std::string text = "\n" + styled(Style::bold, table.substr(0, header)) + table.substr(header);
   for (const study::Explanation& explanation : simulation.explanations)
     text += "\n" + explanation_text(explanation, simulation.trace);
   if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";

@@ -13,7 +13,7 @@ namespace schedmate {
 /// What was read: rows kept and dropped and why, and the cluster.
 [[nodiscard]] std::string reading_text(const Experiment& experiment);
 /// Table, explanations, warnings, path of the report.
-[[nodiscard]] std::string simulation_text(const service::Simulation& simulation, bool colour);
+[[nodiscard]] std::string simulation_text(const service::Simulation& simulation);
 /// The figures of each elastic policy.
 [[nodiscard]] std::string elastic_text(const service::ElasticSummary& summary);
 

@@ -6,10 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/flag_values.hpp"
 #include "service/track.hpp"
 
 namespace schedmate {
@@ -60,9 +62,9 @@ Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
   const auto show = [&](const service::TrackAnswer& answer) {
     auto text = shown(answer, call.json);
     if (text == last) return true;
-    fmt::print("{}", text);
+    call.console.text(text);
     last = std::move(text);
-    return std::fflush(stdout) == 0;  // else nobody reads it any more
+    return call.console.flush();  // else nobody reads it any more
   };
   return service::follow(call.session, {flags.logs.front(), flags.every_s, flags.for_s}, show);
 }
@@ -71,13 +73,22 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
   if (flags.follow) return follow(call, flags);
   const auto answer = service::track(call.session, flags.logs);
   if (!answer) return tl::unexpected(answer.error());
-  fmt::print("{}", shown(*answer, call.json));
+  call.console.text(shown(*answer, call.json));
   return {};
 }
 
 Result<void> check_complete(const TrackFlags& flags) {
   if (flags.logs.empty())
     return fail(ErrorCode::unsupported, "track: LOG is missing (schedmate track LOG)");
+  for (const std::string& log : flags.logs) {
+    std::error_code error;
+    const bool like_an_id = log.find_first_of("./") == std::string::npos && log != "-";
+    if (like_an_id && !std::filesystem::exists(log, error))
+      return fail(ErrorCode::not_found,
+                  fmt::format("track: no file '{}' here; track takes a log, not a job id (diagnose "
+                              "and ask take both)",
+                              log));
+  }
   if (flags.follow && flags.logs.size() > 1)
     return fail(ErrorCode::unsupported,
                 "track --follow takes only one log; run it once for each rank");
@@ -91,8 +102,15 @@ Command track_command(const Parser& parser) {
   CLI::App& command = parser.app;
   command.add_option("log", flags->logs, "log file; one for each rank")->type_name("LOG");
   command.add_flag("--follow", flags->follow, "print again whenever something changes");
-  command.add_option("--every", flags->every_s, "seconds between checks; default: 2");
-  command.add_option("--for", flags->for_s, "seconds to follow; default: until interrupted");
+  constexpr double longest_pause_s = 86'400;
+  takes_number(*command.add_option("--every", flags->every_s, "seconds between checks; default: 2")
+                    ->type_name("SECONDS"),
+               0, longest_pause_s);
+  takes_duration(*command
+                      .add_option("--for", flags->for_s,
+                                  "how long to follow: seconds, or 90m, 2:00:00; default: until "
+                                  "interrupted")
+                      ->type_name("TIME"));
   add_model(parser);
   command.footer("Example:\n  schedmate track slurm-17.out --follow --json");
   return {[flags](const CommandCall& call) { return done(run_track(call, *flags)); },

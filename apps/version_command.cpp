@@ -11,19 +11,19 @@
 namespace schedmate {
 namespace {
 
-void print_version(bool json) {
+void print_version(const CommandCall& call) {
   const Version built = version();
-  if (json) {
+  if (call.json) {
     const Document document = {{"schema", "schedmate.version.v1"},
                                {"version", built.version},
                                {"commit", built.commit},
                                {"compiler", built.compiler},
                                {"build_type", built.build_type}};
-    fmt::print("{}\n", indented(document));
+    call.console.json(document);
     return;
   }
-  fmt::print("schedmate {} (commit {}, {}, {})\n", built.version, built.commit, built.compiler,
-             built.build_type);
+  call.console.text(fmt::format("schedmate {} (commit {}, {}, {})\n", built.version, built.commit,
+                                built.compiler, built.build_type));
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void print_version(bool json) {
 Command version_command(const Parser& parser) {
   parser.app.footer("Example:\n  schedmate version --json");
   return {[](const CommandCall& call) -> Result<int> {
-    print_version(call.json);
+    print_version(call);
     return 0;
   }};
 }

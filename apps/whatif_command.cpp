@@ -16,14 +16,14 @@ namespace {
 Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& request) {
   const auto print = [&](std::string (*text)(const service::WhatifAnswer&)) {
     return [&call, text](const service::WhatifAnswer& answer) {
-      if (!call.json) fmt::print("{}", text(answer));
+      if (!call.json) call.console.text(text(answer));
     };
   };
   const auto answer =
       service::whatif(call.session, request, {print(world_text), print(fidelity_text)});
   if (!answer) return tl::unexpected(answer.error());
   print(changes_text)(*answer);
-  if (call.json) fmt::print("{}\n", indented(service::whatif_document(*answer)));
+  if (call.json) call.console.json(service::whatif_document(*answer));
   return answer->fidelity.good() ? 0 : 1;
 }
 

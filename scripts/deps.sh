@@ -17,7 +17,8 @@ build_set=(
   libtree-sitter-dev               # syntax trees of Python code
   libyaml-cpp-dev                  # YAML configs
   libssl-dev                       # content hashes, TLS
-  libcpp-httplib-dev               # model servers
+  libcurl4-openssl-dev             # model servers
+  libcpp-httplib-dev               # the tests' model server
   libsqlite3-dev libhiredis-dev    # the history
   libxgboost-dev                   # the estimator gbdt
   python3                          # the trainer of the demonstration

@@ -7,6 +7,7 @@
 #include <schedmate/advice.hpp>
 
 #include "advisor/record_json.hpp"
+#include "base/document.hpp"
 #include "base/json.hpp"
 #include "core/facts_json.hpp"
 
@@ -84,7 +85,7 @@ std::string advice_json(const Advice& advice) {
       {"notes", notes},
       {"facts", facts_document(advice.facts)},
   };
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return indented(document);
 }
 
 }  // namespace schedmate

@@ -11,7 +11,8 @@ namespace schedmate {
 
 using Document = nlohmann::ordered_json;
 
-/// Text that is always valid JSON: bytes that are no UTF-8 become U+FFFD.
+/// Text that is always valid JSON and safe to show: bytes that are no UTF-8 become U+FFFD, and what
+/// could command a terminal or turn the direction of writing (is_unsafe() of utf8.hpp) is escaped.
 [[nodiscard]] std::string in_one_line(const Document& document);
 [[nodiscard]] std::string indented(const Document& document);  ///< by two spaces, for people
 

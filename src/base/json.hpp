@@ -3,7 +3,10 @@
 
 /// What every writer of JSON needs.
 
+#include <array>
+#include <charconv>
 #include <optional>
+#include <system_error>
 
 namespace schedmate {
 
@@ -11,6 +14,16 @@ namespace schedmate {
 template <class Json, class Value>
 [[nodiscard]] Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+/// An estimate without digits that nobody knows: the nearest number of `digits` decimal digits.
+[[nodiscard]] inline double as_known(double value, int digits = 6) {
+  std::array<char, 64> text{};
+  char* const end = text.data() + text.size();
+  const auto written = std::to_chars(text.data(), end, value, std::chars_format::general, digits);
+  double rounded = value;
+  if (written.ec == std::errc()) std::from_chars(text.data(), written.ptr, rounded);
+  return rounded;
 }
 
 }  // namespace schedmate

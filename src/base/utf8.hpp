@@ -13,4 +13,12 @@ void append_utf8(std::string& out, std::uint32_t code);
 /// Bytes of the character at `at`; 0 when there is none (overlong forms and surrogates too).
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::size_t at);
 
+/// The code point of the `length` bytes at `at`, as utf8_length() gave them.
+[[nodiscard]] std::uint32_t code_point(std::string_view text, std::size_t at, std::size_t length);
+
+/// A character that must not reach a terminal or a reader of JSON as it is: controls (C0, DEL, C1),
+/// line separators, marks that turn the direction of writing, marks that cannot be seen, and code
+/// points that are no characters.
+[[nodiscard]] bool is_unsafe(std::uint32_t code);
+
 }  // namespace schedmate

@@ -4,45 +4,115 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
-#include "base/fold.hpp"
 #include "base/utf8.hpp"
 
 namespace schedmate {
 namespace {
 
-/// Controls (C0, DEL, C1), and marks that end a line or turn the direction of writing.
-bool commands_a_terminal(std::string_view character) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
-  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
-  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (character.size() != 3 || byte(0) != 0xE2) return false;
-  return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||  // U+2028 to U+202E
-         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);    // U+2066 to U+2069
+constexpr double longest_duration_s = 1e12;  // beyond it nobody counts days
+
+// Marks of styled(): code points that no text of others may hold (Unicode, "noncharacters").
+constexpr std::uint32_t first_mark = 0xFDD0;
+constexpr std::uint32_t end_mark = 0xFDEF;
+constexpr std::array<std::string_view, 5> colours_of_styles{"\033[1m", "\033[2m", "\033[31m",
+                                                            "\033[32m", "\033[33m"};
+
+/// The colour that a mark stands for; "" for what is no mark.
+std::string_view colour_of(std::uint32_t code) {
+  if (code == end_mark) return "\033[0m";
+  const std::uint32_t style = code - first_mark;
+  return code >= first_mark && style < colours_of_styles.size() ? colours_of_styles[style] : "";
+}
+
+/// Calls `show(character, code)` for each character; a byte that is none has code 0.
+template <class Show>
+void each_character(std::string_view text, Show show) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+    show(character, length == 0 ? 0 : code_point(text, at, length));
+    at += character.size();
+  }
+}
+
+/// Characters, not bytes; marks of styled() take no room.
+std::size_t width_of_cell(std::string_view text) {
+  std::size_t width = 0;
+  each_character(text, [&](std::string_view, std::uint32_t code) {
+    if (colour_of(code).empty()) ++width;
+  });
+  return width;
 }
 
 }  // namespace
 
 std::string in_words(Seconds duration) {
-  const auto s = static_cast<double>(duration.count());
-  if (s < 120) return fmt::format("{} s", duration.count());
-  if (s < 2 * 3600) return fmt::format("{:.1f} min", s / 60);
-  if (s < 2 * 86'400) return fmt::format("{:.1f} h", s / 3600);
-  return fmt::format("{:.1f} d", s / 86'400);
+  const std::int64_t s = duration.count();
+  if (s < 0) return "-" + in_words(-duration);
+  if (s < 120) return fmt::format("{} s", s);
+  // Whoever reads minutes wants no seconds, but for the shortest.
+  if (s < 600)
+    return s % 60 == 0 ? fmt::format("{} min", s / 60) : fmt::format("{} min {} s", s / 60, s % 60);
+  constexpr std::int64_t minutes_a_day = 1440;
+  const std::int64_t minutes = (s + 30) / 60;
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes >= minutes_a_day) return fmt::format("{:.1f} d", static_cast<double>(s) / 86'400);
+  return minutes % 60 == 0 ? fmt::format("{} h", minutes / 60)
+                           : fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string in_words(FractionalSeconds duration) {
+  const double s = duration.count();
+  if (!std::isfinite(s) || std::abs(s) > longest_duration_s) return "unknown";
+  if (std::abs(s) >= 10 || s == std::round(s)) return in_words(Seconds(std::llround(s)));
+  return std::abs(s) >= 0.1 ? fmt::format("{:.2g} s", s) : fmt::format("{:.2g} ms", 1000 * s);
+}
+
+std::string bytes_in_words(double bytes) {
+  constexpr std::array<std::string_view, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (!std::isfinite(bytes)) return "unknown";
+  std::size_t unit = 0;
+  while (std::abs(bytes) >= 1023.95 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  const bool is_whole = unit == 0 || std::abs(bytes) >= 99.95 || bytes == std::round(bytes);
+  return is_whole ? fmt::format("{:.0f} {}", bytes, units[unit])
+                  : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    const auto character = text.substr(at, std::max<std::size_t>(length, 1));
-    if (length == 0 || commands_a_terminal(character))
-      shown += '?';
-    else
+  each_character(text, [&](std::string_view character, std::uint32_t code) {
+    shown += is_unsafe(code) ? "?" : character;
+  });
+  return shown;
+}
+
+std::string styled(Style style, std::string_view text) {
+  std::string marked;
+  append_utf8(marked, first_mark + static_cast<std::uint32_t>(style));
+  marked += text;
+  append_utf8(marked, end_mark);
+  return marked;
+}
+
+std::string for_terminal(std::string_view text, bool colours) {
+  std::string shown;
+  shown.reserve(text.size());
+  each_character(text, [&](std::string_view character, std::uint32_t code) {
+    const std::string_view colour = colour_of(code);
+    if (!colour.empty())
+      shown += colours ? colour : "";
+    else if (code == '\n' || code == '\t')
       shown += character;
-    at += character.size();
-  }
+    else
+      shown += is_unsafe(code) ? "?" : character;
+  });
   return shown;
 }
 
@@ -51,13 +121,13 @@ std::string aligned(std::span<const std::vector<std::string>> rows) {
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], columns_of(row[i]));
+      widths[i] = std::max(widths[i], width_of_cell(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       text += row[i];
-      text.append(widths[i] - columns_of(row[i]) + 2, ' ');
+      text.append(widths[i] - width_of_cell(row[i]) + 2, ' ');
     }
     text += row.empty() ? "\n" : row.back() + "\n";
   }

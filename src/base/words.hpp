@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <schedmate/time.hpp>
 #include <span>
 #include <string>
@@ -9,12 +10,27 @@
 
 namespace schedmate {
 
-/// "45 s", "12.5 min", "3.4 h", "2.1 d".
+/// A length of time for people: "45 s", "2 min 5 s", "43 min", "2 h 13 min", "1.4 d".
 [[nodiscard]] std::string in_words(Seconds duration);
+/// The same for an estimate or a mean, with two digits below ten seconds: "0.42 s", "12 ms";
+/// "unknown" for what is no number.
+[[nodiscard]] std::string in_words(FractionalSeconds duration);
+/// An amount of memory, in units of 1024: "512 B", "40 GiB", "1.5 TiB".
+[[nodiscard]] std::string bytes_in_words(double bytes);
 
-/// What may be printed on a terminal: a control character, a mark that turns the direction of
-/// writing and a byte that is no UTF-8 become '?'.
+/// What of a name or another foreign text may be printed on a terminal, on one line: a control
+/// character, a mark that cannot be seen or turns the direction of writing, and a byte that is no
+/// UTF-8 become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// How a part of a text stands out on a terminal.
+enum class Style : std::uint8_t { bold, dim, red, green, yellow };
+/// The text between two marks that only for_terminal() reads. They take no room in aligned().
+[[nodiscard]] std::string styled(Style style, std::string_view text);
+
+/// A whole text as a terminal may get it: as printable(), but line ends and tabs stay, and marks of
+/// styled() become its colours (`colours`) or vanish.
+[[nodiscard]] std::string for_terminal(std::string_view text, bool colours);
 
 /// Columns padded to their widest cell and parted by two spaces; the last one is not padded.
 [[nodiscard]] std::string aligned(std::span<const std::vector<std::string>> rows);

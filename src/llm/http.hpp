@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// One POST of JSON over HTTP or HTTPS with a total deadline and a cap on the reply.
+/// One POST of JSON over HTTP or HTTPS with a total deadline and caps on headers and
+/// body of the reply.
 
 #include <chrono>
 #include <optional>
@@ -31,6 +32,7 @@ struct HttpTarget {
 struct HttpLimits {
   std::chrono::milliseconds deadline{60'000};  ///< for everything: connect, TLS, send, receive
   std::size_t reply_bytes = 1 << 20;           ///< after decompression
+  std::size_t header_bytes = std::size_t{64} << 10U;
 };
 
 struct HttpReply {
@@ -41,7 +43,7 @@ struct HttpReply {
 };
 
 /// Redirects are not followed; any status is a reply. Errors: unavailable (no connection), timeout,
-/// refused (certificate), bad_reply (no HTTP, reply beyond the cap).
+/// refused (certificate), bad_reply (no HTTP, reply beyond a cap).
 [[nodiscard]] Result<HttpReply> post_json(const HttpTarget& target, const std::string& path,
                                           const std::string& body, const HttpLimits& limits);
 

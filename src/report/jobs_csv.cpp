@@ -109,7 +109,7 @@ std::vector<std::string> cells(const std::vector<std::string>& names) {
 }
 
 void put_id(Row& row, std::string_view id) {
-  if (id.find_first_of(",\"\r\n") == std::string_view::npos) {
+  if (report::is_plain_cell(id)) {
     put(row, id);
   } else {
     put(row, report::csv_cell(id));

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "base/text.hpp"
+
 namespace schedmate::report {
 namespace {
 
@@ -89,9 +91,23 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
+namespace {
+
+/// A spreadsheet would compute it. Numbers stay what they are.
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r").contains(text.front()) &&
+         !parse_number<double>(text);
+}
+
+}  // namespace
+
+bool is_plain_cell(std::string_view text) {
+  return text.find_first_of(",\"\r\n") == std::string_view::npos && !is_formula(text);
+}
+
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
+  if (is_plain_cell(text)) return std::string(text);
+  std::string quoted = is_formula(text) ? "\"'" : "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
     quoted += c;

@@ -18,7 +18,11 @@ namespace schedmate::report {
 /// JSON that may stand inside <script>: no "<", ">" or "&" is left.
 [[nodiscard]] std::string script_safe(std::string_view json);
 
-/// A CSV cell (RFC 4180), quoted only when it must be.
+/// A CSV cell (RFC 4180), quoted only when it must be. Text that a spreadsheet would take for a
+/// formula (it begins with = + - @, tab or CR and is no number) gets an apostrophe in front, which
+/// spreadsheets do not show.
 [[nodiscard]] std::string csv_cell(std::string_view text);
+/// Whether it stands in its cell as it is.
+[[nodiscard]] bool is_plain_cell(std::string_view text);
 
 }  // namespace schedmate::report

@@ -34,6 +34,11 @@ TEST_CASE("a CSV cell is quoted only when it must be") {
   CHECK(csv_cell("say \"hi\"") == "\"say \"\"hi\"\"\"");
   CHECK(csv_cell("two\nlines") == "\"two\nlines\"");
   CHECK(csv_cell("").empty());
+  CHECK(csv_cell("=cmd|' /C calc'!A0") == "\"'=cmd|' /C calc'!A0\"");
+  CHECK(csv_cell("@SUM(1,\"2\")") == "\"'@SUM(1,\"\"2\"\")\"");
+  for (const auto* const formula : {"=1", "+1+1", "-2+3", "@a", "\ta", "\ra", "-", "+5"})
+    CHECK(csv_cell(formula) == "\"'" + std::string(formula) + "\"");
+  for (const auto* const number : {"-5", "-5.25", "17", "-1e3"}) CHECK(csv_cell(number) == number);
 }
 
 }  // namespace schedmate::report

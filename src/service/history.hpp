@@ -39,8 +39,10 @@ struct FinishRequest {
   OutcomeRequest outcome;
   std::string log;       ///< what track and diagnose find in it is kept, "" = none
   std::string job_file;  ///< what the scheduler knows of the job (JSON), "" = nothing
+  bool replace = false;  ///< also where another end of the job is recorded
 };
-/// Gives the job with its outcome. Errors: unsupported, not_found, those of reading the files.
+/// Gives the job with its outcome. The same end twice is no error. Errors: unsupported,
+/// not_found, conflict (it has ended otherwise), those of reading the files.
 [[nodiscard]] Result<JobRecord> finish_job(const settings::Session& session,
                                            const FinishRequest& request);
 

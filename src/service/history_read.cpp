@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advisor/record_json.hpp"
+#include "base/json.hpp"
 #include "base/words.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
@@ -77,9 +78,9 @@ Document calibration_document(std::span<const advisor::Calibration> rows) {
   for (const advisor::Calibration& row : rows) {
     document["rows"].push_back({{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
                                 {"jobs", row.jobs},
-                                {"inside_80_share", row.inside_share},
-                                {"within_100_pct_share", row.within_100_share},
-                                {"p50_over_actual", row.bias}});
+                                {"inside_80_share", as_known(row.inside_share)},
+                                {"within_100_pct_share", as_known(row.within_100_share)},
+                                {"p50_over_actual", as_known(row.bias)}});
   }
   return document;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -6,6 +8,8 @@
 #include "advisor/advisor.hpp"
 #include "advisor/record_json.hpp"
 #include "base/input.hpp"
+#include "base/json.hpp"
+#include "base/words.hpp"
 #include "core/facts_json.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
@@ -42,7 +46,21 @@ Result<Facts> facts_of(const std::string& path) {
   return redacted(*std::move(facts));
 }
 
-/// The job that ends, by its file and its record. Errors: those of both.
+/// An epilog that runs twice must not change what was recorded first.
+Result<void> check_new_end(const JobRecord& record, const FinishRequest& request) {
+  if (!record.outcome || request.replace) return {};
+  const Outcome& before = *record.outcome;
+  const bool same = advisor::state_word(before.state) == request.outcome.state &&
+                    before.duration.count() == request.outcome.duration_s;
+  if (same) return {};
+  return fail(
+      ErrorCode::conflict,
+      fmt::format("history finish: job '{}' has ended already: {} after {}; --replace "
+                  "overwrites that",
+                  request.id, advisor::state_word(before.state), in_words(before.duration)));
+}
+
+/// The job that ends, by its file and its record. Errors: those of both; conflict.
 Result<JobContext> finished_job(Store& store, const FinishRequest& request) {
   JobContext job;
   if (!request.job_file.empty()) {
@@ -53,7 +71,9 @@ Result<JobContext> finished_job(Store& store, const FinishRequest& request) {
   const auto record = store.get(request.id);
   if (!record) return tl::unexpected(record.error());
   job.job_id = request.id;
-  if (*record) job.user = (*record)->user;
+  if (!*record) return job;
+  if (auto fresh = check_new_end(**record, request); !fresh) return tl::unexpected(fresh.error());
+  job.user = (*record)->user;
   return job;
 }
 
@@ -122,11 +142,11 @@ Document finish_document(const JobRecord& record) {
   document["duration_s"] = record.outcome->duration.count();
   document["advice"] = nullptr;
   if (score) {
-    document["advice"] = {{"p10_s", record.advice->p10.count()},
-                          {"p50_s", record.advice->p50.count()},
-                          {"p90_s", record.advice->p90.count()},
+    document["advice"] = {{"p10_s", as_known(record.advice->p10.count())},
+                          {"p50_s", as_known(record.advice->p50.count())},
+                          {"p90_s", as_known(record.advice->p90.count())},
                           {"inside", score->inside},
-                          {"p50_over_actual", std::exp(score->log_ratio)}};
+                          {"p50_over_actual", as_known(std::exp(score->log_ratio))}};
   }
   return document;
 }

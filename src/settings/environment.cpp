@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <ctime>
 #include <string_view>
 
 namespace schedmate::settings {
@@ -23,6 +24,15 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
+std::string local_date(std::int64_t unix_s) {
+  const std::time_t instant = unix_s;
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (::localtime_r(&instant, &parts) == nullptr) return std::to_string(unix_s);
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M %Z", &parts);
+  return {text.data(), size};
+}
+
 }  // namespace
 
 Environment read_environment(const char* const* variables) {
@@ -37,6 +47,7 @@ Environment read_environment(const char* const* variables) {
           .host = host_name(),
           .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
           .progress = ::isatty(STDERR_FILENO) == 1,
+          .date = local_date,
           .variable = [variables](std::string_view name) {
             return std::string(value_of(name, variables));
           }};

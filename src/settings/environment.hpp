@@ -3,6 +3,7 @@
 
 /// What the process finds around it. main() hands the environment in, so nothing else reads it.
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ struct Environment {
   std::string host;         ///< name of this machine
   bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
   bool progress = false;    ///< standard error is a terminal
+  /// An instant since 1970 in this machine's zone, for people: "2026-11-25 04:33 CET".
+  std::function<std::string(std::int64_t unix_s)> date;
   /// Of a name, for secrets that the settings name; "" = not set.
   std::function<std::string(std::string_view)> variable;
 };

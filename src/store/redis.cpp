@@ -24,14 +24,28 @@ using Replies = std::vector<RedisReply>;
 
 constexpr int newest_redis_schema = 1;
 constexpr std::size_t page = 256;
+/// Of whole records, whose documents may be long.
+constexpr std::size_t page_of_records = 32;
+/// A server that goes on listing jobs is none.
+constexpr std::size_t most_listed = 50'000'000;
 constexpr int most_tries = 20;
 
 std::string key(std::string_view name) { return fmt::format("schedmate:{}", name); }
 std::string job_key(const std::string& id) { return key("job:" + id); }
 
-std::uint64_t number_in(const RedisReply& reply) {
-  if (reply.kind == RedisReply::Kind::number) return static_cast<std::uint64_t>(reply.number);
-  return parse_number<std::uint64_t>(reply.text).value_or(0);
+tl::unexpected<Error> odd_answer(std::string_view what) {
+  return fail(ErrorCode::bad_reply,
+              fmt::format("store redis: the server answers with {}; is it the right one?", what));
+}
+
+/// Numbers as texts: each above the one before, the first above `after`.
+bool rises(const std::vector<std::string>& ids, std::uint64_t after) {
+  for (const std::string& id : ids) {
+    const auto number = parse_number<std::uint64_t>(id);
+    if (!number || *number <= after) return false;
+    after = *number;
+  }
+  return true;
 }
 
 class RedisStore final : public Store {
@@ -79,10 +93,13 @@ class RedisStore final : public Store {
     const auto list = key("list:" + narrowest_list(filter));
     const std::scoped_lock lock(mutex_);
     std::size_t left = filter.limit;
-    for (std::size_t at = 0; left > 0; at += page) {
+    const std::size_t step = filter.brief ? page : page_of_records;
+    for (std::size_t at = 0; left > 0; at += step) {
       const auto ids = texts_of(connection_->run(
-          {"ZREVRANGE", list, fmt::format("{}", at), fmt::format("{}", at + page - 1)}));
+          {"ZREVRANGE", list, fmt::format("{}", at), fmt::format("{}", at + step - 1)}));
       if (!ids) return tl::unexpected(ids.error());
+      if (ids->size() > step || at > most_listed)
+        return odd_answer("more jobs than were asked for");
       auto jobs = read_jobs(*ids, filter.brief);
       if (!jobs) return tl::unexpected(jobs.error());
       for (auto& job : *jobs) {
@@ -90,7 +107,7 @@ class RedisStore final : public Store {
         if (!matches(filter, job)) continue;
         if (!visit(std::move(job)) || --left == 0) return {};
       }
-      if (ids->size() < page) return {};
+      if (ids->size() < step) return {};
     }
     return {};
   }
@@ -118,7 +135,9 @@ class RedisStore final : public Store {
     const std::scoped_lock lock(mutex_);
     const auto ids = texts_of(connection_->run({"ZREVRANGE", key("text_order"), "0", "0"}));
     if (!ids) return tl::unexpected(ids.error());
-    return ids->empty() ? 0 : parse_number<std::uint64_t>(ids->front()).value_or(0);
+    if (ids->empty()) return 0;
+    if (ids->size() > 1 || !rises(*ids, 0)) return odd_answer("no number of a text");
+    return parse_number<std::uint64_t>(ids->front()).value_or(0);
   }
 
   Result<std::vector<ForgottenText>> forgotten(std::uint64_t after, std::size_t limit) override {
@@ -128,9 +147,12 @@ class RedisStore final : public Store {
         texts_of(connection_->run({"LRANGE", key("forgotten"), fmt::format("{}", after),
                                    fmt::format("{}", after + limit - 1)}));
     if (!ids) return tl::unexpected(ids.error());
+    if (ids->size() > limit) return odd_answer("more numbers than were asked for");
     std::vector<ForgottenText> found;
     for (const auto& id : *ids) {
-      found.push_back({++after, parse_number<std::uint64_t>(id).value_or(0)});
+      const auto number = parse_number<std::uint64_t>(id);
+      if (!number) return odd_answer("no number of a text");
+      found.push_back({++after, *number});
     }
     return found;
   }
@@ -185,7 +207,7 @@ class RedisStore final : public Store {
     const std::scoped_lock lock(mutex_);
     const auto reply = connection_->run({"GET", key("version")});
     if (!reply) return tl::unexpected(reply.error());
-    return number_in(*reply);
+    return number_in(*reply, 0);
   }
 
   [[nodiscard]] std::string identity() const override { return identity_; }
@@ -211,8 +233,12 @@ class RedisStore final : public Store {
   }
 
   Result<std::vector<std::string>> text_ids(std::uint64_t after, std::size_t limit) {
-    return texts_of(connection_->run({"ZRANGEBYSCORE", key("text_order"), fmt::format("({}", after),
-                                      "+inf", "LIMIT", "0", fmt::format("{}", limit)}));
+    auto ids =
+        texts_of(connection_->run({"ZRANGEBYSCORE", key("text_order"), fmt::format("({}", after),
+                                   "+inf", "LIMIT", "0", fmt::format("{}", limit)}));
+    if (ids && (ids->size() > limit || !rises(*ids, after)))
+      return odd_answer("other numbers than were asked for");
+    return ids;
   }
 
   /// Values of a hash, for any number of names.
@@ -232,10 +258,11 @@ class RedisStore final : public Store {
     if (!replies) return tl::unexpected(replies.error());
     std::vector<JobRecord> jobs;
     std::vector<std::string> numbers;
-    for (const auto& reply : *replies) {
-      auto job = record_of_reply(reply);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      auto job = record_of_reply((*replies)[i]);
       if (!job) return tl::unexpected(job.error());
       if (!*job) continue;  // forgotten meanwhile
+      if ((*job)->id != ids[i]) return odd_answer("another job than was asked for");
       numbers.push_back(fmt::format("{}", (*job)->text_id));
       jobs.push_back(std::move(**job));
     }
@@ -249,7 +276,7 @@ class RedisStore final : public Store {
     const std::scoped_lock lock(mutex_);
     const auto reply = connection_->run(connection_->script(script, arguments));
     if (!reply) return tl::unexpected(reply.error());
-    if (number_in(*reply) == 0) return fail(ErrorCode::not_found, no_such_job(arguments.front()));
+    if (reply->number == 0) return fail(ErrorCode::not_found, no_such_job(arguments.front()));
     return {};
   }
 
@@ -308,7 +335,10 @@ Result<std::string> prepare(RedisConnection& connection, const std::string& wher
   const auto replies = connection.run(commands);
   if (!replies) return tl::unexpected(replies.error());
   const auto schema = parse_number<int>((*replies)[2].text);
-  if (schema == newest_redis_schema) return (*replies)[3].text;
+  if (schema == newest_redis_schema) {
+    if ((*replies)[3].text.empty()) return odd_answer("no identity");
+    return clean_text((*replies)[3].text, StoreLimits::name_bytes);
+  }
   return fail(ErrorCode::invalid,
               fmt::format("store redis:{}: has schema '{}', but this program knows {}; left "
                           "unchanged: use the newer program",

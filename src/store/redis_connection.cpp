@@ -3,61 +3,22 @@
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
-#include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/pipe_signal.hpp"
 #include "base/text.hpp"
 #include "store/admit.hpp"
 
 namespace schedmate::store {
 namespace {
 
+/// Beyond the patience for a call, for each of its commands.
+constexpr std::chrono::milliseconds most_a_command{20};
+
 timeval timeval_of(std::chrono::milliseconds time) {
   return {time.count() / 1000, 1000 * (time.count() % 1000)};
-}
-
-/// Writing to a server that has gone would end the process by SIGPIPE; it shall be an error.
-class PipeSignalOff {
- public:
-  PipeSignalOff() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  PipeSignalOff(const PipeSignalOff&) = delete;
-  PipeSignalOff& operator=(const PipeSignalOff&) = delete;
-  ~PipeSignalOff() {
-    const timespec at_once{};
-    sigtimedwait(&pipe_, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t pipe_{}, before_{};
-};
-
-RedisReply read_reply(const redisReply& from) {
-  RedisReply reply;
-  switch (from.type) {
-    case REDIS_REPLY_INTEGER:
-      reply.kind = RedisReply::Kind::number;
-      reply.number = from.integer;
-      break;
-    case REDIS_REPLY_ARRAY:
-      reply.kind = RedisReply::Kind::list;
-      for (std::size_t i = 0; i < from.elements; ++i) {
-        reply.list.push_back(read_reply(*from.element[i]));
-      }
-      break;
-    case REDIS_REPLY_NIL:
-      break;
-    default:
-      reply.kind =
-          from.type == REDIS_REPLY_ERROR ? RedisReply::Kind::error : RedisReply::Kind::text;
-      reply.text.assign(from.str, static_cast<std::size_t>(from.len));
-  }
-  return reply;
 }
 
 /// The first error in a reply or in the results of its transaction.
@@ -77,7 +38,7 @@ ErrorCode code_of(std::string_view message) {
        {"OOM", "MISCONF", "LOADING", "READONLY", "BUSY", "MASTERDOWN", "EXECABORT", "NOSCRIPT"}) {
     if (message.starts_with(word)) return ErrorCode::unavailable;
   }
-  return ErrorCode::invalid;
+  return ErrorCode::bad_reply;
 }
 
 }  // namespace
@@ -103,8 +64,15 @@ tl::unexpected<Error> RedisConnection::broken(const std::string& what) const {
               fmt::format("store redis:{}: {}; is the server running there?", where_, what));
 }
 
+/// Ends a connection whose next bytes would answer nothing that is asked later.
+tl::unexpected<Error> RedisConnection::drop(ErrorCode code, const std::string& what) {
+  redisFree(std::exchange(context_, nullptr));
+  return fail(code, fmt::format("store redis:{}: {}; is a Redis server running there?", where_,
+                                clean_text(what, 300)));
+}
+
 Result<void> RedisConnection::connect() {
-  if (context_ != nullptr) redisFree(context_);
+  if (context_ != nullptr) redisFree(std::exchange(context_, nullptr));
   const auto patience = timeval_of(patience_);
   if (where_.starts_with("unix:")) {
     context_ = redisConnectUnixWithTimeout(where_.c_str() + 5, patience);
@@ -113,7 +81,6 @@ Result<void> RedisConnection::connect() {
     const auto port = parse_number<int>(
         std::string_view(where_).substr(colon == std::string::npos ? where_.size() : colon + 1));
     if (!port || *port < 1 || *port > 65535) {
-      context_ = nullptr;
       return fail(ErrorCode::invalid,
                   fmt::format("store redis:{}: write redis:unix:PATH or redis:HOST:PORT", where_));
     }
@@ -122,6 +89,12 @@ Result<void> RedisConnection::connect() {
   if (context_ == nullptr) return broken("out of memory");
   if (context_->err != 0) return broken(context_->errstr);
   redisSetTimeout(context_, patience);
+  context_->reader->fn = const_cast<redisReplyObjectFunctions*>(&reply_makers());  // NOLINT: C
+  return greet();
+}
+
+/// Password and scripts.
+Result<void> RedisConnection::greet() {
   std::vector<Command> greeting;
   if (!password_.empty()) greeting.push_back({"AUTH", password_});
   for (const auto& script : scripts_) greeting.push_back({"SCRIPT", "LOAD", script});
@@ -146,9 +119,35 @@ RedisConnection::Command RedisConnection::script(std::size_t number,
   return command;
 }
 
-Result<std::vector<RedisReply>> RedisConnection::run_once(std::span<const Command> commands) {
-  if (is_lost()) return broken("not connected");
-  const PipeSignalOff quiet;
+/// Sends what was appended, also to a server that reads slowly.
+Result<void> RedisConnection::send_all(const Deadline& deadline) {
+  for (int done = 0; done == 0;) {
+    if (deadline.passed()) return drop(ErrorCode::timeout, "it takes no commands");
+    if (redisBufferWrite(context_, &done) != REDIS_OK) return broken(context_->errstr);
+  }
+  return {};
+}
+
+Result<RedisReply> RedisConnection::next_reply(const Deadline& deadline, ReplyLimits& limits) {
+  while (true) {
+    void* raw = nullptr;
+    if (redisReaderGetReply(context_->reader, &raw) != REDIS_OK)
+      return drop(ErrorCode::bad_reply, context_->reader->errstr);
+    if (raw != nullptr)
+      return std::move(*std::unique_ptr<RedisReply>(static_cast<RedisReply*>(raw)));
+    if (!deadline.wait_readable(context_->fd))
+      return drop(ErrorCode::timeout, "no complete answer in time");
+    const std::size_t before = context_->reader->len;
+    if (redisBufferRead(context_) != REDIS_OK) return broken(context_->errstr);
+    const std::size_t got = context_->reader->len - before;
+    if (got > limits.bytes) return drop(ErrorCode::bad_reply, "the answer is too long");
+    limits.bytes -= got;
+  }
+}
+
+/// All replies as they came.
+Result<std::vector<RedisReply>> RedisConnection::exchange(std::span<const Command> commands) {
+  const NoBrokenPipe quiet;
   for (const auto& command : commands) {
     std::vector<const char*> texts;
     std::vector<std::size_t> sizes;
@@ -158,27 +157,42 @@ Result<std::vector<RedisReply>> RedisConnection::run_once(std::span<const Comman
     }
     redisAppendCommandArgv(context_, static_cast<int>(texts.size()), texts.data(), sizes.data());
   }
+  const Deadline deadline(patience_ + most_a_command * commands.size());
+  if (auto sent = send_all(deadline); !sent) return tl::unexpected(sent.error());
+  ReplyLimits limits = limits_of(commands);
+  context_->reader->privdata = &limits;
   std::vector<RedisReply> replies;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    void* raw = nullptr;
-    if (redisGetReply(context_, &raw) != REDIS_OK) return broken(context_->errstr);
-    const std::unique_ptr<void, void (*)(void*)> guard(raw, freeReplyObject);
-    replies.push_back(read_reply(*static_cast<const redisReply*>(raw)));
+  while (replies.size() < commands.size()) {
+    auto reply = next_reply(deadline, limits);
+    if (!reply) return tl::unexpected(reply.error());
+    replies.push_back(std::move(*reply));
   }
-  for (const auto& reply : replies) {
+  return replies;
+}
+
+Result<std::vector<RedisReply>> RedisConnection::run_once(std::span<const Command> commands) {
+  if (is_lost()) return broken("not connected");
+  auto replies = exchange(commands);
+  if (!replies) return replies;
+  for (const auto& reply : *replies) {
     const auto* const error = error_in(reply);
     if (error == nullptr) continue;
     return fail(code_of(error->text), fmt::format("store redis:{}: the server says: {}", where_,
                                                   clean_text(error->text, 300)));
   }
+  if (auto checked = check_replies(commands, *replies); !checked)
+    return drop(ErrorCode::bad_reply, checked.error().message);
   return replies;
 }
 
 bool RedisConnection::is_lost() const { return context_ == nullptr || context_->err != 0; }
 
 Result<std::vector<RedisReply>> RedisConnection::run(std::span<const Command> commands) {
+  if (context_ == nullptr) {
+    if (auto connected = connect(); !connected) return tl::unexpected(connected.error());
+  }
   auto replies = run_once(commands);
-  if (replies || !is_lost()) return replies;
+  if (replies || !is_lost() || replies.error().code != ErrorCode::unavailable) return replies;
   if (auto connected = connect(); !connected) return tl::unexpected(connected.error());
   return run_once(commands);
 }

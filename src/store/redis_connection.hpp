@@ -2,7 +2,8 @@
 #pragma once
 
 /// Commands to a Redis server, sent together and answered together. A connection that broke is made
-/// again and the commands are sent once more, so they must do no harm when they run twice.
+/// again and the commands are sent once more, so they must do no harm when they run twice. Every
+/// reply is checked (redis_replies.hpp), and a call ends at a deadline, whatever the server does.
 
 #include <chrono>
 #include <functional>
@@ -12,24 +13,18 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline.hpp"
+#include "store/redis_replies.hpp"
+
 struct redisContext;  // NOLINT(readability-identifier-naming): of hiredis
 
 namespace schedmate::store {
-
-struct RedisReply {
-  enum class Kind { nothing, text, number, list, error };
-  Kind kind = Kind::nothing;
-  std::string text;  ///< of a text or an error
-  std::int64_t number = 0;
-  std::vector<RedisReply> list;
-  [[nodiscard]] bool is_nothing() const { return kind == Kind::nothing; }
-};
 
 class RedisConnection {
   struct Key {};
 
  public:
-  using Command = std::vector<std::string>;
+  using Command = RedisCommand;
 
   /// `where` is "unix:PATH" or "HOST:PORT". Errors: invalid, unavailable, refused (password).
   static Result<std::unique_ptr<RedisConnection>> open(const std::string& where,
@@ -39,8 +34,9 @@ class RedisConnection {
   RedisConnection& operator=(const RedisConnection&) = delete;
   ~RedisConnection();
 
-  /// One reply for each command. The first error reply is the error of the whole, also one within
-  /// a transaction. Errors: unavailable, refused, invalid.
+  /// One reply for each command, of the kind and length that the command has. The first error reply
+  /// is the error of the whole, also one within a transaction. Errors: unavailable, refused,
+  /// invalid; timeout and bad_reply, after which the connection is made again by the next call.
   Result<std::vector<RedisReply>> run(std::span<const Command> commands);
   Result<RedisReply> run(Command command);
   /// The same without sending twice, for what depends on an earlier command of this connection.
@@ -54,6 +50,11 @@ class RedisConnection {
 
  private:
   Result<void> connect();
+  Result<void> greet();
+  Result<std::vector<RedisReply>> exchange(std::span<const Command> commands);
+  Result<RedisReply> next_reply(const Deadline& deadline, ReplyLimits& limits);
+  Result<void> send_all(const Deadline& deadline);
+  tl::unexpected<Error> drop(ErrorCode code, const std::string& what);
   [[nodiscard]] tl::unexpected<Error> broken(const std::string& what) const;
 
   std::string where_, password_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "base/text.hpp"
 #include "store/codec.hpp"
@@ -23,6 +24,11 @@ constexpr auto names = std::to_array<std::string_view>(
      "request", "use",          "facts",      "log_summary",  "progress"});
 constexpr std::size_t long_names = 3;
 
+/// Times and counts beyond these overflow where they are added up.
+constexpr std::int64_t most_number = 1'000'000'000'000'000;
+template <class Number>
+constexpr Number least_number = std::is_unsigned_v<Number> ? Number{0} : Number(-most_number);
+
 /// A reply by name; "" for what is not there.
 class Values {
  public:
@@ -34,7 +40,9 @@ class Values {
   }
   template <class Number>
   [[nodiscard]] std::optional<Number> number(std::string_view name) const {
-    return parse_number<Number>(text(name));
+    const auto number = parse_number<Number>(text(name));
+    return number && *number <= most_number && *number >= least_number<Number> ? number
+                                                                               : std::nullopt;
   }
   [[nodiscard]] std::int64_t whole(std::string_view name) const {
     return number<std::int64_t>(name).value_or(0);

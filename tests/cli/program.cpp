@@ -63,11 +63,22 @@ std::vector<std::string> Scratch::files(std::string_view folder) const {
 pid_t Scratch::start(const std::vector<std::string>& arguments) const {
   std::vector<std::string> words{SCHEDMATE_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return start_words(std::move(words));
+}
+
+Ran Scratch::shell(const std::string& line) const {
+  const std::string begin = "schedmate() { \"" SCHEDMATE_PROGRAM "\" \"$@\"; }\n";
+  const int status = wait_for(start_words({"/bin/sh", "-c", begin + line}));
+  return {status, read(".out"), read(".err")};
+}
+
+pid_t Scratch::start_words(std::vector<std::string> words) const {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::string home = "HOME=" + folder_.string();
-  const std::vector<char*> environment{home.data(), nullptr};
+  std::string programs = "PATH=/usr/bin:/bin";
+  const std::vector<char*> environment{home.data(), programs.data(), nullptr};
   const pid_t process = ::fork();
   if (process != 0) return process;
   redirect(path(".out"), STDOUT_FILENO);

@@ -37,8 +37,11 @@ class Scratch {
   /// Starts it and goes on; `end` sends the signal and gives the exit code.
   [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const;
   static int end(pid_t process, int signal_number);
+  /// A line of /bin/sh here, where "schedmate" is the program.
+  [[nodiscard]] Ran shell(const std::string& line) const;
 
  private:
+  [[nodiscard]] pid_t start_words(std::vector<std::string> words) const;
   std::filesystem::path folder_;
 };
 

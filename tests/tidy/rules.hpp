@@ -31,6 +31,7 @@ struct Limits {
 Findings check_libraries(const File& file);     ///< those that a header may not include
 Findings check_toml_readers(const File& file);  ///< who may know the TOML library
 Findings check_redaction(const File& file);     ///< who may take secrets out of texts
+Findings check_printing(const File& file);      ///< who may write to the standard streams
 Findings check_sizes(const File& file, const Limits& limits);
 Findings check_header_comments(const File& file, const Limits& limits);
 Findings check_banned_words(const File& file);

@@ -13,9 +13,10 @@ namespace schedmate::tidy {
 namespace {
 
 using Names = std::span<const std::string_view>;
-constexpr std::string_view libraries[] = {
-    "nlohmann", "toml++",  "CLI",         "fmt",       "simdjson.h", "zlib.h",   "zstd.h",
-    "doctest",  "openssl", "tree_sitter", "httplib.h", "sqlite3.h",  "yaml-cpp", "hiredis"};
+constexpr std::string_view libraries[] = {"nlohmann",   "toml++",      "CLI",       "fmt",
+                                          "simdjson.h", "zlib.h",      "zstd.h",    "doctest",
+                                          "openssl",    "tree_sitter", "httplib.h", "sqlite3.h",
+                                          "yaml-cpp",   "hiredis",     "curl"};
 /// Too slow to compile for any header, also those within a module.
 constexpr std::string_view slow_libraries[] = {"nlohmann", "toml++", "CLI", "httplib.h"};
 bool contains(Names names, std::string_view name) {
@@ -32,7 +33,7 @@ constexpr BannedWord banned_words[] = {
     {R"(\bs?rand(_r)?\s*\()", "unseeded random numbers", "use Random of base/random.hpp"},
     {R"(\brandom_device\b)", "unrepeatable random numbers", "use Random of base/random.hpp"},
     {R"(\b(secure_)?getenv\b)", "reads the environment", "take a flag or an option"},
-    {R"(\bstd\s*::\s*cout\b)", "std::cout", "use fmt::print, or return the text"},
+    {R"(\bstd\s*::\s*cout\b)", "std::cout", "use call.console, or return the text"},
     {R"(\busing\s+namespace\b)", "using namespace", "name what is used, or qualify it"},
     {R"(\bnew\s+[A-Za-z_:(])", "naked new", "use a value, a container or std::make_unique"},
     {R"(\bdoctest\s*::\s*Approx\b)", "doctest::Approx: small values pass unchecked",
@@ -49,6 +50,18 @@ constexpr std::string_view toml_places[] = {"src/base/toml_value.cpp", "src/conf
 constexpr std::string_view redaction_places[] = {"src/service/redaction.cpp", "src/facts/safe.cpp",
                                                  "src/agent/evaluate.cpp", "src/agent/prompt.cpp",
                                                  "src/agent/tools.cpp"};
+
+/// Text leaves the program by apps/console.hpp; what aborts the program says so by itself.
+constexpr std::string_view printing_places[] = {"apps/console.cpp", "src/base/check.hpp",
+                                                "src/core/job_map.cpp"};
+constexpr std::string_view printing =
+    R"(\bfmt\s*::\s*(print|println)\b|\bstd\s*::\s*(cout|cerr|clog|print|println|puts|putchar)\b)"
+    R"(|\b(v?f?printf|f?puts|putchar|fwrite|perror)\s*\()"
+    R"(|\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b)";
+/// The confined child points both streams to nowhere; the environment asks whether they are
+/// terminals.
+constexpr std::string_view stream_places[] = {"src/tree/confine_child.cpp",
+                                              "src/settings/environment.cpp"};
 
 /// Whoever reads a clock, under whatever name: an alias of a clock is found where it is used.
 constexpr std::string_view clock_reading =
@@ -127,6 +140,27 @@ Findings check_redaction(const File& file) {
     ++line;
     if (text == "#include \"tree/redact.hpp\"")
       found.push_back({file.path, line, "redacts by itself", "call service/redaction.hpp"});
+  }
+  return found;
+}
+
+Findings check_printing(const File& file) {
+  static const std::regex pattern{std::string(printing)};
+  const bool ours = file.path.starts_with("src/") || file.path.starts_with("apps/");
+  if (!ours || is_test(file) || contains(printing_places, file.path) ||
+      contains(stream_places, file.path))
+    return {};
+  Findings found;
+  const auto code = blank_non_code(file.text);
+  int line = 0;
+  for (const auto text : split(code, '\n')) {
+    ++line;
+    if (!text.contains("print") && !text.contains("put") && !text.contains("std") &&
+        !text.contains("STD") && !text.contains("write") && !text.contains("perror"))
+      continue;
+    if (std::regex_search(text.begin(), text.end(), pattern))
+      found.push_back({file.path, line, "prints by itself",
+                       "print by call.console (apps/console.hpp), or return the text"});
   }
   return found;
 }

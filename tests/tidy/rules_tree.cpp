@@ -310,6 +310,7 @@ Findings check_all(const Tree& tree) {
     add(check_libraries(file));
     add(check_toml_readers(file));
     add(check_redaction(file));
+    add(check_printing(file));
     add(check_sizes(file, limits));
     add(check_header_comments(file, limits));
     add(check_banned_words(file));

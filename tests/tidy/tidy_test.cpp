@@ -355,6 +355,24 @@ TEST_CASE("secrets are taken out in one place") {
   CHECK(found_in("tests/fuzz/fuzz_redact.cpp").empty());
 }
 
+TEST_CASE("text leaves the program in one place") {
+  const auto found_in = [](const char* path, const char* line) {
+    return listed(check_printing(file(path, line)));
+  };
+  for (const auto* const line : {"fmt::print(\"{}\", x);", "std::cout << x;", "std::cerr << x;",
+                                 "std::puts(x);", "printf(\"x\");", "std::fprintf(f, x);",
+                                 "write(STDOUT_FILENO, x, 1);", "fflush(stdout);"}) {
+    CAPTURE(line);
+    CHECK(found_in("apps/list_command.cpp", line) == "1: prints by itself\n");
+    CHECK(found_in("src/service/ask.cpp", line) == "1: prints by itself\n");
+    CHECK(found_in("apps/console.cpp", line).empty());
+    CHECK(found_in("bench/speed.cpp", line).empty());
+  }
+  for (const auto* const line :
+       {"std::snprintf(a, 4, x);", "// fmt::print", "print_format(x);", "const char* stdout_path;"})
+    CHECK(found_in("src/service/ask.cpp", line).empty());
+}
+
 TEST_CASE("the tree of this project can be read and holds this file") {
   const auto tree = read_tree(SCHEDMATE_SOURCE_DIR, "");
   REQUIRE(tree);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/edge/edge_world.hpp"
+
+#include <fmt/format.h>
+
+namespace schedmate {
+
+EdgeWorld::EdgeWorld() {
+  std::string log;
+  for (int step = 10; step <= 50; step += 10)
+    log += fmt::format("epoch 1 step {}/100 loss 2.{} 1.0 s/it\n", step, step);
+  write("a.log", log + "Traceback (most recent call last):\nRuntimeError: CUDA out of memory\n");
+  write("job/train.py", "import torch\nmodel = torch.nn.Linear(2, 2)\n");
+  write("settings.toml", "placement = \"spread\"\n");
+  write("broken.toml", "placement = \n");
+  write("empty", "");
+}
+
+std::vector<std::string> command_names() {
+  return {
+#define COMMAND(name, summary) #name,
+#include "apps/commands.def"
+#undef COMMAND
+  };
+}
+
+const std::map<std::string, std::string>& working_lines() {
+  static const std::map<std::string, std::string> lines{
+      {"simulate", "--trace helios:jobs.csv --cluster cluster.toml --policy fifo --out out"},
+      {"generate",
+       "--from helios:jobs.csv --cluster cluster.toml --jobs 20 --gpus 16 --load 0.5 "
+       "--out out"},
+      {"whatif", "--sacct " SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz"},
+      {"evaluate", "small.toml --out out"},
+      {"facts", "job --command 'python train.py'"},
+      {"track", "a.log"},
+      {"ask", "a.log 'why did it stop?'"},
+      {"diagnose", "a.log"},
+      {"advise", "job --command 'python train.py' --user ann"},
+      {"history", "list"},
+      {"list", ""},
+      {"config", ""},
+      {"doctor", ""},
+      {"version", ""},
+      {"completion", "bash"},
+      {"job", "a.log"},
+      {"report", ""},
+  };
+  return lines;
+}
+
+}  // namespace schedmate
