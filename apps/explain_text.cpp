@@ -20,11 +20,11 @@ constexpr std::size_t most_vcs_shown = 3;
 std::string fate(const study::Explanation& explanation) {
   const JobOutcome& outcome = explanation.outcome;
   if (outcome.status == JobStatus::infeasible) {
-    return fmt::format("larger than its VC{}: never queued",
-                       explanation.profiler_gpus > 0
-                           ? fmt::format(" without the {} GPUs that the profiler holds",
-                                         explanation.profiler_gpus)
-                           : "");
+    return fmt::format(
+        "larger than its VC{}: never queued",
+        explanation.profiler_gpus > 0
+            ? fmt::format(" without the {} GPUs that the profiler holds", explanation.profiler_gpus)
+            : "");
   }
   const std::string waited = "waited " + in_words(outcome.queue);
   if (outcome.status == JobStatus::finished) {
@@ -42,9 +42,10 @@ std::string holders_text(const Wait& wait, const study::Explanation& explanation
   for (std::size_t i = 0; i < std::min(most_holders_shown, wait.holders.size()); ++i) {
     const Holder& holder = wait.holders[i];
     const Job& job = trace.jobs[holder.row];
-    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPUs {} {})", i == 0 ? "" : ", ",
+    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPU{} {} {})", i == 0 ? "" : ", ",
                    printable(job.id), printable(trace.users[job.user]), holder.gpus,
-                   holder.overtook ? "started" : "since", seconds_of(holder.since));
+                   holder.gpus == 1 ? "" : "s", holder.overtook ? "started" : "since",
+                   seconds_of(holder.since));
   }
   if (wait.holders.size() > most_holders_shown)
     text += fmt::format(" and {} more", wait.holders.size() - most_holders_shown);
@@ -84,15 +85,16 @@ std::string reason_text(const Wait& wait) {
 
 std::string explanation_text(const study::Explanation& explanation, const Trace& trace) {
   const Job& job = trace.jobs[explanation.row];
-  std::string text = fmt::format("job {} under {}: {} GPUs in {}, user {}; submitted {}, {}\n",
-                                 printable(job.id), explanation.label, job.gpus,
-                                 printable(trace.vcs[job.vc]), printable(trace.users[job.user]),
-                                 seconds_of(job.submit), fate(explanation));
+  std::string text = fmt::format(
+      "job {} under {}: {} GPU{} in {}, user {}; submitted {}, {}\n", printable(job.id),
+      explanation.label, job.gpus, job.gpus == 1 ? "" : "s", printable(trace.vcs[job.vc]),
+      printable(trace.users[job.user]), seconds_of(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
   std::vector<std::vector<std::string>> rows{{"  from_s", "to_s", "for", "waited for", "held by"}};
   for (const Wait& wait : explanation.waits) {
     rows.push_back({fmt::format("  {}", seconds_of(wait.from)), fmt::to_string(seconds_of(wait.to)),
-                    in_words(wait.to - wait.from), reason_text(wait), holders_text(wait, explanation, trace)});
+                    in_words(wait.to - wait.from), reason_text(wait),
+                    holders_text(wait, explanation, trace)});
   }
   return text + aligned(rows);
 }

@@ -31,13 +31,16 @@ std::string wrapped(const std::string& sentence) {
   for (std::size_t at = 0; at < sentence.size();) {
     const std::size_t blank = std::min(sentence.find(' ', at), sentence.size());
     const std::string word = sentence.substr(at, blank - at);
-    if (column + word.size() > width && column > indent) {
+    const bool first = at == 0;
+    if (!first && column + 1 + word.size() > width) {
       text += "\n" + std::string(indent, ' ');
       column = indent;
+    } else if (!first) {
+      text += ' ';
+      ++column;
     }
     text += word;
-    column += word.size() + 1;
-    if (blank < sentence.size() && column < width) text += ' ';
+    column += word.size();
     at = blank + 1;
   }
   return text + "\n";
@@ -61,8 +64,8 @@ Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
 }
 
 Cells head_of(std::string_view who) {
-  return {fmt::format("  {}", who), "jobs",  "wait: real", "replay", "this",
-          "JCT x",                  "95 %", "verdict"};
+  return {
+      fmt::format("  {}", who), "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict"};
 }
 
 /// The largest gains and the largest losses.
@@ -98,7 +101,6 @@ std::string doubts_text(const std::vector<whatif::Change>& shown) {
 /// Sizes and users of one policy; its own row is in the table above.
 std::string policy_text(const service::WhatifPolicy& policy) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
-  if (policy.all.empty()) return text + "  no job can be compared\n";
   std::vector<Cells> rows{head_of("who")};
   std::size_t left_out = 0;
   std::vector<whatif::Change> shown = policy.all;
@@ -120,9 +122,8 @@ std::string policy_text(const service::WhatifPolicy& policy) {
 /// One row a policy, of those with figures of their own.
 std::string policies_text(const service::WhatifAnswer& answer) {
   std::vector<Cells> rows{head_of("policy")};
-  for (const service::WhatifPolicy& policy : answer.policies)
-    if (service::is_shown(policy) && !policy.all.empty())
-      rows.push_back(row_of(policy.label, policy, policy.all.front()));
+  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
+    rows.push_back(row_of(policy->label, *policy, policy->all.front()));
   if (rows.size() == 1) return "";
   return "\npolicies against the replay (JCT x: time from Eligible to the end of a job, geometric "
          "mean of the\nratios, below 1 is faster)\n" +
@@ -132,8 +133,8 @@ std::string policies_text(const service::WhatifAnswer& answer) {
 std::string verdict_text(const service::WhatifVerdict& verdict) {
   std::string text = "\nVERDICT\n";
   const std::pair<std::string_view, const std::string&> parts[] = {
-      {"fidelity", verdict.fidelity}, {"gains", verdict.gains},
-      {"losers", verdict.losers},     {"failures", verdict.failures},
+      {"fidelity", verdict.fidelity},     {"gains", verdict.gains},
+      {"losers", verdict.losers},         {"failures", verdict.failures},
       {"confidence", verdict.confidence}, {"advice", verdict.advice}};
   for (const auto& [name, sentence] : parts)
     text += wrapped(fmt::format("{:<11}{}", name, printable(sentence)));
@@ -156,8 +157,9 @@ std::string losses_text(const service::WhatifAnswer& answer) {
 }
 
 std::string limits_text(const whatif::RecordedCluster& world) {
-  std::string text =
-      fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
+  std::string text = fmt::format("limits   {} with a time limit of {} own",
+                                 service::counted(world.limits_given, "job"),
+                                 world.limits_given == 1 ? "its" : "their");
   if (world.limits_unlimited > 0)
     text += fmt::format(", {} are unlimited (planned as a year)", world.limits_unlimited);
   if (world.limits_guessed > 0) {
@@ -227,9 +229,9 @@ std::string world_text(const service::WhatifAnswer& answer) {
   const auto pinned = std::ranges::count_if(answer.world.past, &whatif::PastJob::pinned);
   const auto running = std::ranges::count_if(answer.world.past, &whatif::PastJob::censored);
   text += fmt::format(
-      "warm-up  {} jobs ran before the first end in the dump: they enter at their real start and "
-      "count in no figure\n",
-      pinned);
+      "warm-up  {} ran before the first end in the dump: in the replay from the real start on, and "
+      "in no figure\n",
+      service::counted(static_cast<std::uint64_t>(pinned), "job"));
   if (running > 0)
     text += fmt::format(
         "         {} jobs were still running at its end: they hold their {}s until then\n", running,
@@ -269,8 +271,8 @@ std::string fidelity_text(const service::WhatifAnswer& answer) {
 
 std::string changes_text(const service::WhatifAnswer& answer) {
   std::string text = verdict_text(answer.verdict) + policies_text(answer) + losses_text(answer);
-  for (const service::WhatifPolicy& policy : answer.policies)
-    if (service::is_shown(policy)) text += policy_text(policy);
+  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
+    text += policy_text(*policy);
   if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
   return text;
 }

@@ -134,8 +134,8 @@ std::string settings_html(std::span<const RunSummary> runs) {
                    "<td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td>"
                    "<td class=\"text wrap\">{}</td></tr>\n",
                    html_escape(run.run.label), html_escape(run.run.policy),
-                   run.run.uses_estimates ? html_escape(run.run.estimator) : "–", html_escape(run.run.mode), run.run.seed,
-                   settings);
+                   run.run.uses_estimates ? html_escape(run.run.estimator) : "–",
+                   html_escape(run.run.mode), run.run.seed, settings);
   }
   return html + "</tbody></table></div>\n";
 }

@@ -44,8 +44,9 @@ std::string cluster_fact(const Experiment& experiment) {
   }
   return fact(
       "Cluster", whole(static_cast<std::uint64_t>(gpus)) + " GPUs",
-      fmt::format("{} nodes in {} virtual clusters, {}", whole(static_cast<std::uint64_t>(nodes)),
-                  experiment.cluster.partitions.size(),
+      fmt::format("{} node{} in {} virtual cluster{}, {}", whole(static_cast<std::uint64_t>(nodes)),
+                  nodes == 1 ? "" : "s", experiment.cluster.partitions.size(),
+                  experiment.cluster.partitions.size() == 1 ? "" : "s",
                   experiment.cluster_spec.empty() ? "as the trace says"
                                                   : report::html_escape(experiment.cluster_spec)));
 }

@@ -50,7 +50,9 @@ std::vector<std::string> profiler_notes(const RunSummary& run) {
       "its profiler holds {} GPUs all the time ({}); each job of up to {} GPUs runs there first, "
       "for up to {}{}",
       share.gpus, origin_of(share), share.max_gpus, in_words(share.time),
-      share.grew > 0 ? fmt::format("; {} times it took one more node", share.grew) : "")};
+      share.grew == 0   ? ""
+      : share.grew == 1 ? "; once it took one more node"
+                        : fmt::format("; {} times it took one more node", share.grew))};
   if (share.borrowed_gpus > 0 && share.borrowed_gpus * much >= run.total_gpus)
     notes.push_back(fmt::format(
         "WARNING: the profiler takes {:.0f} % of the cluster's {} GPUs from all other work, so "
@@ -60,7 +62,7 @@ std::vector<std::string> profiler_notes(const RunSummary& run) {
   if (added > 0 && added * much >= run.total_gpus)
     notes.push_back(fmt::format(
         "WARNING: with its profiler it has {} GPUs, other policies have {}: an unfair comparison "
-        "(no VC could lend more nodes; profiler=false gives it the same)",
+        "(a VC lends one node at most, and keeps one; profiler=false gives it the same)",
         run.total_gpus + added, run.total_gpus));
   return notes;
 }

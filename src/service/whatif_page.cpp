@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "report/text_safety.hpp"
 #include "service/whatif_verdict.hpp"
@@ -22,8 +23,14 @@ std::string_view tone_of(const WhatifPolicy& policy, const Change& change) {
   return change.verdict == whatif::Effect::gains ? "gains" : "loses";
 }
 
+/// Its first words, up to a colon or full stop, are the answer in short.
 std::string sentence(std::string_view name, const std::string& text) {
-  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, html_escape(text));
+  std::size_t in_short = text.find(' ');  // after a mark that a blank follows, so in no number
+  while (in_short != std::string::npos && !std::string_view(":.,;").contains(text[in_short - 1]))
+    in_short = text.find(' ', in_short + 1);
+  in_short = std::min(in_short, text.size());
+  return fmt::format("<dt>{}</dt><dd><strong>{}</strong>{}</dd>\n", name,
+                     html_escape(text.substr(0, in_short)), html_escape(text.substr(in_short)));
 }
 
 std::string verdict_html(const WhatifVerdict& verdict) {
@@ -40,8 +47,8 @@ std::string table_head(std::string_view corner) {
       "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">{}</th>"
       "<th scope=\"col\" class=\"text\">verdict</th>"
       "<th scope=\"col\">time to the end<small>replay = 1</small></th>"
-      "<th scope=\"col\">95 %<small>of the draws</small></th>"
-      "<th scope=\"col\">mean wait<small>before → after</small></th>"
+      "<th scope=\"col\">95 %<small>interval</small></th>"
+      "<th scope=\"col\">mean wait<small>now → then</small></th>"
       "<th scope=\"col\">really<small>waited</small></th>"
       "<th scope=\"col\">jobs<small>&nbsp;</small></th></tr></thead><tbody>\n",
       corner);
@@ -59,8 +66,8 @@ std::string row(const std::string& name, const WhatifPolicy& policy, const Chang
 
 std::string policies_html(const WhatifAnswer& answer) {
   std::string html = table_head("policy");
-  for (const WhatifPolicy& policy : answer.policies)
-    if (is_shown(policy) && !policy.all.empty()) html += row(policy.label, policy, policy.all.front());
+  for (const WhatifPolicy* policy : ranked_policies(answer))
+    html += row(policy->label, *policy, policy->all.front());
   return html + "</tbody></table></div>\n";
 }
 
@@ -74,8 +81,9 @@ std::string asides_html(const WhatifVerdict& verdict) {
 
 /// Sizes and users of one policy, folded away.
 std::string groups_html(const WhatifAnswer& answer, const WhatifPolicy& policy) {
-  std::string html = fmt::format("<details><summary>{}: {}s and users</summary>\n",
-                                 html_escape(policy.label), unit_name(answer));
+  std::string html =
+      fmt::format("<details><summary>{}: who gains and who loses, by {}s and users</summary>\n",
+                  html_escape(policy.label), unit_name(answer));
   html += table_head("who");
   for (const Change& size : policy.sizes)
     html += row(fmt::format("{} {}{}", size.name, unit_name(answer), size.name == "1" ? "" : "s"),
@@ -114,10 +122,10 @@ std::string replay_html(const WhatifAnswer& answer) {
       html += fmt::format("<li>Also tried, and further off (median {}): {}.</li>\n",
                           time_in_words(site.median_error_s), html_escape(site.spec));
   if (f.jobs > 0)
-    html += fmt::format(
-        "<li>Starts of {}: median {} off, 90 % within {}, {:.1f} % within 60 s.</li>\n",
-        counted(f.jobs, "job"), time_in_words(f.median_error_s), time_in_words(f.p90_error_s),
-        100 * f.within_60_s);
+    html +=
+        fmt::format("<li>Starts of {}: median {} off, 90 % within {}, {:.1f} % within 60 s.</li>\n",
+                    counted(f.jobs, "job"), time_in_words(f.median_error_s),
+                    time_in_words(f.p90_error_s), 100 * f.within_60_s);
   html += fmt::format("<li>{} ran before the record is complete and are in no figure.</li>\n",
                       counted(f.pinned, "job"));
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
@@ -138,15 +146,15 @@ ReportOpening whatif_opening(const WhatifAnswer& answer) {
   if (!answer.policies.empty()) {
     html += "<h2>Policies against what you have</h2>\n" + policies_html(answer);
     html +=
-        "<p class=\"soft\">Time to the end counts from Eligible to the end of a job; 0.5 means that "
-        "a typical job (geometric mean) takes half as long as in the replay of your scheduler. "
-        "“Too small to tell” is an effect below the error of the replay or within the spread of the "
-        "draws; “cannot tell” one that is as near to what really happened as the replay.</p>\n";
+        "<p class=\"soft\">Time to the end counts from when a job may run to its end: at × 0.5 a "
+        "typical job (geometric mean) takes half as long as in the replay of your scheduler, which "
+        "is “now”. “Too small to tell” is an effect below the error of the replay or within the "
+        "spread from job to job; “cannot tell” is a run as near to what really happened as the "
+        "replay.</p>\n";
   }
   html += asides_html(answer.verdict);
   html += "<h2>Details</h2>\n" + replay_html(answer) + losses_html(answer);
-  for (const WhatifPolicy& policy : answer.policies)
-    if (is_shown(policy) && !policy.all.empty()) html += groups_html(answer, policy);
+  for (const WhatifPolicy* policy : ranked_policies(answer)) html += groups_html(answer, *policy);
   html += "<h2>The runs</h2>\n";
   return {fmt::format("What another scheduler would change ({})", answer.dump), html};
 }

@@ -30,9 +30,8 @@ Result<std::optional<study::PolicySpec>> named_like(const study::PolicySpec& oth
   for (const auto& [key, value] : other.options)
     if (!sets(variant.preset, key)) settings.push_back(fmt::format("{}={}", key, value));
   if (!other.estimator.empty()) settings.push_back("estimate=" + other.estimator);
-  auto spec =
-      study::parse_policy(fmt::format("{}{}{}@{}", named.name, settings.empty() ? "" : ":",
-                                      fmt::join(settings, ","), named.label));
+  auto spec = study::parse_policy(fmt::format("{}{}{}@{}", named.name, settings.empty() ? "" : ":",
+                                              fmt::join(settings, ","), named.label));
   if (!spec) return tl::unexpected(spec.error());
   return std::move(*spec);
 }

@@ -63,9 +63,8 @@ bool helps(const WhatifPolicy& policy) { return goes(policy, Effect::gains) && p
 /// Those that help, the most helpful first.
 std::vector<const WhatifPolicy*> helpful(const WhatifAnswer& answer) {
   auto found = shown_policies(answer, helps);
-  std::ranges::stable_sort(found, {}, [](const WhatifPolicy* policy) {
-    return policy->all.front().log_ratio;
-  });
+  std::ranges::stable_sort(
+      found, {}, [](const WhatifPolicy* policy) { return policy->all.front().log_ratio; });
   return found;
 }
 
@@ -76,6 +75,9 @@ std::string fidelity_of(const WhatifAnswer& answer) {
            "little is known. Dump a longer period (sacct --starttime).";
   }
   const std::string allowed = fmt::format("{} would be allowed", time_in_words(f.allowed_s));
+  const std::string near = f.median_error_s < 1 ? "when they really did, to the second"
+                                                : fmt::format("within {} of when they really did",
+                                                              time_in_words(f.median_error_s));
   if (!f.good()) {
     return fmt::format(
         "NOT good enough: with this model of your scheduler half of the {} start {} or more away "
@@ -85,10 +87,11 @@ std::string fidelity_of(const WhatifAnswer& answer) {
         counted(f.jobs, "job"), time_in_words(f.median_error_s), allowed);
   }
   return fmt::format(
-      "Good enough: replayed with a model of your scheduler, half of the {} start within {} of "
-      "when they really did ({}); they wait {} on average, and really waited {}.",
-      counted(f.jobs, "job"), time_in_words(f.median_error_s), allowed,
-      time_in_words(f.replay_wait_s), time_in_words(f.real_wait_s));
+      "Good enough: replayed with a model of your scheduler, half of the {} start {} ({}); the "
+      "mean "
+      "wait is {}, and was {} in reality.",
+      counted(f.jobs, "job"), near, allowed, time_in_words(f.replay_wait_s),
+      time_in_words(f.real_wait_s));
 }
 
 std::string wait_of(const Change& all) {
@@ -107,8 +110,8 @@ std::string gains_of(const WhatifAnswer& answer) {
   const WhatifPolicy& best = *good.front();
   const Change& all = best.all.front();
   std::string text = fmt::format(
-      "{} helps most: a typical job takes {} from Eligible to its end (x{:.2f}, 95 % {:.2f} to "
-      "{:.2f}), and {}.",
+      "{} helps most: a typical job takes {} from when it may run to its end (x{:.2f}, 95 % {:.2f} "
+      "to {:.2f}), and {}.",
       best.label, more_or_less(ratio(all)), ratio(all), std::exp(all.low), std::exp(all.high),
       wait_of(all));
   std::vector<std::string> others;
@@ -118,59 +121,71 @@ std::string gains_of(const WhatifAnswer& answer) {
 
 /// What the groups of one policy say of who loses.
 struct Losers {
-  std::vector<std::string> sizes;
-  std::size_t users = 0, users_lose = 0;
-  double worst = 0;  ///< ratio of the user that loses most
-  std::size_t unknown = 0;
+  struct Some {
+    std::vector<std::string> sizes;
+    std::size_t users = 0;
+    double worst = 0;  ///< ratio of the user that loses most
+  };
+  Some certain, perhaps;  ///< perhaps: they lose in this run, which may come from the model alone
+  std::size_t users = 0;
+  std::size_t unknown = 0;  ///< groups of which it is not even known whether they lose in the run
 };
 
-Losers losers_under(const WhatifPolicy& policy) {
+Losers losers_under(const WhatifPolicy& policy, std::string_view unit) {
   Losers found;
-  const auto loses = [&](const Change& change) {
-    const bool certain = is_certain(policy, change);
-    if (!certain) ++found.unknown;
-    return certain && change.verdict == Effect::loses;
+  const auto add = [&](const Change& change, bool is_user) {
+    if (change.verdict == Effect::unclear) ++found.unknown;
+    if (change.verdict != Effect::loses) return;
+    Losers::Some& some = is_certain(policy, change) ? found.certain : found.perhaps;
+    if (is_user) {
+      ++some.users;
+      some.worst = std::max(some.worst, ratio(change));
+    } else {
+      some.sizes.push_back(fmt::format("{} {}s (x{:.2f}, {})", change.name, unit, ratio(change),
+                                       counted(change.jobs, "job")));
+    }
   };
-  for (const Change& size : policy.sizes)
-    if (loses(size))
-      found.sizes.push_back(fmt::format("those of {} (x{:.2f}, {})", size.name, ratio(size),
-                                        counted(size.jobs, "job")));
-  for (const Change& user : policy.users) {
-    ++found.users;
-    if (!loses(user)) continue;
-    ++found.users_lose;
-    found.worst = std::max(found.worst, ratio(user));
-  }
+  for (const Change& size : policy.sizes) add(size, false);
+  for (const Change& user : policy.users) add(user, true);
+  found.users = policy.users.size();
   return found;
+}
+
+/// "" when there are none.
+std::string losers_in_words(const Losers::Some& some, std::size_t users) {
+  std::vector<std::string> parts;
+  if (!some.sizes.empty()) parts.push_back("jobs of " + joined(some.sizes));
+  if (some.users > 0)
+    parts.push_back(
+        fmt::format("{} of {} (at most x{:.2f})", some.users, counted(users, "user"), some.worst));
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+std::string losers_under_best(const WhatifAnswer& answer, const WhatifPolicy& best) {
+  const Losers losers = losers_under(best, unit_name(answer));
+  const std::string certain = losers_in_words(losers.certain, losers.users);
+  const std::string perhaps = losers_in_words(losers.perhaps, losers.users);
+  std::string text = certain.empty() ? fmt::format("Nobody for certain under {}", best.label)
+                                     : fmt::format("Under {}: {}", best.label, certain);
+  if (!perhaps.empty())
+    text += fmt::format("{} perhaps {}", certain.empty() ? ", but" : ", and", perhaps);
+  if (losers.unknown > 0)
+    text += fmt::format("; not known for {} of users or sizes", counted(losers.unknown, "group"));
+  return text + ".";
 }
 
 std::string losers_of(const WhatifAnswer& answer) {
   if (!answer.fidelity.good()) return "Not known.";
   std::string text;
-  if (const auto good = helpful(answer); !good.empty()) {
-    const WhatifPolicy& best = *good.front();
-    const Losers losers = losers_under(best);
-    std::vector<std::string> parts;
-    if (!losers.sizes.empty())
-      parts.push_back(fmt::format("by {}s a job {}", unit_name(answer), joined(losers.sizes)));
-    if (losers.users_lose > 0)
-      parts.push_back(fmt::format("{} of {} (at most x{:.2f})", losers.users_lose,
-                                  counted(losers.users, "user"), losers.worst));
-    text = parts.empty() ? fmt::format("Nobody for certain under {}", best.label)
-                         : fmt::format("Under {} some jobs take longer: {}", best.label,
-                                       fmt::join(parts, "; "));
-    if (losers.unknown > 0)
-      text += fmt::format("; for {} of users or sizes it is too small or too uncertain to tell",
-                          counted(losers.unknown, "group"));
-    text += ".";
-  }
+  if (const auto good = helpful(answer); !good.empty())
+    text = losers_under_best(answer, *good.front());
   std::vector<std::string> slower;
   for (const WhatifPolicy* policy :
        shown_policies(answer, [](const WhatifPolicy& each) { return goes(each, Effect::loses); }))
     slower.push_back(with_ratio(*policy));
   if (!slower.empty())
-    text += fmt::format("{}Slower than what you have: {}.", text.empty() ? "" : " ",
-                        joined(slower));
+    text +=
+        fmt::format("{}Slower than what you have: {}.", text.empty() ? "" : " ", joined(slower));
   return text.empty() ? "Nobody for certain." : text;
 }
 
@@ -185,10 +200,9 @@ std::string failures_of(const WhatifAnswer& answer) {
     share += loss.share;
     by_cause[loss.cause] += loss.jobs;
   }
-  const auto cancelled =
-      std::ranges::count_if(answer.world.of, [&](std::uint32_t of) {
-        return answer.accounting.jobs[of].state.starts_with("CANCELLED");
-      });
+  const auto cancelled = std::ranges::count_if(answer.world.of, [&](std::uint32_t of) {
+    return answer.accounting.jobs[of].state.starts_with("CANCELLED");
+  });
   std::string text = "None: no job of the dump failed.";
   if (jobs > 0) {
     std::vector<std::pair<std::string, std::uint64_t>> causes(by_cause.begin(), by_cause.end());
@@ -196,7 +210,7 @@ std::string failures_of(const WhatifAnswer& answer) {
     std::vector<std::string> parts;
     for (const auto& [cause, count] : causes) parts.push_back(fmt::format("{} ({})", cause, count));
     text = fmt::format(
-        "{} of {} failed and took {:.1f} {} hours, {:.1f} % of all ({}). These are lost at most, "
+        "{} of {} failed, and took {:.1f} {} hours, {:.1f} % of all ({}). These are lost at most, "
         "and no policy here changes that.",
         jobs, counted(answer.world.trace.jobs.size(), "job"), hours, unit_name(answer), 100 * share,
         joined(parts));
@@ -218,18 +232,28 @@ std::vector<std::string> doubted(const WhatifAnswer& answer, LowConfidenceReason
   return labels;
 }
 
+/// How large an effect must be.
+std::string bounds_of(const Change& all) {
+  const double factor = std::exp(whatif::model_error(all));
+  if (factor < 1.0005) return "the replay meets what happened job by job";
+  return fmt::format(
+      "for a typical job the replay may be wrong by a factor of {:.2f}, so an effect from x{:.2f} "
+      "to x{:.2f} is too small to tell",
+      factor, 1 / factor, factor);
+}
+
 std::string confidence_of(const WhatifAnswer& answer) {
-  if (!answer.fidelity.good()) return "None: see fidelity.";
-  std::string text;
+  if (!answer.fidelity.good()) return "Not at all: the replay is too far from what happened.";
   const auto all = shown_policies(answer, [](const WhatifPolicy&) { return true; });
-  if (!all.empty()) {
-    const double factor = std::exp(whatif::model_error(all.front()->all.front()));
-    text = factor < 1.0005
-               ? "The replay meets what happened job by job."
-               : fmt::format("The replay is off by a factor of {:.2f} a job, so an effect from "
-                             "x{:.2f} to x{:.2f} is too small to tell.",
-                             factor, 1 / factor, factor);
+  if (all.empty()) return "Nothing was compared.";
+  const auto good = helpful(answer);
+  std::string text = "Of no gain";
+  if (!good.empty()) {
+    const Change& best = good.front()->all.front();
+    text = fmt::format("{} confidence in {}", capital(std::string(to_string(best.confidence))),
+                       good.front()->label);
   }
+  text += fmt::format(": {}.", bounds_of(all.front()->all.front()));
   const auto add = [&](LowConfidenceReason doubt, std::string_view sentence) {
     if (const auto labels = doubted(answer, doubt); !labels.empty())
       text += fmt::format(" {}: {}.", sentence, joined(labels));
@@ -237,15 +261,12 @@ std::string confidence_of(const WhatifAnswer& answer) {
   add(LowConfidenceReason::replay_error, "Too small to tell, below the error of the replay");
   add(LowConfidenceReason::unclear, "Too small to tell, within the spread from job to job");
   add(LowConfidenceReason::near_to_past,
-      "Cannot be told from what you have, as near to what really happened as the replay is");
+      "Cannot be told from what you have, being as near to what really happened as the replay");
   add(LowConfidenceReason::few_jobs, "Few jobs");
   if (answer.fidelity.jobs < few_jobs)
     text += fmt::format(" Only {}: a single one can decide the figures.",
                         counted(answer.fidelity.jobs, "job"));
-  if (const auto good = helpful(answer); !good.empty())
-    text += fmt::format(" {} is beyond that: {} confidence.", good.front()->label,
-                        whatif::to_string(good.front()->all.front().confidence));
-  return text.empty() ? "Nothing was compared." : text.substr(text.starts_with(' ') ? 1 : 0);
+  return text;
 }
 
 /// What the Advisor had to go by when it was not used.
@@ -260,7 +281,7 @@ std::string why_unused(const WhatifAnswer& answer) {
 }
 
 std::string advice_of(const WhatifAnswer& answer) {
-  if (answer.policies.empty()) return "Not tried.";
+  if (answer.policies.empty()) return "Not tried: nothing was compared.";
   std::vector<std::string> parts;
   for (const WhatifPolicy& policy : answer.policies) {
     if (!policy.takes_advice) continue;
@@ -268,8 +289,9 @@ std::string advice_of(const WhatifAnswer& answer) {
                                    counted(policy.jobs, "job"), policy.label);
     if (policy.advised == 0) part = fmt::format("for no job in {}", policy.label);
     if (!policy.same_as.empty())
-      part += fmt::format(", {} {}", policy.advised == 0 ? "which is" : "which changed nothing: it is",
-                          policy.same_as == "replay" ? "the replay itself" : policy.same_as);
+      part +=
+          fmt::format(", {} {}", policy.advised == 0 ? "which is" : "which changed nothing: it is",
+                      policy.same_as == "replay" ? "the replay itself" : policy.same_as);
     if (policy.advised == 0) part += fmt::format(" ({})", why_unused(answer));
     parts.push_back(std::move(part));
   }
@@ -280,14 +302,17 @@ std::string advice_of(const WhatifAnswer& answer) {
 std::vector<std::string> asides_of(const WhatifAnswer& answer) {
   std::vector<std::string> asides;
   for (const WhatifPolicy& policy : answer.policies) {
-    const auto figures = policy.all.empty() ? "" : fmt::format(" (x{:.2f})", ratio(policy.all.front()));
+    const auto figures =
+        policy.all.empty() ? "" : fmt::format(" (x{:.2f})", ratio(policy.all.front()));
     if (!is_shown(policy)) {
-      asides.push_back(fmt::format(
-          "{} has no row: every job starts and ends as in {}{}.", policy.label,
-          policy.same_as == "replay" ? "the replay" : policy.same_as,
-          policy.host_alone ? figures : ""));
+      asides.push_back(fmt::format("{} has no row: every job starts and ends as in {}{}.",
+                                   policy.label,
+                                   policy.same_as == "replay" ? "the replay" : policy.same_as,
+                                   policy.host_alone ? figures : ""));
       continue;
     }
+    if (policy.all.empty())
+      asides.push_back(fmt::format("{}: no job can be compared.", policy.label));
     if (!policy.oracle.empty())
       asides.push_back(fmt::format(
           "{} looks into the future (estimate {}): {} for comparison only, nobody can have it.",
@@ -350,6 +375,18 @@ std::string counted(std::uint64_t count, std::string_view thing) {
 
 std::string_view unit_name(const WhatifAnswer& answer) {
   return answer.cluster.resource == whatif::Resource::gpus ? "GPU" : "CPU";
+}
+
+std::vector<const WhatifPolicy*> ranked_policies(const WhatifAnswer& answer) {
+  auto found = shown_policies(answer, [](const WhatifPolicy&) { return true; });
+  const auto rank = [](const WhatifPolicy* policy) {
+    const Change& all = policy->all.front();
+    const bool to_be_had = policy->oracle.empty() && policy->invented_workload.empty();
+    const int group = !to_be_had ? 3 : !is_certain(*policy, all) ? 1 : helps(*policy) ? 0 : 2;
+    return std::pair(group, all.log_ratio);
+  };
+  std::ranges::stable_sort(found, {}, rank);
+  return found;
 }
 
 WhatifVerdict make_verdict(const WhatifAnswer& answer) {

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "service/whatif.hpp"
 
@@ -21,6 +22,10 @@ namespace schedmate::service {
 [[nodiscard]] bool is_certain(const WhatifPolicy& policy, const whatif::Change& change);
 /// Whether the policy has figures of its own to show; what equals its host has none.
 [[nodiscard]] bool is_shown(const WhatifPolicy& policy);
+
+/// Those with a row: who helps for certain, the most helpful first; where nothing is certain; who
+/// harms; what nobody can have or whose figures describe no real jobs.
+[[nodiscard]] std::vector<const WhatifPolicy*> ranked_policies(const WhatifAnswer& answer);
 
 /// "37 s", "12.5 min"; "never" for what is infinite.
 [[nodiscard]] std::string time_in_words(double seconds);

@@ -173,8 +173,7 @@ SimTime Explainer::next_change(SimTime after) const {
 Explanation Explainer::finish(const RunRecord& record) && {
   settle();
   std::ranges::stable_sort(waits_, {}, &Wait::from);
-  return {record.run.label, row_, record.result.outcomes[row_], std::move(waits_),
-          profiler_gpus_};
+  return {record.run.label, row_, record.result.outcomes[row_], std::move(waits_), profiler_gpus_};
 }
 
 }  // namespace schedmate::study

@@ -166,9 +166,8 @@ std::vector<std::string> invented_by(const Parts& parts, const Costs& costs) {
       invented.push_back(fmt::format(
           "what each job does to its GPUs and how fast pairs run (workload {})", recipe));
     if (reads_metadata(parts.estimator_spec) || reads_metadata(parts.scheduler.advice))
-      invented.push_back(
-          fmt::format("what SchedMate reads of each job: folder, command, model (workload {})",
-                      recipe));
+      invented.push_back(fmt::format(
+          "what SchedMate reads of each job: folder, command, model (workload {})", recipe));
   }
   if (parts.scheduler.uses_estimates && parts.estimator_spec.starts_with("limit"))
     invented.emplace_back("users' time limits (the run time times a random factor)");
@@ -194,12 +193,11 @@ std::optional<ProfilerShare> share_of(const std::optional<ProfilerStage>& stage,
 /// Notes for which jobs advice was used. Rows are apart, so VCs may answer at once.
 Estimator noting(Estimator estimator, const Parts& parts, std::vector<std::uint8_t>& advised) {
   const bool is_advice = parts.estimator_spec.starts_with("advisor");
-  return watched(std::move(estimator),
-                 [is_advice, &advised](const EnteringJob& at, const Prediction& prediction) {
-                   const bool used = is_advice ? !prediction.blind
-                                               : prediction.advised > 0 || prediction.use;
-                   if (used) advised[at.job.number] = 1;
-                 });
+  return watched(std::move(estimator), [is_advice, &advised](const EnteringJob& at,
+                                                             const Prediction& prediction) {
+    const bool used = is_advice ? !prediction.blind : prediction.advised > 0 || prediction.use;
+    if (used) advised[at.job.number] = 1;
+  });
 }
 
 /// GPUs of the explained job's VC that the profiler holds all the time.
@@ -249,9 +247,9 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   label.oracle = oracle_of(input.trace, *parts);
   label.invented = invented_by(*parts, costs_of(settings));
   label.profiler = share_of(parts->scheduler.profiler, input.cluster);
-  label.takes_advice = parts->scheduler.uses_estimates &&
-                       (parts->scheduler.advice.starts_with("advisor") ||
-                        parts->estimator_spec.starts_with("advisor"));
+  label.takes_advice =
+      parts->scheduler.uses_estimates && (parts->scheduler.advice.starts_with("advisor") ||
+                                          parts->estimator_spec.starts_with("advisor"));
   describe_costs(settings, label);
 
   std::vector<std::uint8_t> advised(label.takes_advice ? input.trace.jobs.size() : 0);
@@ -266,9 +264,8 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   options.progress = input.session.progress(policy.label);
   std::optional<Explainer> explainer;
   if (input.explained_row) {
-    explainer.emplace(
-        Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row,
-                           lent_gpus(input, parts->scheduler)});
+    explainer.emplace(Explainer::Subject{input.trace, input.cluster, options.placer,
+                                         *input.explained_row, lent_gpus(input, parts->scheduler)});
   }
   const double before_ms = cpu_ms(input.session.clock);
   auto result = run(input, parts->scheduler, options, explainer);
@@ -279,9 +276,9 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
     label.profiler->grew = std::ranges::count_if(
         result->profiler_scaling, [](const auto& change) { return change.second > 0; });
   if (std::ranges::find(advised, 1) == advised.end()) advised.clear();
-  Replay done{{std::move(label), input.trace, input.cluster, std::move(*result),
-               std::move(advised)},
-              std::nullopt};
+  Replay done{
+      {std::move(label), input.trace, input.cluster, std::move(*result), std::move(advised)},
+      std::nullopt};
   if (explainer) done.explanation = std::move(*explainer).finish(done.record);
   return done;
 }

@@ -118,7 +118,8 @@ TEST_CASE("--json prints one document: the summary and what only this run can sh
   CHECK(document["cpu_ms"].contains("fifo"));
 }
 
-TEST_CASE("what is invented, and what knows the future, is said in the text, the JSON and the page") {
+TEST_CASE(
+    "what is invented, and what knows the future, is said in the text, the JSON and the page") {
   const Scratch here;
   const Ran ran = simulate(here, {"--policy", "fifo", "--policy", "sjf", "--policy", "horus",
                                   "--policy", "qssf+sm@qssf_sm", "--policy", "backfill_easy",
@@ -166,16 +167,18 @@ TEST_CASE("a column that is the run time is an oracle, one that users stated is 
 TEST_CASE("a trace with syn_ columns is called invented") {
   const Scratch here;
   here.write("cluster.toml", one_node);
-  here.write("syn.csv", "job_id,user,vc,gpu_num,state,submit_s,duration_s,syn_type,syn_parent\n"
-                        "1,syn_u001,a,4,,0,100,pretrain,\n");
+  here.write("syn.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s,syn_type,syn_parent\n"
+             "1,syn_u001,a,4,,0,100,pretrain,\n");
   const auto run = [&](const char* trace) {
     return here.run({"simulate", "--trace", trace, "--cluster", "cluster.toml", "--policy", "fifo",
                      "--report", "none", "--out", "o"});
   };
   const Ran ran = run("helios:syn.csv");
   REQUIRE_MESSAGE(ran.status == 0, ran.err);
-  CHECK(ran.out.contains("INVENTED by schedmate generate: this is no real trace (syn_type, "
-                         "syn_parent)"));
+  CHECK(
+      ran.out.contains("INVENTED by schedmate generate: this is no real trace (syn_type, "
+                       "syn_parent)"));
   const auto trace = nlohmann::json::parse(here.read("o/summary.json"))["trace"];
   CHECK(trace["invented_columns"] == nlohmann::json{"syn_type", "syn_parent"});
   here.write("jobs.csv", jobs);
