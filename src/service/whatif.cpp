@@ -187,6 +187,10 @@ class Comparison {
     found.jobs = summary.jobs;
     found.advised = summary.advised;
     found.notes = report::profiler_notes(summary);
+    if (summary.preemptions > 0)
+      found.notes.push_back(fmt::format(
+          "it stops running jobs for others, {} times: that needs jobs which save their state",
+          summary.preemptions));
     marks_.push_back(mark_of(result));
     found.as_replay = marks_.back() == past_mark_;
     const whatif::Pair pair{past_, result, past_invented_ || !found.invented_workload.empty()};
