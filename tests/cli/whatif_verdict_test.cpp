@@ -158,7 +158,7 @@ TEST_CASE("whatif: a row that equals its host is a sentence, never a row") {
                                      "qssf@qssf_default",
                                      "backfill_easy+sm:estimate=last_k@easy_sm",
                                      "slurm_backfill+sm@slurm_sm"};
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1UL, 2UL, 3UL, 4UL}) {
     CAPTURE(seed);
     const Site here(seed, "fifo", seed == 1 ? 30 : 250);
     Random random(seed);
@@ -205,7 +205,7 @@ TEST_CASE("whatif: a variant without advice is its host, also when that was not 
 
 TEST_CASE("whatif: the jobs for which advice was used are those of the jobs CSV") {
   std::uint64_t used = 0;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1UL, 2UL, 3UL}) {
     const Site here(seed);
     const auto tried = here.with({"qssf+sm@order", "schedmate+sm@full", "sjf:estimate=advisor@by",
                                   "tiresias", "qssf:advice=advisor,shrink=false@plain"});
