@@ -17,8 +17,15 @@ using study::WaitReason;
 constexpr std::size_t most_holders_shown = 3;
 constexpr std::size_t most_vcs_shown = 3;
 
-std::string fate(const JobOutcome& outcome) {
-  if (outcome.status == JobStatus::infeasible) return "larger than its VC: never queued";
+std::string fate(const study::Explanation& explanation) {
+  const JobOutcome& outcome = explanation.outcome;
+  if (outcome.status == JobStatus::infeasible) {
+    return fmt::format(
+        "larger than its VC{}: never queued",
+        explanation.profiler_gpus > 0
+            ? fmt::format(" without the {} GPUs that the profiler holds", explanation.profiler_gpus)
+            : "");
+  }
   const std::string waited = "waited " + in_words(outcome.queue);
   if (outcome.status == JobStatus::finished) {
     return fmt::format(
@@ -28,18 +35,25 @@ std::string fate(const JobOutcome& outcome) {
   return outcome.started ? "started but never finished" : "never started";
 }
 
-std::string holders_text(const Wait& wait, const Trace& trace) {
+/// Of a wait in its VC also what the profiler has of that VC.
+std::string holders_text(const Wait& wait, const study::Explanation& explanation,
+                         const Trace& trace) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most_holders_shown, wait.holders.size()); ++i) {
     const Holder& holder = wait.holders[i];
     const Job& job = trace.jobs[holder.row];
-    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPUs {} {})", i == 0 ? "" : ", ",
+    fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPU{} {} {})", i == 0 ? "" : ", ",
                    printable(job.id), printable(trace.users[job.user]), holder.gpus,
-                   holder.overtook ? "started" : "since", seconds_of(holder.since));
+                   holder.gpus == 1 ? "" : "s", holder.overtook ? "started" : "since",
+                   seconds_of(holder.since));
   }
   if (wait.holders.size() > most_holders_shown)
     text += fmt::format(" and {} more", wait.holders.size() - most_holders_shown);
-  return text;
+  if (explanation.profiler_gpus == 0 || wait.reason == WaitReason::profiler ||
+      wait.reason == WaitReason::round)
+    return text;
+  return fmt::format("{}{}the profiler ({} GPUs all the time)", text, text.empty() ? "" : ", ",
+                     explanation.profiler_gpus);
 }
 
 std::string_view words_of(WaitReason reason) {
@@ -71,15 +85,16 @@ std::string reason_text(const Wait& wait) {
 
 std::string explanation_text(const study::Explanation& explanation, const Trace& trace) {
   const Job& job = trace.jobs[explanation.row];
-  std::string text = fmt::format("job {} under {}: {} GPUs in {}, user {}; submitted {}, {}\n",
-                                 printable(job.id), explanation.label, job.gpus,
-                                 printable(trace.vcs[job.vc]), printable(trace.users[job.user]),
-                                 seconds_of(job.submit), fate(explanation.outcome));
+  std::string text = fmt::format(
+      "job {} under {}: {} GPU{} in {}, user {}; submitted {}, {}\n", printable(job.id),
+      explanation.label, job.gpus, job.gpus == 1 ? "" : "s", printable(trace.vcs[job.vc]),
+      printable(trace.users[job.user]), seconds_of(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
   std::vector<std::vector<std::string>> rows{{"  from_s", "to_s", "for", "waited for", "held by"}};
   for (const Wait& wait : explanation.waits) {
     rows.push_back({fmt::format("  {}", seconds_of(wait.from)), fmt::to_string(seconds_of(wait.to)),
-                    in_words(wait.to - wait.from), reason_text(wait), holders_text(wait, trace)});
+                    in_words(wait.to - wait.from), reason_text(wait),
+                    holders_text(wait, explanation, trace)});
   }
   return text + aligned(rows);
 }

@@ -2,11 +2,13 @@
 #include "apps/simulate_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "apps/explain_text.hpp"
 #include "base/words.hpp"
+#include "report/run_notes.hpp"
 
 namespace schedmate {
 namespace {
@@ -17,9 +19,11 @@ std::string warning(const service::UnfinishedJobs& left) {
   std::string ids = fmt::format("{}", fmt::join(left.first, ", "));
   if (left.count > left.first.size()) ids += ", ...";
   const std::string_view why =
-      left.status == JobStatus::infeasible
-          ? "larger than their VC or in a VC that the cluster lacks, left out"
-          : "still waiting or running at the end, when no event was left";
+      left.status != JobStatus::infeasible
+          ? "still waiting or running at the end, when no event was left"
+      : left.lends ? "larger than what the profiler leaves of their VC or in a VC that the cluster "
+                     "lacks, left out"
+                   : "larger than their VC or in a VC that the cluster lacks, left out";
   return fmt::format("warning: {}: {} {} {}: {}", left.label, left.count,
                      left.count == 1 ? "job:" : "jobs:", why, printable(ids));
 }
@@ -39,13 +43,17 @@ std::string reading_text(const Experiment& experiment) {
     text += fmt::format("         {} rows were out of submission order and were sorted\n",
                         read.out_of_order);
   }
+  if (!read.invented_columns.empty()) {
+    text += fmt::format("         INVENTED by schedmate generate: this is no real trace ({})\n",
+                        printable(fmt::format("{}", fmt::join(read.invented_columns, ", "))));
+  }
   std::int64_t gpus = 0;
   for (const PartitionSpec& partition : experiment.cluster.partitions)
     gpus += std::int64_t{partition.nodes} * partition.gpus_per_node;
   text += fmt::format(
-      "cluster  {}: {} GPUs in {} VCs\n",
+      "cluster  {}: {} GPUs in {} VC{}\n",
       experiment.cluster_spec.empty() ? "of the trace" : printable(experiment.cluster_spec), gpus,
-      experiment.cluster.partitions.size());
+      experiment.cluster.partitions.size(), experiment.cluster.partitions.size() == 1 ? "" : "s");
   return text;
 }
 
@@ -53,6 +61,10 @@ std::string simulation_text(const service::Simulation& simulation) {
   const std::string table = results_table(simulation.runs);
   const std::size_t header = std::min(table.find('\n'), table.size());
   std::string text = "\n" + styled(Style::bold, table.substr(0, header)) + table.substr(header);
+  const auto notes = report::run_notes(simulation.runs);
+  if (!notes.empty()) text += "\n";
+  for (const report::RunNote& note : notes)
+    text += fmt::format("{}: {}\n", fmt::join(note.labels, ", "), note.text);
   for (const study::Explanation& explanation : simulation.explanations)
     text += "\n" + explanation_text(explanation, simulation.trace);
   if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";

@@ -8,40 +8,64 @@
 #include <cmath>
 
 #include "base/words.hpp"
+#include "service/whatif_verdict.hpp"
 
 namespace schedmate {
 namespace {
 
 constexpr std::size_t most_shown_messages = 3;
 constexpr std::size_t most_rows = 8;
-/// Of fewer jobs each can turn the median or the mean.
-constexpr std::uint64_t few_jobs = 20;
 /// Reasons of a job that waits its turn; others are limits and holds that no model here knows.
 constexpr std::string_view usual_reasons[] = {"None", "Resources", "Priority"};
 
-std::string_view unit_name(const service::WhatifAnswer& answer) {
-  return answer.cluster.resource == whatif::Resource::gpus ? "GPU" : "CPU";
-}
+using service::unit_name;
 
-std::string time(double s) {
-  if (!std::isfinite(s)) return "never";
-  return in_words(Seconds(std::llround(s)));
+std::string time(double s) { return service::time_in_words(s); }
+
+/// Lines of up to 100 columns, all but the first indented.
+std::string wrapped(const std::string& sentence) {
+  constexpr std::size_t width = 100;
+  constexpr std::size_t indent = 13;
+  std::string text = "  ";
+  std::size_t column = 2;
+  for (std::size_t at = 0; at < sentence.size();) {
+    const std::size_t blank = std::min(sentence.find(' ', at), sentence.size());
+    const std::string word = sentence.substr(at, blank - at);
+    const bool first = at == 0;
+    if (!first && column + 1 + word.size() > width) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      text += ' ';
+      ++column;
+    }
+    text += word;
+    column += word.size();
+    at = blank + 1;
+  }
+  return text + "\n";
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 using Cells = std::vector<std::string>;
 
-Cells row_of(const whatif::Change& change) {
-  return {printable(change.name),
+/// What a row says of a change; `who` and the word for it stand around it.
+Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
+             const whatif::Change& change) {
+  return {"  " + printable(who),
           fmt::format("{}", change.jobs),
           time(change.real_wait_s),
           time(change.replay_wait_s),
           time(change.wait_s),
           fmt::format("{:.3f}", std::exp(change.log_ratio)),
           fmt::format("{:.3f} to {:.3f}", std::exp(change.low), std::exp(change.high)),
-          std::string(whatif::to_string(change.verdict)),
-          std::string(whatif::to_string(change.confidence))};
+          std::string(service::word_for(policy, change))};
+}
+
+Cells head_of(std::string_view who) {
+  return {
+      fmt::format("  {}", who), "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict"};
 }
 
 /// The largest gains and the largest losses.
@@ -60,45 +84,33 @@ std::vector<whatif::Change> outermost(std::vector<whatif::Change> changes, std::
 std::string doubts_text(const std::vector<whatif::Change>& shown) {
   constexpr std::pair<whatif::LowConfidenceReason, std::string_view> sentences[] = {
       {whatif::LowConfidenceReason::replay_error,
-       "the effect is no larger than the error of the replay"},
+       "too small to tell, as the effect is no larger than the error of the replay"},
       {whatif::LowConfidenceReason::near_to_past,
-       "this run is nearly as close to reality as the replay, so it may be what really happened"}};
+       "cannot tell, as this run is nearly as close to reality as the replay, so it may be what "
+       "really happened"}};
   std::string text;
   for (const auto& [doubt, sentence] : sentences) {
     std::vector<std::string> names;
     for (const whatif::Change& change : shown)
       if (change.doubt == doubt) names.push_back(printable(change.name));
-    if (!names.empty()) text += fmt::format("  low, as {}: {}\n", sentence, fmt::join(names, ", "));
+    if (!names.empty()) text += fmt::format("  {}: {}\n", sentence, fmt::join(names, ", "));
   }
   return text;
 }
 
+/// Sizes and users of one policy; its own row is in the table above.
 std::string policy_text(const service::WhatifPolicy& policy) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
-  if (!policy.invented_workload.empty()) {
-    text += fmt::format(
-        "  this policy looks at the GPU use of jobs, which a dump does not record: it is INVENTED "
-        "here (workload {}), so the figures do not describe your jobs\n",
-        printable(policy.invented_workload));
-  }
-  if (policy.as_replay)
-    text += "  it changes nothing: every job starts and ends as in the replay\n";
-  if (policy.left > 0)
-    text += fmt::format("  {} jobs did not finish under it and are not compared\n", policy.left);
-  if (policy.all.empty()) return text + "  no job can be compared\n";
-  std::vector<Cells> rows{
-      {"  who", "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict", "confidence"}};
+  std::vector<Cells> rows{head_of("who")};
   std::size_t left_out = 0;
-  std::vector<whatif::Change> shown;
+  std::vector<whatif::Change> shown = policy.all;
   const auto add = [&](const std::vector<whatif::Change>& changes, std::string_view kind) {
     for (const whatif::Change& change : changes) {
       shown.push_back(change);
       shown.back().name.insert(0, kind);
-      rows.push_back(row_of(change));
-      rows.back().front() = fmt::format("  {}{}", kind, rows.back().front());
+      rows.push_back(row_of(shown.back().name, policy, change));
     }
   };
-  add(policy.all, "");
   add(policy.sizes, "size ");
   add(outermost(policy.users, left_out), "user ");
   text += aligned(rows) + doubts_text(shown);
@@ -107,8 +119,31 @@ std::string policy_text(const service::WhatifPolicy& policy) {
   return text;
 }
 
+/// One row a policy, of those with figures of their own.
+std::string policies_text(const service::WhatifAnswer& answer) {
+  std::vector<Cells> rows{head_of("policy")};
+  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
+    rows.push_back(row_of(policy->label, *policy, policy->all.front()));
+  if (rows.size() == 1) return "";
+  return "\npolicies against the replay (JCT x: time from Eligible to the end of a job, geometric "
+         "mean of the\nratios, below 1 is faster)\n" +
+         aligned(rows);
+}
+
+std::string verdict_text(const service::WhatifVerdict& verdict) {
+  std::string text = "\nVERDICT\n";
+  const std::pair<std::string_view, const std::string&> parts[] = {
+      {"fidelity", verdict.fidelity},     {"gains", verdict.gains},
+      {"losers", verdict.losers},         {"failures", verdict.failures},
+      {"confidence", verdict.confidence}, {"advice", verdict.advice}};
+  for (const auto& [name, sentence] : parts)
+    text += wrapped(fmt::format("{:<11}{}", name, printable(sentence)));
+  for (const std::string& aside : verdict.asides) text += wrapped("note       " + printable(aside));
+  return text;
+}
+
 std::string losses_text(const service::WhatifAnswer& answer) {
-  if (answer.losses.empty()) return "\nfailures none\n";
+  if (answer.losses.empty()) return "";
   std::vector<Cells> rows{{"  state", "cause", "confidence", "jobs",
                            fmt::format("{} hours", unit_name(answer)), "of all"}};
   for (const whatif::Loss& loss : answer.losses) {
@@ -122,8 +157,9 @@ std::string losses_text(const service::WhatifAnswer& answer) {
 }
 
 std::string limits_text(const whatif::RecordedCluster& world) {
-  std::string text =
-      fmt::format("limits   {} jobs have a time limit of their own", world.limits_given);
+  std::string text = fmt::format("limits   {} with a time limit of {} own",
+                                 service::counted(world.limits_given, "job"),
+                                 world.limits_given == 1 ? "its" : "their");
   if (world.limits_unlimited > 0)
     text += fmt::format(", {} are unlimited (planned as a year)", world.limits_unlimited);
   if (world.limits_guessed > 0) {
@@ -165,16 +201,6 @@ std::string errors_text(const service::WhatifAnswer& answer) {
                             none ? "-" : time(f.replay_wait_s));
 }
 
-/// Whether the replay is near enough, and whether enough jobs say so.
-std::string verdict_text(const whatif::Fidelity& f) {
-  std::string text = fmt::format(
-      "  the median may be up to {} (10 min or 20 % of the mean wait): the {}\n", time(f.allowed_s),
-      f.good() ? "replay is good enough to compare with"
-               : "replay is NOT good enough, so nothing is compared with it");
-  if (f.jobs >= few_jobs) return text;
-  return text + fmt::format("  only {} jobs: a single one can decide the figures\n", f.jobs);
-}
-
 }  // namespace
 
 std::string world_text(const service::WhatifAnswer& answer) {
@@ -192,7 +218,8 @@ std::string world_text(const service::WhatifAnswer& answer) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
     const std::int64_t unit = answer.cluster.unit[i];
     text +=
-        fmt::format("cluster  {}: {} nodes of {}{} {}s{}\n", printable(vc.name), vc.nodes,
+        fmt::format("cluster  {}: {} of {}{} {}s{}\n", printable(vc.name),
+                    service::counted(static_cast<std::uint64_t>(vc.nodes), "node"),
                     vc.gpus_per_node, unit > 1 ? fmt::format(" x {}", unit) : "", unit_name(answer),
                     vc.gpu_type.empty() ? "" : " (" + printable(vc.gpu_type) + ")");
   }
@@ -202,9 +229,9 @@ std::string world_text(const service::WhatifAnswer& answer) {
   const auto pinned = std::ranges::count_if(answer.world.past, &whatif::PastJob::pinned);
   const auto running = std::ranges::count_if(answer.world.past, &whatif::PastJob::censored);
   text += fmt::format(
-      "warm-up  {} jobs ran before the first end in the dump: they enter at their real start and "
-      "count in no figure\n",
-      pinned);
+      "warm-up  {} ran before the first end in the dump: in the replay from the real start on, and "
+      "in no figure\n",
+      service::counted(static_cast<std::uint64_t>(pinned), "job"));
   if (running > 0)
     text += fmt::format(
         "         {} jobs were still running at its end: they hold their {}s until then\n", running,
@@ -239,18 +266,13 @@ std::string fidelity_text(const service::WhatifAnswer& answer) {
         "know\n",
         percent(odd));
   }
-  return text + verdict_text(f);
+  return text;
 }
 
 std::string changes_text(const service::WhatifAnswer& answer) {
-  std::string text = losses_text(answer);
-  if (!answer.policies.empty()) {
-    text +=
-        "\nother policies against the replay (JCT x: geometric mean of the JCT ratios, below 1 is "
-        "faster)\n";
-  }
-  for (const std::string& note : answer.notes) text += fmt::format("  {}\n", printable(note));
-  for (const service::WhatifPolicy& policy : answer.policies) text += policy_text(policy);
+  std::string text = verdict_text(answer.verdict) + policies_text(answer) + losses_text(answer);
+  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
+    text += policy_text(*policy);
   if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
   return text;
 }

@@ -109,8 +109,13 @@ struct EstimatorRow {
   std::string_view summary;
   /// It needs EstimatorInput::truth, which replays alone have.
   bool reads_truth = false;
+  /// It knows run times (or who resubmits what) as nobody can before a job ends: what it gains is a
+  /// bound, not something to be had. What a user stated at submission is no oracle.
+  bool oracle = false;
 };
 [[nodiscard]] std::span<const EstimatorRow> estimator_rows();
+/// Whether "NAME" or "NAME:ARGUMENT" is an oracle's; false for an unknown name.
+[[nodiscard]] bool is_oracle(std::string_view spec);
 
 /// How the Advisor is to work as an estimator.
 struct AdvisorChoice {

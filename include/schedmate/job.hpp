@@ -108,6 +108,8 @@ struct ReadReport {
   std::vector<std::string> messages;
   /// Rows that were submitted before their predecessor; they are sorted, not dropped.
   std::uint64_t out_of_order = 0;
+  /// Of its columns those whose name begins with syn_: what schedmate generate invented.
+  std::vector<std::string> invented_columns;
 };
 
 struct Trace {

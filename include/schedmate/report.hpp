@@ -8,6 +8,8 @@
 /// Pure functions of values, except write_run; any thread may call them.
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <schedmate/sim.hpp>
 #include <string>
 #include <string_view>
@@ -15,6 +17,20 @@
 #include <vector>
 
 namespace schedmate {
+
+/// What a profiler in front of the virtual clusters (Lucid's) has for itself while jobs wait.
+struct ProfilerShare {
+  std::int64_t gpus = 0;
+  /// Of these, from nodes that VCs lent; the rest is there in addition to the cluster.
+  std::int64_t borrowed_gpus = 0;
+  /// Larger jobs are not profiled; each is for so long.
+  int max_gpus = 0;
+  Seconds time{0};
+  /// VCs that lent a node each.
+  std::vector<std::string> lenders{};
+  /// It took one more node for a while so many times.
+  std::int64_t grew = 0;
+};
 
 /// How one label was made.
 struct RunLabel {
@@ -38,6 +54,15 @@ struct RunLabel {
   bool profiler_columns = false;
   /// It packs, or jobs fail: six more.
   bool attempt_columns = false;
+  /// The estimator that knows what nobody can before jobs end, "" = none: the run is a bound.
+  std::string oracle{};
+  /// Whether estimates decide anything; else `estimator` is one that nobody looks at.
+  bool uses_estimates = true;
+  /// What it stands on that nobody measured, as noun phrases: "time limits (...)".
+  std::vector<std::string> invented{};
+  /// SchedMate's advice is an input, whether or not it was used.
+  bool takes_advice = false;
+  std::optional<ProfilerShare> profiler{};
 };
 
 /// One finished replay. The trace and the cluster outlive it.
@@ -46,6 +71,9 @@ struct RunRecord {
   const Trace& trace;
   const ClusterSpec& cluster;
   SimResult result;
+  /// By row, 1: SchedMate's advice was used for the job (its estimate, or its GPU use instead of a
+  /// profile). Empty: for none.
+  std::vector<std::uint8_t> advised{};
 };
 
 /// What all labels share.
@@ -88,6 +116,8 @@ struct RunSummary {
   std::uint64_t finished = 0;
   std::uint64_t infeasible = 0;
   std::uint64_t stalled = 0;
+  /// As RunRecord::advised.
+  std::uint64_t advised = 0;
   Distribution jct_s;
   Distribution queue_s;
   /// Bounded, threshold 10 s.
@@ -136,6 +166,15 @@ struct RunSummary {
                                        std::span<const RunSummary> runs);
 [[nodiscard]] std::string report_html(const Experiment& experiment,
                                       std::span<const RunSummary> runs);
+/// The same behind an opening: HTML of its own, safe as it is, that says what the runs show. Then
+/// the tables mark no value as best.
+struct ReportOpening {
+  std::string title;  ///< plain text
+  std::string html;
+};
+[[nodiscard]] std::string report_html(const Experiment& experiment,
+                                      std::span<const RunSummary> runs,
+                                      const ReportOpening& opening);
 /// For the terminal: one line per label, with cpu_ms.
 [[nodiscard]] std::string results_table(std::span<const RunSummary> runs);
 

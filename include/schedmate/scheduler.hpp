@@ -84,6 +84,8 @@ struct Scheduler {
   Policy decide;
   /// Of estimators.def, when --policy gives no estimate=. A policy that uses none leaves it.
   std::string estimator = "oracle";
+  /// Its decisions depend on estimates. Without, the estimator above is one nobody looks at.
+  bool uses_estimates = true;
   /// Estimator that advises beside it (advice=); "" = none.
   std::string advice{};
   /// Advice counts as far as it has earned it (shrink=).

@@ -316,10 +316,16 @@ struct EstimatorEntry {
   EstimatorRow row;
   Result<Estimator> (*make)(const EstimatorSpec&);
 };
-constexpr bool past = false;
-constexpr bool truth = true;
+/// What a row reads, as in estimators.def.
+struct Reads {
+  bool truth, oracle;
+};
+constexpr Reads past{false, false};
+constexpr Reads stated{true, false};
+constexpr Reads truth{true, true};
 constexpr std::array entries{
-#define ESTIMATOR(name, reads, summary) EstimatorEntry{{#name, summary, reads}, make_##name},
+#define ESTIMATOR(name, reads, summary) \
+  EstimatorEntry{{#name, summary, (reads).truth, (reads).oracle}, make_##name},
 #include "policy/estimators.def"
 #undef ESTIMATOR
 };
@@ -343,6 +349,11 @@ tl::unexpected<Error> no_truth(std::string_view name) {
 }  // namespace
 
 std::span<const EstimatorRow> estimator_rows() { return rows; }
+
+bool is_oracle(std::string_view spec) {
+  const auto row = std::ranges::find(rows, spec.substr(0, spec.find(':')), &EstimatorRow::name);
+  return row != rows.end() && row->oracle;
+}
 
 Estimator watched(Estimator estimator, EstimatorWatch look) {
   return Watched{std::move(estimator), std::move(look)};

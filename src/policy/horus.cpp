@@ -234,6 +234,7 @@ Result<Scheduler> make_horus(const PolicyInput& input, PolicyOptions& settings) 
   Scheduler scheduler;
   scheduler.decide = Horus(*options, mix(input.seed));
   scheduler.estimator = "last_k";
+  scheduler.uses_estimates = false;
   scheduler.packs = true;
   return scheduler;
 }

@@ -234,6 +234,7 @@ Result<Scheduler> make_tiresias(const PolicyInput&, PolicyOptions& settings) {
                 fmt::format("defer={}: must be 0 to {}", *defer, most_defer));
   scheduler.decide =
       Tiresias({std::move(*thresholds), Seconds(*interval), *promote, *aware, *defer});
+  scheduler.uses_estimates = *aware;
   if (*aware) scheduler.estimator = "typical";
   scheduler.counts_down = true;
   return scheduler;

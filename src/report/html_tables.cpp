@@ -32,8 +32,18 @@ std::vector<double> as_printed(const Cells& cells) {
 
 std::string row_head(const RunSummary& run, std::size_t index) {
   return fmt::format(
-      "<tr><th scope=\"row\"><span class=\"swatch{}\" style=\"color:var(--s{})\"></span>{}</th>",
-      index % 9 > 4 ? " dash" : "", index % 9, html_escape(run.run.label));
+      "<tr><th scope=\"row\"><span class=\"swatch{}\" "
+      "style=\"color:var(--s{})\"></span>{}{}</th>",
+      index % 9 > 4 ? " dash" : "", index % 9, html_escape(run.run.label),
+      run.run.oracle.empty() ? "" : "<small> knows the future</small>");
+}
+
+// What an oracle reaches is not to be had, so it is no best value of anything.
+std::vector<bool> best_to_be_had(std::span<const RunSummary> runs, std::vector<double> values,
+                                 BetterDirection better) {
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!runs[i].run.oracle.empty()) values[i] = std::nan("");
+  return best_of(values, better);
 }
 
 std::string head(const std::vector<Cells>& columns, std::string_view corner) {
@@ -79,13 +89,14 @@ std::string table(std::span<const RunSummary> runs, const std::vector<Cells>& co
 
 }  // namespace
 
-std::string results_html(std::span<const RunSummary> runs) {
+std::string results_html(std::span<const RunSummary> runs, bool mark_best) {
   std::vector<Cells> columns;
   for (const TableColumn& column : result_columns()) {
     Cells cells{.title = std::string(column.title), .values = {}, .scale = {}, .best = {}};
     for (const RunSummary& run : runs) cells.values.push_back(column.value(run));
     cells.scale = scale_of(column.quantity, cells.values);
-    cells.best = best_of(as_printed(cells), column.better);
+    cells.best = best_to_be_had(runs, as_printed(cells),
+                                mark_best ? column.better : BetterDirection::neither);
     columns.push_back(std::move(cells));
   }
   return table(runs, columns, cell);
@@ -123,8 +134,8 @@ std::string settings_html(std::span<const RunSummary> runs) {
                    "<td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td>"
                    "<td class=\"text wrap\">{}</td></tr>\n",
                    html_escape(run.run.label), html_escape(run.run.policy),
-                   html_escape(run.run.estimator), html_escape(run.run.mode), run.run.seed,
-                   settings);
+                   run.run.uses_estimates ? html_escape(run.run.estimator) : "–",
+                   html_escape(run.run.mode), run.run.seed, settings);
   }
   return html + "</tbody></table></div>\n";
 }

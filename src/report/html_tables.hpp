@@ -9,8 +9,8 @@
 
 namespace schedmate::report {
 
-/// One row per label, the best value of each column marked.
-[[nodiscard]] std::string results_html(std::span<const RunSummary> runs);
+/// One row per label; `mark_best`: with the best value of each column, which is no oracle's.
+[[nodiscard]] std::string results_html(std::span<const RunSummary> runs, bool mark_best);
 /// Average waiting by job size: labels down, size classes across, with bars.
 [[nodiscard]] std::string waiting_html(std::span<const RunSummary> runs);
 /// Policy text, estimator, seed and settings of each label.

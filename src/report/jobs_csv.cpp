@@ -116,7 +116,8 @@ void put_id(Row& row, std::string_view id) {
   }
 }
 
-std::string header(const RunLabel& run) {
+std::string header(const RunRecord& record) {
+  const RunLabel& run = record.run;
   std::string text =
       "job_id,user,vc,gpus,submit_s,duration_s,start_s,end_s,queue_s,jct_s,preemptions,nodes";
   if (run.profiler_columns) {
@@ -126,6 +127,7 @@ std::string header(const RunLabel& run) {
   }
   if (run.attempt_columns)
     text += ",evictions,failures,down_s,held_gpu_s,lost_gpu_s,overhead_gpu_s";
+  if (!record.advised.empty()) text += ",advised";
   return text + ",status\n";
 }
 
@@ -134,7 +136,7 @@ std::string header(const RunLabel& run) {
 Result<void> report::write_jobs_csv(const std::string& path, const RunRecord& record) {
   Result<OutputFile> file = OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
-  file->append(header(record.run));
+  file->append(header(record));
   const std::vector<std::string> users = cells(record.trace.users);
   const std::vector<std::string> vcs = cells(record.trace.vcs);
   Row row;
@@ -152,6 +154,7 @@ Result<void> report::write_jobs_csv(const std::string& path, const RunRecord& re
     put_nodes(row, outcome.nodes);
     if (record.run.profiler_columns) put_profiler(row, outcome);
     if (record.run.attempt_columns) put_attempts(row, outcome);
+    if (!record.advised.empty()) put_cell(row, std::int64_t{record.advised[i]});
     put(row, status_cell(outcome.status));
     file->append({row.data(), row.size()});
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <map>
@@ -11,6 +12,7 @@
 #include "report/chart_data.hpp"
 #include "report/columns.hpp"
 #include "report/html_tables.hpp"
+#include "report/run_notes.hpp"
 #include "report/text_safety.hpp"
 
 namespace schedmate {
@@ -42,8 +44,9 @@ std::string cluster_fact(const Experiment& experiment) {
   }
   return fact(
       "Cluster", whole(static_cast<std::uint64_t>(gpus)) + " GPUs",
-      fmt::format("{} nodes in {} virtual clusters, {}", whole(static_cast<std::uint64_t>(nodes)),
-                  experiment.cluster.partitions.size(),
+      fmt::format("{} node{} in {} virtual cluster{}, {}", whole(static_cast<std::uint64_t>(nodes)),
+                  nodes == 1 ? "" : "s", experiment.cluster.partitions.size(),
+                  experiment.cluster.partitions.size() == 1 ? "" : "s",
                   experiment.cluster_spec.empty() ? "as the trace says"
                                                   : report::html_escape(experiment.cluster_spec)));
 }
@@ -126,6 +129,25 @@ std::string figures() {
          figure("queued", "Queue length", "waiting jobs, over days since the start") + "</div>\n";
 }
 
+// Of an opened page the verdict says which differences mean anything, so none is marked here.
+std::string results(std::span<const RunSummary> runs, bool opened) {
+  std::string html = fmt::format(
+      "<h2>{}</h2>\n<p class=\"soft\">Means and quantiles over finished jobs{}. JCT is end minus "
+      "submission; slowdown is JCT over run time (at least 10 s); fairness is JCT over that on a "
+      "user's equal share of the virtual cluster, 1 being fair.</p>\n",
+      opened ? "All figures of each run" : "Results",
+      opened ? ", those of the warm-up, too" : "; the best value of a column stands out");
+  html += report::results_html(runs, !opened);
+  std::string items;
+  for (const report::RunNote& note : report::run_notes(runs)) {
+    std::vector<std::string> labels;
+    for (const std::string& label : note.labels) labels.push_back(report::html_escape(label));
+    fmt::format_to(std::back_inserter(items), "<li>{}: {}.</li>\n", fmt::join(labels, ", "),
+                   report::html_escape(note.text));
+  }
+  return items.empty() ? html : html + "<ul class=\"notes\">\n" + items + "</ul>\n";
+}
+
 // No network, whatever the page holds.
 constexpr std::string_view page_head =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -136,23 +158,25 @@ constexpr std::string_view page_head =
 }  // namespace
 
 std::string report_html(const Experiment& experiment, std::span<const RunSummary> runs) {
+  return report_html(experiment, runs, {});
+}
+
+std::string report_html(const Experiment& experiment, std::span<const RunSummary> runs,
+                        const ReportOpening& opening) {
+  const bool opened = !opening.html.empty();
   const std::string title =
-      fmt::format("{} {} on {}", runs.size(), runs.size() == 1 ? "policy" : "policies",
-                  report::html_escape(experiment.trace_spec));
+      opened ? report::html_escape(opening.title)
+             : fmt::format("{} {} on {}", runs.size(), runs.size() == 1 ? "policy" : "policies",
+                           report::html_escape(experiment.trace_spec));
   std::string html(page_head);
   html += "<title>SchedMate: " + title + "</title>\n<style>";
   html += embedded::uplot_css;
   html += embedded::report_css;
   html += "</style>\n</head>\n<body>\n<header><h1>" + title +
           "</h1><button id=\"theme\" hidden></button></header>\n";
+  html += opening.html;
   html += facts(experiment, runs);
-  html +=
-      "<h2>Results</h2>\n<p class=\"soft\">Means and quantiles over finished jobs; the best value "
-      "of a column stands out. JCT is end minus submission; slowdown is JCT over run time (at "
-      "least "
-      "10 s); fairness is JCT over that on a user's equal share of the virtual cluster, 1 being "
-      "fair.</p>\n";
-  html += report::results_html(runs);
+  html += results(runs, opened);
   html +=
       "<h2>Distributions and time</h2>\n<p class=\"soft screen\">A click on a name hides or shows "
       "its "
@@ -165,9 +189,9 @@ std::string report_html(const Experiment& experiment, std::span<const RunSummary
   html += report::waiting_html(runs);
   html += "<h2>Left out</h2>\n" + omissions(experiment, runs);
   html += "<h2>Settings</h2>\n" + report::settings_html(runs);
-  html +=
-      "<footer>Written by schedmate simulate. Definitions: "
-      "docs/formats/summary-json.md.</footer>\n";
+  html += fmt::format("<footer>Written by schedmate {}.</footer>\n",
+                      opened ? "whatif. Definitions: docs/formats/whatif.md and summary-json.md"
+                             : "simulate. Definitions: docs/formats/summary-json.md");
   html += "<script type=\"application/json\" id=\"data\">" + report::chart_data(runs) +
           "</script>\n<script>";
   html += embedded::uplot_js;

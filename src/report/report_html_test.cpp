@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -66,6 +67,43 @@ TEST_CASE("jobs and rows that are in no average are named") {
       count(page,
             "every policy: jobs larger than their virtual cluster: 1; jobs that never ended: 0") ==
       1);
+}
+
+TEST_CASE("what looks into the future is the best of nothing") {
+  RunSummary fast = summary_named("sjf");
+  fast.run.oracle = "oracle";
+  RunSummary middle = summary_named("qssf");
+  RunSummary slow = summary_named("fifo");
+  fast.jct_s.average = 10;
+  middle.jct_s.average = 20;
+  slow.jct_s.average = 30;
+  const std::string page = page_of({fast, middle, slow});
+  const auto row_of = [&](std::string_view label) {
+    const std::size_t at = page.find(fmt::format("</span>{}<", label));
+    REQUIRE(at != std::string::npos);
+    return page.substr(at, page.find("</tr>", at) - at);
+  };
+  CHECK(count(row_of("sjf"), "(best)") == 0);
+  CHECK(count(row_of("sjf"), "knows the future") == 1);
+  CHECK(count(row_of("qssf"), "(best)") == 1);
+  CHECK(count(row_of("fifo"), "(best)") == 0);
+  CHECK(count(page, "sjf: looks into the future (estimate oracle)") == 1);
+  middle.run.oracle = "oracle";
+  CHECK(count(page_of({fast, middle, slow}), "(best)") == 0);
+}
+
+TEST_CASE("an opened page begins with what opens it and marks nothing as best") {
+  const Trace trace = sample::trace();
+  const ClusterSpec cluster = sample::cluster();
+  const Experiment experiment{"swf:a", "", "abc", trace, cluster};
+  RunSummary fast = summary_named("sjf");
+  fast.jct_s.average = 10;
+  const std::string page =
+      report_html(experiment, std::vector<RunSummary>{fast, summary_named("fifo")},
+                  ReportOpening{"A <title>", "<p id=\"it\">said first</p>"});
+  CHECK(count(page, "<h1>A &lt;title&gt;</h1>") == 1);
+  CHECK(page.find("said first") < page.find("class=\"facts\""));
+  CHECK(count(page, "(best)") == 0);
 }
 
 TEST_CASE("a report of no run at all is still a page") {

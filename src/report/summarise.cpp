@@ -20,6 +20,7 @@ struct Finished {
 
 void count_outcomes(const RunRecord& record, RunSummary& summary) {
   const std::vector<Job>& jobs = record.trace.jobs;
+  summary.advised = static_cast<std::uint64_t>(std::ranges::count(record.advised, 1));
   SimTime last_end = SimTime::min();
   for (std::size_t row = 0; row < jobs.size(); ++row) {
     const JobOutcome& outcome = record.result.outcomes[row];

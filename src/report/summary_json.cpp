@@ -49,6 +49,19 @@ Json fairness(const RunSummary& run) {
           {"share_above_1", run.share_worse_than_fair}};
 }
 
+Json phrases(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(report::clean_utf8(text));
+  return list;
+}
+
+Json profiler(const std::optional<ProfilerShare>& share) {
+  if (!share) return {};
+  return {{"gpus", share->gpus},         {"borrowed_gpus", share->borrowed_gpus},
+          {"max_gpus", share->max_gpus}, {"time_s", share->time.count()},
+          {"grew", share->grew},         {"lenders", phrases(share->lenders)}};
+}
+
 Json label(const RunSummary& run) {
   Json settings = Json::object();
   for (const auto& [key, value] : run.run.settings)
@@ -61,7 +74,11 @@ Json label(const RunSummary& run) {
                  {"jobs", run.jobs},
                  {"finished", run.finished},
                  {"infeasible", run.infeasible},
-                 {"stalled", run.stalled}};
+                 {"stalled", run.stalled},
+                 {"oracle", !run.run.oracle.empty()},
+                 {"invented", phrases(run.run.invented)},
+                 {"advised_jobs", run.run.takes_advice ? Json(run.advised) : Json()},
+                 {"profiler", profiler(run.run.profiler)}};
   put(object, "jct_s", run.jct_s);
   put(object, "queue_s", run.queue_s);
   put(object, "bounded_slowdown", run.slowdown);
@@ -92,7 +109,8 @@ Json trace_part(const Experiment& experiment) {
           {"rows", read.rows},
           {"kept", read.kept},
           {"out_of_order", read.out_of_order},
-          {"dropped", std::move(dropped)}};
+          {"dropped", std::move(dropped)},
+          {"invented_columns", phrases(read.invented_columns)}};
 }
 
 Json cluster_part(const Experiment& experiment) {

@@ -11,6 +11,7 @@
 
 #include "base/output.hpp"
 #include "base/text.hpp"
+#include "report/run_notes.hpp"
 #include "report/summary_json.hpp"
 #include "study/cost_checks.hpp"
 #include "study/replay.hpp"
@@ -43,7 +44,8 @@ Result<std::optional<std::uint32_t>> explained_row(const Trace& trace, const std
 void add_leftovers(const RunRecord& record, std::vector<UnfinishedJobs>& all) {
   constexpr std::size_t most_ids = 5;
   for (const JobStatus status : {JobStatus::infeasible, JobStatus::stalled}) {
-    UnfinishedJobs left{record.run.label, status, 0, {}};
+    const bool lends = record.run.profiler && record.run.profiler->borrowed_gpus > 0;
+    UnfinishedJobs left{record.run.label, status, 0, {}, lends};
     for (std::size_t row = 0; row < record.result.outcomes.size(); ++row) {
       if (record.result.outcomes[row].status != status) continue;
       if (left.count++ < most_ids) left.first.emplace_back(record.trace.jobs[row].id);
@@ -136,6 +138,10 @@ Document simulation_document(const Simulation& simulation) {
   document["cpu_ms"] = std::move(cpu);
   document["messages"] = simulation.trace.report.messages;
   document["idle_settings"] = simulation.idle_settings;
+  Document notes = Document::array();
+  for (const report::RunNote& note : report::run_notes(simulation.runs))
+    notes.push_back({{"labels", note.labels}, {"text", note.text}});
+  document["notes"] = std::move(notes);
   document["warnings"] = Document::array();
   for (const UnfinishedJobs& left : simulation.leftovers) {
     document["warnings"].push_back(

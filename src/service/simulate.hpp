@@ -29,6 +29,7 @@ struct UnfinishedJobs {
   JobStatus status = JobStatus::stalled;
   std::uint64_t count = 0;
   std::vector<std::string> first;  ///< some of their ids
+  bool lends = false;              ///< a VC was without a node, which a profiler held
 };
 
 struct Simulation {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/whatif.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,10 +14,14 @@
 #include <set>
 
 #include "base/output.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "report/groups.hpp"
+#include "report/run_notes.hpp"
 #include "service/pseudonyms.hpp"
+#include "service/whatif_page.hpp"
 #include "service/whatif_sites.hpp"
+#include "service/whatif_verdict.hpp"
 #include "study/replay.hpp"
 
 namespace schedmate::service {
@@ -117,13 +123,28 @@ std::string invented_workload(const RunLabel& run) {
   return found == run.settings.end() ? "" : found->second;
 }
 
-/// Whether every job started and ended at the same times in both.
-bool same_runs(const SimResult& a, const SimResult& b) {
-  return std::ranges::equal(a.outcomes, b.outcomes,
-                            [](const JobOutcome& one, const JobOutcome& other) {
-                              return one.started == other.started && one.start == other.start &&
-                                     one.status == other.status && one.end == other.end;
-                            });
+/// Equal where every job started and ended at the same times.
+std::string mark_of(const SimResult& result) {
+  std::string times;
+  for (const JobOutcome& outcome : result.outcomes) {
+    fmt::format_to(std::back_inserter(times), FMT_COMPILE("{} {}"),
+                   static_cast<int>(outcome.status), static_cast<int>(outcome.started));
+    if (outcome.started)
+      fmt::format_to(std::back_inserter(times), FMT_COMPILE(" {}"), seconds_of(outcome.start));
+    if (outcome.status == JobStatus::finished)
+      fmt::format_to(std::back_inserter(times), FMT_COMPILE(" {}"), seconds_of(outcome.end));
+    times += '\n';
+  }
+  return sha256(times);
+}
+
+WhatifPolicy described(const PolicySpec& policy, const RunLabel& run) {
+  WhatifPolicy found;
+  found.label = policy.label;
+  found.spec = policy.text;
+  found.invented_workload = invented_workload(run);
+  found.takes_advice = run.takes_advice;
+  return found;
 }
 
 /// One run after the other: what they all share.
@@ -142,29 +163,37 @@ class Comparison {
       answer.tried.push_back({site.text, fidelity.median_error_s});
       if (nearest && fidelity.median_error_s >= answer.fidelity.median_error_s) continue;
       answer.site = site.text;
+      site_ = site;
       answer.site_workload = invented_workload(done->record.run);
       answer.fidelity = fidelity;
       nearest.emplace(std::move(*done));
     }
     past_invented_ = !answer.site_workload.empty();
+    past_mark_ = mark_of(nearest->record.result);
     return keep(nearest->record, past_);
   }
 
   Result<WhatifPolicy> try_policy(const PolicySpec& policy) {
     auto done = study::replay(input_, policy);
     if (!done) return tl::unexpected(done.error());
-    const std::string invented = invented_workload(done->record.run);
+    WhatifPolicy found = described(policy, done->record.run);
+    foresees_limits(done->record.run, found);
     SimResult result;
     if (auto kept = keep(done->record, result); !kept) return tl::unexpected(kept.error());
     const auto seed = static_cast<std::uint64_t>(input_.session.settings.whole("seed"));
     const settings::ShowProgress progress = input_.session.progress("intervals");
-    WhatifPolicy found;
-    found.label = policy.label;
-    found.spec = policy.text;
-    found.left = runs_.back().jobs - runs_.back().finished;
-    found.invented_workload = invented;
-    found.as_replay = same_runs(past_, result);
-    const whatif::Pair pair{past_, result, past_invented_ || !invented.empty()};
+    const RunSummary& summary = runs_.back();
+    found.left = summary.jobs - summary.finished;
+    found.jobs = summary.jobs;
+    found.advised = summary.advised;
+    found.notes = report::profiler_notes(summary);
+    if (summary.preemptions > 0)
+      found.notes.push_back(fmt::format(
+          "it stops running jobs for others, {} times: that needs jobs which save their state",
+          summary.preemptions));
+    marks_.push_back(mark_of(result));
+    found.as_replay = marks_.back() == past_mark_;
+    const whatif::Pair pair{past_, result, past_invented_ || !found.invented_workload.empty()};
     found.all = whatif::compare(world_, pair, all_jobs(world_.trace), seed);
     progress(1.0 / 3);
     found.users = whatif::compare(world_, pair, users_of(world_.trace), seed);
@@ -173,9 +202,75 @@ class Comparison {
     return found;
   }
 
+  /// Finds the rows that say nothing of their own: a variant that equals its host, whatever equals
+  /// the replay or a row further up. `arms` are what try_policy() was called with, in that order.
+  Result<void> find_equal_rows(const std::vector<PolicySpec>& arms,
+                               std::vector<WhatifPolicy>& policies) {
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+      if (policies[i].as_replay) {
+        policies[i].same_as = replay_label;
+      } else if (auto done = compare_with_host(arms, i, policies); !done) {
+        return done;
+      }
+    }
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+      for (std::size_t k = 0; k < i && policies[i].same_as.empty(); ++k)
+        if (marks_[k] == marks_[i] && policies[k].same_as.empty())
+          policies[i].same_as = policies[k].label;
+    }
+    return {};
+  }
+
+  /// The replay and the policies with figures of their own.
+  [[nodiscard]] std::vector<RunSummary> shown_runs(
+      const std::vector<WhatifPolicy>& policies) const {
+    std::vector<RunSummary> shown;
+    for (const RunSummary& run : runs_) {
+      const auto policy = std::ranges::find(policies, run.run.label, &WhatifPolicy::label);
+      if (policy == policies.end() || is_shown(*policy)) shown.push_back(run);
+    }
+    return shown;
+  }
+
   [[nodiscard]] const std::vector<RunSummary>& runs() const { return runs_; }
 
  private:
+  /// A host that is not among the arms is replayed for this alone.
+  Result<void> compare_with_host(const std::vector<PolicySpec>& arms, std::size_t i,
+                                 std::vector<WhatifPolicy>& policies) {
+    const auto host = host_of(arms[i]);
+    if (!host) return tl::unexpected(host.error());
+    if (!*host) return {};
+    const auto is_host = [&](const PolicySpec& arm) {
+      return arm.name == (*host)->name && arm.options == (*host)->options &&
+             arm.estimator == (*host)->estimator;
+    };
+    if (is_host(site_)) return {};  // the replay, which it does not equal
+    const auto known = std::ranges::find_if(arms, is_host);
+    if (known != arms.end()) {
+      if (marks_[static_cast<std::size_t>(known - arms.begin())] == marks_[i])
+        policies[i].same_as = known->label;
+      return {};
+    }
+    auto done = study::replay(input_, **host);
+    if (!done) return tl::unexpected(done.error());
+    if (mark_of(done->record.result) != marks_[i]) return {};
+    policies[i].same_as = (*host)->text.substr(0, (*host)->text.rfind('@'));
+    policies[i].host_alone = true;
+    return {};
+  }
+
+  /// Where the dump names no limits they were made from run times: who orders by them looks ahead.
+  /// The site's own planning by them is in the replay, too.
+  void foresees_limits(RunLabel& run, WhatifPolicy& found) const {
+    const bool many = world_.limits_guessed * 100 > world_.trace.jobs.size();
+    const bool as_site = found.spec.starts_with(site_.name);
+    if (many && !as_site && run.uses_estimates && run.oracle.empty() &&
+        run.estimator == fmt::format("column:{}", whatif::limit_column))
+      run.oracle = run.estimator;
+    found.oracle = run.oracle;
+  }
+
   /// Writes the run's files; keeps its summary and, in `result`, its outcomes.
   Result<void> keep(RunRecord& record, SimResult& result) {
     if (!out_.empty()) {
@@ -190,6 +285,9 @@ class Comparison {
   const whatif::RecordedCluster& world_;
   std::string out_;
   SimResult past_;
+  std::string past_mark_;
+  std::vector<std::string> marks_;  // of what was tried, by order
+  PolicySpec site_;
   bool past_invented_ = false;  // GPU use that the replay looked at
   std::vector<RunSummary> runs_;
 };
@@ -201,7 +299,13 @@ void drop_folders(const std::string& path, std::vector<std::string>& messages) {
     if (message.starts_with(path)) message.replace(0, path.size(), file);
 }
 
-Result<void> write_files(const WhatifAnswer& answer, const std::vector<RunSummary>& runs,
+/// Of summary.json, and of the page.
+struct SummarisedRuns {
+  const std::vector<RunSummary>& all;
+  std::vector<RunSummary> shown;
+};
+
+Result<void> write_files(const WhatifAnswer& answer, const SummarisedRuns& runs,
                          const std::string& commit) {
   if (answer.out.empty()) return {};
   const auto write = [&](std::string_view name, const std::string& text) {
@@ -211,8 +315,10 @@ Result<void> write_files(const WhatifAnswer& answer, const std::vector<RunSummar
                               answer.cluster.spec};
   return write("whatif.json", indented(whatif_document(answer)) + "\n")
       .and_then([&] { return write("cluster.toml", inferred_cluster_toml(answer.cluster)); })
-      .and_then([&] { return write("summary.json", summary_json(experiment, runs)); })
-      .and_then([&] { return write("report.html", report_html(experiment, runs)); });
+      .and_then([&] { return write("summary.json", summary_json(experiment, runs.all)); })
+      .and_then([&] {
+        return write("report.html", report_html(experiment, runs.shown, whatif_opening(answer)));
+      });
 }
 
 /// What the Advisor may read of each job: its folder, and its submit line or else its name.
@@ -292,13 +398,16 @@ Result<void> compare_policies(const settings::Session& session, const std::strin
   Comparison comparison(input, answer.world, answer.out);
   if (auto done = comparison.replay_past(policies.sites, answer); !done) return done;
   run.steps.replayed(answer);
-  for (const PolicySpec& policy : tried_policies(policies, answer)) {
+  const std::vector<PolicySpec> arms = tried_policies(policies, answer);
+  for (const PolicySpec& policy : arms) {
     if (!answer.fidelity.good()) break;
     auto found = comparison.try_policy(policy);
     if (!found) return tl::unexpected(found.error());
     answer.policies.push_back(std::move(*found));
   }
-  return write_files(answer, comparison.runs(), commit);
+  if (auto done = comparison.find_equal_rows(arms, answer.policies); !done) return done;
+  answer.verdict = make_verdict(answer);
+  return write_files(answer, {comparison.runs(), comparison.shown_runs(answer.policies)}, commit);
 }
 
 /// What is known before anything is replayed.

@@ -33,6 +33,15 @@ struct WhatifPolicy {
   std::uint64_t left = 0;         ///< jobs that did not finish under it
   std::string invented_workload;  ///< the recipe that stood for the jobs' GPU use, "" = not needed
   bool as_replay = false;         ///< every job started and ended as in the replay
+  /// Every job started and ended as in the run of this label (the host of a variant, "replay", or
+  /// one further up); "" = a run of its own. `host_alone`: that host is not among the policies.
+  std::string same_as;
+  bool host_alone = false;
+  std::string oracle;              ///< the estimator that knows the future, "" = none does
+  bool takes_advice = false;       ///< SchedMate's, whether or not it was used
+  std::uint64_t advised = 0;       ///< jobs for which it was: those of LABEL.jobs.csv
+  std::uint64_t jobs = 0;          ///< of the trace
+  std::vector<std::string> notes;  ///< on its profiler, as sentences
 };
 
 /// A model of the site's scheduler that was tried.
@@ -45,6 +54,13 @@ struct WhatifSite {
 struct LastAttempts {
   std::uint64_t jobs = 0;
   std::uint64_t restarts = 0;  ///< of them all
+};
+
+/// What a reader should take from an answer, as sentences (docs/formats/whatif.md).
+struct WhatifVerdict {
+  std::string best;  ///< label; "" = none gains for certain. Never one that knows the future
+  std::string fidelity, gains, losers, failures, confidence, advice;
+  std::vector<std::string> asides;  ///< rows that are left out or prove nothing, and why
 };
 
 struct WhatifAnswer {
@@ -62,6 +78,7 @@ struct WhatifAnswer {
   std::vector<whatif::WaitShare> reasons;
   std::vector<WhatifPolicy> policies;  ///< none when the replay is not good enough
   std::vector<std::string> notes;      ///< on what was tried, as sentences
+  WhatifVerdict verdict;               ///< once all policies were tried
   std::string out;                     ///< folder, "" = none
 };
 

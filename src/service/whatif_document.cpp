@@ -111,6 +111,11 @@ Document policy_of(const WhatifPolicy& policy) {
           {"invented_workload", workload(policy.invented_workload)},
           {"not_finished", policy.left},
           {"as_replay", policy.as_replay},
+          {"same_as", policy.same_as.empty() ? Document() : Document(policy.same_as)},
+          {"oracle", !policy.oracle.empty()},
+          {"advised_jobs", policy.takes_advice ? Document(policy.advised) : Document()},
+          {"jobs", policy.jobs},
+          {"notes", policy.notes},
           {"all", policy.all.empty() ? Document() : change_of(policy.all.front())},
           {"by_size", changes_of(policy.sizes)},
           {"by_user", changes_of(policy.users)}};
@@ -118,6 +123,17 @@ Document policy_of(const WhatifPolicy& policy) {
 
 std::string toml_text(std::string_view text) {
   return Document(text).dump(-1, ' ', true, Document::error_handler_t::replace);
+}
+
+Document verdict_of(const WhatifVerdict& verdict) {
+  return {{"best", verdict.best.empty() ? Document() : Document(verdict.best)},
+          {"fidelity", verdict.fidelity},
+          {"gains", verdict.gains},
+          {"losers", verdict.losers},
+          {"failures", verdict.failures},
+          {"confidence", verdict.confidence},
+          {"advice", verdict.advice},
+          {"asides", verdict.asides}};
 }
 
 }  // namespace
@@ -139,6 +155,7 @@ Document whatif_document(const WhatifAnswer& answer) {
                                     {"share", loss.share}});
   }
   document["notes"] = answer.notes;
+  document["verdict"] = verdict_of(answer.verdict);
   document["policies"] = Document::array();
   for (const WhatifPolicy& policy : answer.policies)
     document["policies"].push_back(policy_of(policy));

@@ -20,6 +20,22 @@ bool sets(std::string_view list, std::string_view key) {
       items, [&](std::string_view item) { return item.substr(0, item.find('=')) == key; });
 }
 
+struct Named {
+  std::string_view name, label;
+};
+/// The policy of this name with the settings of `other` that the preset of a variant leaves alone.
+Result<std::optional<study::PolicySpec>> named_like(const study::PolicySpec& other,
+                                                    const PolicyRow& variant, const Named& named) {
+  std::vector<std::string> settings;
+  for (const auto& [key, value] : other.options)
+    if (!sets(variant.preset, key)) settings.push_back(fmt::format("{}={}", key, value));
+  if (!other.estimator.empty()) settings.push_back("estimate=" + other.estimator);
+  auto spec = study::parse_policy(fmt::format("{}{}{}@{}", named.name, settings.empty() ? "" : ":",
+                                              fmt::join(settings, ","), named.label));
+  if (!spec) return tl::unexpected(spec.error());
+  return std::move(*spec);
+}
+
 }  // namespace
 
 std::vector<std::string> default_sites() {
@@ -38,14 +54,15 @@ Result<std::optional<study::PolicySpec>> with_schedmate(const study::PolicySpec&
   const auto rows = policy_rows();
   const auto row = std::ranges::find(rows, site.name + "+sm", &PolicyRow::name);
   if (row == rows.end()) return std::nullopt;
-  std::vector<std::string> settings;
-  for (const auto& [key, value] : site.options)
-    if (!sets(row->preset, key)) settings.push_back(fmt::format("{}={}", key, value));
-  if (!site.estimator.empty()) settings.push_back("estimate=" + site.estimator);
-  auto spec = study::parse_policy(fmt::format("{}{}{}@{}", row->name, settings.empty() ? "" : ":",
-                                              fmt::join(settings, ","), schedmate_label));
-  if (!spec) return tl::unexpected(spec.error());
-  return std::move(*spec);
+  return named_like(site, *row, {row->name, schedmate_label});
+}
+
+Result<std::optional<study::PolicySpec>> host_of(const study::PolicySpec& variant) {
+  const auto rows = policy_rows();
+  const auto row = std::ranges::find(rows, variant.name, &PolicyRow::name);
+  if (row == rows.end() || row->preset.empty()) return std::nullopt;
+  const std::string_view host = row->name.substr(0, row->name.find('+'));
+  return named_like(variant, *row, {host, host});
 }
 
 }  // namespace schedmate::service

@@ -28,4 +28,8 @@ inline constexpr std::string_view schedmate_label = "site_sm";
 [[nodiscard]] Result<std::optional<study::PolicySpec>> with_schedmate(
     const study::PolicySpec& site);
 
+/// The host of a variant, with the settings of `variant` that are its own; none of a policy that is
+/// no variant. Errors: none but those of a host that does not exist.
+[[nodiscard]] Result<std::optional<study::PolicySpec>> host_of(const study::PolicySpec& variant);
+
 }  // namespace schedmate::service

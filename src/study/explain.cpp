@@ -38,7 +38,9 @@ std::vector<std::pair<JobId, int>> running(const Cluster& cluster) {
 }  // namespace
 
 Explainer::Explainer(const Subject& subject)
-    : row_(subject.row), gpus_(subject.trace.jobs[subject.row].gpus) {
+    : row_(subject.row),
+      gpus_(subject.trace.jobs[subject.row].gpus),
+      profiler_gpus_(subject.profiler_gpus) {
   const std::string& own = subject.trace.vcs[subject.trace.jobs[subject.row].vc];
   const auto& partitions = subject.cluster.partitions;
   for (const PartitionSpec& partition : partitions) {
@@ -171,7 +173,7 @@ SimTime Explainer::next_change(SimTime after) const {
 Explanation Explainer::finish(const RunRecord& record) && {
   settle();
   std::ranges::stable_sort(waits_, {}, &Wait::from);
-  return {record.run.label, row_, record.result.outcomes[row_], std::move(waits_)};
+  return {record.run.label, row_, record.result.outcomes[row_], std::move(waits_), profiler_gpus_};
 }
 
 }  // namespace schedmate::study

@@ -51,6 +51,7 @@ struct Explanation {
   std::uint32_t row = 0;
   JobOutcome outcome;
   std::vector<Wait> waits;  ///< by begin
+  int profiler_gpus = 0;    ///< of the job's VC, which a profiler holds all the time
 };
 
 class Explainer {
@@ -59,7 +60,8 @@ class Explainer {
     const Trace& trace;
     const ClusterSpec& cluster;
     Placer placer;
-    std::uint32_t row;  ///< index into Trace::jobs
+    std::uint32_t row;      ///< index into Trace::jobs
+    int profiler_gpus = 0;  ///< of the job's VC, lent to a profiler all the time
   };
   explicit Explainer(const Subject& subject);
   void look_around(const SimOptions::Moment& moment);  ///< first pass
@@ -88,6 +90,7 @@ class Explainer {
 
   std::uint32_t row_;
   int gpus_;
+  int profiler_gpus_;
   std::set<std::string, std::less<>> vcs_;
   std::map<std::string, std::map<SimTime, bool>, std::less<>>
       room_;                                          // other VCs: room from then on

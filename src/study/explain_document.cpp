@@ -61,6 +61,7 @@ Document explanation_document(const Explanation& explanation, const Trace& trace
           {"start_s", outcome.started ? Document(seconds_of(outcome.start)) : Document()},
           {"end_s", finished ? Document(seconds_of(outcome.end)) : Document()},
           {"queue_s", outcome.queue.count()},
+          {"profiler_gpus", explanation.profiler_gpus},
           {"waits", std::move(waits)}};
 }
 

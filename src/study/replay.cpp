@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "study/cost_checks.hpp"
@@ -133,6 +134,84 @@ Result<Parts> make_parts(const ReplayInput& input, const PolicySpec& policy) {
   return parts;
 }
 
+/// Whether a column of the trace is the run time itself, as it is for more than half of the jobs.
+bool is_run_time(const Trace& trace, std::string_view column) {
+  const auto found = trace.columns.find(column);
+  if (found == trace.columns.end()) return false;
+  std::size_t equal = 0;
+  for (std::size_t row = 0; row < trace.jobs.size(); ++row) {
+    const auto run_s = static_cast<double>(trace.jobs[row].duration.count());
+    if (std::abs(found->second[row] - run_s) < 1) ++equal;
+  }
+  return 2 * equal > trace.jobs.size();
+}
+
+/// Of the estimators that decide something the one that knows what nobody can, "" = none does.
+std::string oracle_of(const Trace& trace, const Parts& parts) {
+  constexpr std::string_view column = "column:";
+  if (!parts.scheduler.uses_estimates) return "";
+  for (const std::string& spec : {parts.estimator_spec, parts.scheduler.advice}) {
+    if (is_oracle(spec)) return spec;
+    if (spec.starts_with(column) && is_run_time(trace, spec.substr(column.size()))) return spec;
+  }
+  return "";
+}
+
+/// What of the run's inputs nobody measured.
+std::vector<std::string> invented_by(const Parts& parts, const Costs& costs) {
+  std::vector<std::string> invented;
+  if (parts.workload != nullptr && !parts.workload->recipe.empty()) {
+    const std::string& recipe = parts.workload->recipe;
+    if (parts.scheduler.packs)
+      invented.push_back(fmt::format(
+          "what each job does to its GPUs and how fast pairs run (workload {})", recipe));
+    if (reads_metadata(parts.estimator_spec) || reads_metadata(parts.scheduler.advice))
+      invented.push_back(fmt::format(
+          "what SchedMate reads of each job: folder, command, model (workload {})", recipe));
+  }
+  if (parts.scheduler.uses_estimates && parts.estimator_spec.starts_with("limit"))
+    invented.emplace_back("users' time limits (the run time times a random factor)");
+  if (costs.failures.gpu_hours > 0)
+    invented.push_back(fmt::format("failures of the infrastructure (one in {} GPU hours)",
+                                   costs.failures.gpu_hours));
+  return invented;
+}
+
+std::optional<ProfilerShare> share_of(const std::optional<ProfilerStage>& stage,
+                                      const ClusterSpec& cluster) {
+  if (!stage) return std::nullopt;
+  ProfilerShare share{.gpus = std::int64_t{stage->nodes.nodes} * stage->nodes.gpus_per_node,
+                      .max_gpus = stage->max_gpus,
+                      .time = stage->time,
+                      .lenders = stage->lenders};
+  for (const PartitionSpec& vc : cluster.partitions)
+    if (std::ranges::find(stage->lenders, vc.name) != stage->lenders.end())
+      share.borrowed_gpus += vc.gpus_per_node;
+  return share;
+}
+
+/// Notes for which jobs advice was used. Rows are apart, so VCs may answer at once.
+Estimator noting(Estimator estimator, const Parts& parts, std::vector<std::uint8_t>& advised) {
+  const bool is_advice = parts.estimator_spec.starts_with("advisor");
+  return watched(std::move(estimator), [is_advice, &advised](const EnteringJob& at,
+                                                             const Prediction& prediction) {
+    const bool used = is_advice ? !prediction.blind : prediction.advised > 0 || prediction.use;
+    if (used) advised[at.job.number] = 1;
+  });
+}
+
+/// GPUs of the explained job's VC that the profiler holds all the time.
+int lent_gpus(const ReplayInput& input, const Scheduler& scheduler) {
+  if (!scheduler.profiler) return 0;
+  const std::string& vc = input.trace.vcs[input.trace.jobs[*input.explained_row].vc];
+  const auto& partitions = input.cluster.partitions;
+  const auto own = partitions.size() == 1 ? partitions.begin()
+                                          : std::ranges::find(partitions, vc, &PartitionSpec::name);
+  if (own == partitions.end()) return 0;
+  const auto& lenders = scheduler.profiler->lenders;
+  return std::ranges::find(lenders, own->name) == lenders.end() ? 0 : own->gpus_per_node;
+}
+
 /// The replay proper, in front of it a first look at the other VCs when a job is to be explained.
 Result<SimResult> run(const ReplayInput& input, const Scheduler& scheduler, SimOptions& options,
                       std::optional<Explainer>& explainer) {
@@ -164,8 +243,17 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   if (parts->workload != nullptr) profiles.emplace(input.trace, parts->workload->workload);
   if (parts->scheduler.packs || parts->workload != nullptr)
     describe_workload(parts->workload, settings, label);
+  label.uses_estimates = parts->scheduler.uses_estimates;
+  label.oracle = oracle_of(input.trace, *parts);
+  label.invented = invented_by(*parts, costs_of(settings));
+  label.profiler = share_of(parts->scheduler.profiler, input.cluster);
+  label.takes_advice =
+      parts->scheduler.uses_estimates && (parts->scheduler.advice.starts_with("advisor") ||
+                                          parts->estimator_spec.starts_with("advisor"));
   describe_costs(settings, label);
 
+  std::vector<std::uint8_t> advised(label.takes_advice ? input.trace.jobs.size() : 0);
+  if (label.takes_advice) parts->estimator = noting(std::move(parts->estimator), *parts, advised);
   SimOptions options = options_of(settings, label, std::move(parts->estimator));
   options.seed = label.seed + input.draw;
   label.attempt_columns = parts->scheduler.packs || options.costs.failures.gpu_hours > 0;
@@ -176,15 +264,21 @@ Result<Replay> replay(const ReplayInput& input, const PolicySpec& policy) {
   options.progress = input.session.progress(policy.label);
   std::optional<Explainer> explainer;
   if (input.explained_row) {
-    explainer.emplace(
-        Explainer::Subject{input.trace, input.cluster, options.placer, *input.explained_row});
+    explainer.emplace(Explainer::Subject{input.trace, input.cluster, options.placer,
+                                         *input.explained_row, lent_gpus(input, parts->scheduler)});
   }
   const double before_ms = cpu_ms(input.session.clock);
   auto result = run(input, parts->scheduler, options, explainer);
   if (!result) return tl::unexpected(result.error());
   label.cpu_ms = cpu_ms(input.session.clock) - before_ms;
 
-  Replay done{{std::move(label), input.trace, input.cluster, std::move(*result)}, std::nullopt};
+  if (label.profiler)
+    label.profiler->grew = std::ranges::count_if(
+        result->profiler_scaling, [](const auto& change) { return change.second > 0; });
+  if (std::ranges::find(advised, 1) == advised.end()) advised.clear();
+  Replay done{
+      {std::move(label), input.trace, input.cluster, std::move(*result), std::move(advised)},
+      std::nullopt};
   if (explainer) done.explanation = std::move(*explainer).finish(done.record);
   return done;
 }

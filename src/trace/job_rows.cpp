@@ -89,7 +89,11 @@ Result<Trace> read_rows(CsvRows& rows, const JobColumns& columns, const ReadOpti
     job.extra = values;
     read_row(row, job, builder);
   }
-  return std::move(builder).finish();
+  return std::move(builder).finish().map([&](Trace&& trace) {
+    for (const std::string& name : rows.header())
+      if (name.starts_with("syn_")) trace.report.invented_columns.push_back(name);
+    return std::move(trace);
+  });
 }
 
 }  // namespace schedmate::trace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "base/random.hpp"
 #include "whatif/compare.hpp"
@@ -10,6 +11,8 @@ namespace schedmate::whatif {
 namespace {
 
 constexpr std::size_t few_jobs = 30;
+/// Of fewer jobs no interval holds: five that all go one way do so by chance one time in sixteen.
+constexpr std::size_t least_jobs = 6;
 /// A run up to so many times as far from what was as the replay may be what was.
 constexpr double near_to_past = 2;
 constexpr std::size_t most_draws = 1000;
@@ -54,23 +57,30 @@ void set_interval(const std::vector<double>& values, std::uint64_t seed, Change&
   change.high = means[draws - 1 - draws * 25 / 1000];
 }
 
+/// What a verdict rests on beside the figures of its group.
+struct Ground {
+  bool gpu_use_invented = false;
+  double model_error = 0;  ///< of all jobs: a small group may be replayed exactly by chance
+};
+
 /// docs/decisions/0015-whatif.md derives the bounds.
-LowConfidenceReason doubt_of(const Change& change, bool gpu_use_invented) {
+LowConfidenceReason doubt_of(const Change& change, const Ground& ground) {
+  if (change.jobs < least_jobs) return LowConfidenceReason::few_jobs;
   if (change.verdict == Effect::unclear) return LowConfidenceReason::unclear;
-  if (gpu_use_invented) return LowConfidenceReason::gpu_use;
-  const double model_error = change.replay_log_error + std::abs(change.replay_log_ratio);
-  if (std::abs(change.log_ratio) <= model_error) return LowConfidenceReason::replay_error;
+  if (ground.gpu_use_invented) return LowConfidenceReason::gpu_use;
+  if (std::abs(change.log_ratio) <= std::max(model_error(change), ground.model_error))
+    return LowConfidenceReason::replay_error;
   if (change.end_shift_s <= near_to_past * change.replay_end_error_s)
     return LowConfidenceReason::near_to_past;
   return change.jobs < few_jobs ? LowConfidenceReason::few_jobs : LowConfidenceReason::none;
 }
 
-Confidence confidence_in(LowConfidenceReason doubt) {
-  switch (doubt) {
+Confidence confidence_in(const Change& change) {
+  switch (change.doubt) {
     case LowConfidenceReason::none:
       return Confidence::high;
     case LowConfidenceReason::few_jobs:
-      return Confidence::medium;
+      return change.jobs < least_jobs ? Confidence::none : Confidence::medium;
     case LowConfidenceReason::unclear:
       return Confidence::none;
     case LowConfidenceReason::gpu_use:
@@ -81,11 +91,24 @@ Confidence confidence_in(LowConfidenceReason doubt) {
   return Confidence::none;
 }
 
-void judge(Change& change, bool gpu_use_invented) {
-  if (change.high < 0) change.verdict = Effect::gains;
-  if (change.low > 0) change.verdict = Effect::loses;
-  change.doubt = doubt_of(change, gpu_use_invented);
-  change.confidence = confidence_in(change.doubt);
+void judge(Change& change, const Ground& ground) {
+  if (change.jobs >= least_jobs && change.high < 0) change.verdict = Effect::gains;
+  if (change.jobs >= least_jobs && change.low > 0) change.verdict = Effect::loses;
+  change.doubt = doubt_of(change, ground);
+  change.confidence = confidence_in(change);
+}
+
+/// That of all jobs, from those of the groups.
+double model_error(std::span<const Members> groups) {
+  double jobs = 0;
+  double log_ratio = 0;
+  double log_error = 0;
+  for (const Members& group : groups) {
+    jobs += static_cast<double>(group.log_ratios.size());
+    log_ratio += group.replay_log_ratio;
+    log_error += group.replay_log_error;
+  }
+  return jobs > 0 ? (log_error + std::abs(log_ratio)) / jobs : 0;
 }
 
 Change summarise(const std::string& name, const Members& members) {
@@ -107,6 +130,10 @@ Change summarise(const std::string& name, const Members& members) {
 double apart_s(SimTime a, SimTime b) { return std::abs(static_cast<double>((a - b).count())); }
 
 }  // namespace
+
+double model_error(const Change& change) {
+  return change.replay_log_error + std::abs(change.replay_log_ratio);
+}
 
 std::string_view to_string(Effect effect) {
   if (effect == Effect::gains) return "gains";
@@ -169,12 +196,13 @@ std::vector<Change> compare(const RecordedCluster& world, const Pair& runs, cons
     group.replay_wait_s += wait_s(job, past, replay);
     group.real_wait_s += static_cast<double>((past.start - past.eligible).count());
   }
+  const Ground ground{runs.gpu_use_invented, model_error(members)};
   std::vector<Change> changes;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i].log_ratios.empty()) continue;
     Change& change = changes.emplace_back(summarise(groups.names[i], members[i]));
     set_interval(members[i].log_ratios, mix(seed) ^ i, change);
-    judge(change, runs.gpu_use_invented);
+    judge(change, ground);
   }
   return changes;
 }

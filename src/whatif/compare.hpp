@@ -39,17 +39,17 @@ struct Grouping {
 };
 
 enum class Effect : std::uint8_t { gains, loses, unclear };
-/// What a verdict rests on. `none`: the interval holds 0. `low`: it may come from the model alone.
-/// `medium`: fewer than 30 jobs.
+/// What a verdict rests on. `none`: the interval holds 0, or there are fewer than 6 jobs. `low`: it
+/// may come from the model alone. `medium`: fewer than 30 jobs.
 enum class Confidence : std::uint8_t { none, low, medium, high };
 /// Why the confidence is not high.
 enum class LowConfidenceReason : std::uint8_t {
   none,
   unclear,       ///< the interval holds 0
   gpu_use,       ///< the policy looks at GPU use, and the dump has none
-  replay_error,  ///< the effect is not larger than what the replay and a run like it are off
+  replay_error,  ///< the effect is not larger than model_error() of the group or of all jobs
   near_to_past,  ///< the run is nearly as near to what was as the replay, so may be what was
-  few_jobs,
+  few_jobs,      ///< fewer than 30; of fewer than 6 the verdict is unclear whatever the figures
 };
 [[nodiscard]] std::string_view to_string(Effect effect);
 [[nodiscard]] std::string_view to_string(Confidence confidence);
@@ -74,6 +74,10 @@ struct Change {
   Confidence confidence = Confidence::none;
   LowConfidenceReason doubt = LowConfidenceReason::unclear;
 };
+
+/// By how much, in ln, the replay and a run like it may be off; a smaller effect is too small to
+/// tell. docs/decisions/0015-whatif.md derives it.
+[[nodiscard]] double model_error(const Change& change);
 
 /// The runs to compare, over the same world.
 struct Pair {

@@ -174,6 +174,40 @@ TEST_CASE("changes: a run that may be what was, and one on invented GPU use, hav
   CHECK(invented.confidence == Confidence::low);
 }
 
+TEST_CASE("changes: of fewer than six jobs no verdict is given") {
+  const auto dump = queue();
+  const RecordedCluster world = world_of(dump);
+  const SimResult replay = run(world, [](std::size_t) { return 0; });
+  SimResult half = replay;
+  for (JobOutcome& outcome : half.outcomes) outcome.end -= Seconds(60);
+  for (std::size_t first = 1; first <= 9; ++first) {
+    Grouping two{{"few", "rest"}, std::vector<std::uint32_t>(world.past.size(), 1)};
+    for (std::size_t row = 1; row <= first; ++row) two.of_row[row] = 0;
+    const Change few = compare(world, {replay, half}, two, 1).front();
+    CHECK(few.jobs == first);
+    CHECK(few.doubt == LowConfidenceReason::few_jobs);
+    CHECK((few.verdict == Effect::unclear) == (first < 6));
+    CHECK(few.confidence == (first < 6 ? Confidence::none : Confidence::medium));
+  }
+}
+
+TEST_CASE("changes: a group that is replayed exactly still has the error of all jobs") {
+  const auto dump = queue();
+  const RecordedCluster world = world_of(dump);
+  // Rows 1 to 6 meet what was, the others are a minute and more off.
+  const SimResult replay = run(world, [](std::size_t row) { return row <= 6 ? 0 : 90; });
+  SimResult longer = replay;
+  for (JobOutcome& outcome : longer.outcomes) outcome.end += Seconds(3);
+  Grouping two{{"exact", "rest"}, std::vector<std::uint32_t>(world.past.size(), 1)};
+  for (std::size_t row = 1; row <= 6; ++row) two.of_row[row] = 0;
+  const Change exact = compare(world, {replay, longer}, two, 1).front();
+  CHECK(exact.replay_log_error == 0);
+  CHECK(exact.verdict == Effect::loses);
+  CHECK(exact.doubt == LowConfidenceReason::replay_error);
+  for (JobOutcome& outcome : longer.outcomes) outcome.end += Seconds(200);
+  CHECK(compare(world, {replay, longer}, two, 1).front().confidence == Confidence::medium);
+}
+
 TEST_CASE("changes: one row for each group with jobs, the same for the same seed") {
   const auto dump = queue();
   const RecordedCluster world = world_of(dump);

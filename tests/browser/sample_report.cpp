@@ -53,7 +53,8 @@ Trace make_trace() {
                   .kept = 4'000,
                   .dropped = {{"no GPUs requested", 12}},
                   .messages = {},
-                  .out_of_order = 0};
+                  .out_of_order = 0,
+                  .invented_columns = {}};
   return trace;
 }
 

@@ -118,6 +118,29 @@ TEST_CASE("the intervals of a job that never was preempted add up to its queuein
   }
 }
 
+// VC a has two nodes of 4 and lends one to the profiler, so job 1 holds all that is left of it.
+TEST_CASE("GPUs that a profiler holds are named among those that a job waits for") {
+  const std::string jobs = "1,ann,a,4,,0,5000\n2,bob,a,4,,10,5000\n3,bob,a,8,,20,50\n";
+  const Case given{jobs, vc("a", 2), "2", "lucid:profiler_nodes=1,packing=off"};
+  const Json explained = explain(given);
+  CHECK(explained["profiler_gpus"] == 4);
+  CHECK(explained["queue_s"] > 1000);
+  CHECK(explain({jobs, vc("a", 2), "2", "fifo"})["profiler_gpus"] == 0);
+  CHECK(explain({jobs, vc("a", 2), "2", "lucid:profiler=false"})["profiler_gpus"] == 0);
+  const Scratch here;
+  here.write("jobs.csv", "job_id,user,vc,gpu_num,state,submit_s,duration_s\n" + jobs);
+  here.write("cluster.toml", vc("a", 2));
+  const auto text_of = [&](const char* job) {
+    return here
+        .run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml", "--policy",
+              given.policy, "--explain", job, "--report", "none", "--out", "o"})
+        .out;
+  };
+  CHECK(text_of("2").contains("), the profiler (4 GPUs all the time)\n"));
+  CHECK(text_of("3").contains("larger than its VC without the 4 GPUs that the profiler holds"));
+  CHECK(text_of("3").contains("larger than what the profiler leaves of their VC"));
+}
+
 TEST_CASE("for people the explanation is a table") {
   const Scratch here;
   here.write(

@@ -118,6 +118,106 @@ TEST_CASE("--json prints one document: the summary and what only this run can sh
   CHECK(document["cpu_ms"].contains("fifo"));
 }
 
+TEST_CASE(
+    "what is invented, and what knows the future, is said in the text, the JSON and the page") {
+  const Scratch here;
+  const Ran ran = simulate(here, {"--policy", "fifo", "--policy", "sjf", "--policy", "horus",
+                                  "--policy", "qssf+sm@qssf_sm", "--policy", "backfill_easy",
+                                  "--policy", "tiresias", "--out", "out"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.status == 0);
+  const std::string page = here.read("out/report.html");
+  for (const char* line :
+       {"horus: INVENTED: what each job does to its GPUs and how fast pairs run (workload light)",
+        "qssf_sm: INVENTED: what SchedMate reads of each job: folder, command, model (workload ",
+        "backfill_easy: INVENTED: users' time limits (the run time times a random factor)",
+        "sjf: looks into the future (estimate oracle): for comparison only",
+        "qssf_sm: SchedMate's advice was used for 0 of 3 jobs"}) {
+    CAPTURE(line);
+    CHECK(ran.out.contains(line));
+    std::string escaped = line;
+    for (std::size_t at = 0; (at = escaped.find('\'', at)) != std::string::npos;)
+      escaped.replace(at, 1, "&#39;");
+    CHECK((page.contains(line) || page.contains(escaped)));
+  }
+  const auto labels = nlohmann::json::parse(here.read("out/summary.json"))["labels"];
+  for (const char* label : {"fifo", "tiresias", "horus", "backfill_easy"})
+    CHECK(labels[label]["oracle"] == false);  // their estimator, if any, decides nothing
+  CHECK(labels["sjf"]["oracle"] == true);
+  CHECK(labels["horus"]["invented"].size() == 1);
+  CHECK(labels["fifo"]["invented"].empty());
+  const Ran plain = simulate(here, {"--policy", "fifo", "--report", "none", "--out", "plain"});
+  CHECK_FALSE((plain.out.contains("INVENTED") || plain.out.contains("future")));
+}
+
+TEST_CASE("a column that is the run time is an oracle, one that users stated is none") {
+  const Scratch here;
+  here.write("t.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s,asked_s,known_s\n"
+             "1,ann,a,4,,0,100,600,100\n2,bob,a,2,,10,50,600,50\n3,bob,a,2,,20,60,60,60\n");
+  here.write("c.toml", one_node);
+  const Ran ran = here.run({"simulate", "--trace", "helios:t.csv", "--cluster", "c.toml",
+                            "--policy", "sjf:estimate=column:asked_s@asked", "--policy",
+                            "sjf:estimate=column:known_s@known", "--report", "none", "--out", "o"});
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  CHECK(ran.out.contains("\nknown: looks into the future (estimate column:known_s)"));
+  CHECK_FALSE(ran.out.contains("asked, known"));
+}
+
+TEST_CASE("a trace with syn_ columns is called invented") {
+  const Scratch here;
+  here.write("cluster.toml", one_node);
+  here.write("syn.csv",
+             "job_id,user,vc,gpu_num,state,submit_s,duration_s,syn_type,syn_parent\n"
+             "1,syn_u001,a,4,,0,100,pretrain,\n");
+  const auto run = [&](const char* trace) {
+    return here.run({"simulate", "--trace", trace, "--cluster", "cluster.toml", "--policy", "fifo",
+                     "--report", "none", "--out", "o"});
+  };
+  const Ran ran = run("helios:syn.csv");
+  REQUIRE_MESSAGE(ran.status == 0, ran.err);
+  CHECK(
+      ran.out.contains("INVENTED by schedmate generate: this is no real trace (syn_type, "
+                       "syn_parent)"));
+  const auto trace = nlohmann::json::parse(here.read("o/summary.json"))["trace"];
+  CHECK(trace["invented_columns"] == nlohmann::json{"syn_type", "syn_parent"});
+  here.write("jobs.csv", jobs);
+  CHECK_FALSE(run("helios:jobs.csv").out.contains("INVENTED"));
+}
+
+TEST_CASE("lucid says what its profiler holds, and warns where that is much of the cluster") {
+  const Scratch here;
+  here.write("jobs.csv", jobs);
+  const auto said = [&](const std::string& cluster, const std::string& policy) {
+    here.write("c.toml", cluster);
+    const Ran ran = here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "c.toml",
+                              "--policy", policy + "@it", "--report", "none", "--out", "o"});
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    return ran.out;
+  };
+  const auto nodes = [](int count) {
+    return "[[vc]]\nname = \"a\"\nnodes = " + std::to_string(count) + "\ngpus_per_node = 8\n";
+  };
+  // One node cannot be lent: the profiler's two are there in addition.
+  const std::string one = said(nodes(1), "lucid");
+  CHECK(one.contains("it: its profiler holds 16 GPUs all the time (16 more than the cluster has)"));
+  CHECK(one.contains("WARNING: with its profiler it has 24 GPUs, other policies have 8"));
+  // Of four one is lent.
+  const std::string four = said(nodes(4), "lucid:profiler_nodes=1");
+  CHECK(four.contains("holds 8 GPUs all the time (8 lent by a)"));
+  CHECK(four.contains("WARNING: the profiler takes 25 % of the cluster's 32 GPUs"));
+  CHECK_FALSE(four.contains("unfair"));
+  // Of forty it is little.
+  const std::string forty = said(nodes(40), "lucid:profiler_nodes=1");
+  CHECK(forty.contains("holds 8 GPUs all the time (8 lent by a)"));
+  CHECK_FALSE(forty.contains("WARNING"));
+  CHECK_FALSE(said(nodes(1), "lucid:profiler=false").contains("its profiler holds"));
+  const auto label =
+      nlohmann::json::parse((said(nodes(4), "lucid"), here.read("o/summary.json")))["labels"]["it"];
+  CHECK(label["profiler"]["gpus"] == 16);
+  CHECK(label["profiler"]["borrowed_gpus"] == 8);
+}
+
 TEST_CASE("--strict makes the bad row an error") {
   const Scratch here;
   const Ran ran = simulate(here, {"--policy", "fifo", "--strict", "--out", "out"});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <schedmate/scheduler.hpp>
+#include <schedmate/trace.hpp>
 
 #include "base/random.hpp"
 #include "tests/cli/program.hpp"
@@ -81,6 +82,23 @@ const std::vector<std::string> silent{"--trace", "helios:silent.csv", "--set",
                                       "cost.tracked_pct=0"};
 const std::vector<std::string> answered{"--trace", "helios:answered.csv", "--set",
                                         "cost.tracked_pct=0"};
+
+TEST_CASE("a policy decides alike under all estimates just when it says that it uses none") {
+  const Crowd here;
+  const ClusterSpec cluster = read_cluster(here.path("cluster.toml")).value();
+  for (const PolicyRow& row : policy_rows()) {
+    if (!row.preset.empty()) continue;
+    const std::string name(row.name);
+    CAPTURE(name);
+    const Ran ran = here.run({"simulate", "--trace", "helios:answered.csv", "--cluster",
+                              "cluster.toml", "--policy", name + ":estimate=oracle@a", "--policy",
+                              name + ":estimate=typical@b", "--report", "none", "--out", "out"});
+    REQUIRE_MESSAGE(ran.status == 0, ran.err);
+    const bool alike = here.read("out/a.jobs.csv") == here.read("out/b.jobs.csv");
+    CHECK(make_scheduler(row, {cluster}, {}).value().uses_estimates == !alike);
+    CHECK(ran.out.contains("a: looks into the future (estimate oracle)") == !alike);
+  }
+}
 
 TEST_CASE("with an Advisor that has no answer and no log a variant writes its host's jobs.csv") {
   const Crowd here;

@@ -66,7 +66,7 @@ TEST_CASE("whatif: what SchedMate adds is measured against the site that was tak
   // Every job is expected to last a minute at most, which is all the same to the factor.
   CHECK(arm["all"]["mean_ln_jct_ratio"] == 0);
   CHECK(whatif(here, testbed_dump)
-            .out.contains("  it changes nothing: every job starts and ends as in the replay\n"));
+            .out.contains("site_sm has no row: every job starts and ends as in the replay.\n"));
 }
 
 TEST_CASE("whatif: a site that SchedMate has no variant of is reported, and no other stands in") {
@@ -122,7 +122,7 @@ TEST_CASE("whatif: CPUs are reported as CPUs, and the cluster that was seen can 
   const auto given = run({"--cluster", "out/cluster.toml"});
   for (const char* part : {"replay", "policies", "failures"}) CHECK(given[part] == seen[part]);
   CHECK(given["cluster"]["vcs"] == seen["cluster"]["vcs"]);
-  CHECK(whatif(here, "dump.txt").out.contains("p: 1 nodes of 64 x 2 CPUs\n"));
+  CHECK(whatif(here, "dump.txt").out.contains("p: 1 node of 64 x 2 CPUs\n"));
   // Without the unit it follows from the use of a node; what cannot be written is explained.
   here.write("mine.toml", "[[vc]]\nname = \"p\"\nnodes = 1\ngpus_per_node = 64\n");
   CHECK(run({"--cluster", "mine.toml"})["replay"] == seen["replay"]);

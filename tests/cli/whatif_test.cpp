@@ -134,8 +134,7 @@ TEST_CASE("whatif: a policy that looks at GPU use works on invented use, and tha
         CHECK((row["confidence"] == "low" || row["confidence"] == "none"));
     }
   }
-  CHECK(whatif(here, testbed_dump, {"--policy", "horus"})
-            .out.contains("INVENTED here (workload light)"));
+  CHECK(whatif(here, testbed_dump, {"--policy", "horus"}).out.contains("it is INVENTED here"));
 }
 
 TEST_CASE("whatif: a dump whose jobs all ran in the warm-up says that") {
@@ -159,8 +158,10 @@ TEST_CASE("whatif: where no job starts no mean is given, and few jobs are called
   CHECK((ran.out.contains("60 s, mean -\n") && ran.out.contains(", - in the replay\n")));
   const auto replay = nlohmann::json::parse(here.read("out/whatif.json"))["replay"];
   CHECK((replay["mean_start_error_s"].is_null() && replay["replay_wait_s"].is_null()));
-  CHECK(whatif(here, path)
-            .out.contains("good enough to compare with\n  only 5 jobs: a single one can decide"));
+  const auto verdict = nlohmann::json::parse(whatif(here, path, {"--json"}).out)["verdict"];
+  CHECK(verdict["fidelity"].get<std::string>().starts_with("Good enough"));
+  CHECK(verdict["confidence"].get<std::string>().contains(
+      "Only 5 jobs: a single one can decide the figures."));
 }
 
 TEST_CASE("whatif: restarts are reported where the dump lacks the attempts before them") {
