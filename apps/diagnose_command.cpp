@@ -11,6 +11,7 @@
 #include "apps/command.hpp"
 #include "base/words.hpp"
 #include "service/diagnose.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
@@ -68,7 +69,7 @@ std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes
 Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
-  for (const auto& warning : answer->warnings) fmt::print(stderr, "schedmate: {}\n", warning);
+  for (const auto& warning : answer->warnings) fmt::print(stderr, "schedmate: {}\n", service::safe_text(warning));
   if (call.json)
     fmt::print("{}\n", indented(service::diagnose_document(*answer)));
   else

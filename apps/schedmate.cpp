@@ -12,6 +12,7 @@
 #include "apps/program.hpp"
 #include "apps/progress_bar.hpp"
 #include "apps/version.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
@@ -68,7 +69,7 @@ Result<int> run(const CLI::App& program, const std::vector<MadeCommand>& command
 }
 
 int complain(const Error& error) {
-  fmt::print(stderr, "schedmate: {}\n", error.message);
+  fmt::print(stderr, "schedmate: {}\n", service::safe_text(error.message));
   return exit_code(error.code);
 }
 

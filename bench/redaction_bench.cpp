@@ -50,7 +50,8 @@ void compare(const std::string& path, const std::string& text, std::ofstream& li
     if (before[i] == after[i]) continue;
     ++sums.changed;
     sums.marks += marks_in(after[i]) - marks_in(before[i]);
-    list << path << ':' << i + 1 << '\n' << "  - " << before[i].substr(0, 300) << '\n'
+    list << path << ':' << i + 1 << '\n'
+         << "  - " << before[i].substr(0, 300) << '\n'
          << "  + " << after[i].substr(0, 300) << '\n';
   }
 }

@@ -15,7 +15,7 @@ Submission submission_of(const AdviseRequest& request, JobSource job, SimTime no
   Submission submission{redacted(std::move(job)),
                         request.id,
                         request.user,
-                        request.branch,
+                        redacted(request.branch),
                         request.vc,
                         {},
                         request.submit_s < 0 ? now : at(request.submit_s)};

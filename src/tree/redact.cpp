@@ -27,8 +27,8 @@ void add_values(std::string_view text, const Spans& spans, std::vector<std::stri
     for (std::size_t begin = span.begin; begin < span.end;) {
       std::size_t end = std::min(text.find('\n', begin), span.end);
       const std::size_t next = end + 1;
-      while (begin < end && is_one_of(text[begin], " \t\r")) ++begin;
-      while (end > begin && is_one_of(text[end - 1], " \t\r")) --end;
+      while (begin < end && is_among(text[begin], " \t\r")) ++begin;
+      while (end > begin && is_among(text[end - 1], " \t\r")) --end;
       const std::string_view value = text.substr(begin, end - begin);
       if (is_telling(value) && !value.starts_with("-----")) values.push_back(value);
       begin = next;

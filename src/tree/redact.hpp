@@ -5,8 +5,8 @@
 ///
 /// This is for whole texts, before anything is cut out of them: half a key is not recognised. Keys
 /// are known by their form (sk-..., ghp_..., JWT, private key blocks, ...), by the name that they
-/// are given to (password = ..., --hub_token ..., Authorization: ..., also on the next line), and by
-/// commands (`curl -u user:...`). What is plainly no secret stays (hashes of commits,
+/// are given to (password = ..., --hub_token ..., Authorization: ..., also on the next line), and
+/// by commands (`curl -u user:...`). What is plainly no secret stays (hashes of commits,
 /// `max_tokens=512`, `${TOKEN}`, `pad_token: "<pad>"`). docs/secrets.md lists what is recognised.
 
 #include <string>

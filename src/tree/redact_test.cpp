@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <vector>
+
+#include "tests/support/made_secrets.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -130,6 +133,34 @@ std::vector<std::string> no_secrets() {
       "hf_hub_download(repo_id='x')",
       "keys: [1, 2, 3]",
       "lr=0.1, monkey=12345678901234567890",
+      "password=None",
+      "connect(password=args.password)",
+      "login(user, password=pw, host=h)",
+      "import os\npassword = pw\n",
+      "from x import y\napi_key: SecretStr\n",
+      "token_type_ids = batch['token_type_ids']",
+      "tokenizer_name: bert-base-uncased",
+      "os.environ['HF_TOKEN']",
+      "parser.add_argument('--password', help='the password')",
+      "getpass('Enter your password: ')",
+      "pass the --token flag to log in",
+      "usage: x [--hub_token HUB_TOKEN] [--password PASSWORD]",
+      "api_key: OPENAI_API_KEY",
+      "api_key = \"YOUR_API_KEY\"",
+      "api_key: your-api-key",
+      "{\"password\": \"Password\", \"forgot_password\": \"Forgot your password?\"}",
+      "fields = ['username', 'password', 'email']",
+      "secrets: inherit",
+      "private_key=/etc/ssl/host.pem",
+      "PWD=/tmp/x",
+      "cls_pw: 0.67",
+      "#define ADD_ENCRYPTION_KEY = 0xc0506617",
+      "docker build --secret id=PIP_URL,env=URL .",
+      "curl -u \"$USER:$PASSWORD\" https://host",
+      "tar -xzp x",
+      "ssh -p 22 host",
+      "wandb login first, then run",
+      "<a href=\"https://host/x@y\">",
   };
 }
 
@@ -146,6 +177,75 @@ TEST_CASE("keys go by their form and by the name they are given to") {
       CHECK_MESSAGE(redact(out) == out, out << " -> " << redact(out));
     }
   }
+}
+
+TEST_CASE("ten thousand keys of eighty kinds go, alone and in a hundred forms") {
+  Random random(23);
+  CHECK(testing::made_kinds.size() >= 60);
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    const auto& kind = testing::made_kinds[i % testing::made_kinds.size()];
+    const auto& form = testing::written_forms[(i / testing::made_kinds.size() + i) %
+                                              testing::written_forms.size()];
+    const std::string secret = testing::made_key(kind, random);
+    for (const std::string& text : {"x " + secret + " y\n", "in/old_" + secret + ".txt",
+                                    testing::written(form.text, secret)}) {
+      const std::string out = redact(text);
+      CHECK_MESSAGE(!out.contains(secret), kind.name << ", " << form.what << ": " << out);
+    }
+  }
+}
+
+TEST_CASE("a name makes any value a secret, in each of a hundred forms") {
+  Random random(71);
+  std::set<std::string_view> names;
+  for (const auto& form : testing::written_forms) names.insert(form.what);
+  CHECK(names.size() == testing::written_forms.size());
+  CHECK(names.size() >= 71);
+  for (const auto& form : testing::written_forms) {
+    for (std::int64_t kind = 0; kind < 100; ++kind) {
+      const std::string secret = testing::made_password(kind, random);
+      const std::string out = redact("before\n" + testing::written(form.text, secret) + "after\n");
+      CHECK_MESSAGE(!out.contains(secret), form.what << ": " << out);
+      CHECK(out.starts_with("before\n"));
+      CHECK(out.ends_with("after\n"));
+      CHECK_MESSAGE(redact(out) == out, form.what << ": " << out << " -> " << redact(out));
+    }
+  }
+}
+
+TEST_CASE("a password of a URL may hold a slash") {
+  CHECK(redact("postgres://me:a/b?c@db:5432/x") == "postgres://me:[redacted]@db:5432/x");
+  for (const std::string text : {"http://localhost:8080/@scope/x", "https://host.org/a:b/@c",
+                                 "https://unpkg.com/three@0.1/build"})
+    CHECK(redact(text) == text);
+}
+
+TEST_CASE("a value that was found once is masked wherever it stands") {
+  CHECK(redact("password = 'hunter2xyz'\nlogin of hunter2xyz failed\n") ==
+        "password = '[redacted]'\nlogin of [redacted] failed\n");
+  CHECK(redact("--password correcthorse\nwith correcthorse, not correcthorses\n") ==
+        "--password [redacted]\nwith [redacted], not correcthorses\n");
+  CHECK(redact("token=ghp_" + key("", 36) + "\n/x/" + key("", 20) + "\n").find(key("", 20)) !=
+        std::string::npos);
+  for (const std::string_view value : {"1234", "none", "true", "abc", "password"}) {
+    const std::string rest = "\nepoch 1234, none of abc, true password\n";
+    CHECK(redact("password: " + std::string(value) + rest).ends_with(rest));
+  }
+}
+
+TEST_CASE("what was learnt from a whole text is masked in a part of it") {
+  const std::string body = key("", 64);
+  KnownSecrets known;
+  known.learn(
+      "-----BEGIN PRIV"
+      "ATE KEY-----\n" +
+      body + "\n" + hex(40) +
+      "\n-----END PRIV"
+      "ATE KEY-----\nPassword:\nzq4planted7\n");
+  CHECK(known.redact("[0] " + body) == "[0] [redacted]");
+  CHECK(known.redact("zq4planted7") == "[redacted]");
+  CHECK(known.redact("step 1 loss 2.5") == "step 1 loss 2.5");
+  CHECK(KnownSecrets().redact("password: hunter2") == "password: [redacted]");
 }
 
 TEST_CASE("what is no secret stays as it is") {
@@ -180,9 +280,39 @@ TEST_CASE("a private key block keeps its lines") {
 }
 
 TEST_CASE("long texts made to be slow take linear time") {
-  for (const std::string_view part : {"sk-", "eyJ-", "eyJaaaaaaaa.", "password=\"",
-                                      "token=", "://a:", "-----BEGIN PRIVATE KEY-----", "--token ",
-                                      "key wandb ", "\"", "machine login password ", "/home/"}) {
+  for (const std::string_view part :
+       {"sk-",
+        "eyJ-",
+        "eyJaaaaaaaa.",
+        "password=\"",
+        "token=",
+        "://a:",
+        "-----BEGIN PRIVATE KEY-----",
+        "--token ",
+        "key wandb ",
+        "\"",
+        "machine login password ",
+        "/home/",
+        "password:\n",
+        "password: |\n  ",
+        "add_argument('--token', ",
+        "'token', ",
+        "mysql -p ",
+        "curl -u a:b ",
+        "kind: Secret\n",
+        "-----BEGIN PRIVATE KEY-----\nx\n-----END ",
+        "name: HF_TOKEN ",
+        "password = a or ",
+        "password(",
+        "password=[",
+        "echo x | chpasswd ",
+        "password = 'aaaabbbbccccddddeeeeffffgggghhhhiiiijjjjkkkkllllmmmmnnnn' ",
+        "wandb login ",
+        "@",
+        "://a:/",
+        "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ",
+        "_",
+        ":AAaaaaaaa"}) {
     std::string text;
     while (text.size() < 500'000) text += part;
     const std::clock_t start = std::clock();

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tree/secret_spans.hpp"
+#include "tree/secret_words.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 constexpr std::size_t most_key_block = std::size_t{1} << 15U;  ///< a key of 16,384 bits has 13 kB
 
 /// What a private key is made of, also within a string of JSON or Python ("\n", quotes, commas).
-constexpr bool is_key_letter(char c) { return is_word(c) || is_one_of(c, "+/=\\\"', \t\r\n:-"); }
+constexpr bool is_key_letter(char c) { return is_word(c) || is_among(c, "+/=\\\"', \t\r\n:-"); }
 constexpr bool is_base64(char c) { return is_digit(c) || is_letter(c) || c == '+' || c == '/'; }
 
 /// A line of a key somewhere in it, so that code which only names both marks is none.
@@ -41,11 +42,6 @@ class KeyEnds {
   std::size_t next_ = 0;
 };
 
-/// A name that stands for a value: "${TOKEN}", "{token}", "<password>", "$TOKEN", "%s", "[...]".
-constexpr bool is_placeholder(std::string_view value) {
-  return value.empty() || is_one_of(value.front(), "$<{%[*");
-}
-
 constexpr bool is_host_letter(char c) {
   return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_';
 }
@@ -57,7 +53,7 @@ bool is_host(std::string_view text) {
     return true;
   std::size_t end = 0;
   while (end < text.size() && is_host_letter(text[end])) ++end;
-  return end > 0 && (end == text.size() || is_one_of(text[end], "/:?#,"));
+  return end > 0 && (end == text.size() || is_among(text[end], "/:?#,"));
 }
 
 /// "user:password" or a token before the '@' of a URL; from `start`, at most 300 letters.
@@ -76,12 +72,12 @@ Span url_secret(std::string_view text, std::size_t start) {
   if (at == nowhere || (!has_user && slash != nowhere && slash < at)) return {};
   const std::string_view login = near.substr(0, at);
   if (!has_user || colon > at) {
-    const bool is_key = login.size() >= 16 && (std::ranges::any_of(login, is_digit) ||
-                                               std::ranges::any_of(login, is_upper));
-    return is_key && !is_placeholder(login) ? Span{start, start + at} : Span{};
+    const bool is_key =
+        login.size() >= 30 || (login.size() >= 16 && std::ranges::any_of(login, is_digit));
+    return is_key && !is_placeholder(login, false) ? Span{start, start + at} : Span{};
   }
   const std::string_view password = login.substr(colon + 1);
-  if (is_placeholder(password) || password.find_first_of("(),;") == 0) return {};
+  if (is_placeholder(password, false) || password.find_first_of("(),;") == 0) return {};
   return {start + colon + 1, start + at};
 }
 
@@ -108,8 +104,8 @@ class SecretValues {
   explicit SecretValues(Spans& found) : found_(found) {}
   void add(std::string_view line, std::size_t begin) {
     const std::size_t indent = indent_of(line);
-    if (indent == line.size()) return;
     const std::string_view rest = line.substr(indent);
+    if (rest.empty() || rest.starts_with("{{") || rest.starts_with('#')) return;
     if (in_data_ && indent > data_indent_) return add_value(line, begin);
     in_data_ = rest.starts_with("data:") || rest.starts_with("stringData:");
     data_indent_ = indent;
@@ -131,8 +127,8 @@ class SecretValues {
     while (to > from && (is_blank(line[to - 1]) || is_quote(line[to - 1]) || line[to - 1] == '\r'))
       --to;
     const std::string_view value = line.substr(from, to - from);
-    const bool is_mark = value.size() <= 2 && is_one_of(at_or_nul(value, 0), "|>");
-    if (value.size() >= 2 && !is_mark && !is_placeholder(value) && value != "null")
+    const bool is_mark = value.size() <= 2 && is_among(at_or_nul(value, 0), "|>");
+    if (value.size() >= 2 && !is_mark && !is_placeholder(value, false) && value != "null")
       found_.push_back({begin + from, begin + to});
   }
 
@@ -181,6 +177,9 @@ void find_private_keys(std::string_view text, Spans& found) {
 void find_url_passwords(std::string_view text, Spans& found) {
   for (std::size_t at = find_text(text, "://", 0); at != nowhere; at = find_text(text, "://", at)) {
     at += 3;
+    // The user of a secure shell is no secret.
+    if (text.substr(0, at - 3).ends_with("ssh") || text.substr(0, at - 3).ends_with("sftp"))
+      continue;
     const Span secret = url_secret(text, at);
     if (secret.end > secret.begin) found.push_back(secret);
   }

@@ -90,7 +90,7 @@ constexpr auto reads_input = std::to_array<std::string_view>(
     {"--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin", "wandb login"});
 
 constexpr bool ends_word(char c) {
-  return is_one_of(c, " \t\r\n;|&<>`,)]") || c == '\0' || is_quote(c);
+  return is_among(c, " \t\r\n;|&<>`,)]") || c == '\0' || is_quote(c);
 }
 
 class CommandFinder {
@@ -125,7 +125,7 @@ class CommandFinder {
 
   /// From the end of the flag over blanks, '=' and, in a list of words, quotes and ','.
   [[nodiscard]] std::size_t value_begin(std::size_t at) const {
-    for (int i = 0; i < 8 && is_one_of(at_or_nul(text_, at), " \t=,\"'"); ++i) ++at;
+    for (int i = 0; i < 8 && is_among(at_or_nul(text_, at), " \t=,\"'"); ++i) ++at;
     return at;
   }
 
@@ -144,7 +144,7 @@ class CommandFinder {
     while (begin > floor) {
       const char c = text_[begin - 1];
       const bool goes_on = c == '\n' && begin >= 2 && text_[begin - 2] == '\\';
-      if (is_one_of(c, ";|&") || (c == '\n' && !goes_on)) break;
+      if (is_among(c, ";|&") || (c == '\n' && !goes_on)) break;
       --begin;
     }
     return text_.substr(begin, at - begin);

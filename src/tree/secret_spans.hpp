@@ -32,9 +32,14 @@ constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
-constexpr bool is_one_of(char c, std::string_view letters) { return letters.find(c) != nowhere; }
+constexpr bool is_among(char c, std::string_view letters) { return letters.find(c) != nowhere; }
 constexpr char at_or_nul(std::string_view text, std::size_t at) {
   return at < text.size() ? text[at] : '\0';
+}
+
+/// Two letters as a number, for tables of what may begin at a place.
+constexpr std::size_t pair_of(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]) * 256U + static_cast<unsigned char>(text[at + 1]);
 }
 
 /// No word goes on before `at`; the letter of an escape such as "\n" does not count as one.

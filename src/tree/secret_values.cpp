@@ -10,17 +10,14 @@ namespace {
 
 constexpr std::size_t most_compared = 64;
 
-std::size_t pair_of(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]) * 256U + static_cast<unsigned char>(text[at + 1]);
-}
-
-/// Letters alone may be a part of a word.
+/// Words alone may be a part of a longer one.
 bool is_plain_word(std::string_view value) {
-  return std::ranges::all_of(value, [](char c) { return is_letter(c); });
+  return std::ranges::all_of(value, [](char c) { return is_letter(c) || is_among(c, "_-."); });
 }
 
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
-  return (begin == 0 || !is_word(text[begin - 1])) && !is_word(at_or_nul(text, end));
+  const auto goes_on = [](char c) { return is_word(c) || c == '-'; };
+  return (begin == 0 || !goes_on(text[begin - 1])) && !goes_on(at_or_nul(text, end));
 }
 
 /// The values that begin with the letters from `at` on, narrowed letter by letter: the longest of
@@ -49,13 +46,14 @@ std::size_t longest_at(std::string_view text, std::size_t at,
 }  // namespace
 
 bool is_telling(std::string_view value) {
+  if (is_identifier(value) && kind_of_name(value) != SecretKind::none) return false;
   if (value.size() < 6 || is_placeholder(value, true) || is_common_word(value) || is_path(value))
     return false;
   std::bitset<256> letters;
   for (const char c : value.substr(0, 200)) letters.set(static_cast<unsigned char>(c));
   const bool has_digit = std::ranges::any_of(value, is_digit);
   const bool has_letter = std::ranges::any_of(value, is_letter);
-  if (letters.count() < 4) return false;
+  if (letters.count() < (value.size() >= 16 ? 3U : 4U)) return false;
   if (has_digit && has_letter) return true;
   return value.size() >= (has_digit ? 8U : 10U);
 }

@@ -12,55 +12,116 @@ namespace {
 constexpr std::size_t most_name = 48;  ///< letters of a name that are looked at, its last ones
 
 /// Ends of names without '_' and '-', in lower case.
-constexpr auto secret_ends = std::to_array<std::string_view>({
-    "password",      "passwd",        "passphrase",    "passwort",      "secret",
-    "apikey",        "secretkey",     "accesskey",     "privatekey",    "privatekeyid",
-    "authkey",       "accountkey",    "signingkey",    "encryptionkey", "decryptionkey",
-    "encryptkey",    "masterkey",     "wandbkey",      "hfkey",         "openaikey",
-    "anthropickey",  "clientsecret",  "sharedkey",     "storagekey",    "servicekey",
-    "subscriptionkey", "licensekey",  "deploykey",     "consumerkey",   "adminkey",
-    "hmackey",       "aeskey",        "jwtkey",        "sessionkey",    "webhookkey",
-    "functionkey",   "apppassword",   "apitokenkey",   "sshpass",       "userpass",
-    "storepass",     "keypass",       "mysqlpwd",      "mnemonic",      "seedphrase",
-    "passcode",      "secretaccesskeyid"});
-constexpr auto login_ends = std::to_array<std::string_view>({
-    "accesstoken",   "authtoken",     "apitoken",      "hftoken",       "hubtoken",
-    "githubtoken",   "ghtoken",       "gitlabtoken",   "gittoken",      "bearertoken",
-    "refreshtoken",  "sessiontoken",  "wandbtoken",    "bottoken",      "slacktoken",
-    "privatetoken",  "deploytoken",   "facetoken",     "securitytoken", "oauthtoken",
-    "jwttoken",      "servicetoken",  "npmtoken",      "pypitoken",     "dockertoken",
-    "vaulttoken",    "kaggletoken",   "ngctoken",      "replicatetoken", "discordtoken",
-    "telegramtoken", "admintoken",    "jobtoken",      "citoken",       "cloudtoken",
-    "sastoken",      "personaltoken", "registrytoken", "logintoken",    "csrftoken",
-    "comettoken",    "neptunetoken",  "databrickstoken", "zenodotoken", "clearmltoken",
-    "mlflowtoken",   "authorization", "credential",    "credentials",   "accesskeyid",
-    "publishtoken",  "huggingfacetoken"});
+constexpr auto secret_ends = std::to_array<std::string_view>(
+    {"password",        "passwd",           "passphrase",  "passwort",      "secret",
+     "apikey",          "secretkey",        "accesskey",   "privatekey",    "privatekeyid",
+     "authkey",         "accountkey",       "signingkey",  "encryptionkey", "decryptionkey",
+     "encryptkey",      "masterkey",        "wandbkey",    "hfkey",         "openaikey",
+     "anthropickey",    "clientsecret",     "sharedkey",   "storagekey",    "servicekey",
+     "subscriptionkey", "licensekey",       "deploykey",   "consumerkey",   "adminkey",
+     "hmackey",         "aeskey",           "jwtkey",      "sessionkey",    "webhookkey",
+     "functionkey",     "apppassword",      "apitokenkey", "sshpass",       "userpass",
+     "storepass",       "keypass",          "mysqlpwd",    "mnemonic",      "seedphrase",
+     "passcode",        "secretaccesskeyid"});
+constexpr auto login_ends = std::to_array<std::string_view>(
+    {"accesstoken",   "authtoken",     "apitoken",        "hftoken",        "hubtoken",
+     "githubtoken",   "ghtoken",       "gitlabtoken",     "gittoken",       "bearertoken",
+     "refreshtoken",  "sessiontoken",  "wandbtoken",      "bottoken",       "slacktoken",
+     "privatetoken",  "deploytoken",   "facetoken",       "securitytoken",  "oauthtoken",
+     "jwttoken",      "servicetoken",  "npmtoken",        "pypitoken",      "dockertoken",
+     "vaulttoken",    "kaggletoken",   "ngctoken",        "replicatetoken", "discordtoken",
+     "telegramtoken", "admintoken",    "jobtoken",        "citoken",        "cloudtoken",
+     "sastoken",      "personaltoken", "registrytoken",   "logintoken",     "csrftoken",
+     "comettoken",    "neptunetoken",  "databrickstoken", "zenodotoken",    "clearmltoken",
+     "mlflowtoken",   "authorization", "accesskeyid",     "publishtoken",   "huggingfacetoken"});
 /// These are whole words: "compass" is none.
-constexpr auto secret_words = std::to_array<std::string_view>({"pass", "pw", "pwd", "passwd", "creds",
-                                                          "cred"});
-constexpr auto token_words = std::to_array<std::string_view>({"auth",      "bearer", "jwt",
-                                                         "sessionid", "cookie", "session"});
+constexpr auto secret_words =
+    std::to_array<std::string_view>({"pass", "pw", "pwd", "passwd", "creds", "cred"});
+constexpr auto token_words =
+    std::to_array<std::string_view>({"auth", "bearer", "jwt", "sessionid", "cookie", "session"});
 /// What may follow: PASSWORD_PROD, API_KEY_V2, token_1.
-constexpr auto qualifiers = std::to_array<std::string_view>({
-    "value", "prod", "production", "dev",   "test",  "staging", "read",   "write",   "old",
-    "new",   "main", "admin",      "root",  "base64", "b64",    "live",   "default", "backup",
-    "raw",   "ro",   "rw",         "plain", "v1",    "v2",      "string", "primary"});
-constexpr auto common_words = std::to_array<std::string_view>({
-    "none",     "null",    "nil",    "true",     "false",   "str",       "string",   "bool",
-    "boolean",  "int",     "number", "float",    "bytes",   "any",       "optional", "required",
-    "store",    "default", "text",   "varchar",  "char",    "secretstr", "object",   "undefined",
-    "void",     "self",    "empty",  "missing",  "unknown", "unset",     "not",      "yes",
-    "no",       "on",      "off",    "auto",     "type",    "value",     "return",   "redacted",
-    "hidden",   "masked",  "invalid", "disabled", "enabled", "function", "lambda",   "await"});
-constexpr auto prose_words = std::to_array<std::string_view>({
-    "is",      "are",     "to",       "or",      "and",     "for",       "flag",     "option",
-    "options", "argument", "arguments", "if",    "in",      "with",      "from",     "must",
-    "can",     "when",    "as",       "parameter", "the",   "a",         "an",       "of",
-    "was",     "has",     "be",       "will",    "should",  "that",      "this",     "on",
-    "it",      "instead", "which",    "may",     "by",      "at",        "not",      "you",
-    "your",    "via",     "only",     "also",    "but",     "then",      "so",       "into",
-    "before",  "after",   "are",      "have",    "authentication", "auth", "token",  "tokens",
-    "key",     "header",  "scheme",   "set",     "file",    "field"});
+constexpr auto qualifiers = std::to_array<std::string_view>(
+    {"value", "prod", "production", "dev",   "test",   "staging", "read",   "write",   "old",
+     "new",   "main", "admin",      "root",  "base64", "b64",     "live",   "default", "backup",
+     "raw",   "ro",   "rw",         "plain", "v1",     "v2",      "string", "primary"});
+constexpr auto common_words = std::to_array<std::string_view>(
+    {"inherit", "none",      "null",     "nil",       "true",     "false",    "str",
+     "string",  "bool",      "boolean",  "int",       "number",   "float",    "bytes",
+     "any",     "optional",  "required", "store",     "default",  "text",     "varchar",
+     "char",    "secretstr", "object",   "undefined", "void",     "self",     "empty",
+     "missing", "unknown",   "unset",    "not",       "yes",      "no",       "on",
+     "off",     "auto",      "type",     "value",     "return",   "redacted", "hidden",
+     "masked",  "invalid",   "disabled", "enabled",   "function", "lambda",   "await"});
+constexpr auto prose_words = std::to_array<std::string_view>({"provided",
+                                                              "again",
+                                                              "given",
+                                                              "specified",
+                                                              "expected",
+                                                              "without",
+                                                              "because",
+                                                              "here",
+                                                              "is",
+                                                              "are",
+                                                              "to",
+                                                              "or",
+                                                              "and",
+                                                              "for",
+                                                              "flag",
+                                                              "option",
+                                                              "options",
+                                                              "argument",
+                                                              "arguments",
+                                                              "if",
+                                                              "in",
+                                                              "with",
+                                                              "from",
+                                                              "must",
+                                                              "can",
+                                                              "when",
+                                                              "as",
+                                                              "parameter",
+                                                              "the",
+                                                              "a",
+                                                              "an",
+                                                              "of",
+                                                              "was",
+                                                              "has",
+                                                              "be",
+                                                              "will",
+                                                              "should",
+                                                              "that",
+                                                              "this",
+                                                              "on",
+                                                              "it",
+                                                              "instead",
+                                                              "which",
+                                                              "may",
+                                                              "by",
+                                                              "at",
+                                                              "not",
+                                                              "you",
+                                                              "your",
+                                                              "via",
+                                                              "only",
+                                                              "also",
+                                                              "but",
+                                                              "then",
+                                                              "so",
+                                                              "into",
+                                                              "before",
+                                                              "after",
+                                                              "are",
+                                                              "have",
+                                                              "authentication",
+                                                              "auth",
+                                                              "token",
+                                                              "tokens",
+                                                              "key",
+                                                              "header",
+                                                              "scheme",
+                                                              "set",
+                                                              "file",
+                                                              "field"});
 
 bool is_listed(std::span<const std::string_view> words, std::string_view word) {
   return std::ranges::any_of(words, [&](std::string_view one) { return equal_words(word, one); });
@@ -93,25 +154,26 @@ PlainName plain_name(std::string_view name) {
 
 SecretKind kind_of_plain(const PlainName& name) {
   const std::string_view text = name.text();
+  if (text.contains("hash")) return SecretKind::none;
   const auto is_end = [&](std::string_view end) { return text.ends_with(end); };
   if (std::ranges::any_of(secret_ends, is_end)) return SecretKind::secret;
   if (is_listed(secret_words, name.word())) return SecretKind::secret;
   if (std::ranges::any_of(login_ends, is_end)) return SecretKind::login;
-  if (text.ends_with("token") || is_listed(token_words, text)) return SecretKind::token;
+  if (text.ends_with("token") || text.ends_with("credential") || is_listed(token_words, text))
+    return SecretKind::token;
   return SecretKind::none;
 }
 
 /// Can the name end in one of the words above? Most names cannot.
 bool may_be_secret(std::string_view name) {
-  constexpr auto ends = std::to_array<std::string_view>({"ord", "swd", "ase", "ret", "key", "ken",
-                                                     "ass", "pwd", "red", "eds", "ial", "als",
-                                                     "uth", "ion", "rer", "jwt", "kie", 
-                                                     "ort", "ode", "nic", "ase"});
+  constexpr auto ends = std::to_array<std::string_view>(
+      {"ord", "swd", "ase", "ret", "key", "ken", "ass", "pwd", "red", "eds", "ial",
+       "als", "uth", "ion", "rer", "jwt", "kie", "ort", "ode", "nic", "ase"});
   if (name.size() < 2) return false;
   if (lower(name.back()) == 'w' || equal_words(name.substr(name.size() - 2), "id")) return true;
-  return name.size() >= 3 &&
-         std::ranges::any_of(
-             ends, [&](std::string_view end) { return equal_words(name.substr(name.size() - 3), end); });
+  return name.size() >= 3 && std::ranges::any_of(ends, [&](std::string_view end) {
+           return equal_words(name.substr(name.size() - 3), end);
+         });
 }
 
 /// Without digits and qualifiers at the end, and without the 's' of "passwords".
@@ -164,12 +226,15 @@ bool is_placeholder(std::string_view value, bool quoted) {
   const auto is_all = [&](std::string_view letters) {
     return value.find_first_not_of(letters) == nowhere;
   };
-  if ((value.size() < 100 && is_all("*.-_xX#?")) || value.starts_with("...") || value.starts_with("\xe2\x80\xa6"))
+  if ((value.size() < 100 && is_all("*.-_xX#?")) || value.starts_with("\xe2\x80\xa6")) return true;
+  if (value.contains("[redacted") || value.contains("{{") || value.contains("...") ||
+      (value.size() < 100 && value.contains("xxxxx")))
     return true;
-  if (value.contains("[redacted") || value.contains("{{")) return true;
+  if (equal_words(value.substr(0, 4), "your") && value.find_first_of("-_ ") != nowhere) return true;
   switch (first) {
     case '$':
-      return rest.empty() || is_one_of(rest.front(), "{($@?") || is_identifier(rest);
+      return rest.empty() || is_among(rest.front(), "{($@?") || is_identifier(rest) ||
+             is_identifier(rest.substr(0, rest.find_first_of("/.:")));
     case '<':
       return !quoted || value.back() == '>';
     case '{':
@@ -177,12 +242,12 @@ bool is_placeholder(std::string_view value, bool quoted) {
     case '[':
       return !quoted || value.contains(']');
     case '%':
-      return rest.size() < 2 || rest.front() == '(' || value.back() == '%' || rest == "s";
+      return rest.size() < 2 || is_among(rest.front(), "(sdr") || value.back() == '%';
     case '*':
     case '&':
     case '!':
     case '@':
-      return !quoted && (rest.empty() || is_identifier(rest) || is_one_of(rest.front(), "/.~"));
+      return !quoted && (rest.empty() || is_identifier(rest) || is_among(rest.front(), "/.~"));
     case '(':
     case '\\':
       return !quoted;
@@ -192,21 +257,22 @@ bool is_placeholder(std::string_view value, bool quoted) {
 }
 
 bool is_common_word(std::string_view value) {
-  while (!value.empty() && is_one_of(value.back(), ".;:!?")) value.remove_suffix(1);
+  while (!value.empty() && is_among(value.back(), ".;:!?")) value.remove_suffix(1);
   return is_listed(common_words, value);
 }
 
 bool is_prose_word(std::string_view value) {
-  while (!value.empty() && is_one_of(value.back(), ".:!?")) value.remove_suffix(1);
+  while (!value.empty() && is_among(value.back(), ".:!?")) value.remove_suffix(1);
   return is_listed(prose_words, value);
 }
 
 bool is_variable_name(std::string_view value) {
-  const bool is_capital =
-      std::ranges::all_of(value, [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+  while (value.ends_with('\\')) value.remove_suffix(1);
+  const bool is_capital = std::ranges::all_of(
+      value, [](char c) { return is_upper(c) || is_digit(c) || c == '_' || c == '-'; });
   if (!is_capital || value.empty() || is_digit(value.front())) return false;
   return kind_of_name(value) != SecretKind::none ||
-         (value.contains('_') && std::ranges::none_of(value, is_digit));
+         (value.find_first_of("_-") != nowhere && std::ranges::none_of(value, is_digit));
 }
 
 bool is_label(std::string_view value) {
@@ -230,11 +296,13 @@ bool is_identifier(std::string_view value) {
 }
 
 bool is_expression(std::string_view value) {
-  const std::size_t end = value.find_first_of("([");
+  while (!value.empty() && is_among(value.front(), "*&")) value.remove_prefix(1);
+  const std::size_t end = value.find_first_of("([{");
   const std::string_view name = value.substr(0, end);
   if (name.empty() || is_digit(name.front())) return false;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool is_arrow = name.substr(i).starts_with("->") || (i > 0 && name.substr(i - 1).starts_with("->"));
+    const bool is_arrow =
+        name.substr(i).starts_with("->") || (i > 0 && name.substr(i - 1).starts_with("->"));
     if (!is_word(name[i]) && name[i] != '.' && name[i] != ':' && !is_arrow) return false;
   }
   if (end != nowhere) return true;
@@ -245,10 +313,22 @@ bool is_expression(std::string_view value) {
          std::ranges::count_if(name, is_digit) <= 2;
 }
 
+bool is_number(std::string_view value) {
+  if (value.starts_with('-') || value.starts_with('+')) value.remove_prefix(1);
+  if (value.starts_with("0x") && value.size() <= 18)
+    return std::ranges::all_of(value.substr(2), [](char c) {
+      return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+    });
+  const std::size_t rest = value.find_first_not_of("0123456789._");
+  return !value.empty() && is_digit(value.front()) &&
+         (rest == nowhere || (value.contains('.') && is_among(value[rest], "eE") &&
+                              value.find_first_not_of("0123456789+-", rest + 1) == nowhere));
+}
+
 bool looks_like_key(std::string_view value, std::size_t least) {
   return value.size() >= least && std::ranges::any_of(value, is_digit) &&
          std::ranges::any_of(value, is_letter) && std::ranges::all_of(value, [](char c) {
-           return is_word(c) || is_one_of(c, "-./+=~:!@#$^&%*?|");
+           return is_word(c) || is_among(c, "-./+=~:!@#$^&%*?|");
          });
 }
 
@@ -259,9 +339,10 @@ bool is_path(std::string_view value) {
   std::size_t piece = 0;
   for (const char c : value) {
     piece = c == '/' ? 0 : piece + 1;
-    if (piece > 24 || (!is_word(c) && !is_one_of(c, "/.-~"))) return false;
+    if (piece > 24 || (!is_word(c) && !is_among(c, "/.-~${}"))) return false;
   }
-  return value.find('/', 1) != nowhere || value.contains('.');
+  return value.find('/', 1) != nowhere || value.contains('.') ||
+         std::ranges::none_of(value, is_digit);
 }
 
 }  // namespace schedmate::tree

@@ -30,6 +30,8 @@ enum class SecretKind : unsigned char { none, token, login, secret };
 [[nodiscard]] bool is_identifier(std::string_view value);
 /// `os.environ["X"]`, `args.token`, `get(...)`: something that stands for the value.
 [[nodiscard]] bool is_expression(std::string_view value);
+/// 12, 0.5, 1.5e-3, 0x1f
+[[nodiscard]] bool is_number(std::string_view value);
 /// At least so many letters, among them a digit.
 [[nodiscard]] bool looks_like_key(std::string_view value, std::size_t least);
 /// A file, not a key: "~/.ssh/id", "/run/secrets/x".
