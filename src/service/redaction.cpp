@@ -64,8 +64,8 @@ struct LogRedactor::State {
 
 namespace {
 
-constexpr std::size_t most_whole_log = std::size_t{8} << 20U;
-constexpr std::size_t end_of_log = std::size_t{2} << 20U;  ///< looked at of a longer one, each end
+constexpr std::size_t most_whole_log = std::size_t{4} << 20U;
+constexpr std::size_t end_of_log = std::size_t{1} << 20U;  ///< looked at of a longer one, each end
 
 /// The first lines of a log, up to so many bytes; whether that is all of it.
 bool read_head(const std::string& path, std::size_t most_bytes, std::string& text) {

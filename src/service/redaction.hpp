@@ -27,7 +27,7 @@ void make_safe(std::vector<std::string>& lines);
 
 /// Lines of logs that are shown apart. A line knows nothing of the key block that it is a part of,
 /// nor that its first word was announced as a token elsewhere; so the logs are looked through for
-/// secrets when the first line is asked for: whole up to 8 MiB, else their first and last 2 MiB.
+/// secrets when the first line is asked for: whole up to 4 MiB, else their first and last MiB.
 /// Copies share what they know. Not for several threads at once.
 class LogRedactor {
  public:

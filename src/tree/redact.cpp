@@ -61,12 +61,25 @@ std::string masked(std::string_view text, Spans& found) {
   return out.append(text.substr(at));
 }
 
-std::string redact_with(std::string_view text, std::vector<std::string_view> values) {
+std::string redact_once(std::string_view text, std::vector<std::string_view> values) {
   Spans found = secrets_of(text);
   add_values(text, found, values);
   sort_once(values);
   find_values(text, values, found);
   return found.empty() ? std::string(text) : masked(text, found);
+}
+
+/// What stands beside a mark may be a secret only now: the rest of a broken string.
+std::string redact_with(std::string_view text, const std::vector<std::string_view>& values) {
+  constexpr int most_rounds = 4;
+  std::string out = redact_once(text, values);
+  if (out == text) return out;
+  for (int round = 1; round < most_rounds; ++round) {
+    std::string again = redact_once(out, values);
+    if (again == out) break;
+    out = std::move(again);
+  }
+  return out;
 }
 
 }  // namespace

@@ -213,6 +213,20 @@ TEST_CASE("a name makes any value a secret, in each of a hundred forms") {
   }
 }
 
+TEST_CASE("a value without quotes may hold what separates values elsewhere") {
+  const std::string odd = "Zx9,v;T}q&W4)k|m";
+  for (const std::string_view before :
+       {"password: ", "password = ", "PASSWORD=", "export DB_PASSWORD=", "x --password ",
+        "x --password=", "db:\n  password: ", "db:\n  password:\n    "}) {
+    const std::string out = redact(std::string(before) + odd + "\nlr: 0.1\n");
+    CHECK_MESSAGE(out == std::string(before) + "[redacted]\nlr: 0.1\n", out);
+  }
+  CHECK(redact("x?access_token=a1b2c3d4e5&page=1") == "x?access_token=[redacted]&page=1");
+  CHECK(redact("Server=db;Password=hunter2;Port=1") == "Server=db;Password=[redacted];Port=1");
+  CHECK(redact("password=hunter2,user=bob") == "password=[redacted],user=bob");
+  CHECK(redact("PASSWORD=hunter2&&run") == "PASSWORD=[redacted]&&run");
+}
+
 TEST_CASE("a password of a URL may hold a slash") {
   CHECK(redact("postgres://me:a/b?c@db:5432/x") == "postgres://me:[redacted]@db:5432/x");
   for (const std::string text : {"http://localhost:8080/@scope/x", "https://host.org/a:b/@c",

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
 #include "tree/secret_spans.hpp"
 #include "tree/secret_words.hpp"
 
@@ -84,14 +82,6 @@ Span url_secret(std::string_view text, std::size_t start) {
 bool has_text(std::string_view line, std::string_view word) {
   const auto same = [](char a, char b) { return lower(a) == b; };
   return std::ranges::search(line, word, same).begin() != line.end();
-}
-
-/// As find(), several times as fast.
-std::size_t find_text(std::string_view text, std::string_view what, std::size_t from) {
-  if (from >= text.size()) return nowhere;
-  const void* at = ::memmem(text.data() + from, text.size() - from, what.data(), what.size());
-  return at == nullptr ? nowhere
-                       : static_cast<std::size_t>(static_cast<const char*>(at) - text.data());
 }
 
 std::size_t indent_of(std::string_view line) {

@@ -104,7 +104,8 @@ class CommandFinder {
         try_flag(at);
     for (const LoginRow& row : logins) find_logins(row);
     for (const std::string_view mark : reads_input)
-      for (std::size_t at = text_.find(mark); at != nowhere; at = text_.find(mark, at + 1))
+      for (std::size_t at = find_text(text_, mark, 0); at != nowhere;
+           at = find_text(text_, mark, at + 1))
         take_echo(at);
   }
 
@@ -181,8 +182,8 @@ class CommandFinder {
   }
 
   void find_logins(const LoginRow& row) {
-    for (std::size_t at = text_.find(row.program); at != nowhere;
-         at = text_.find(row.program, at + 1)) {
+    for (std::size_t at = find_text(text_, row.program, 0); at != nowhere;
+         at = find_text(text_, row.program, at + 1)) {
       std::size_t word = at + row.program.size();
       if (!starts_word(text_, at) || !is_blank(at_or_nul(text_, word))) continue;
       word = value_begin(word);

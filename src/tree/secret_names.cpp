@@ -14,20 +14,28 @@
 namespace schedmate::tree {
 namespace {
 
-constexpr bool is_name_letter(char c) { return is_word(c) || c == '-'; }
+constexpr auto name_letters = [] {
+  std::array<bool, 256> letters{};
+  for (int c = 0; c < 128; ++c)
+    letters[static_cast<std::size_t>(c)] = is_word(static_cast<char>(c)) || c == '-';
+  return letters;
+}();
 class NameFinder {
  public:
   NameFinder(std::string_view text, Spans& found)
       : text_(text), read_(text), joints_(text), found_(found) {}
 
   void run() {
+    const auto in_name = [&](std::size_t at) {
+      return at < text_.size() && name_letters[static_cast<unsigned char>(text_[at])];
+    };
     for (std::size_t at = 0; at < text_.size();) {
-      if (!is_name_letter(text_[at])) {
+      if (!in_name(at)) {
         ++at;
         continue;
       }
-      std::size_t end = at;
-      while (end < text_.size() && is_name_letter(text_[end])) ++end;
+      std::size_t end = at + 1;
+      while (in_name(end)) ++end;
       at = std::max(end, after_word(at, end));
     }
   }
@@ -37,7 +45,7 @@ class NameFinder {
   std::size_t after_word(std::size_t begin, std::size_t end) {
     Name name{begin, end, SecretKind::none, false, text_.substr(begin, 2) == "--"};
     const std::string_view word = text_.substr(begin, end - begin);
-    if (word == "name" || word == "key") declared_until_ = 0;
+    if (begin < declared_until_ && (word == "name" || word == "key")) declared_until_ = 0;
     if (begin < declared_until_ && is_value_word(word)) {
       name.kind = declared_;
     } else {
@@ -56,11 +64,12 @@ class NameFinder {
 
   /// "API key" is one name.
   void join_words(Name& name) const {
+    const std::string_view word = joints_.word_of(name);
+    if (word.size() > 5 || !is_second_word(word)) return;
     if (name.begin < 2 || text_[name.begin - 1] != ' ' || !is_letter(text_[name.begin - 2])) return;
     std::size_t begin = name.begin - 1;
     while (begin > 0 && name.begin - begin < 20 && is_letter(text_[begin - 1])) --begin;
-    const SecretKind both =
-        kind_of_words(text_.substr(begin, name.begin - 1 - begin), joints_.word_of(name));
+    const SecretKind both = kind_of_words(text_.substr(begin, name.begin - 1 - begin), word);
     if (both != SecretKind::none) name.kind = both;
   }
 
@@ -83,7 +92,8 @@ class NameFinder {
 
   /// Takes what stands below the name. False: the value is to be judged where it begins.
   bool next_line(const Name& name, Joint joint, Break gap) {
-    if (joint == Joint::compared || joint == Joint::argument || joint == Joint::flag) return false;
+    if (joint == Joint::flag) return text_[gap.from] != '\\';
+    if (joint == Joint::compared || joint == Joint::argument) return false;
     const std::size_t own = line_begin(text_, name.begin, most_line);
     const std::size_t below = line_begin(text_, gap.to, most_line);
     const char mark = text_[gap.from];
@@ -94,7 +104,8 @@ class NameFinder {
     if (is_quote(text_[gap.to])) return false;
     if (mark == '(' || mark == '\\' || mark == '[') return mark != '\\';
     // One word that fills the line: of YAML when it is deeper, else as the answer to a prompt.
-    const Value value = read_.value_at(gap.to);
+    Value value = read_.value_at(gap.to);
+    value.span.end = read_.bare_end(value.span.end);
     const std::string_view word = text_.substr(value.span.begin, value.span.end - value.span.begin);
     const std::size_t rest = read_.after_blanks(value.span.end);
     const bool fills = rest >= text_.size() || is_among(text_[rest], "\r\n");
@@ -131,6 +142,8 @@ class NameFinder {
   /// Takes the value that begins here when it is a secret. Gives where to go on.
   std::size_t take(const Name& name, Joint joint, std::size_t at) {
     Value value = read_.value_at(at);
+    if (!value.quoted && !is_in_parens(name) && !in_braces(name))
+      value.span.end = read_.bare_end(value.span.end);
     if (at_or_nul(text_, at) == '[' && !value.after_scheme) return take_list(name, at);
     const std::size_t size = value.span.end - value.span.begin;
     const std::size_t call = text_.substr(value.span.begin, size).find('(');
@@ -204,6 +217,10 @@ class NameFinder {
         text_.substr(written.span.begin, written.span.end - written.span.begin);
     if (value.size() < 4 || is_prose_word(value) || name.quoted)
       return looks_like_key(value, 8) && !is_call_name(value);
+    const std::size_t sign = value.find_first_of("=:");
+    const char next = sign == nowhere ? '=' : at_or_nul(value, sign + 1);
+    if (next != '=' && kind_of_name(value.substr(0, sign)) != SecretKind::none)
+      return false;  // a name of its own
     if (is_expression(value) || is_operator_after(written.span.end)) return false;
     switch (joint) {
       case Joint::flag:
@@ -239,17 +256,25 @@ class NameFinder {
     return at_or_nul(text_, name.end) == '=' && !is_blank(at_or_nul(text_, name.end + 1));
   }
 
+  /// An opening '(' before it on its line is not closed.
+  [[nodiscard]] bool is_in_parens(const Name& name) const {
+    int depth = 0;
+    for (std::size_t i = line_begin(text_, name.begin, most_line); i < name.begin; ++i)
+      depth += text_[i] == '(' ? 1 : text_[i] == ')' && depth > 0 ? -1 : 0;
+    return depth > 0;
+  }
+
+  [[nodiscard]] bool in_braces(const Name& name) const {
+    return name.begin > 0 && text_[name.begin - 1] == '{';
+  }
+
   /// A name without quotes is an expression in code: between parentheses, or anywhere in a text
   /// that is a program's. NAME=x of a shell is no code.
   [[nodiscard]] bool is_in_code(const Name& name, const Value& written) {
     const std::string_view word = joints_.word_of(name);
     const bool is_variable =
         is_tight(name) && std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
-    const std::size_t begin = line_begin(text_, name.begin, most_line);
-    int depth = 0;
-    for (std::size_t i = begin; i < name.begin; ++i)
-      depth += text_[i] == '(' ? 1 : text_[i] == ')' && depth > 0 ? -1 : 0;
-    if (depth > 0) return is_among(at_or_nul(text_, written.span.end), ",) \n");
+    if (is_in_parens(name)) return is_among(at_or_nul(text_, written.span.end), ",) \n");
     return !is_variable && read_.is_code();
   }
 

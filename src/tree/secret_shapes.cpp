@@ -4,6 +4,7 @@
 /// alphabet. The forms are those that issuers publish and that scanners of secrets look for.
 
 #include <array>
+#include <cstdint>
 
 #include "tree/secret_spans.hpp"
 
@@ -335,9 +336,10 @@ constexpr auto first_shapes = [] {
 
 /// The first two letters of all starts, a bit each: most places of a text end here.
 constexpr auto known_pairs = [] {
-  std::array<bool, 65536> known{};
-  for (const Shape& shape : shapes) known[pair_of(shape.start, 0)] = true;
-  known[pair_of("ey", 0)] = true;
+  std::array<std::uint64_t, 1024> known{};
+  const auto add = [&](std::size_t pair) { known[pair / 64] |= std::uint64_t{1} << pair % 64; };
+  for (const Shape& shape : shapes) add(pair_of(shape.start, 0));
+  add(pair_of("ey", 0));
   return known;
 }();
 
@@ -440,7 +442,8 @@ bool may_start(std::string_view text, std::size_t at) {
 void find_shapes(std::string_view text, Spans& found) {
   WebTokens web_tokens(text);
   for (std::size_t at = 0; at + 1 < text.size();) {
-    if (!known_pairs[pair_of(text, at)]) {
+    const std::size_t pair = pair_of(text, at);
+    if ((known_pairs[pair / 64] >> pair % 64 & 1U) == 0) {
       ++at;
       continue;
     }

@@ -140,6 +140,20 @@ bool SecretText::follows_set(std::size_t begin) const {
   return std::ranges::find(words, text_.substr(word, begin - word)) != words.end();
 }
 
+std::size_t SecretText::bare_end(std::size_t end) const {
+  while (is_among(at_or_nul(text_, end), ",;)}]&|")) {
+    const char after = at_or_nul(text_, end + 1);
+    if (after == '\0' || is_among(after, " \t\r\n\"'`<>\\") || after == text_[end]) break;
+    std::size_t name = end + 1;
+    while (name < text_.size() && name - end < 40 && (is_word(text_[name]) || text_[name] == '-'))
+      ++name;
+    if (name > end + 1 && is_among(at_or_nul(text_, name), "=:")) break;
+    ++end;
+    for (int i = 0; i < static_cast<int>(most_value) && goes_on(end, '\0'); ++i) ++end;
+  }
+  return end;
+}
+
 bool SecretText::is_code() {
   if (is_code_) return *is_code_;
   is_code_ = false;

@@ -31,6 +31,9 @@ class SecretText {
   /// YAML ("|", ">-"), an opening '(' or a '\' may stand before the end.
   [[nodiscard]] std::size_t value_begin(std::size_t at) const;
   [[nodiscard]] Value value_at(std::size_t start) const;
+  /// Where a value without quotes ends that may hold ",;&)" as people's passwords do: at a blank,
+  /// at a quote, or at one of these where another name or nothing follows.
+  [[nodiscard]] std::size_t bare_end(std::size_t end) const;
   /// Whether a value goes on at `at`; `quote` is '\0' without quotes.
   [[nodiscard]] bool goes_on(std::size_t at, char quote) const;
   /// Whether the quote here begins a string: 'Password: ' is a prompt, the quote at its end closes

@@ -2,6 +2,7 @@
 #include "tree/secret_words.hpp"
 
 #include <array>
+#include <cstdint>
 #include <span>
 
 #include "tree/secret_spans.hpp"
@@ -164,16 +165,60 @@ SecretKind kind_of_plain(const PlainName& name) {
   return SecretKind::none;
 }
 
-/// Can the name end in one of the words above? Most names cannot.
+/// Behind the last '_', '-' or small letter that a capital follows.
+std::string_view last_word(std::string_view name) {
+  std::size_t begin = name.size();
+  while (begin > 0 && is_word(name[begin - 1]) && name[begin - 1] != '_') {
+    --begin;
+    if (is_upper(name[begin]) && begin > 0 && !is_upper(name[begin - 1])) break;
+  }
+  return name.substr(begin);
+}
+
+constexpr std::uint32_t letters_of(std::string_view word) {
+  std::uint32_t letters = 0;
+  for (const char c : word)
+    if (is_letter(c)) letters |= 1U << static_cast<unsigned>(lower(c) - 'a');
+  return letters;
+}
+
+/// Has it all letters of one of the words that names of secrets consist of? Most names have not.
 bool may_be_secret(std::string_view name) {
-  constexpr auto ends = std::to_array<std::string_view>(
-      {"ord", "swd", "ase", "ret", "key", "ken", "ass", "pwd", "red", "eds", "ial",
-       "als", "uth", "ion", "rer", "jwt", "kie", "ort", "ode", "nic", "ase"});
+  constexpr auto roots = [] {
+    std::array<std::uint32_t, 12> letters{};
+    std::size_t i = 0;
+    for (const std::string_view word : {"pas", "secrt", "token", "key", "pw", "cred", "auth",
+                                        "bear", "jwt", "coki", "sion", "menoic"})
+      letters[i++] = letters_of(word);
+    return letters;
+  }();
+  const std::uint32_t letters = letters_of(name);
+  return std::ranges::any_of(roots, [=](std::uint32_t root) { return (letters & root) == root; });
+}
+
+/// The last three letters of a name as a number; those of the words above.
+constexpr std::size_t ending_of(std::string_view name) {
+  std::size_t ending = 0;
+  for (const char c : name.substr(name.size() - std::min<std::size_t>(name.size(), 3)))
+    ending = ending * 32 + (is_letter(c) ? static_cast<std::size_t>(lower(c) - 'a' + 1) : 0);
+  return ending;
+}
+constexpr auto known_endings = [] {
+  std::array<bool, 32768> known{};
+  for (const std::string_view end : secret_ends) known[ending_of(end)] = true;
+  for (const std::string_view end : login_ends) known[ending_of(end)] = true;
+  for (const std::string_view end : token_words) known[ending_of(end)] = true;
+  for (const std::string_view end : {"token", "credential"}) known[ending_of(end)] = true;
+  return known;
+}();
+
+bool may_end_secret(std::string_view name) {
   if (name.size() < 2) return false;
-  if (lower(name.back()) == 'w' || equal_words(name.substr(name.size() - 2), "id")) return true;
-  return name.size() >= 3 && std::ranges::any_of(ends, [&](std::string_view end) {
-           return equal_words(name.substr(name.size() - 3), end);
-         });
+  const char last = lower(name.back());
+  // "pw" and its like are whole words; "key_id" has its end after a '_'.
+  return known_endings[ending_of(name)] || last == 'w' ||
+         is_listed(secret_words, last_word(name)) ||
+         (last == 'd' && lower(name[name.size() - 2]) == 'i');
 }
 
 /// Without digits and qualifiers at the end, and without the 's' of "passwords".
@@ -197,26 +242,28 @@ std::string_view without_qualifiers(std::string_view name) {
 
 SecretKind kind_of_name(std::string_view name) {
   if (name.size() > most_name) name = name.substr(name.size() - most_name);
-  if (may_be_secret(name)) {
+  if (!may_be_secret(name)) return SecretKind::none;
+  if (may_end_secret(name)) {
     const SecretKind kind = kind_of_plain(plain_name(name));
     if (kind != SecretKind::none) return kind;
   }
   const std::string_view rest = without_qualifiers(name);
-  if (rest.size() == name.size() || !may_be_secret(rest)) return SecretKind::none;
+  if (rest.size() == name.size() || !may_end_secret(rest)) return SecretKind::none;
   const SecretKind kind = kind_of_plain(plain_name(rest));
   // "tokens" are those of a tokenizer.
   return kind == SecretKind::token ? SecretKind::none : kind;
 }
 
+bool is_second_word(std::string_view word) {
+  return equal_words(word, "key") || equal_words(word, "token") || equal_words(word, "id");
+}
+
 SecretKind kind_of_words(std::string_view first, std::string_view second) {
-  constexpr auto seconds = std::to_array<std::string_view>({"key", "token", "id"});
-  if (!is_listed(seconds, second) || first.size() + second.size() > most_name)
-    return SecretKind::none;
+  if (!is_second_word(second) || first.size() + second.size() > most_name) return SecretKind::none;
   std::array<char, most_name> both{};
-  std::size_t size = 0;
-  for (const std::string_view word : {first, second})
-    for (const char c : word) both[size++] = c;
-  return kind_of_name({both.data(), size});
+  const auto end = std::ranges::copy(first, both.begin()).out;
+  std::ranges::copy(second, end);
+  return kind_of_name({both.data(), first.size() + second.size()});
 }
 
 bool is_placeholder(std::string_view value, bool quoted) {

@@ -12,7 +12,8 @@ namespace schedmate::tree {
 enum class SecretKind : unsigned char { none, token, login, secret };
 
 [[nodiscard]] SecretKind kind_of_name(std::string_view name);
-/// Of two words that stand beside each other: "API key".
+/// Of two words that stand beside each other: "API key". The second is "key", "token" or "id".
+[[nodiscard]] bool is_second_word(std::string_view word);
 [[nodiscard]] SecretKind kind_of_words(std::string_view first, std::string_view second);
 
 /// Stands for something else: ${X}, {x}, <x>, %(x)s, [redacted], ***, ... `quoted`: a string of a
