@@ -69,7 +69,8 @@ std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes
 Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
   const auto answer = service::diagnose(call.session, request);
   if (!answer) return tl::unexpected(answer.error());
-  for (const auto& warning : answer->warnings) fmt::print(stderr, "schedmate: {}\n", service::safe_text(warning));
+  for (const auto& warning : answer->warnings)
+    fmt::print(stderr, "schedmate: {}\n", service::safe_text(warning));
   if (call.json)
     fmt::print("{}\n", indented(service::diagnose_document(*answer)));
   else

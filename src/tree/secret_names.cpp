@@ -144,7 +144,8 @@ class NameFinder {
     Value value = read_.value_at(at);
     if (!value.quoted && !is_in_parens(name) && !in_braces(name))
       value.span.end = read_.bare_end(value.span.end);
-    if (at_or_nul(text_, at) == '[' && !value.after_scheme) return take_list(name, at);
+    if (at_or_nul(text_, at) == '[' && !value.after_scheme)
+      return joint == Joint::argument ? name.end : take_list(name, at);
     const std::size_t size = value.span.end - value.span.begin;
     const std::size_t call = text_.substr(value.span.begin, size).find('(');
     if (!value.quoted && call != nowhere && call > 0)
@@ -164,6 +165,7 @@ class NameFinder {
   [[nodiscard]] bool is_secret(const Name& name, Joint joint, const Value& written) {
     const std::string_view value =
         text_.substr(written.span.begin, written.span.end - written.span.begin);
+    if (value.contains("://") || value.starts_with("id=") || is_version(value)) return false;
     if (is_placeholder(value, written.quoted) || is_common_word(value)) return false;
     if (written.prefix == 'f' && value.starts_with('{')) return false;
     if (equal_words(value, "password") || is_variable_name(value) || is_same_word(name, value))
@@ -177,13 +179,14 @@ class NameFinder {
     }
     if (name.kind == SecretKind::token)
       return looks_like_key(value, 16) && (written.quoted || !is_expression(value));
-    if (value.contains("://") || value.starts_with("id=")) return false;
     const bool is_whole = std::ranges::all_of(value, is_digit);
     const char after = at_or_nul(text_, written.span.end);
     if (!written.quoted && is_number(value) &&
         (!is_whole || name.kind == SecretKind::login || is_among(after, ",;")))
       return false;
-    if (is_path(value) && name.kind == SecretKind::secret && is_file_name(name)) return false;
+    if (is_path(value) && name.kind == SecretKind::secret &&
+        (is_file_name(name) || std::ranges::none_of(value, is_digit)))
+      return false;
     return written.quoted ? is_quoted_secret(name, joint, value)
                           : is_bare_secret(name, joint, written);
   }
@@ -195,6 +198,11 @@ class NameFinder {
              std::views::transform(lower);
     };
     return std::ranges::equal(plain(joints_.word_of(name)), plain(value));
+  }
+
+  /// "^4.0.0"
+  [[nodiscard]] static bool is_version(std::string_view value) {
+    return value.size() > 1 && is_among(value.front(), "^~") && is_number(value.substr(1));
   }
 
   /// A key may be a file, and PWD is a folder.

@@ -80,8 +80,9 @@ Value SecretText::value_at(std::size_t start) const {
   value.quoted = is_quote(at_or_nul(text_, at)) && opens_string(at);
   const char quote = value.quoted ? text_[at] : '\0';
   const bool triple = at_or_nul(text_, at + 1) == quote && at_or_nul(text_, at + 2) == quote;
-  // A fence of Markdown opens no string.
-  if (triple && quote == '`') value.quoted = false;
+  // A fence of Markdown opens no string, nor does the command of a shell: X=`pwd`.
+  const bool is_command = quote == '`' && start > 0 && text_[start - 1] == '=';
+  if ((triple && quote == '`') || is_command) value.quoted = false;
   if (value.quoted) at += triple ? 3 : 1;
   std::size_t end = at;
   const char closing = value.quoted ? quote : '\0';

@@ -242,7 +242,7 @@ std::string_view without_qualifiers(std::string_view name) {
 
 SecretKind kind_of_name(std::string_view name) {
   if (name.size() > most_name) name = name.substr(name.size() - most_name);
-  if (!may_be_secret(name)) return SecretKind::none;
+  if (!may_be_secret(name) || name == "PWD" || name == "OLDPWD") return SecretKind::none;
   if (may_end_secret(name)) {
     const SecretKind kind = kind_of_plain(plain_name(name));
     if (kind != SecretKind::none) return kind;
@@ -304,7 +304,7 @@ bool is_placeholder(std::string_view value, bool quoted) {
 }
 
 bool is_common_word(std::string_view value) {
-  while (!value.empty() && is_among(value.back(), ".;:!?")) value.remove_suffix(1);
+  while (!value.empty() && is_among(value.back(), ".;:!?)]},")) value.remove_suffix(1);
   return is_listed(common_words, value);
 }
 
@@ -347,6 +347,7 @@ bool is_expression(std::string_view value) {
   const std::size_t end = value.find_first_of("([{");
   const std::string_view name = value.substr(0, end);
   if (name.empty() || is_digit(name.front())) return false;
+  if (name.starts_with("self.") || name.starts_with("this.")) return true;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool is_arrow =
         name.substr(i).starts_with("->") || (i > 0 && name.substr(i - 1).starts_with("->"));

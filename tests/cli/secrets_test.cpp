@@ -13,6 +13,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/support/fake_llm.hpp"
 #include "tests/support/made_secrets.hpp"
+#include "tests/support/written_forms.hpp"
 
 namespace schedmate {
 namespace {
