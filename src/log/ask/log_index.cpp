@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t most_indexed_text = 300;
 constexpr std::size_t most_held_text = 1024;  ///< a longer line is cleaned at once
 constexpr std::size_t most_fresh_text = std::size_t{4} << 20U;
+constexpr std::size_t overlap = std::size_t{1} << 15U;
 
 class Indexer {
  public:
@@ -47,8 +48,7 @@ class Indexer {
     if (state.empty()) return;
     const auto hash = lines::template_hash(state);
     const auto found = at_.find(hash);
-    if (found == at_.end()) learn(state);
-    before_.assign(state.substr(0, most_held_text));
+    learn(state);
     const std::string text = held(state);
     if (found != at_.end()) {
       DistinctLine& known = index_.distinct_lines[found->second];
@@ -65,14 +65,14 @@ class Indexer {
     index_.distinct_lines.push_back({hash, 1, {number, text}, {number, text}});
   }
 
-  /// A secret may begin on the line before.
+  /// Whatever is secret in the log, where it stands with its name. A block of a key may lie over
+  /// the border of two pieces.
   void learn(std::string_view state) {
     if (!cleaner_.learn) return;
-    if (!before_.empty() && !fresh_.ends_with(before_ + "\n")) fresh_.append(before_).append("\n");
     fresh_.append(state).append("\n");
     if (fresh_.size() < most_fresh_text) return;
     cleaner_.learn(fresh_);
-    fresh_.clear();
+    fresh_.erase(0, fresh_.size() - std::min(fresh_.size(), overlap));
   }
 
   /// What is kept until the end: cut to its size only when it is clean.
@@ -100,8 +100,7 @@ class Indexer {
   }
 
   const IndexCleaner& cleaner_;
-  std::string fresh_;   ///< lines that nobody has learnt from yet
-  std::string before_;  ///< the line before
+  std::string fresh_;  ///< lines that nobody has learnt from yet
   LogIndex index_;
   std::unordered_map<std::uint64_t, std::size_t> at_;
   std::string scratch_;
