@@ -53,7 +53,7 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
   made.answers = ask::answer(request.question, knowledge);
   made.model = answer_by_model(made.answers, *index, *models);
   for (ask::LogAnswer& each : made.answers) {
-    each.question = safe_line(each.question);
+    each.question = secrets.line(each.question);
     each.text = secrets.line(each.text);
     for (ask::IndexedLine& line : each.lines) line.text = secrets.line(line.text);
   }

@@ -35,9 +35,8 @@ struct LogIndex {
   std::vector<DistinctLine> distinct_lines;  ///< in the order of their first lines
 };
 
-/// Takes secrets out of what an index keeps. `learn` is given the lines that are new, whole and
-/// each with the line before it; then `clean` the lines that are kept, as one text whose lines it
-/// keeps.
+/// Takes secrets out of what an index keeps. `learn` is given the log in pieces of some
+/// MiB; then `clean` the lines that are kept, as one text whose lines it keeps.
 struct IndexCleaner {
   std::function<void(std::string_view)> learn{};
   lines::CleanText clean{};
