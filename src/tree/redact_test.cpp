@@ -99,6 +99,7 @@ std::vector<Case> by_name() {
       {"aws_secret_access_key = " + random, random},
       {"password = \"" + std::string(3000, 'x') + "\"", std::string(1000, 'x')},
       {"login.token = b'" + random + "'", random},
+      {"login(token='correcthorse')", "correcthorse"},
   };
 }
 

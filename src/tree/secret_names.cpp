@@ -177,6 +177,8 @@ class NameFinder {
              (written.quoted || !is_expression(value)) &&
              (is_header || value.size() >= 20 || looks_like_key(value, 8));
     }
+    if (name.kind == SecretKind::token && written.quoted && value.size() >= 8 && logs_in(name))
+      return !value.contains(' ');
     if (name.kind == SecretKind::token)
       return looks_like_key(value, 16) && (written.quoted || !is_expression(value));
     const bool is_whole = std::ranges::all_of(value, is_digit);
@@ -198,6 +200,15 @@ class NameFinder {
              std::views::transform(lower);
     };
     return std::ranges::equal(plain(joints_.word_of(name)), plain(value));
+  }
+
+  /// login(token='x'): what a tokenizer's token is never given to.
+  [[nodiscard]] bool logs_in(const Name& name) const {
+    const std::size_t begin = line_begin(text_, name.begin, most_line);
+    const std::string_view before = text_.substr(begin, name.begin - begin);
+    for (const std::string_view call : {"login(", "Api(", "Client(", "to_hub(", "from_pretrained("})
+      if (before.contains(call)) return true;
+    return false;
   }
 
   /// "^4.0.0"
