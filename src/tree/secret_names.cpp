@@ -294,7 +294,12 @@ class NameFinder {
     const bool is_variable =
         is_tight(name) && std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
     if (is_in_parens(name)) return is_among(at_or_nul(text_, written.span.end), ",) \n");
-    return !is_variable && read_.is_code();
+    if (is_variable || (word == "value" && name.begin < declared_until_)) return false;
+    // Code has blanks around '=', but for arguments on lines of their own.
+    const std::size_t begin = line_begin(text_, name.begin, most_line);
+    const bool begins = begin + read_.indent_at(begin) == name.begin;
+    if (is_tight(name) && !begins) return false;
+    return read_.is_code();
   }
 
   /// `password = a + b`, `x if y else z`.
