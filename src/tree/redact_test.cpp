@@ -274,6 +274,10 @@ TEST_CASE("what was learnt from a whole text is masked in a part of it") {
   CHECK(known.redact("[0] " + body) == "[0] [redacted]");
   CHECK(known.redact("zq4planted7") == "[redacted]");
   CHECK(known.redact("step 1 loss 2.5") == "step 1 loss 2.5");
+  // A value with a NUL at its end does not reach behind the text.
+  KnownSecrets odd;
+  odd.learn("password = \"" + hex(64) + std::string(9, '\0') + "\"");
+  CHECK(odd.redact("x " + hex(64)) == "x [redacted]");
   CHECK(KnownSecrets().redact("password: hunter2") == "password: [redacted]");
 }
 

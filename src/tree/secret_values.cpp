@@ -39,7 +39,7 @@ std::size_t longest_at(std::string_view text, std::size_t at,
   }
   if (best < most_compared || values.empty()) return best;
   const std::string_view whole = values.front();
-  while (best < whole.size() && at_or_nul(text, at + best) == whole[best]) ++best;
+  while (best < whole.size() && at + best < text.size() && text[at + best] == whole[best]) ++best;
   return best;
 }
 
