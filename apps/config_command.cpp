@@ -10,6 +10,7 @@
 #include "apps/command.hpp"
 #include "base/document.hpp"
 #include "base/words.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::array columns{"setting", "value", "default", "unit", "origin", "e
 std::vector<Row> rows_of(const settings::Settings& settings) {
   std::vector<Row> rows;
   for (const settings::SettingRow& row : settings::setting_rows()) {
-    rows.push_back({std::string(row.key), settings.text(row.key),
+    rows.push_back({std::string(row.key), service::redacted(settings.text(row.key)),
                     row.defect == nullptr ? std::string(row.fallback) : "by mode",
                     std::string(settings::unit_of(row)), settings.origin(row.key),
                     std::string(row.effect)});
@@ -30,9 +31,10 @@ std::vector<Row> rows_of(const settings::Settings& settings) {
     for (const ChatSettingRow& row : chat_setting_rows()) {
       const std::string key = fmt::format("llm.{}.{}", name, row.key);
       const auto found = given.find(std::string(row.key));
-      rows.push_back({key, found == given.end() ? std::string(row.fallback) : found->second,
-                      std::string(row.fallback), std::string(row.unit), settings.origin(key),
-                      std::string(row.effect)});
+      rows.push_back(
+          {key, found == given.end() ? std::string(row.fallback) : service::redacted(found->second),
+           std::string(row.fallback), std::string(row.unit), settings.origin(key),
+           std::string(row.effect)});
     }
   }
   return rows;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
@@ -69,7 +70,7 @@ bool Console::flush() {
 
 void Console::warn(std::string_view message) {
   flush();  // in the order in which both were said
-  write_all(err_, fmt::format("schedmate: {}\n", printable(message)));
+  write_all(err_, fmt::format("schedmate: {}\n", service::safe_line(message)));
 }
 
 void Console::draw(std::string_view text) const { write_all(err_, text); }

@@ -11,6 +11,7 @@
 #include "apps/command.hpp"
 #include "base/words.hpp"
 #include "service/diagnose.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {

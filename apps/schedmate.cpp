@@ -16,6 +16,7 @@
 #include "apps/progress_bar.hpp"
 #include "apps/version.hpp"
 #include "base/error_document.hpp"
+#include "service/redaction.hpp"
 
 namespace schedmate {
 namespace {
@@ -88,7 +89,7 @@ Result<int> run(const Program& program, settings::Environment environment, Conso
 /// it as a document, too.
 int complain(const Error& error, bool json, Console& console) {
   console.warn(error.message);
-  if (json) console.json_line(error_document(error));
+  if (json) console.json_line(error_document({error.code, service::redacted(error.message)}));
   return exit_code(error.code);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year advised readers store dense advice logs elastic.
+# Parts: reference scale year advised readers store dense advice logs elastic secrets.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest allocation elastic_models > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest allocation elastic_models redaction_bench > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -107,6 +107,12 @@ advice() {
 }
 
 # Reading logs: classification beside Drain3 (from the Python registry), locators, tails.
+# Of this repository's own sources, or of the folders in TREES.
+secrets() {
+  echo "== redaction; every line that it changed is in $out/redactions.txt"
+  "$build/bench/redaction_bench" "$out/redactions.txt" ${TREES:-src apps tests docs}
+}
+
 logs() {
   local dir=$out/logs sources=("$shared"/eval/dev/progress.jsonl "$shared"/eval/dev/failures.jsonl)
   mkdir -p "$dir"
@@ -179,6 +185,6 @@ elastic() {
 }
 
 prepare
-for part in "${@:-reference scale year advised readers store dense advice logs elastic}"; do
+for part in "${@:-reference scale year advised readers store dense advice logs elastic secrets}"; do
   for each in $part; do "$each"; echo; done
 done

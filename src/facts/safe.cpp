@@ -9,13 +9,26 @@
 namespace schedmate::facts {
 namespace {
 
+constexpr std::size_t most_learnt = std::size_t{8} << 20U;  ///< bytes of files
+
 class Redactor {
  public:
   Redactor(tree::Tree& tree, const std::string& command)
-      : tree_(tree), safe_command_(tree::redact(command)), plain_(safe_command_ == command) {}
+      : tree_(tree), safe_command_(tree::redact(command)), plain_(safe_command_ == command) {
+    known_.learn(command);
+    std::size_t bytes = 0;
+    const std::vector<std::string> paths = tree.files_read();
+    for (const std::string& path : paths) {
+      const auto file = tree.read(path);
+      if (!file || (bytes += (*file)->text.size()) > most_learnt) continue;
+      known_.learn((*file)->text);
+    }
+  }
+
+  [[nodiscard]] std::string clean(const std::string& text) const { return known_.redact(text); }
 
   void clean(Fact& fact) {
-    if (auto* text = std::get_if<std::string>(&fact.value)) *text = tree::redact(*text);
+    if (auto* text = std::get_if<std::string>(&fact.value)) *text = known_.redact(*text);
     for (Evidence& line : fact.evidence) trace(line);
     std::erase_if(fact.evidence, [&](const Evidence& line) { return !stands(line); });
     for (Evidence& line : fact.evidence) clean(line);
@@ -70,10 +83,11 @@ class Redactor {
   void clean(Evidence& evidence) {
     if (evidence.file == "<command>") {
       if (!plain_ && !safe_command_.contains(evidence.text))
-        evidence.text = tree::redact(evidence.text);
+        evidence.text = known_.redact(evidence.text);
     } else if (evidence.line > 0 && !evidence.file.starts_with("rules/")) {
       if (const auto safe = safe_line(evidence.file, evidence.line)) evidence.text = *safe;
     }
+    evidence.file = tree::redact(evidence.file);
   }
 
   /// The line as it stands in the redacted file; nothing when redacting changed nothing in the
@@ -95,6 +109,7 @@ class Redactor {
   tree::Tree& tree_;
   std::string safe_command_;
   bool plain_;
+  tree::KnownSecrets known_;
   std::map<std::string, std::string> files_;  ///< redacted text; "" = nothing to hide
 };
 
@@ -105,8 +120,11 @@ void redact_facts(tree::Tree& tree, const std::string& command, Facts& facts) {
   for (auto& [name, fact] : facts.facts) redactor.clean(fact);
   for (auto& [name, fact] : facts.extra) redactor.clean(fact);
   for (Rejected& rejected : facts.rejected) redactor.clean(rejected.fact);
-  for (std::string& note : facts.degraded) note = tree::redact(note);
-  facts.expect_reason = tree::redact(facts.expect_reason);
+  // A file that cannot be named cannot be compared with its next version either.
+  std::erase_if(facts.files_read,
+                [](const std::string& file) { return tree::redact(file) != file; });
+  for (std::string& note : facts.degraded) note = redactor.clean(note);
+  facts.expect_reason = redactor.clean(facts.expect_reason);
 }
 
 }  // namespace schedmate::facts

@@ -54,8 +54,8 @@ Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTi
   Submission submission{redacted(std::move(job)),
                         request.id,
                         request.user,
-                        request.branch,
-                        asked.partition,
+                         redacted(request.branch),
+                         asked.partition,
                         {},
                         request.submit_s < 0 ? now : at(request.submit_s)};
   if (asked.time_limit_s > 0) submission.time_limit = Seconds(asked.time_limit_s);

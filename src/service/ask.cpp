@@ -27,7 +27,10 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
   const auto found = find_log(session, request.subject);
   if (!found) return tl::unexpected(found.error());
   const std::string& log = found->path;
-  const auto index = ask::cached_index(log, session.state_dir() + "/log-index");
+  const LogRedactor secrets({log});
+  const auto index = ask::cached_index(log, log_index_folder(session),
+                                       {[&](std::string_view text) { secrets.learn(text); },
+                                        [&](std::string_view text) { return secrets.text(text); }});
   if (!index) return tl::unexpected(index.error());
   const ask::LogKnowledge knowledge{*index,
                                     [&]() -> std::optional<Progress> {
@@ -41,6 +44,7 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
                                       input.paths = {log};
                                       input.job = found->job;
                                       input.rules = session.settings.text("rules");
+                                      input.clean = [&](auto text) { return secrets.line(text); };
                                       auto made = schedmate::diagnose(input);
                                       if (!made) return std::nullopt;
                                       return *std::move(made);
@@ -48,8 +52,12 @@ Result<AskAnswer> ask(const settings::Session& session, const AskRequest& reques
   AskAnswer made;
   made.answers = ask::answer(request.question, knowledge);
   made.model = answer_by_model(made.answers, *index, *models);
-  for (ask::LogAnswer& each : made.answers)
-    for (ask::IndexedLine& line : each.lines) line.text = safe_line(line.text);
+  for (ask::LogAnswer& each : made.answers) {
+    each.question = secrets.line(each.question);
+    each.text = secrets.line(each.text);
+    for (ask::IndexedLine& line : each.lines) line.text = secrets.line(line.text);
+  }
+  make_safe(made.model.notes);
   made.calls = models->meter ? models->meter->sums().calls : 0;
   return made;
 }

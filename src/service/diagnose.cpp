@@ -80,7 +80,6 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
   input.good = request.good;
-  input.clean = safe_line;
   if (!request.job.empty()) {
     auto job = read_job_file(request.job);
     if (!job) return tl::unexpected(job.error());
@@ -106,10 +105,13 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   auto input = input_of(session, request, embedder);
   if (!input) return tl::unexpected(input.error());
   llm::QuestionTally tally;
-  input->reader = cause_reader(*models, tally);
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
   if (auto found = find_job(history, *input); !found) return tl::unexpected(found.error());
+  const LogRedactor secrets(input->paths);
+  input->clean = [&](std::string_view text) { return secrets.line(text); };
+  input->reader =
+      cause_reader(*models, [&](std::string_view text) { return secrets.text(text); }, tally);
   auto made = schedmate::diagnose(*input);
   if (!made) return tl::unexpected(made.error());
   if (auto asked = add_history(session, history, *input, *made); !asked)
@@ -119,6 +121,10 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   for (const auto& why : made->dropped) tally.note("model: " + why);
   const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
   if (models->chats.empty() && open) tally.note("model: not asked");
+  made->reason = safe_line(made->reason);
+  made->root_file = redacted(made->root_file);
+  for (LogEvidence& line : made->evidence) line.file = redacted(line.file);
+  make_safe(tally.notes);
   answer.diagnosis = *std::move(made);
   answer.notes = tally.notes;
   answer.cost = cost_of(*models, tally);

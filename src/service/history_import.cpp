@@ -38,7 +38,7 @@ Origins read_origins(const std::string& spec) {
     if (!rows->fault().empty()) continue;
     const std::string_view command = rows->field(line);
     origins[std::string(rows->field(id))] = {
-        redacted(command.empty() ? rows->field(name) : command), std::string(rows->field(folder))};
+        redacted(command.empty() ? rows->field(name) : command), redacted(rows->field(folder))};
   }
   return origins;
 }

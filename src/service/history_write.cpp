@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
+#include "log/ask/log_index.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
 #include "service/log_summary.hpp"
@@ -94,7 +95,7 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
   const Submission submission{redacted(std::move(known)),
                               request.id,
                               request.user,
-                              request.branch,
+                              redacted(request.branch),
                               request.vc,
                               {},
                               request.submit_s < 0 ? session.clock.wall() : at(request.submit_s)};
@@ -131,7 +132,9 @@ Result<JobRecord> finish_job(const settings::Session& session, const FinishReque
 Result<void> forget_job(const settings::Session& session, const std::string& id) {
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
+  const auto log = log_of_job(*state->store, id);
   if (auto done = state->store->forget(id); !done) return done;
+  if (log && *log) ask::forget_index((*log)->path, log_index_folder(session));
   return state->index->refresh();
 }
 

@@ -153,16 +153,16 @@ std::shared_ptr<ShapeReader> shape_reader(const settings::Session& session, cons
   return std::make_shared<RememberingReader>(session, models, tally);
 }
 
-CauseReader cause_reader(const Models& models, llm::QuestionTally& tally) {
+CauseReader cause_reader(const Models& models, lines::CleanText clean, llm::QuestionTally& tally) {
   if (models.chats.empty()) return {};
-  return [&](const OpenCause& cause) -> std::optional<CauseClaim> {
+  return [&models, &tally,
+          clean = std::move(clean)](const OpenCause& cause) -> std::optional<CauseClaim> {
     const auto room =
         std::max<std::int64_t>(models.agent.context_tokens - answer_tokens - 700, 500);
     const auto bytes = static_cast<std::size_t>(
         std::min<std::int64_t>(room * bytes_per_token, std::int64_t{1} << 16U));
     return failure::agreed_cause(llm::ask_all(std::span<const Chat>(models.chats),
-                                              failure::cause_question(cause, safe_text, bytes),
-                                              tally));
+                                              failure::cause_question(cause, clean, bytes), tally));
   };
 }
 

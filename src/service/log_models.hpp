@@ -12,6 +12,7 @@
 
 #include "base/document.hpp"
 #include "llm/ask.hpp"
+#include "log/lines/clean.hpp"
 #include "service/models.hpp"
 
 namespace schedmate::service {
@@ -23,8 +24,10 @@ namespace schedmate::service {
                                                         const Models& models,
                                                         llm::QuestionTally& tally);
 
-/// Empty without models. All of them must outlive the reader.
-[[nodiscard]] CauseReader cause_reader(const Models& models, llm::QuestionTally& tally);
+/// Empty without models. `clean` makes several lines fit to be sent. Models and tally must outlive
+/// the reader.
+[[nodiscard]] CauseReader cause_reader(const Models& models, lines::CleanText clean,
+                                       llm::QuestionTally& tally);
 
 /// What the models cost and what went wrong with them, as documents report it.
 struct ModelCost {

@@ -37,11 +37,12 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
                                  const std::string& path, const JobContext& job) {
   auto progress = track(path, {session.settings.text("rules")});
   if (!progress) return tl::unexpected(progress.error());
-  make_safe(progress->evidence);
+  const LogRedactor secrets({path});
+  secrets.make_safe(progress->evidence);
   DiagnoseInput input;
   input.paths = {path};
   input.rules = session.settings.text("rules");
-  input.clean = safe_line;
+  input.clean = [&](std::string_view text) { return secrets.line(text); };
   const bool placed = !job.state.empty() || !job.nodes.empty();
   if (placed) input.job = job;
   auto made = diagnose(input);
@@ -49,11 +50,16 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
   if (auto done = consult_history(session, history, {job, progress->step}, *made); !done)
     return tl::unexpected(done.error());
   std::error_code error;
-  const Json summary = {{"log", std::filesystem::absolute(path, error).lexically_normal().string()},
-                        {"job", placed ? failure::job_document(job) : Json(nullptr)},
-                        {"progress", progress::progress_document(*progress)},
-                        {"diagnosis", failure::diagnosis_document(*made)}};
+  const Json summary = {
+      {"log", redacted(std::filesystem::absolute(path, error).lexically_normal().string())},
+      {"job", placed ? failure::job_document(job) : Json(nullptr)},
+      {"progress", progress::progress_document(*progress)},
+      {"diagnosis", failure::diagnosis_document(*made)}};
   return LogSummary{in_one_line(summary), made->fingerprint};
+}
+
+std::string log_index_folder(const settings::Session& session) {
+  return session.state_dir() + "/log-index";
 }
 
 Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id) {

@@ -21,6 +21,9 @@ struct LogSummary {
                                                const HistoryView& history, const std::string& path,
                                                const JobContext& job);
 
+/// Where `ask` keeps what logs say.
+[[nodiscard]] std::string log_index_folder(const settings::Session& session);
+
 /// A log, and the job behind it where the history knows one.
 struct LogOfJob {
   std::string path;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/redaction.hpp"
 
+#include <filesystem>
 #include <utility>
 #include <variant>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "log/lines/lines.hpp"
 #include "tree/redact.hpp"
 
 namespace schedmate::service {
@@ -16,9 +18,21 @@ void redact_fact(Fact& fact) {
   for (Evidence& line : fact.evidence) line.text = redacted(line.text);
 }
 
+std::string printable_lines(std::string_view text) {
+  std::string safe;
+  for (const auto line : split(text, '\n')) safe += printable(line) + "\n";
+  safe.pop_back();
+  return safe;
+}
+
 }  // namespace
 
 std::string redacted(std::string_view text) { return tree::redact(text); }
+
+std::vector<std::string> redacted(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = redacted(text);
+  return texts;
+}
 
 JobSource redacted(JobSource job) {
   job.command = redacted(job.command);
@@ -35,16 +49,65 @@ Facts redacted(Facts facts) {
 
 std::string safe_line(std::string_view line) { return printable(redacted(line)); }
 
-std::string safe_text(std::string_view text) {
-  std::string safe;
-  const std::string clean = redacted(text);
-  for (const auto line : split(clean, '\n')) safe += printable(line) + "\n";
-  safe.pop_back();
-  return safe;
-}
+std::string safe_text(std::string_view text) { return printable_lines(redacted(text)); }
 
 void make_safe(std::vector<std::string>& lines) {
   for (std::string& line : lines) line = safe_line(line);
+}
+
+// Logs.
+
+struct LogRedactor::State {
+  std::vector<std::string> logs;  ///< that were not read yet
+  tree::KnownSecrets known;
+};
+
+namespace {
+
+constexpr std::size_t most_whole_log = std::size_t{4} << 20U;
+constexpr std::size_t end_of_log = std::size_t{1} << 20U;  ///< looked at of a longer one, each end
+
+/// The first lines of a log, up to so many bytes; whether that is all of it.
+bool read_head(const std::string& path, std::size_t most_bytes, std::string& text) {
+  bool whole = true;
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
+    whole = text.size() + line.text.size() < most_bytes;
+    if (whole) text.append(line.text).append("\n");
+    return whole;
+  });
+  return whole && done.has_value();
+}
+
+void learn_log(const std::string& path, tree::KnownSecrets& known) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;
+  std::string text;
+  const bool whole = read_head(path, most_whole_log, text);
+  if (!whole && text.size() > end_of_log) text.resize(text.rfind('\n', end_of_log) + 1);
+  known.learn(text);
+  if (whole) return;
+  if (const auto tail = lines::tail_of(path, end_of_log)) known.learn(tail->text);
+}
+
+}  // namespace
+
+LogRedactor::LogRedactor(std::vector<std::string> logs)
+    : state_(std::make_shared<State>(std::move(logs), tree::KnownSecrets())) {}
+
+void LogRedactor::learn(std::string_view text) const {
+  state_->logs.clear();
+  state_->known.learn(text);
+}
+
+std::string LogRedactor::text(std::string_view text) const {
+  for (const std::string& path : std::exchange(state_->logs, {})) learn_log(path, state_->known);
+  return printable_lines(state_->known.redact(text));
+}
+
+std::string LogRedactor::line(std::string_view line) const { return printable(text(line)); }
+
+void LogRedactor::make_safe(std::vector<std::string>& lines) const {
+  for (std::string& each : lines) each = line(each);
 }
 
 }  // namespace schedmate::service

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "report/run_notes.hpp"
 #include "report/summary_json.hpp"
+#include "service/redaction.hpp"
 #include "study/cost_checks.hpp"
 #include "study/replay.hpp"
 
@@ -87,8 +88,8 @@ Result<Simulation> read_inputs(const settings::Session& session, const SimulateR
   if (!trace) return tl::unexpected(trace.error());
   auto cluster = cluster_for(request, *trace);
   if (!cluster) return tl::unexpected(cluster.error());
-  return Simulation{.trace_spec = request.trace,
-                    .cluster_spec = request.cluster,
+  return Simulation{.trace_spec = redacted(request.trace),
+                    .cluster_spec = redacted(request.cluster),
                     .commit = request.commit,
                     .trace = std::move(*trace),
                     .cluster = std::move(*cluster),
@@ -104,7 +105,7 @@ Result<Simulation> read_inputs(const settings::Session& session, const SimulateR
 
 Result<Simulation> simulate(const settings::Session& session, const SimulateRequest& request,
                             const std::function<void(const Experiment&)>& begins) {
-  const auto policies = study::parse_policies(request.policies);
+  const auto policies = study::parse_policies(redacted(request.policies));
   if (!policies) return tl::unexpected(policies.error());
   if (auto plain = study::check_not_elastic(*policies); !plain)
     return tl::unexpected(plain.error());

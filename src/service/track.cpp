@@ -27,11 +27,14 @@ bool is_open(const Progress& progress) {
   return !progress.step || !progress.step_time_s || !progress.loss;
 }
 
-TrackAnswer answer_of(Progress progress, const Asked& asked) {
-  make_safe(progress.evidence);
+TrackAnswer answer_of(Progress progress, const Asked& asked, const LogRedactor& secrets) {
+  secrets.make_safe(progress.evidence);
   llm::QuestionTally tally = asked.tally;
+  make_safe(tally.notes);
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
-  return {std::move(progress), asked.tally.notes, cost_of(asked.models, tally)};
+  const auto cost = cost_of(asked.models, tally);
+  tally.notes.resize(std::min(tally.notes.size(), asked.tally.notes.size()));
+  return {std::move(progress), std::move(tally.notes), cost};
 }
 
 }  // namespace
@@ -42,7 +45,7 @@ Result<TrackAnswer> track(const settings::Session& session, const std::vector<st
   Asked asked{*std::move(models), {}};
   auto progress = schedmate::track(logs, options_of(session, asked));
   if (!progress) return tl::unexpected(progress.error());
-  return answer_of(*std::move(progress), asked);
+  return answer_of(*std::move(progress), asked, LogRedactor(logs));
 }
 
 Result<void> follow(const settings::Session& session, const FollowRequest& request,
@@ -52,13 +55,14 @@ Result<void> follow(const settings::Session& session, const FollowRequest& reque
   Asked asked{*std::move(models), {}};
   auto follower = ProgressFollower::open(request.log, options_of(session, asked));
   if (!follower) return tl::unexpected(follower.error());
+  const LogRedactor secrets({request.log});
   const Clock& clock = session.clock;
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
   const double began = seconds();
   while (true) {
     if (follower->poll(seconds())) {
       follower->ask();
-      if (!show(answer_of(follower->now(), asked))) return {};
+      if (!show(answer_of(follower->now(), asked, secrets))) return {};
     }
     if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
     clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(

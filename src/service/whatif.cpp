@@ -19,6 +19,7 @@
 #include "report/groups.hpp"
 #include "report/run_notes.hpp"
 #include "service/pseudonyms.hpp"
+#include "service/redaction.hpp"
 #include "service/whatif_page.hpp"
 #include "service/whatif_sites.hpp"
 #include "service/whatif_verdict.hpp"
@@ -51,7 +52,8 @@ Result<WhatifPolicies> parse_all(const WhatifRequest& request) {
     policies.sites.push_back(std::move(*site));
   }
   policies.schedmate = request.policies.empty();
-  auto others = study::parse_policies(policies.schedmate ? default_policies() : request.policies);
+  auto others =
+      study::parse_policies(policies.schedmate ? default_policies() : redacted(request.policies));
   if (!others) return tl::unexpected(others.error());
   policies.others = std::move(*others);
   if (std::ranges::find(policies.others, replay_label, &PolicySpec::label) !=
@@ -423,7 +425,7 @@ Result<WhatifAnswer> read_past(const settings::Session& session, const WhatifReq
   if (!world) return fail(world.error().code, request.sacct + ": " + world.error().message);
   drop_folders(request.sacct, world->trace.report.messages);
   WhatifAnswer answer;
-  answer.dump = fs::path(request.sacct).filename().string();
+  answer.dump = redacted(fs::path(request.sacct).filename().string());
   answer.hashed = request.names != "plain";
   answer.alone = find_last_attempts(*dump, *world);
   answer.losses = whatif::find_losses(*dump, *world);

@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <vector>
+
+#include "tests/support/made_secrets.hpp"
+#include "tests/support/written_forms.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -95,6 +99,7 @@ std::vector<Case> by_name() {
       {"aws_secret_access_key = " + random, random},
       {"password = \"" + std::string(3000, 'x') + "\"", std::string(1000, 'x')},
       {"login.token = b'" + random + "'", random},
+      {"login(token='correcthorse')", "correcthorse"},
   };
 }
 
@@ -133,6 +138,47 @@ std::vector<std::string> no_secrets() {
   };
 }
 
+std::vector<std::string> no_secrets_by_name() {
+  return {
+      "password=None",
+      "connect(password=args.password)",
+      "login(user, password=pw, host=h)",
+      "import os\npassword = pw\n",
+      "from x import y\napi_key: SecretStr\n",
+      "token_type_ids = batch['token_type_ids']",
+      "tokenizer_name: bert-base-uncased",
+      "os.environ['HF_TOKEN']",
+      "parser.add_argument('--password', help='the password')",
+      "getpass('Enter your password: ')",
+      "pass the --token flag to log in",
+      "usage: x [--hub_token HUB_TOKEN] [--password PASSWORD]",
+      "api_key: OPENAI_API_KEY",
+      "api_key = \"YOUR_API_KEY\"",
+      "api_key: your-api-key",
+      "{\"password\": \"Password\", \"forgot_password\": \"Forgot your password?\"}",
+      "fields = ['username', 'password', 'email']",
+      "secrets: inherit",
+      "private_key=/etc/ssl/host.pem",
+      "PWD=/tmp/x",
+      "cls_pw: 0.67",
+      "#define ADD_ENCRYPTION_KEY = 0xc0506617",
+      "docker build --secret id=PIP_URL,env=URL .",
+      "curl -u \"$USER:$PASSWORD\" https://host",
+      "tar -xzp x",
+      "ssh -p 22 host",
+      "wandb login first, then run",
+      "top_pwd=`pwd`",
+      "{\"registry-auth-token\": \"^4.0.0\"}",
+      "def f(delete_pass=False):",
+      "f(sos_token=self.sos_embed_1)",
+      "adapters.add(\"password\", [\"min\", \"nonalpha1\"])",
+      "DB_PASSWORD=/run/secrets/db-password",
+      "add this to tiktoken: https://github.com/openai/tiktoken/pull/181",
+      "trap 'rm -f \"$HOME/.netrc\"; unset RO_API_TOKEN' EXIT",
+      "<a href=\"https://host/x@y\">",
+  };
+}
+
 }  // namespace
 
 TEST_CASE("keys go by their form and by the name they are given to") {
@@ -148,8 +194,96 @@ TEST_CASE("keys go by their form and by the name they are given to") {
   }
 }
 
+TEST_CASE("ten thousand keys of eighty kinds go, alone and in a hundred forms") {
+  Random random(23);
+  CHECK(testing::made_kinds.size() >= 60);
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    const auto& kind = testing::made_kinds[i % testing::made_kinds.size()];
+    const auto& form = testing::written_forms[(i / testing::made_kinds.size() + i) %
+                                              testing::written_forms.size()];
+    const std::string secret = testing::made_key(kind, random);
+    for (const std::string& text : {"x " + secret + " y\n", "in/old_" + secret + ".txt",
+                                    testing::written(form.text, secret)}) {
+      const std::string out = redact(text);
+      CHECK_MESSAGE(!out.contains(secret), kind.name << ", " << form.what << ": " << out);
+    }
+  }
+}
+
+TEST_CASE("a name makes any value a secret, in each of a hundred forms") {
+  Random random(71);
+  std::set<std::string_view> names;
+  for (const auto& form : testing::written_forms) names.insert(form.what);
+  CHECK(names.size() == testing::written_forms.size());
+  CHECK(names.size() >= 71);
+  for (const auto& form : testing::written_forms) {
+    for (std::int64_t kind = 0; kind < 100; ++kind) {
+      const std::string secret = testing::made_password(kind, random);
+      const std::string out = redact("before\n" + testing::written(form.text, secret) + "after\n");
+      CHECK_MESSAGE(!out.contains(secret), form.what << ": " << out);
+      CHECK(out.starts_with("before\n"));
+      CHECK(out.ends_with("after\n"));
+      CHECK_MESSAGE(redact(out) == out, form.what << ": " << out << " -> " << redact(out));
+    }
+  }
+}
+
+TEST_CASE("a value without quotes may hold what separates values elsewhere") {
+  const std::string odd = "Zx9,v;T}q&W4)k|m";
+  for (const std::string_view before :
+       {"password: ", "password = ", "PASSWORD=", "export DB_PASSWORD=", "x --password ",
+        "x --password=", "db:\n  password: ", "db:\n  password:\n    "}) {
+    const std::string out = redact(std::string(before) + odd + "\nlr: 0.1\n");
+    CHECK_MESSAGE(out == std::string(before) + "[redacted]\nlr: 0.1\n", out);
+  }
+  CHECK(redact("x?access_token=a1b2c3d4e5&page=1") == "x?access_token=[redacted]&page=1");
+  CHECK(redact("Server=db;Password=hunter2;Port=1") == "Server=db;Password=[redacted];Port=1");
+  CHECK(redact("password=hunter2,user=bob") == "password=[redacted],user=bob");
+  CHECK(redact("PASSWORD=hunter2&&run") == "PASSWORD=[redacted]&&run");
+}
+
+TEST_CASE("a password of a URL may hold a slash") {
+  CHECK(redact("postgres://me:a/b?c@db:5432/x") == "postgres://me:[redacted]@db:5432/x");
+  for (const std::string text : {"http://localhost:8080/@scope/x", "https://host.org/a:b/@c",
+                                 "https://unpkg.com/three@0.1/build"})
+    CHECK(redact(text) == text);
+}
+
+TEST_CASE("a value that was found once is masked wherever it stands") {
+  CHECK(redact("password = 'hunter2xyz'\nlogin of hunter2xyz failed\n") ==
+        "password = '[redacted]'\nlogin of [redacted] failed\n");
+  CHECK(redact("--password correcthorse\nwith correcthorse, not correcthorses\n") ==
+        "--password [redacted]\nwith [redacted], not correcthorses\n");
+  CHECK(redact("token=ghp_" + key("", 36) + "\n/x/" + key("", 20) + "\n").find(key("", 20)) !=
+        std::string::npos);
+  for (const std::string_view value : {"1234", "none", "true", "abc", "password"}) {
+    const std::string rest = "\nepoch 1234, none of abc, true password\n";
+    CHECK(redact("password: " + std::string(value) + rest).ends_with(rest));
+  }
+}
+
+TEST_CASE("what was learnt from a whole text is masked in a part of it") {
+  const std::string body = key("", 64);
+  KnownSecrets known;
+  known.learn(
+      "-----BEGIN PRIV"
+      "ATE KEY-----\n" +
+      body + "\n" + hex(40) +
+      "\n-----END PRIV"
+      "ATE KEY-----\nPassword:\nzq4planted7\n");
+  CHECK(known.redact("[0] " + body) == "[0] [redacted]");
+  CHECK(known.redact("zq4planted7") == "[redacted]");
+  CHECK(known.redact("step 1 loss 2.5") == "step 1 loss 2.5");
+  // A value with a NUL at its end does not reach behind the text.
+  KnownSecrets odd;
+  odd.learn("password = \"" + hex(64) + std::string(9, '\0') + "\"");
+  CHECK(odd.redact("x " + hex(64)) == "x [redacted]");
+  CHECK(KnownSecrets().redact("password: hunter2") == "password: [redacted]");
+}
+
 TEST_CASE("what is no secret stays as it is") {
-  for (const std::string& text : no_secrets()) CHECK(redact(text) == text);
+  for (const auto& texts : {no_secrets(), no_secrets_by_name()})
+    for (const std::string& text : texts) CHECK(redact(text) == text);
 }
 
 TEST_CASE("the rest of a line with a secret stays") {
@@ -180,9 +314,39 @@ TEST_CASE("a private key block keeps its lines") {
 }
 
 TEST_CASE("long texts made to be slow take linear time") {
-  for (const std::string_view part : {"sk-", "eyJ-", "eyJaaaaaaaa.", "password=\"",
-                                      "token=", "://a:", "-----BEGIN PRIVATE KEY-----", "--token ",
-                                      "key wandb ", "\"", "machine login password ", "/home/"}) {
+  for (const std::string_view part :
+       {"sk-",
+        "eyJ-",
+        "eyJaaaaaaaa.",
+        "password=\"",
+        "token=",
+        "://a:",
+        "-----BEGIN PRIVATE KEY-----",
+        "--token ",
+        "key wandb ",
+        "\"",
+        "machine login password ",
+        "/home/",
+        "password:\n",
+        "password: |\n  ",
+        "add_argument('--token', ",
+        "'token', ",
+        "mysql -p ",
+        "curl -u a:b ",
+        "kind: Secret\n",
+        "-----BEGIN PRIVATE KEY-----\nx\n-----END ",
+        "name: HF_TOKEN ",
+        "password = a or ",
+        "password(",
+        "password=[",
+        "echo x | chpasswd ",
+        "password = 'aaaabbbbccccddddeeeeffffgggghhhhiiiijjjjkkkkllllmmmmnnnn' ",
+        "wandb login ",
+        "@",
+        "://a:/",
+        "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ",
+        "_",
+        ":AAaaaaaaa"}) {
     std::string text;
     while (text.size() < 500'000) text += part;
     const std::clock_t start = std::clock();

@@ -1,82 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "tree/secret_spans.hpp"
+#include "tree/secret_words.hpp"
 
 namespace schedmate::tree {
 namespace {
 
-constexpr std::size_t none = std::string_view::npos;
+constexpr std::size_t most_key_block = std::size_t{1} << 15U;  ///< a key of 16,384 bits has 13 kB
 
 /// What a private key is made of, also within a string of JSON or Python ("\n", quotes, commas).
-constexpr bool is_key_letter(char c) {
-  return is_word(c) || std::string_view("+/=\\\"', \t\r\n:-").find(c) != none;
-}
+constexpr bool is_key_letter(char c) { return is_word(c) || is_among(c, "+/=\\\"', \t\r\n:-"); }
+constexpr bool is_base64(char c) { return is_digit(c) || is_letter(c) || c == '+' || c == '/'; }
 
-/// Where the block that begins at `at` ends. A block without an end goes on as far as its letters.
-std::size_t block_end(std::string_view text, std::size_t at) {
-  constexpr std::string_view end_mark = "-----END ";
-  while (at < text.size() && is_key_letter(text[at])) {
-    if (text[at] == '-' && text.substr(at).starts_with(end_mark)) {
-      const std::size_t line_end = std::min(text.find('\n', at), text.size());
-      const std::size_t dashes = text.find("-----", at + end_mark.size());
-      return dashes == none || dashes > line_end ? line_end : dashes + 5;
-    }
-    ++at;
+/// A line of a key somewhere in it, so that code which only names both marks is none.
+bool holds_key_line(std::string_view block) {
+  std::size_t run = 0;
+  for (const char c : block) {
+    run = is_base64(c) ? run + 1 : 0;
+    if (run == 40) return true;
   }
-  return at;
+  return false;
 }
 
-/// A name that stands for a value: "${TOKEN}", "{token}", "<password>", "$TOKEN", "%s", "[...]".
-constexpr bool is_placeholder(std::string_view value) {
-  return value.empty() || std::string_view("$<{%[*").find(value.front()) != none;
+/// Ends of private keys, each looked for once.
+class KeyEnds {
+ public:
+  explicit KeyEnds(std::string_view text) : text_(text) {}
+  /// Behind the end mark after `at`, or nowhere.
+  std::size_t after(std::size_t at) {
+    constexpr std::string_view mark = "-----END ";
+    if (next_ != nowhere && next_ < at) next_ = text_.find(mark, at);
+    if (next_ == nowhere || next_ - at > most_key_block) return nowhere;
+    const std::size_t line_end = std::min(text_.find('\n', next_), text_.size());
+    const std::size_t dashes = text_.find("-----", next_ + mark.size());
+    return dashes == nowhere || dashes > line_end ? line_end : dashes + 5;
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t next_ = 0;
+};
+
+constexpr bool is_host_letter(char c) {
+  return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_';
+}
+
+/// "host.org", "host:5432", "[::1]": what may follow the '@' of a URL.
+bool is_host(std::string_view text) {
+  if (text.starts_with('[') || text.starts_with('{') || text.starts_with('$') ||
+      text.starts_with('<') || text.starts_with('%') || text.starts_with('('))
+    return true;
+  std::size_t end = 0;
+  while (end < text.size() && is_host_letter(text[end])) ++end;
+  return end > 0 && (end == text.size() || is_among(text[end], "/:?#,"));
 }
 
 /// "user:password" or a token before the '@' of a URL; from `start`, at most 300 letters.
 Span url_secret(std::string_view text, std::size_t start) {
-  const std::string_view near = text.substr(start, 300);
-  const std::size_t host_end = std::min(near.find_first_of("/ \t\r\n\"'`<>?#,;()\\"), near.size());
-  const std::size_t at = near.substr(0, host_end).rfind('@');
-  if (at == none) return {};
+  std::string_view near = text.substr(start, 300);
+  near = near.substr(0, near.find_first_of(" \t\r\n\"'`<>\\"));
+  const std::size_t slash = near.find_first_of("/?#");
+  const std::size_t colon = near.find(':');
+  // A '/' may be part of a password, never of a user. A port is no password.
+  const bool has_user = colon != nowhere && (slash == nowhere || colon < slash);
+  if (has_user && slash != nowhere && slash > colon + 1 &&
+      std::ranges::all_of(near.substr(colon + 1, slash - colon - 1), is_digit))
+    return {};
+  std::size_t at = near.find('@');
+  while (at != nowhere && !is_host(near.substr(at + 1))) at = near.find('@', at + 1);
+  if (at == nowhere || (!has_user && slash != nowhere && slash < at)) return {};
   const std::string_view login = near.substr(0, at);
-  const std::size_t colon = login.find(':');
-  if (colon == none) {
-    const bool is_key = login.size() >= 16 && std::ranges::any_of(login, is_digit);
-    return is_key && !is_placeholder(login) ? Span{start, start + at} : Span{};
+  if (!has_user || colon > at) {
+    const bool is_key =
+        login.size() >= 30 || (login.size() >= 16 && std::ranges::any_of(login, is_digit));
+    return is_key && !is_placeholder(login, false) ? Span{start, start + at} : Span{};
   }
-  if (is_placeholder(login.substr(colon + 1))) return {};
+  const std::string_view password = login.substr(colon + 1);
+  if (is_placeholder(password, false) || password.find_first_of("(),;") == 0) return {};
   return {start + colon + 1, start + at};
 }
 
-bool has_word(std::string_view line, std::string_view word) {
+bool has_text(std::string_view line, std::string_view word) {
   const auto same = [](char a, char b) { return lower(a) == b; };
   return std::ranges::search(line, word, same).begin() != line.end();
+}
+
+std::size_t indent_of(std::string_view line) {
+  return std::min(line.find_first_not_of(" \t"), line.size());
+}
+
+/// The values of `data:` and `stringData:` of one document of YAML.
+class SecretValues {
+ public:
+  explicit SecretValues(Spans& found) : found_(found) {}
+  void add(std::string_view line, std::size_t begin) {
+    const std::size_t indent = indent_of(line);
+    const std::string_view rest = line.substr(indent);
+    if (rest.empty() || rest.starts_with("{{") || rest.starts_with('#')) return;
+    if (in_data_ && indent > data_indent_) return add_value(line, begin);
+    in_data_ = rest.starts_with("data:") || rest.starts_with("stringData:");
+    data_indent_ = indent;
+    value_indent_ = nowhere;
+  }
+
+ private:
+  void add_value(std::string_view line, std::size_t begin) {
+    const std::size_t indent = indent_of(line);
+    const std::size_t colon = line.find(':');
+    std::size_t from = indent;
+    if (value_indent_ == nowhere || indent <= value_indent_) {
+      if (colon == nowhere) return;
+      value_indent_ = indent;
+      from = colon + 1;
+    }
+    while (from < line.size() && (is_blank(line[from]) || is_quote(line[from]))) ++from;
+    std::size_t to = line.size();
+    while (to > from && (is_blank(line[to - 1]) || is_quote(line[to - 1]) || line[to - 1] == '\r'))
+      --to;
+    const std::string_view value = line.substr(from, to - from);
+    const bool is_mark = value.size() <= 2 && is_among(at_or_nul(value, 0), "|>");
+    if (value.size() >= 2 && !is_mark && !is_placeholder(value, false) && value != "null")
+      found_.push_back({begin + from, begin + to});
+  }
+
+  Spans& found_;
+  bool in_data_ = false;
+  std::size_t data_indent_ = 0;
+  std::size_t value_indent_ = nowhere;
+};
+
+/// From the last "---" before `at`, some kilobytes back.
+std::size_t document_begin(std::string_view text, std::size_t at) {
+  const std::size_t floor = at > most_key_block ? at - most_key_block : 0;
+  const std::size_t mark = text.substr(floor, at - floor).rfind("\n---");
+  return mark == nowhere ? line_begin(text, floor, 0) : floor + mark + 1;
 }
 
 }  // namespace
 
 void find_private_keys(std::string_view text, Spans& found) {
   constexpr std::string_view begin_mark = "-----BEGIN ";
-  for (std::size_t at = text.find(begin_mark); at != none; at = text.find(begin_mark, at)) {
+  KeyEnds ends(text);
+  for (std::size_t at = find_text(text, begin_mark, 0); at != nowhere;
+       at = find_text(text, begin_mark, at)) {
     const std::size_t start = at;
     at += begin_mark.size();
     const std::string_view kind = text.substr(at, 60);
     const std::size_t dashes = kind.find("-----");
     const std::string_view name = kind.substr(0, std::min(dashes, kind.size()));
     const bool is_private = name.ends_with("PRIVATE KEY") || name.ends_with("PRIVATE KEY BLOCK");
-    if (dashes == none || !is_private) continue;
+    if (dashes == nowhere || !is_private) continue;
     const std::size_t body = at + dashes + 5;
-    const std::size_t end = block_end(text, body);
-    // The mark alone, as in a test `if "-----BEGIN PRIVATE KEY-----" in text`, is no key.
-    const std::string_view letters = text.substr(body, end - body);
-    if (std::ranges::count_if(letters, is_word) >= 32) found.push_back({start, end});
-    at = std::max(body, end);
+    std::size_t end = ends.after(body);
+    bool is_key = end != nowhere && holds_key_line(text.substr(body, end - body));
+    if (!is_key) {
+      // A block without an end goes on as far as its letters. The mark alone, as in a test
+      // `if "-----BEGIN PRIVATE KEY-----" in text`, is no key.
+      end = body;
+      while (end < text.size() && is_key_letter(text[end])) ++end;
+      is_key = holds_key_line(text.substr(body, end - body));
+    }
+    if (is_key) found.push_back({start, end});
+    at = end;
   }
 }
 
 void find_url_passwords(std::string_view text, Spans& found) {
-  for (std::size_t at = text.find("://"); at != none; at = text.find("://", at)) {
+  for (std::size_t at = find_text(text, "://", 0); at != nowhere; at = find_text(text, "://", at)) {
     at += 3;
+    // The user of a secure shell is no secret.
+    if (text.substr(0, at - 3).ends_with("ssh") || text.substr(0, at - 3).ends_with("sftp"))
+      continue;
     const Span secret = url_secret(text, at);
     if (secret.end > secret.begin) found.push_back(secret);
   }
@@ -84,22 +177,47 @@ void find_url_passwords(std::string_view text, Spans& found) {
 
 void find_wandb_keys(std::string_view text, Spans& found) {
   constexpr std::size_t digits = 40;
+  constexpr std::size_t most_line = 1000;
   const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); };
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    // "wandb" and a word for a key before it; a commit of wandb's repository has no such word.
-    const bool is_about_keys =
-        has_word(line, "wandb") && (has_word(line, "key") || has_word(line, "login"));
-    for (std::size_t in = 0; is_about_keys && in < line.size();) {
-      std::size_t run = in;
-      while (run < line.size() && is_hex(line[run])) ++run;
-      const bool whole =
-          (in == 0 || !is_word(line[in - 1])) && (run == line.size() || !is_word(line[run]));
-      if (run - in == digits && whole) found.push_back({at + in, at + run});
-      in = run + 1;
+  std::size_t done = 0;
+  for (const std::string_view name : {"wandb", "WANDB"}) {
+    for (std::size_t at = find_text(text, name, 0); at != nowhere;
+         at = find_text(text, name, std::max(done, at + 1))) {
+      const std::size_t begin = line_begin(text, at, most_line);
+      const std::size_t end = std::min({text.find('\n', at), text.size(), at + most_line});
+      const std::string_view line = text.substr(begin, end - begin);
+      done = end;
+      // A commit of wandb's repository has no such word.
+      if (!has_text(line, "key") && !has_text(line, "login")) continue;
+      for (std::size_t in = 0; in < line.size();) {
+        std::size_t run = in;
+        while (run < line.size() && is_hex(line[run])) ++run;
+        const bool whole =
+            (in == 0 || !is_word(line[in - 1])) && (run == line.size() || !is_word(line[run]));
+        if (run - in == digits && whole) found.push_back({begin + in, begin + run});
+        in = run + 1;
+      }
     }
-    at = end + 1;
+    done = 0;
+  }
+}
+
+void find_kubernetes_secrets(std::string_view text, Spans& found) {
+  constexpr std::string_view mark = "kind: Secret";
+  std::size_t done = 0;
+  for (std::size_t at = find_text(text, mark, 0); at != nowhere; at = find_text(text, mark, at)) {
+    const std::size_t begin = std::max(done, document_begin(text, at));
+    at += mark.size();
+    if (is_word(at_or_nul(text, at))) continue;
+    const std::string_view near = text.substr(0, at + most_key_block);
+    const std::size_t end = std::min(near.find("\n---", at), near.size());
+    SecretValues values(found);
+    for (std::size_t line = begin; line < end;) {
+      const std::size_t stop = std::min(text.find('\n', line), end);
+      values.add(text.substr(line, stop - line), line);
+      line = stop + 1;
+    }
+    at = done = std::max(at, end);
   }
 }
 

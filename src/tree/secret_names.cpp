@@ -1,230 +1,431 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-#include <string>
 
-#include "tree/secret_spans.hpp"
+/// Values by the name they are given to, in code, shells, YAML, JSON, INI files, logs and command
+/// lines: `password = "x"`, `HF_TOKEN=x`, `--hub_token x`, `password: x`, `<password>x</password>`,
+/// `setdefault("API_KEY", "x")`, `add_argument("--token", default="x")`, with the value on the next
+/// line, too.
+
+#include <array>
+#include <ranges>
+#include <string_view>
+
+#include "tree/secret_joints.hpp"
 
 namespace schedmate::tree {
 namespace {
 
-constexpr std::size_t nowhere = std::string_view::npos;
-constexpr std::size_t most_name = 48;    ///< letters of a name that are looked at, its last ones
-constexpr std::size_t most_value = 128;  ///< letters of a value that decide whether it is a secret
-
-/// How much a name alone says: the value of a `secret` is one whatever it looks like, that of a
-/// `token` when it looks like a key.
-enum class SecretKind : unsigned char { none, token, login_token, secret };
-
-SecretKind kind_of_name(std::string_view name) {
-  constexpr std::array<std::string_view, 19> secrets = {
-      "password",   "passwd",     "passphrase",    "secret",           "apikey",
-      "secretkey",  "accesskey",  "privatekey",    "privatekeyid",     "authkey",
-      "accountkey", "signingkey", "encryptionkey", "masterkey",        "wandbkey",
-      "hfkey",      "openaikey",  "clientsecret",  "secretaccesskeyid"};
-  constexpr std::array<std::string_view, 22> logins = {
-      "accesstoken",   "authtoken",   "apitoken",    "hftoken",       "hubtoken",
-      "githubtoken",   "ghtoken",     "gitlabtoken", "bearertoken",   "refreshtoken",
-      "sessiontoken",  "wandbtoken",  "bottoken",    "slacktoken",    "usertoken",
-      "privatetoken",  "deploytoken", "facetoken",   "securitytoken", "bearer",
-      "authorization", "credential"};
-  std::string plain;
-  for (const char c : name.substr(name.size() - std::min(name.size(), most_name))) {
-    if (c != '_' && c != '-') plain += lower(c);
-  }
-  const auto is_end = [&](std::string_view end) { return plain.ends_with(end); };
-  if (std::ranges::any_of(secrets, is_end)) return SecretKind::secret;
-  if (std::ranges::any_of(logins, is_end)) return SecretKind::login_token;
-  return is_end("token") || plain == "auth" ? SecretKind::token : SecretKind::none;
-}
-
-constexpr bool is_name_letter(char c) { return is_word(c) || c == '-'; }
-constexpr bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
-constexpr auto ends_bare_value = [] {
-  std::array<bool, 256> ends{};
-  for (const char c : std::string_view(" \t\r\n,;)}]\"'`&|<>")) {
-    ends[static_cast<unsigned char>(c)] = true;
-  }
-  return ends;
+constexpr auto name_letters = [] {
+  std::array<bool, 256> letters{};
+  for (int c = 0; c < 128; ++c)
+    letters[static_cast<std::size_t>(c)] = is_word(static_cast<char>(c)) || c == '-';
+  return letters;
 }();
-
-struct Written {
-  Span value;
-  bool quoted = false;
-  bool after_scheme = false;  ///< "Bearer VALUE"
-  bool alone = false;         ///< name and value fill the line, as in YAML and INI
-};
-
-/// `os.environ["X"]`, `args.token`, `get(...)`: something that stands for the value.
-bool is_expression(std::string_view value) {
-  const std::size_t end = value.find_first_of("([");
-  const std::string_view name = value.substr(0, end);
-  const bool is_path = std::ranges::all_of(name, [](char c) { return is_word(c) || c == '.'; }) &&
-                       std::ranges::none_of(name, is_digit) && !name.empty();
-  return is_path && (end != nowhere || name.find('.') != nowhere);
-}
-
-bool is_common_word(std::string_view value) {
-  constexpr std::array<std::string_view, 14> words = {
-      "none", "null",  "true",     "false",    "str",   "string",  "bool",
-      "int",  "bytes", "optional", "required", "store", "default", "secretstr"};
-  std::string plain;
-  for (const char c : value.substr(0, 16)) plain += lower(c);
-  return std::ranges::find(words, plain) != words.end();
-}
-
-bool looks_like_key(std::string_view value, std::size_t least) {
-  return value.size() >= least && std::ranges::any_of(value, is_digit) &&
-         std::ranges::any_of(value, is_letter) && std::ranges::all_of(value, [](char c) {
-           return is_word(c) || std::string_view("-./+=~:!@#$^&").find(c) != nowhere;
-         });
-}
-
-bool is_secret(SecretKind kind, const Written& written, std::string_view value) {
-  // What starts so stands for something else: ${X}, {x}, <x>, %(x)s, [redacted], ***.
-  if (value.empty() || std::string_view("$<{%[*").find(value.front()) != nowhere) return false;
-  if (is_common_word(value) || (!written.quoted && is_expression(value))) return false;
-  if (written.after_scheme) return value.size() >= 8;
-  switch (kind) {
-    case SecretKind::secret:
-      if (written.quoted) return true;
-      return written.alone ? value.size() >= 4 : looks_like_key(value, 6);
-    case SecretKind::login_token:
-      return looks_like_key(value, 8);
-    case SecretKind::token:
-      return looks_like_key(value, 16);
-    case SecretKind::none:
-      break;
-  }
-  return false;
-}
-
 class NameFinder {
  public:
-  NameFinder(std::string_view text, Spans& found) : text_(text), found_(found) {}
+  NameFinder(std::string_view text, Spans& found)
+      : text_(text), read_(text), joints_(text), found_(found) {}
 
   void run() {
+    const auto in_name = [&](std::size_t at) {
+      return at < text_.size() && name_letters[static_cast<unsigned char>(text_[at])];
+    };
     for (std::size_t at = 0; at < text_.size();) {
-      if (!is_name_letter(text_[at])) {
+      if (!in_name(at)) {
         ++at;
         continue;
       }
-      std::size_t end = at;
-      while (end < text_.size() && is_name_letter(text_[end])) ++end;
-      at = std::max(end, after_name(at, end));
+      std::size_t end = at + 1;
+      while (in_name(end)) ++end;
+      at = std::max(end, after_word(at, end));
     }
   }
 
  private:
   /// Where to go on: after the value when it was a secret.
-  std::size_t after_name(std::size_t begin, std::size_t end) {
-    const SecretKind kind = kind_of_name(text_.substr(begin, end - begin));
-    if (kind == SecretKind::none) return end;
-    const std::size_t start = value_start(begin, end);
-    if (start == nowhere) return end;
-    const std::size_t bare = skip_scheme(start);
-    Written written = value_at(bare);
-    written.after_scheme = bare != start;
-    // 'Password: ' is a prompt: the quote after it closes what the one before it opened.
-    const char before = begin > 0 ? text_[begin - 1] : '\0';
-    if (written.quoted && is_quote(before) && text_[written.value.begin - 1] == before &&
-        text_[end] != before && text_[end] != '\\') {
-      return end;
+  std::size_t after_word(std::size_t begin, std::size_t end) {
+    Name name{begin, end, SecretKind::none, false, text_.substr(begin, 2) == "--"};
+    const std::string_view word = text_.substr(begin, end - begin);
+    if (begin < declared_until_ && (word == "name" || word == "key")) declared_until_ = 0;
+    if (begin < declared_until_ && is_value_word(word)) {
+      name.kind = declared_;
+    } else {
+      name.kind = kind_of_name(word);
+      if (name.kind == SecretKind::none || name.kind == SecretKind::token) join_words(name);
     }
-    if (!written.quoted) written.alone = fills_line(begin, written.value.end);
-    const std::size_t size = written.value.end - written.value.begin;
-    if (!is_secret(kind, written, text_.substr(written.value.begin, size))) return end;
+    if (name.kind == SecretKind::none) return end;
+    name.quoted = begin > 0 && is_quote(text_[begin - 1]) &&
+                  at_or_nul(text_, read_.after_escape(end)) == text_[begin - 1];
+    return after_name(name);
+  }
+
+  static bool is_value_word(std::string_view word) {
+    return word == "default" || word == "value" || word == "const" || word == "Value";
+  }
+
+  /// "API key" is one name.
+  void join_words(Name& name) const {
+    const std::string_view word = joints_.word_of(name);
+    if (word.size() > 5 || !is_second_word(word)) return;
+    if (name.begin < 2 || text_[name.begin - 1] != ' ' || !is_letter(text_[name.begin - 2])) return;
+    std::size_t begin = name.begin - 1;
+    while (begin > 0 && name.begin - begin < 20 && is_letter(text_[begin - 1])) --begin;
+    const SecretKind both = kind_of_words(text_.substr(begin, name.begin - 1 - begin), word);
+    if (both != SecretKind::none) name.kind = both;
+  }
+
+  std::size_t after_name(const Name& name) {
+    const auto [joint, at] = joints_.after(name);
+    if (joint == Joint::none) return declare(name);
+    const std::size_t line_end = read_.after_blanks(at);
+    const std::size_t value = read_.value_begin(line_end);
+    if (value == nowhere) return name.end;
+    if (value != line_end && next_line(name, joint, {line_end, value})) return line_end;
+    return take(name, joint, value);
+  }
+
+  // The value on the same line or on the next one.
+
+  /// From the end of the name's line to the first letter of the next one.
+  struct Break {
+    std::size_t from, to;
+  };
+
+  /// Takes what stands below the name. False: the value is to be judged where it begins.
+  bool next_line(const Name& name, Joint joint, Break gap) {
+    if (joint == Joint::flag) return text_[gap.from] != '\\';
+    if (joint == Joint::compared || joint == Joint::argument) return false;
+    const std::size_t own = line_begin(text_, name.begin, most_line);
+    const std::size_t below = line_begin(text_, gap.to, most_line);
+    const char mark = text_[gap.from];
+    if (mark == '|' || mark == '>') {
+      take_block(name, below, read_.indent_at(own));
+      return true;
+    }
+    if (is_quote(text_[gap.to])) return false;
+    if (mark == '(' || mark == '\\' || mark == '[') return mark != '\\';
+    // One word that fills the line: of YAML when it is deeper, else as the answer to a prompt.
+    Value value = read_.value_at(gap.to);
+    value.span.end = read_.bare_end(value.span.end);
+    const std::string_view word = text_.substr(value.span.begin, value.span.end - value.span.begin);
+    const std::size_t rest = read_.after_blanks(value.span.end);
+    const bool fills = rest >= text_.size() || is_among(text_[rest], "\r\n");
+    const bool is_deeper = read_.indent_at(below) > read_.indent_at(own);
+    if (!fills || word.size() < 4 || word.ends_with(':') || is_among(word.front(), "-#{[(<\"'"))
+      return true;
+    const bool is_plain =
+        joint == Joint::colon && is_deeper && !read_.is_code() && word.find(": ") == nowhere;
+    if ((is_plain && !is_identifier(word)) || looks_like_key(word, 6) ||
+        (is_plain && !is_common_word(word) && name.kind != SecretKind::token))
+      if (!is_placeholder(word, false) && name.kind != SecretKind::token)
+        found_.push_back(value.span);
+    return true;
+  }
+
+  /// The lines of a block scalar, each by itself.
+  void take_block(const Name& name, std::size_t begin, std::size_t indent) {
+    if (name.kind == SecretKind::token) return;
+    for (int lines = 0; begin < text_.size() && lines < 200; ++lines) {
+      const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+      const std::size_t deep = read_.indent_at(begin);
+      const bool is_empty = begin + deep >= end || text_[begin + deep] == '\r';
+      if (!is_empty && deep <= indent) return;
+      std::size_t last = end;
+      while (last > begin && is_among(text_[last - 1], " \r\t")) --last;
+      const auto line = text_.substr(begin + deep, is_empty ? 0 : last - begin - deep);
+      if (!is_placeholder(line, false)) found_.push_back({begin + deep, last});
+      begin = end + 1;
+    }
+  }
+
+  // The value itself.
+
+  /// Takes the value that begins here when it is a secret. Gives where to go on.
+  std::size_t take(const Name& name, Joint joint, std::size_t at) {
+    Value value = read_.value_at(at);
+    if (!value.quoted && !is_in_parens(name) && !in_braces(name))
+      value.span.end = read_.bare_end(value.span.end);
+    if (at_or_nul(text_, at) == '[' && !value.after_scheme)
+      return joint == Joint::argument ? name.end : take_list(name, at);
+    const std::size_t size = value.span.end - value.span.begin;
+    const std::size_t call = text_.substr(value.span.begin, size).find('(');
+    if (!value.quoted && call != nowhere && call > 0)
+      return take_call(name, value.span.begin + call, text_.substr(value.span.begin, call));
+    if (!is_secret(name, joint, value)) {
+      if (!value.quoted && joint == Joint::assigned) take_alternatives(name, value.span.end);
+      return name.end;
+    }
     // The whole of a long value, not only what was looked at.
-    const char quote = written.quoted ? text_[written.value.begin - 1] : '\0';
-    while (size >= most_value && goes_on(written.value.end, quote)) ++written.value.end;
-    found_.push_back(written.value);
-    return written.value.end;
+    const char quote = value.quoted ? text_[value.span.begin - 1] : '\0';
+    while (size >= most_value && read_.goes_on(value.span.end, quote)) ++value.span.end;
+    found_.push_back(value.span);
+    if (value.quoted && joint == Joint::assigned) take_alternatives(name, value.span.end + 1);
+    return value.span.end;
   }
 
-  /// After "=", ":", ":=", "=>", "=="; for a flag after spaces; for headers after their scheme.
-  [[nodiscard]] std::size_t value_start(std::size_t begin, std::size_t end) const {
-    std::size_t at = end;
-    if (at < text_.size() && text_[at] == '\\') ++at;
-    if (at < text_.size() && is_quote(text_[at])) ++at;
-    if (at < text_.size() && text_[at] == ']') ++at;
-    const std::size_t after_blanks = skip_blanks(at);
-    std::size_t signs = after_blanks;
-    while (signs < text_.size() && signs < after_blanks + 2 &&
-           std::string_view("=:>").find(text_[signs]) != nowhere) {
-      ++signs;
+  [[nodiscard]] bool is_secret(const Name& name, Joint joint, const Value& written) {
+    const std::string_view value =
+        text_.substr(written.span.begin, written.span.end - written.span.begin);
+    if (value.contains("://") || value.starts_with("id=") || is_version(value)) return false;
+    if (is_placeholder(value, written.quoted) || is_common_word(value)) return false;
+    if (written.prefix == 'f' && value.starts_with('{')) return false;
+    if (equal_words(value, "password") || is_variable_name(value) || is_same_word(name, value))
+      return false;
+    if (written.after_scheme) {
+      const bool is_header = equal_words(joints_.word_of(name), "authorization") ||
+                             equal_words(joints_.word_of(name), "proxy-authorization");
+      return value.size() >= 8 && !is_prose_word(value) &&
+             (written.quoted || !is_expression(value)) &&
+             (is_header || value.size() >= 20 || looks_like_key(value, 8));
     }
-    const bool is_bearer = end - begin == 6 && lower(text_[begin]) == 'b';
-    const bool is_flag = text_.substr(begin, 2) == "--" || is_bearer || in_netrc(begin);
-    if (signs == after_blanks && (!is_flag || after_blanks == at)) return nowhere;
-    return skip_blanks(signs);
+    if (name.kind == SecretKind::token && written.quoted && value.size() >= 8 && logs_in(name))
+      return !value.contains(' ');
+    if (name.kind == SecretKind::token)
+      return looks_like_key(value, 16) && (written.quoted || !is_expression(value));
+    const bool is_whole = std::ranges::all_of(value, is_digit);
+    const char after = at_or_nul(text_, written.span.end);
+    if (!written.quoted && is_number(value) &&
+        (!is_whole || name.kind == SecretKind::login || is_among(after, ",;")))
+      return false;
+    if (is_path(value) && name.kind == SecretKind::secret &&
+        (is_file_name(name) || std::ranges::none_of(value, is_digit)))
+      return false;
+    return written.quoted ? is_quoted_secret(name, joint, value)
+                          : is_bare_secret(name, joint, written);
   }
 
-  [[nodiscard]] std::size_t skip_blanks(std::size_t at) const {
-    for (int i = 0; i < 32 && at < text_.size() && (text_[at] == ' ' || text_[at] == '\t'); ++i) {
-      ++at;
+  /// `password=password`, "Password": "password".
+  [[nodiscard]] bool is_same_word(const Name& name, std::string_view value) const {
+    const auto plain = [](std::string_view text) {
+      return std::views::filter(text, [](char c) { return c != '_' && c != '-'; }) |
+             std::views::transform(lower);
+    };
+    return std::ranges::equal(plain(joints_.word_of(name)), plain(value));
+  }
+
+  /// login(token='x'): what a tokenizer's token is never given to.
+  [[nodiscard]] bool logs_in(const Name& name) const {
+    const std::size_t begin = line_begin(text_, name.begin, most_line);
+    const std::string_view before = text_.substr(begin, name.begin - begin);
+    for (const std::string_view call : {"login(", "Api(", "Client(", "to_hub(", "from_pretrained("})
+      if (before.contains(call)) return true;
+    return false;
+  }
+
+  /// "^4.0.0"
+  [[nodiscard]] static bool is_version(std::string_view value) {
+    return value.size() > 1 && is_among(value.front(), "^~") && is_number(value.substr(1));
+  }
+
+  /// A key may be a file, and PWD is a folder.
+  [[nodiscard]] bool is_file_name(const Name& name) const {
+    return lower(text_[name.end - 1]) == 'y' || equal_words(joints_.word_of(name), "pwd");
+  }
+
+  [[nodiscard]] static bool is_quoted_secret(const Name& name, Joint joint,
+                                             std::string_view value) {
+    if (is_label(value)) return false;
+    const bool has_blank = value.contains(' ');
+    if (name.kind == SecretKind::login && (has_blank || value.size() < 4)) return false;
+    if (joint == Joint::argument) return !has_blank && !value.starts_with('-') && value.size() >= 4;
+    if (joint == Joint::compared) return value.size() >= 4 && !has_blank;
+    return joint != Joint::flag || !value.starts_with("--");
+  }
+
+  [[nodiscard]] bool is_bare_secret(const Name& name, Joint joint, const Value& written) {
+    const std::string_view value =
+        text_.substr(written.span.begin, written.span.end - written.span.begin);
+    if (value.size() < 4 || is_prose_word(value) || name.quoted)
+      return looks_like_key(value, 8) && !is_call_name(value);
+    const std::size_t sign = value.find_first_of("=:");
+    const char next = sign == nowhere ? '=' : at_or_nul(value, sign + 1);
+    if (next != '=' && kind_of_name(value.substr(0, sign)) != SecretKind::none)
+      return false;  // a name of its own
+    if (is_expression(value) || is_operator_after(written.span.end)) return false;
+    switch (joint) {
+      case Joint::flag:
+        return !value.starts_with("--");
+      case Joint::command:
+        return looks_like_key(value, 8) || read_.follows_set(name.begin) || joints_.in_netrc(name);
+      case Joint::compared:
+        return looks_like_key(value, 6) && !is_identifier(value);
+      case Joint::argument:
+        return false;
+      default:
+        break;
     }
-    return at;
+    const char before = name.begin > 0 ? text_[name.begin - 1] : '\0';
+    const char after = at_or_nul(text_, written.span.end);
+    if (is_quote(before) && after == before) return true;  // 'X-Api-Key: VALUE'
+    if (before == '<' && after == '<') return true;        // <password>VALUE</password>
+    if (is_identifier(value) && is_in_code(name, written)) return looks_random(value);
+    if (joint == Joint::assigned && is_tight(name)) return true;
+    return fills_line(name, written.span.end) || looks_like_key(value, 6);
   }
 
-  /// "Bearer X" and "Basic X" are about X; so is f"Bearer X".
-  [[nodiscard]] std::size_t skip_scheme(std::size_t at) const {
-    std::size_t in = at;
-    while (in < text_.size() && in < at + 3 && (is_quote(text_[in]) || text_[in] == '\\')) ++in;
-    for (const std::string_view scheme :
-         {"Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "}) {
-      if (text_.substr(in).starts_with(scheme)) return skip_blanks(in + scheme.size());
+  [[nodiscard]] static bool is_call_name(std::string_view value) { return is_identifier(value); }
+
+  /// A value with a digit amid its letters is no identifier that a person would choose.
+  [[nodiscard]] static bool looks_random(std::string_view value) {
+    return looks_like_key(value, 8) && !value.contains('_') && !is_digit(value.back()) &&
+           std::ranges::count_if(value, is_digit) >= 2;
+  }
+
+  /// `NAME=x` without blanks, as shells and command lines have it.
+  [[nodiscard]] bool is_tight(const Name& name) const {
+    return at_or_nul(text_, name.end) == '=' && !is_blank(at_or_nul(text_, name.end + 1));
+  }
+
+  /// An opening '(' before it on its line is not closed.
+  [[nodiscard]] bool is_in_parens(const Name& name) const {
+    int depth = 0;
+    for (std::size_t i = line_begin(text_, name.begin, most_line); i < name.begin; ++i)
+      depth += text_[i] == '(' ? 1 : text_[i] == ')' && depth > 0 ? -1 : 0;
+    return depth > 0;
+  }
+
+  [[nodiscard]] bool in_braces(const Name& name) const {
+    return name.begin > 0 && text_[name.begin - 1] == '{';
+  }
+
+  /// A name without quotes is an expression in code: between parentheses, or anywhere in a text
+  /// that is a program's. NAME=x of a shell is no code.
+  [[nodiscard]] bool is_in_code(const Name& name, const Value& written) {
+    const std::string_view word = joints_.word_of(name);
+    const bool is_variable =
+        is_tight(name) && std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+    if (is_in_parens(name)) return is_among(at_or_nul(text_, written.span.end), ",) \n");
+    if (is_variable || (word == "value" && name.begin < declared_until_)) return false;
+    // Code has blanks around '=', but for arguments on lines of their own.
+    const std::size_t begin = line_begin(text_, name.begin, most_line);
+    const bool begins = begin + read_.indent_at(begin) == name.begin;
+    if (is_tight(name) && !begins) return false;
+    return read_.is_code();
+  }
+
+  /// `password = a + b`, `x if y else z`.
+  [[nodiscard]] bool is_operator_after(std::size_t at) const {
+    if (!is_blank(at_or_nul(text_, at))) return false;
+    const std::string_view rest = text_.substr(read_.after_blanks(at), 4);
+    for (const std::string_view word :
+         {"+ ", "if ", "or ", "and ", "? ", "?? ", "|| ", "== ", "% "})
+      if (rest.starts_with(word)) return true;
+    return false;
+  }
+
+  /// The value ends its line, and the name begins it or is the last word of a message.
+  bool fills_line(const Name& name, std::size_t end) {
+    const std::size_t after = read_.after_blanks(end);
+    if (after < text_.size() && !is_among(text_[after], "\r\n#;<")) return false;
+    const std::size_t line = line_begin(text_, name.begin, most_line);
+    std::string_view before = text_.substr(line, name.begin - line);
+    while (!before.empty() && is_among(before.front(), " \t-\"'<#/*")) before.remove_prefix(1);
+    if (before.empty() || before == "export " || before == "set ") return true;
+    if (before.ends_with('.') && !before.contains(' ')) return true;
+    return before.ends_with(' ') && !read_.is_code();
+  }
+
+  // Several literals.
+
+  void take_literal(const Name& name, std::size_t at) {
+    const Value value = read_.value_at(at);
+    if (value.quoted && is_secret(name, Joint::assigned, value)) found_.push_back(value.span);
+  }
+
+  /// ["x", "y"], of a name that says "keys" or "passwords".
+  std::size_t take_list(const Name& name, std::size_t at) {
+    const std::size_t end = std::min(text_.find(']', at), std::min(text_.size(), at + most_call));
+    const char first = at_or_nul(text_, read_.after_blanks(at + 1));
+    if (name.kind == SecretKind::token || (first != '"' && first != '\'')) return name.end;
+    for (std::size_t i = at + 1; i < end; ++i) {
+      if (!is_quote(text_[i]) || !read_.opens_string(i)) continue;
+      take_literal(name, i);
+      i = read_.value_at(i).span.end;
     }
-    return at;
+    return name.end;
   }
 
-  [[nodiscard]] bool in_netrc(std::size_t begin) const {
-    const std::size_t from = begin > 160 ? begin - 160 : 0;
-    const std::string_view before = text_.substr(from, begin - from);
-    const std::size_t login = before.rfind("login ");
-    return login != nowhere && before.substr(0, login).find("machine ") != nowhere;
-  }
-
-  [[nodiscard]] bool goes_on(std::size_t at, char quote) const {
-    if (at >= text_.size() || text_[at] == '\n') return false;
-    if (quote != '\0') return text_[at] != quote;
-    return !ends_bare_value[static_cast<unsigned char>(text_[at])];
-  }
-
-  [[nodiscard]] Written value_at(std::size_t start) const {
-    Written written;
-    std::size_t at = start;
-    // A prefix of a Python string (f"", b"") and the '\' of a quote within a string.
-    if (at + 1 < text_.size() && is_letter(text_[at]) && is_quote(text_[at + 1])) ++at;
-    const bool escaped = at + 1 < text_.size() && text_[at] == '\\' && is_quote(text_[at + 1]);
-    if (escaped) ++at;
-    written.quoted = at < text_.size() && is_quote(text_[at]);
-    const char quote = written.quoted ? text_[at++] : '\0';
-    std::size_t end = at;
-    while (end - at < most_value && goes_on(end, quote)) ++end;
-    if (escaped && end > at && text_[end - 1] == '\\') --end;
-    written.value = {at, end};
-    return written;
-  }
-
-  [[nodiscard]] bool fills_line(std::size_t begin, std::size_t end) const {
-    const std::size_t after = skip_blanks(end);
-    const bool ends =
-        after >= text_.size() || std::string_view("\r\n#").find(text_[after]) != nowhere;
-    std::size_t at = begin;
-    while (at > 0 && begin - at < 160 && text_[at - 1] != '\n') --at;
-    std::string_view before = text_.substr(at, begin - at);
-    while (!before.empty() && std::string_view(" \t-\"'").find(before.front()) != nowhere) {
-      before.remove_prefix(1);
+  /// `SecretStr("x")`, `b64decode("x")`, `getenv("NAME", "x")`: which literal is the value.
+  std::size_t take_call(const Name& name, std::size_t open, std::string_view function) {
+    constexpr auto wraps =
+        std::to_array<std::string_view>({"secretstr", "secret", "bytes", "b64decode", "decode",
+                                         "frombytes", "unhexlify", "fromhex", "securestring"});
+    constexpr std::array<std::string_view, 6> looks_up = {"get", "getenv", "pop",
+                                                          "env", "config", "setdefault"};
+    const std::size_t last = function.find_last_of(".:> ");
+    const std::string_view word = last == nowhere ? function : function.substr(last + 1);
+    const auto is_word_of = [&](auto& words) {
+      return std::ranges::any_of(words, [&](auto one) { return equal_words(word, one); });
+    };
+    const std::size_t end = read_.call_end(open);
+    std::size_t at = read_.after_blanks(open + 1);
+    if (is_word_of(looks_up))
+      at = text_.substr(0, end).find(',', open);
+    else if (!is_word_of(wraps))
+      at = nowhere;
+    if (at != nowhere) {
+      at = read_.after_blanks(at_or_nul(text_, at) == ',' ? at + 1 : at);
+      const std::size_t equals = text_.substr(0, end).find("default=", at);
+      take_literal(name, equals == nowhere ? at : equals + 8);
     }
-    return ends && (before.empty() || before == "export " || before == "set ");
+    take_alternatives(name, end);
+    return name.end;
+  }
+
+  /// `"a" + "b"`, `"a" "b"`, `x or "a"`, `x if y else "a"`, on the rest of the line.
+  void take_alternatives(const Name& name, std::size_t at) {
+    if (name.kind == SecretKind::token) return;
+    const std::size_t end = std::min(text_.size(), at + 160);
+    while (at < end && text_[at] != '\n' && !is_among(text_[at], ",;)]}#")) {
+      const std::string_view rest = text_.substr(at, 6);
+      bool joins = rest.starts_with("or ") || rest.starts_with("else ") || rest.starts_with("||") ||
+                   rest.starts_with("??") || rest.starts_with("+ ");
+      std::size_t next = read_.after_blanks(at + (rest.starts_with("else") ? 4 : 2));
+      if (is_quote(text_[at]) && read_.opens_string(at) && at > 0 && is_blank(text_[at - 1])) {
+        joins = text_.substr(0, at - 1).find_last_not_of(' ') != nowhere;
+        next = at;
+      }
+      if (joins && is_quote(at_or_nul(text_, next))) {
+        take_literal(name, next);
+        at = read_.value_at(next).span.end + 1;
+      } else {
+        ++at;
+      }
+    }
+  }
+
+  // A name that is said before its value: add_argument("--token", default="x"), name: X, value: x.
+
+  std::size_t declare(const Name& name) {
+    std::size_t before = name.quoted ? name.begin - 1 : name.begin;
+    while (before > 0 && is_among(text_[before - 1], " \t\r\n")) --before;
+    const std::size_t from = line_begin(text_, before, 40);
+    std::string_view line = text_.substr(from, before - from);
+    if (name.quoted && joints_.is_declaration(before)) {
+      declared_until_ = read_.call_end(before - 1);
+    } else {
+      while (!line.empty() && (is_blank(line.back()) || is_quote(line.back())))
+        line.remove_suffix(1);
+      const bool is_entry =
+          line.ends_with("name:") || line.ends_with("name\":") || line.ends_with("name'") ||
+          line.ends_with("name=") || line.ends_with("key=") || line.ends_with("key\":") ||
+          line.ends_with("key:") || line.ends_with("Key=") || line.ends_with("name':");
+      if (!is_entry) return name.end;
+      declared_until_ = std::min(text_.size(), name.end + 160);
+    }
+    declared_ = name.kind;
+    return name.end;
   }
 
   std::string_view text_;
+  SecretText read_;
+  SecretJoints joints_;
   Spans& found_;
+  std::size_t declared_until_ = 0;
+  SecretKind declared_ = SecretKind::none;
 };
 
 }  // namespace
 
-void find_assigned_secrets(std::string_view text, Spans& found) { NameFinder(text, found).run(); }
+void find_named_secrets(std::string_view text, Spans& found) { NameFinder(text, found).run(); }
 
 }  // namespace schedmate::tree

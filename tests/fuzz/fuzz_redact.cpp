@@ -13,6 +13,13 @@ void fuzz_redact(std::string_view input) {
                   "line numbers stay");
   SCHEDMATE_CHECK(out.find(tree::redaction_mark) != std::string::npos || out == input,
                   "without a secret a text stays as it is");
+  SCHEDMATE_CHECK(tree::redact(out) == out, "what is redacted stays as it is");
+  tree::KnownSecrets known;
+  known.learn(input);
+  const std::string part = known.redact(input.substr(0, input.size() / 2));
+  SCHEDMATE_CHECK(
+      std::ranges::count(part, '\n') == std::ranges::count(input.substr(0, input.size() / 2), '\n'),
+      "line numbers of a part stay");
   const std::string stripped = tree::strip_paths(input);
   SCHEDMATE_CHECK(stripped.size() <= input.size(), "paths get shorter");
   SCHEDMATE_CHECK(std::ranges::count(stripped, '\n') == std::ranges::count(input, '\n'),

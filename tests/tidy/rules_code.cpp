@@ -47,9 +47,9 @@ constexpr std::string_view toml_places[] = {"src/base/toml_value.cpp", "src/conf
 
 /// Secrets leave a text at the edge of the service, or before a part is cut out of it. Everything
 /// else calls the edge.
-constexpr std::string_view redaction_places[] = {"src/service/redaction.cpp", "src/facts/safe.cpp",
-                                                 "src/agent/evaluate.cpp", "src/agent/prompt.cpp",
-                                                 "src/agent/tools.cpp"};
+constexpr std::string_view redaction_places[] = {
+    "src/service/redaction.cpp", "src/facts/safe.cpp",  "src/agent/evaluate.cpp",
+    "src/agent/prompt.cpp",      "src/agent/tools.cpp", "bench/redaction_bench.cpp"};
 
 /// Text leaves the program by apps/console.hpp; what aborts the program says so by itself.
 constexpr std::string_view printing_places[] = {"apps/console.cpp", "src/base/check.hpp",

@@ -22,9 +22,13 @@ namespace schedmate::ask {
 namespace {
 
 constexpr std::size_t most_indexed_text = 300;
+constexpr std::size_t most_held_text = 1024;  ///< a longer line is cleaned at once
+constexpr std::size_t most_fresh_text = std::size_t{4} << 20U;
+constexpr std::size_t overlap = std::size_t{1} << 15U;
 
 class Indexer {
  public:
+  explicit Indexer(const IndexCleaner& cleaner) : cleaner_(cleaner) {}
   void add(const lines::Line& line) {
     ++index_.lines;
     const auto clean = lines::without_escapes(line.text, scratch_);
@@ -34,19 +38,23 @@ class Indexer {
     }
     for (const auto state : lines::states_of(clean)) add_state(line.number, state);
   }
-  LogIndex take() { return std::move(index_); }
+  LogIndex take() {
+    clean_up();
+    return std::move(index_);
+  }
 
  private:
   void add_state(std::uint64_t number, std::string_view state) {
     if (state.empty()) return;
     const auto hash = lines::template_hash(state);
-    const auto text = state.substr(0, most_indexed_text);
     const auto found = at_.find(hash);
+    learn(state);
+    const std::string text = held(state);
     if (found != at_.end()) {
       DistinctLine& known = index_.distinct_lines[found->second];
       ++known.count;
       known.last.number = number;
-      known.last.text.assign(text);
+      known.last.text = text;
       return;
     }
     if (index_.distinct_lines.size() == LogIndex::most) {
@@ -54,10 +62,45 @@ class Indexer {
       return;
     }
     at_.emplace(hash, index_.distinct_lines.size());
-    index_.distinct_lines.push_back(
-        {hash, 1, {number, std::string(text)}, {number, std::string(text)}});
+    index_.distinct_lines.push_back({hash, 1, {number, text}, {number, text}});
   }
 
+  /// Whatever is secret in the log, where it stands with its name. A block of a key may lie over
+  /// the border of two pieces.
+  void learn(std::string_view state) {
+    if (!cleaner_.learn) return;
+    fresh_.append(state).append("\n");
+    if (fresh_.size() < most_fresh_text) return;
+    cleaner_.learn(fresh_);
+    fresh_.erase(0, fresh_.size() - std::min(fresh_.size(), overlap));
+  }
+
+  /// What is kept until the end: cut to its size only when it is clean.
+  std::string held(std::string_view state) const {
+    if (!cleaner_.clean) return std::string(state.substr(0, most_indexed_text));
+    if (state.size() <= most_held_text) return std::string(state);
+    return cleaner_.clean(state).substr(0, most_indexed_text);
+  }
+
+  void clean_up() {
+    if (!cleaner_.clean) return;
+    if (cleaner_.learn) cleaner_.learn(fresh_);
+    std::vector<std::string*> texts;
+    for (DistinctLine& each : index_.distinct_lines) texts.push_back(&each.first.text);
+    for (DistinctLine& each : index_.distinct_lines) texts.push_back(&each.last.text);
+    std::string all;
+    for (const std::string* text : texts) all.append(*text).append("\n");
+    const std::string clean = cleaner_.clean(all);
+    std::size_t begin = 0;
+    for (std::string* const text : texts) {
+      const std::size_t end = clean.find('\n', begin);
+      *text = clean.substr(begin, std::min(end - begin, most_indexed_text));
+      begin = end + 1;
+    }
+  }
+
+  const IndexCleaner& cleaner_;
+  std::string fresh_;  ///< lines that nobody has learnt from yet
   LogIndex index_;
   std::unordered_map<std::uint64_t, std::size_t> at_;
   std::string scratch_;
@@ -65,8 +108,8 @@ class Indexer {
 
 }  // namespace
 
-Result<LogIndex> index_log(const std::string& path) {
-  Indexer indexer;
+Result<LogIndex> index_log(const std::string& path, const IndexCleaner& cleaner) {
+  Indexer indexer(cleaner);
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
     indexer.add(line);
     return true;
@@ -83,7 +126,7 @@ namespace {
 namespace fs = std::filesystem;
 using IndexJson = nlohmann::json;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::uint64_t largest_index = std::uint64_t{1} << 27U;
 
 std::string printable(std::string_view text) {
@@ -127,13 +170,32 @@ std::optional<LogIndex> read_index(const std::string& text, const FileMark& mark
   }
 }
 
+fs::path index_file(const std::string& absolute_path, const fs::path& folder) {
+  return folder / fmt::format("{:016x}.json", hash_bytes(absolute_path));
+}
+
+/// For its owner alone, whatever the mask of the process is.
+bool write_index(const fs::path& file, const std::string& text) {
+  std::error_code error;
+  if (!write_file(file.string(), text)) return false;
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
+  if (error) fs::remove(file, error);
+  return true;
+}
+
+/// The oldest, and those that others may read: a version that kept lines as they were wrote them.
 void forget_oldest(const fs::path& folder) {
+  constexpr auto others = fs::perms::group_all | fs::perms::others_all;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   std::error_code error;
   for (fs::directory_iterator each(folder, error), end; !error && each != end;
-       each.increment(error))
-    if (each->path().extension() == ".json")
+       each.increment(error)) {
+    if (each->path().extension() != ".json") continue;
+    if ((fs::status(each->path(), error).permissions() & others) != fs::perms::none)
+      fs::remove(each->path(), error);
+    else
       files.emplace_back(fs::last_write_time(each->path(), error), each->path());
+  }
   std::ranges::sort(files);
   for (std::size_t i = 0; i + most_cached_indexes < files.size(); ++i)
     fs::remove(files[i].second, error);
@@ -151,20 +213,27 @@ Result<FileMark> mark_of(const std::string& path) {
                   status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec};
 }
 
-Result<LogIndex> cached_index(const std::string& path, const std::string& folder) {
+void forget_index(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const std::string absolute = fs::absolute(path, error).lexically_normal().string();
+  fs::remove(index_file(printable(absolute), folder), error);
+}
+
+Result<LogIndex> cached_index(const std::string& path, const std::string& folder,
+                              const IndexCleaner& cleaner) {
   auto mark = mark_of(path);
   if (!mark) return tl::unexpected(mark.error());
   mark->path = printable(mark->path);
-  const auto file = fs::path(folder) / fmt::format("{:016x}.json", hash_bytes(mark->path));
+  const fs::path file = index_file(mark->path, folder);
   std::error_code error;
   if (fs::exists(file, error))
     if (const auto text = read_file(file.string(), largest_index))
       if (auto index = read_index(*text, *mark)) return *std::move(index);
-  auto index = index_log(path);
+  auto index = index_log(path, cleaner);
   if (!index) return index;
   fs::create_directories(folder, error);
   fs::permissions(folder, fs::perms::owner_all, error);
-  if (!error && write_file(file.string(), index_text(*mark, *index))) forget_oldest(folder);
+  if (!error && write_index(file, index_text(*mark, *index))) forget_oldest(folder);
   return index;
 }
 

@@ -5,16 +5,19 @@
 /// often and where they stand. A log of gigabytes has a few thousand of them.
 
 #include <cstdint>
+#include <functional>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "log/lines/clean.hpp"
+
 namespace schedmate::ask {
 
 struct IndexedLine {
   std::uint64_t number = 0;  ///< 1-based
-  std::string text;          ///< without escapes, at most 300 characters
+  std::string text;          ///< without escapes and secrets, at most 300 characters
 };
 
 /// All lines of one template.
@@ -32,9 +35,16 @@ struct LogIndex {
   std::vector<DistinctLine> distinct_lines;  ///< in the order of their first lines
 };
 
+/// Takes secrets out of what an index keeps. `learn` is given the log in pieces of some
+/// MiB; then `clean` the lines that are kept, as one text whose lines it keeps.
+struct IndexCleaner {
+  std::function<void(std::string_view)> learn{};
+  lines::CleanText clean{};
+};
+
 /// Reads the whole file once. Errors: those of opening it; what could be read before a damaged end
 /// of a compressed file counts.
-[[nodiscard]] Result<LogIndex> index_log(const std::string& path);
+[[nodiscard]] Result<LogIndex> index_log(const std::string& path, const IndexCleaner& cleaner = {});
 
 /// Which state of a file an index belongs to.
 struct FileMark {
@@ -46,9 +56,12 @@ struct FileMark {
 [[nodiscard]] Result<FileMark> mark_of(const std::string& path);
 
 /// The index kept in `folder` while the file is as it was, else a new one, which is kept. At most
-/// `most_cached_indexes` logs are, the oldest goes first. A folder that cannot be written costs
-/// only time.
+/// `most_cached_indexes` logs are, the oldest goes first. Nobody but the owner may read them. A
+/// folder that cannot be written costs only time.
 inline constexpr std::size_t most_cached_indexes = 64;
-[[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder);
+[[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder,
+                                            const IndexCleaner& cleaner = {});
+/// Removes what is kept of a log; nothing happens when nothing is.
+void forget_index(const std::string& path, const std::string& folder);
 
 }  // namespace schedmate::ask

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Passwords of programs whose flags do not name them: `mysql -pX`, `curl -u user:X`,
+/// `docker login -p X`, `wandb login X`, `echo X | docker login --password-stdin`.
+
+#include <array>
+
+#include "tree/secret_spans.hpp"
+#include "tree/secret_words.hpp"
+
+namespace schedmate::tree {
+namespace {
+
+constexpr std::size_t most_command = 300;  ///< looked at before a flag for its program
+
+/// What of the flag's word is secret.
+enum class Part : unsigned char { whole, after_colon, after_percent, after_pass };
+
+/// `flag` of one of the programs in `words`. A program of two words has both in its command.
+struct FlagRow {
+  std::string_view flag;
+  std::string_view program;
+  std::string_view second = "";
+  Part part = Part::whole;
+  bool attached = false;  ///< -pX is as good as -p X
+};
+
+constexpr auto rows = std::to_array<FlagRow>({
+    {"-p", "mysql", "", Part::whole, true},
+    {"-p", "mysqldump", "", Part::whole, true},
+    {"-p", "mysqladmin", "", Part::whole, true},
+    {"-p", "mariadb", "", Part::whole, true},
+    {"-p", "mariadb-dump", "", Part::whole, true},
+    {"-p", "sshpass", "", Part::whole, true},
+    {"-p", "docker", "login"},
+    {"-p", "podman", "login"},
+    {"-p", "buildah", "login"},
+    {"-p", "nerdctl", "login"},
+    {"-p", "skopeo", "login"},
+    {"-p", "crane", "login"},
+    {"-p", "helm", "login"},
+    {"-p", "oras", "login"},
+    {"-p", "apptainer", "login"},
+    {"-p", "singularity", "login"},
+    {"-p", "oc", "login"},
+    {"-p", "cf", "login"},
+    {"-p", "az", "login"},
+    {"-p", "mongo"},
+    {"-p", "mongosh"},
+    {"-p", "mongodump"},
+    {"-p", "mongorestore"},
+    {"-p", "useradd"},
+    {"-p", "7z", "", Part::whole, true},
+    {"-p", "7za", "", Part::whole, true},
+    {"-u", "curl", "", Part::after_colon},
+    {"--user", "curl", "", Part::after_colon},
+    {"-U", "curl", "", Part::after_colon},
+    {"--proxy-user", "curl", "", Part::after_colon},
+    {"-a", "http", "", Part::after_colon},
+    {"--auth", "http", "", Part::after_colon},
+    {"--creds", "skopeo", "", Part::after_colon},
+    {"--src-creds", "skopeo", "", Part::after_colon},
+    {"--dest-creds", "skopeo", "", Part::after_colon},
+    {"-a", "redis-cli"},
+    {"--pass", "redis-cli"},
+    {"-P", "sqlcmd", "", Part::whole, true},
+    {"-P", "unzip"},
+    {"-P", "zip"},
+    {"-w", "ldapsearch"},
+    {"-w", "ldapadd"},
+    {"-w", "ldapmodify"},
+    {"-U", "smbclient", "", Part::after_percent},
+    {"-N", "ssh-keygen"},
+    {"-P", "ssh-keygen"},
+    {"-passin", "openssl", "", Part::after_pass},
+    {"-passout", "openssl", "", Part::after_pass},
+    {"-pass", "openssl", "", Part::after_pass},
+    {"-k", "openssl"},
+    {"--from-literal", "kubectl", "secret", Part::after_pass},
+});
+
+/// `PROGRAM login X`: the first word that is no flag.
+struct LoginRow {
+  std::string_view program, action;
+};
+constexpr auto logins = std::to_array<LoginRow>(
+    {{"wandb", "login"}, {"vault", "login"}, {"railway", "login"}, {"rclone", "obscure"}});
+
+constexpr auto reads_input = std::to_array<std::string_view>(
+    {"--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin", "wandb login"});
+
+constexpr bool ends_word(char c) {
+  return is_among(c, " \t\r\n;|&<>`,)]") || c == '\0' || is_quote(c);
+}
+
+class CommandFinder {
+ public:
+  CommandFinder(std::string_view text, Spans& found) : text_(text), found_(found) {}
+
+  void run() {
+    for (std::size_t at = text_.find('-'); at != nowhere; at = text_.find('-', at + 1))
+      if (at > 0 && (is_blank(text_[at - 1]) || is_quote(text_[at - 1])) &&
+          (is_letter(at_or_nul(text_, at + 1)) || at_or_nul(text_, at + 1) == '-'))
+        try_flag(at);
+    for (const LoginRow& row : logins) find_logins(row);
+    for (const std::string_view mark : reads_input)
+      for (std::size_t at = find_text(text_, mark, 0); at != nowhere;
+           at = find_text(text_, mark, at + 1))
+        take_echo(at);
+  }
+
+ private:
+  void try_flag(std::size_t at) {
+    for (const FlagRow& row : rows) {
+      if (!text_.substr(at).starts_with(row.flag)) continue;
+      const std::size_t end = at + row.flag.size();
+      const char next = at_or_nul(text_, end);
+      const bool parted = is_blank(next) || next == '=' || is_quote(next) || next == ',';
+      if (!parted && !row.attached) continue;
+      if (!is_of(row, at)) continue;
+      const std::size_t value = value_begin(end);
+      take(value, row.part);
+      return;
+    }
+  }
+
+  /// From the end of the flag over blanks, '=' and, in a list of words, quotes and ','.
+  [[nodiscard]] std::size_t value_begin(std::size_t at) const {
+    for (int i = 0; i < 8 && is_among(at_or_nul(text_, at), " \t=,\"'"); ++i) ++at;
+    return at;
+  }
+
+  /// Whether the program stands before the flag, in the same command.
+  [[nodiscard]] bool is_of(const FlagRow& row, std::size_t at) const {
+    std::string_view before = command_before(at);
+    const std::size_t program = word_in(before, row.program);
+    if (program == nowhere) return false;
+    return row.second.empty() || word_in(before.substr(program), row.second) != nowhere;
+  }
+
+  /// From the last end of a command, over '\' at the ends of lines.
+  [[nodiscard]] std::string_view command_before(std::size_t at) const {
+    const std::size_t floor = at > most_command ? at - most_command : 0;
+    std::size_t begin = at;
+    while (begin > floor) {
+      const char c = text_[begin - 1];
+      const bool goes_on = c == '\n' && begin >= 2 && text_[begin - 2] == '\\';
+      if (is_among(c, ";|&") || (c == '\n' && !goes_on)) break;
+      --begin;
+    }
+    return text_.substr(begin, at - begin);
+  }
+
+  static std::size_t word_in(std::string_view text, std::string_view word) {
+    for (std::size_t at = text.find(word); at != nowhere; at = text.find(word, at + 1)) {
+      const char before = at > 0 ? text[at - 1] : ' ';
+      const bool begins = !is_word(before) && before != '-' && before != '.';
+      if (begins && ends_word(at_or_nul(text, at + word.size()))) return at + word.size();
+    }
+    return nowhere;
+  }
+
+  void take(std::size_t at, Part part) {
+    const std::size_t begin = at;
+    while (at < text_.size() && at - begin < 4096 && !ends_word(text_[at])) ++at;
+    std::string_view value = text_.substr(begin, at - begin);
+    constexpr std::string_view file_marks[] = {"env:", "file:", "fd:", "stdin"};
+    std::size_t skip = 0;
+    if (part == Part::after_colon) skip = value.find(':');
+    if (part == Part::after_percent) skip = value.find('%');
+    if (part == Part::after_pass) skip = value.find_first_of(":=");
+    if (skip == nowhere) return;
+    if (part == Part::after_pass)
+      for (const std::string_view mark : file_marks)
+        if (value.starts_with(mark)) return;
+    if (part != Part::whole) ++skip;
+    value.remove_prefix(skip);
+    if (value.empty() || value.starts_with('-') || is_placeholder(value, false) ||
+        is_prose_word(value) || is_variable_name(value))
+      return;
+    found_.push_back({begin + skip, at});
+  }
+
+  void find_logins(const LoginRow& row) {
+    for (std::size_t at = find_text(text_, row.program, 0); at != nowhere;
+         at = find_text(text_, row.program, at + 1)) {
+      std::size_t word = at + row.program.size();
+      if (!starts_word(text_, at) || !is_blank(at_or_nul(text_, word))) continue;
+      word = value_begin(word);
+      if (!text_.substr(word).starts_with(row.action)) continue;
+      word += row.action.size();
+      while (is_blank(at_or_nul(text_, word))) {
+        word = value_begin(word);
+        if (at_or_nul(text_, word) != '-') break;
+        while (!ends_word(at_or_nul(text_, word))) ++word;
+      }
+      std::size_t end = word;
+      while (!ends_word(at_or_nul(text_, end))) ++end;
+      // A word of a sentence is no key: "run wandb login first".
+      const std::string_view value = text_.substr(word, end - word);
+      const bool has_digit = std::ranges::any_of(value, is_digit);
+      if (value.size() >= 20 || (has_digit && value.size() >= 8)) take(word, Part::whole);
+    }
+  }
+
+  /// `echo X | ... mark`: X.
+  void take_echo(std::size_t mark) {
+    const std::size_t begin = line_begin(text_, mark, most_command);
+    const std::string_view line = text_.substr(begin, mark - begin);
+    const std::size_t pipe = line.rfind('|');
+    std::size_t word = line.substr(0, std::min(pipe, line.size())).rfind("echo ");
+    if (word == nowhere || pipe == nowhere) return;
+    word = value_begin(begin + word + 5);
+    while (text_.substr(word).starts_with("-n ") || text_.substr(word).starts_with("-e "))
+      word = value_begin(word + 3);
+    const bool is_pair = text_.substr(mark).starts_with("chpasswd");
+    take(word, is_pair ? Part::after_colon : Part::whole);
+  }
+
+  std::string_view text_;
+  Spans& found_;
+};
+
+}  // namespace
+
+void find_command_secrets(std::string_view text, Spans& found) { CommandFinder(text, found).run(); }
+
+}  // namespace schedmate::tree

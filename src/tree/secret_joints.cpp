@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tree/secret_joints.hpp"
+
+#include <array>
+
+namespace schedmate::tree {
+
+Joined SecretJoints::after(const Name& name) const {
+  std::size_t at = read_.after_escape(name.end);
+  if (name.begin > 0 && text_[name.begin - 1] == '<' && at_or_nul(text_, at) == '>')
+    return {is_element(at + 1) ? Joint::colon : Joint::none, at + 1};
+  const bool closes = is_quote(at_or_nul(text_, at));
+  if (closes) ++at;
+  if (at_or_nul(text_, at) == ']') ++at;
+  const std::size_t sign = read_.after_blanks(at);
+  std::size_t end = sign;
+  while (end < sign + 3 && is_among(at_or_nul(text_, end), "?|!+=:>-<")) ++end;
+  const std::string_view signs = text_.substr(sign, end - sign);
+  if (signs == "==" || signs == "===" || signs == "!=" || signs == "!==")
+    return {Joint::compared, end};
+  if (signs == ":" || signs == "::") return after_type({Joint::colon, end});
+  if (signs == ":-") {  // ${NAME:-value}, or a list of YAML
+    const bool in_braces = name.begin > 0 && text_[name.begin - 1] == '{';
+    return {in_braces ? Joint::flag : Joint::none, end};
+  }
+  // The second sign is the value's own: "=-x", ":<x>".
+  if (signs.size() >= 2 && is_among(signs[0], "=:") && is_among(signs[1], "-<!:|+?") &&
+      signs != ":-=" && signs != "=>")
+    return {signs[0] == '=' ? Joint::assigned : Joint::colon, sign + 1};
+  if (signs.contains('=') || signs == "<-") return {Joint::assigned, end};
+  if (sign > at && is_said(name, sign)) {
+    while (end < text_.size() && is_letter(text_[end])) ++end;
+    return {Joint::compared, end};
+  }
+  if (sign == at) return argument_after(name, at);
+  return {closes ? Joint::none : joint_by_blank(name), sign};
+}
+
+/// <password>VALUE</password>
+bool SecretJoints::is_element(std::size_t at) const {
+  const std::string_view rest = text_.substr(at, most_value);
+  const std::size_t end = rest.find_first_of("<\n");
+  return end != nowhere && rest.substr(end).starts_with("</");
+}
+
+/// "the password is X", "token was X".
+bool SecretJoints::is_said(const Name& name, std::size_t at) const {
+  const std::string_view rest = text_.substr(at, 5);
+  return !name.flag &&
+         (rest.starts_with("is ") || rest.starts_with("was ") || rest.starts_with("is: "));
+}
+
+/// What joins a value that follows after blanks.
+Joint SecretJoints::joint_by_blank(const Name& name) const {
+  const std::string_view word = word_of(name);
+  const bool is_short = word.starts_with('-') && word.size() > 5 && !is_upper(word[1]) &&
+                        name.begin > 0 && is_blank(text_[name.begin - 1]);
+  if (name.flag || is_short) return Joint::flag;
+  if (equal_words(word, "bearer")) return Joint::command;
+  if (in_netrc(name) || read_.follows_set(name.begin)) return Joint::command;
+  // WITH PASSWORD 'x', IDENTIFIED BY PASSWORD 'x'.
+  const std::size_t value = read_.after_blanks(name.end);
+  return word == "PASSWORD" && at_or_nul(text_, value) == '\'' ? Joint::command : Joint::none;
+}
+
+bool SecretJoints::in_netrc(const Name& name) const {
+  if (word_of(name) != "password") return false;
+  const std::size_t from = name.begin > 160 ? name.begin - 160 : 0;
+  const std::string_view before = text_.substr(from, name.begin - from);
+  const std::size_t login = before.rfind("login ");
+  return login != nowhere && before.substr(0, login).find("machine ") != nowhere;
+}
+
+/// `setdefault("NAME", "x")`, `["--token", "x"]`: the next argument.
+Joined SecretJoints::argument_after(const Name& name, std::size_t at) const {
+  if (!name.quoted || text_[name.begin - 1] == '`' || at_or_nul(text_, at) != ',') return {};
+  std::size_t open = name.begin - 1;
+  while (open > 0 && is_among(text_[open - 1], " \t\r\n")) --open;
+  const char before = open > 0 ? text_[open - 1] : '\0';
+  if (is_declaration(open)) return {};
+  if (name.flag) return {is_among(before, ",[({") ? Joint::flag : Joint::none, at + 1};
+  if (before != '(') return {};
+  // Of a function that sets or looks up, else the "name" is a value like the others.
+  constexpr auto parts =
+      std::to_array<std::string_view>({"set", "get", "put", "env", "add", "header", "default",
+                                       "insert", "pop", "push", "config", "option", "field"});
+  std::string_view call = call_before(open - 1);
+  const std::size_t begin = call.find_last_of(" \t\n(=,");
+  if (begin != nowhere) call = call.substr(begin + 1);
+  const auto same = [](char a, char b) { return lower(a) == b; };
+  const bool sets = std::ranges::any_of(
+      parts, [&](std::string_view part) { return !std::ranges::search(call, part, same).empty(); });
+  return {sets ? Joint::argument : Joint::none, at + 1};
+}
+
+bool SecretJoints::is_declaration(std::size_t open) const {
+  const std::string_view call = call_before(open);
+  for (const std::string_view word : {"argument(", "option(", "Option(", "add_arg(", "flag("})
+    if (call.ends_with(word)) return true;
+  return false;
+}
+
+/// The last letters before a place: the name of a call and its '('.
+std::string_view SecretJoints::call_before(std::size_t open) const {
+  const std::size_t from = open > 40 ? open - 40 : 0;
+  return text_.substr(from, open - from);
+}
+
+/// `password: str = "x"`: over the type.
+Joined SecretJoints::after_type(Joined joined) const {
+  std::size_t end = read_.after_blanks(joined.at);
+  const std::size_t begin = end;
+  while (end < text_.size() && end - begin < 60 &&
+         (is_word(text_[end]) || is_among(text_[end], ".[], |*&<>:?'")))
+    ++end;
+  const bool is_type = end > begin && !is_digit(text_[begin]) && text_[begin] != '\'' &&
+                       at_or_nul(text_, end) == '=' && at_or_nul(text_, end + 1) != '=';
+  if (!is_type) return joined;
+  // Two words beside each other are no type: "Digest username=".
+  for (std::size_t i = begin + 1; i + 1 < end; ++i)
+    if (is_blank(text_[i]) && is_word(text_[i - 1]) && is_word(text_[i + 1])) return joined;
+  return {Joint::assigned, end + 1};
+}
+
+}  // namespace schedmate::tree

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The forms in which people write secrets down.
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace schedmate::testing {
+
+/// A way of writing a secret down; '@' stands for it.
+struct WrittenForm {
+  std::string_view what, text;
+};
+
+inline constexpr auto written_forms = std::to_array<WrittenForm>({
+    // Python.
+    {"assignment", "password = \"@\"\n"},
+    {"assignment, single quotes", "    self.db_password = '@'\n"},
+    {"annotated assignment", "password: str = \"@\"\n"},
+    {"annotated with a generic type", "api_key: Optional[str] = '@'\n"},
+    {"argument of a call", "db = connect('host', user='me', password='@', port=1)\n"},
+    {"argument after spaces", "login( token = \"abc\", password = \"@\" )\n"},
+    {"constant of a module", "HF_TOKEN = \"@\"\n"},
+    {"environ", "os.environ[\"OPENAI_API_KEY\"] = \"@\"\n"},
+    {"environ setdefault", "os.environ.setdefault(\"OPENAI_API_KEY\", \"@\")\n"},
+    {"putenv", "os.putenv('HF_TOKEN', '@')\n"},
+    {"getenv with a default", "key = os.getenv(\"HF_TOKEN\", \"@\")\n"},
+    {"environ get with a default", "token = os.environ.get('WANDB_API_KEY', '@')\n"},
+    {"or a default", "api_key = os.environ.get('X') or '@'\n"},
+    {"argparse default", "parser.add_argument(\"--db-password\", type=str, default=\"@\")\n"},
+    {"argparse default first", "p.add_argument('--hub_token', default='@', help='the token')\n"},
+    {"argparse over lines",
+     "p.add_argument(\n    '--password',\n    type=str,\n    default='@',\n)\n"},
+    {"click option", "@click.option('--api-key', default='@')\n"},
+    {"set_defaults", "parser.set_defaults(password='@')\n"},
+    {"dictionary", "cfg = {\"password\": \"@\", 'lr': 0.1}\n"},
+    {"item of a dictionary", "cfg['db']['password'] = '@'\n"},
+    {"dict()", "cfg = dict(user='me', password='@')\n"},
+    {"wrapped", "api_key = SecretStr(\"@\")\n"},
+    {"bytes", "secret_key = b'@'\n"},
+    {"comparison", "if password == \"@\":\n    pass\n"},
+    {"value on the next line", "password = (\n    \"@\"\n)\n"},
+    {"continued line", "password = \\\n    '@'\n"},
+    {"triple quotes", "password = \"\"\"@\"\"\"\n"},
+    {"header", "headers = {'Authorization': 'Bearer @'}\n"},
+    {"formatted header", "headers = {\"Authorization\": f\"Bearer @\"}\n"},
+    {"subprocess", "subprocess.run(['tool', '--password', '@'])\n"},
+    {"conditional", "password = args.password if args.password else '@'\n"},
+    {"list of keys", "api_keys = ['@', '@']\n"},
+    // Other languages.
+    {"C", "const char *password = \"@\";\n"},
+    {"Go", "password := \"@\"\n"},
+    {"TypeScript", "const apiKey: string = '@';\n"},
+    {"JavaScript object", "const c = { password: '@', user: 'me' };\n"},
+    {"PHP array", "'password' => '@',\n"},
+    {"R", "password <- \"@\"\n"},
+    {"SQL", "ALTER USER me WITH PASSWORD '@';\n"},
+    // Shells and command lines.
+    {"shell variable", "HF_TOKEN=@\n"},
+    {"export", "export WANDB_API_KEY=@\n"},
+    {"export in quotes", "export HF_TOKEN=\"@\"\n"},
+    {"variable of a command", "PGPASSWORD=@ psql -h db\n"},
+    {"csh", "setenv HF_TOKEN @\n"},
+    {"fish", "set -gx HF_TOKEN @\n"},
+    {"PowerShell", "$env:HF_TOKEN = \"@\"\n"},
+    {"default in braces", "TOKEN=${HF_TOKEN:-@}\n"},
+    {"flag", "python train.py --hub_token @ --epochs 3\n"},
+    {"flag with =", "python train.py --password=@ --epochs 3\n"},
+    {"flag on the next line", "python train.py \\\n  --password \\\n  @ \\\n  --epochs 3\n"},
+    {"flag in quotes", "python train.py --api-key '@'\n"},
+    {"override", "python train.py db.password=@ lr=0.1\n"},
+    {"override with +", "python train.py +logger.wandb.api_key=@\n"},
+    {"container variable", "docker run -e DB_PASSWORD=@ image\n"},
+    {"docker login", "docker login -u me -p @ registry.org\n"},
+    {"mysql", "mysql -u root -p@ db\n"},
+    {"mysql with a space", "mysql -u root -p @ db\n"},
+    {"sshpass", "sshpass -p @ ssh me@host\n"},
+    {"curl user", "curl -u me:@ https://host/x\n"},
+    {"curl header", "curl -H \"Authorization: Bearer @\" https://host/x\n"},
+    {"curl header of a key", "curl -H 'X-Api-Key: @' https://host/x\n"},
+    {"redis-cli", "redis-cli -h host -a @ ping\n"},
+    {"password over a pipe", "echo @ | docker login -u me --password-stdin\n"},
+    {"config set", "npm config set //registry/:_authToken @\n"},
+    {"aws configure", "aws configure set aws_secret_access_key @\n"},
+    {"kubectl", "kubectl create secret generic s --from-literal=key=@\n"},
+    {"Dockerfile", "ENV HF_TOKEN=@\n"},
+    {"Dockerfile with a space", "ENV HF_TOKEN @\n"},
+    // Files of configuration.
+    {"YAML", "password: @\n"},
+    {"YAML, nested", "db:\n  user: me\n  password: @  # change\nlr: 1\n"},
+    {"YAML in quotes", "password: '@'\n"},
+    {"YAML block", "token_file: x\npassword: |\n  @\nlr: 1\n"},
+    {"YAML folded block", "api_key: >-\n    @\nlr: 1\n"},
+    {"YAML on the next line", "db:\n  password:\n    @\n  port: 1\n"},
+    {"YAML name and value", "env:\n  - name: HF_TOKEN\n    value: @\n"},
+    {"YAML list", "environment:\n  - DB_PASSWORD=@\n"},
+    {"Kubernetes secret", "kind: Secret\nmetadata:\n  name: x\ndata:\n  anything: @\n"},
+    {"JSON", "{\"clientSecret\": \"@\", \"x\": 1}\n"},
+    {"JSON over lines", "{\n  \"password\":\n    \"@\",\n  \"x\": 1\n}\n"},
+    {"JSON name and value", "{\"name\": \"HF_TOKEN\", \"value\": \"@\"}\n"},
+    {"JSON within a string", "\"{\\\"password\\\": \\\"@\\\"}\"\n"},
+    {"INI", "[db]\npassword = @\n"},
+    {"properties", "spring.datasource.password=@\n"},
+    {"properties, short", "db.password=@\n"},
+    {"TOML", "[db]\npassword = \"@\"\n"},
+    {"XML element", "<server><password>@</password></server>\n"},
+    {"XML attribute", "<add key=\"Password\" value=\"@\" />\n"},
+    {"netrc", "machine api.wandb.ai login user password @\n"},
+    {"npmrc", "//registry/:_authToken=@\n"},
+    {"connection string", "Server=db;User Id=me;Password=@;Port=1\n"},
+    // URLs.
+    {"URL", "postgres://me:@@db:5432/x\n"},
+    {"URL of pip", "pip install git+https://me:@@host.org/x.git\n"},
+    {"query", "GET https://host.org/x?access_token=@&page=1\n"},
+    // Logs.
+    {"log, colon", "2024-05-01 10:00:00 INFO password: @\n"},
+    {"log, equals", "INFO connecting with password=@ user=me\n"},
+    {"log, said", "the password is '@'\n"},
+    {"log, label", "API key: @\n"},
+    {"log, Namespace", "Namespace(lr=0.1, hub_token='@', seed=1)\n"},
+    {"log, dictionary", "config: {'wandb_api_key': '@', 'lr': 0.1}\n"},
+    {"log, command", "+ srun python train.py --hub_token=@ --lr 1\n"},
+    {"log, header", "> Authorization: Basic @\n"},
+});
+
+/// The form with the secret in it.
+inline std::string written(std::string_view form, std::string_view secret) {
+  // A URL has an '@' of its own, behind the secret's: "me:@@db".
+  std::string text;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool of_url = form[i] == '@' && i > 0 && form[i - 1] == '@';
+    const bool plain = form[i] == '@' && form.substr(i).starts_with("@host\n");
+    const bool decorates = form.substr(i).starts_with("@click");
+    if (form[i] == '@' && !of_url && !plain && !decorates)
+      text += secret;
+    else
+      text += form[i];
+  }
+  return text;
+}
+
+}  // namespace schedmate::testing
