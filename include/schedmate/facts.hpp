@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <variant>
@@ -117,12 +118,14 @@ struct JobSource {
   std::string gpu_type;
   /// Folder whose TOML files add rows to the built-in tables, "" = none.
   std::string rules{};
+  /// Who asks: the root must belong to him or be open to all, and is read with his rights.
+  Identity identity{};
 };
 
-/// Reads the job in a child process that may read the root alone. Any thread may call it. Errors:
-/// not_found (no such root), invalid (no command, wrong rules), refused (the root may not be read),
-/// timeout (the child was stopped at its deadline). What cannot be understood is no error: the fact
-/// stays unknown.
+/// Reads the job in a child process that may read the root alone, as base/foreign_file.hpp says.
+/// Any thread may call it. Errors: not_found (no such root), invalid (no command, wrong rules),
+/// refused (the root may not be read), timeout (the child was stopped at its deadline). What cannot
+/// be understood is no error: the fact stays unknown.
 [[nodiscard]] Result<Facts> extract_facts(const JobSource& job);
 
 }  // namespace schedmate

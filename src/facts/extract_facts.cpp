@@ -4,14 +4,15 @@
 
 #include "core/facts_json.hpp"
 #include "facts/extract.hpp"
-#include "tree/confine.hpp"
+#include "tree/reader.hpp"
 
 namespace schedmate {
 namespace {
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string reply_of_child(const JobSource& job, const FactRules& rules) {
-  auto tree = tree::Tree::open(job.root);
+std::string reply_of_child(const tree::TreeReader& reader, const JobSource& job,
+                           const FactRules& rules) {
+  auto tree = reader.tree();
   const auto facts =
       tree ? facts::extract_facts_in(*tree, job, rules) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
@@ -28,9 +29,10 @@ Result<Facts> extract_facts(const JobSource& job) {
 }
 
 Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
-  const auto confinement = tree::confined_to_owner(job.root, {});
-  if (!confinement) return tl::unexpected(confinement.error());
-  const auto reply = tree::run_confined(*confinement, [&] { return reply_of_child(job, rules); });
+  const auto reader = tree::TreeReader::open(job.root, job.identity);
+  if (!reader) return tl::unexpected(reader.error());
+  const auto reply = tree::run_confined(reader->confinement(),
+                                        [&] { return reply_of_child(*reader, job, rules); });
   if (!reply) return tl::unexpected(reply.error());
   if (reply->starts_with('!') && reply->size() > 1)
     return fail(static_cast<ErrorCode>((*reply)[1] - '0'), reply->substr(2));
