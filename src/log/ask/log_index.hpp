@@ -5,6 +5,7 @@
 /// often and where they stand. A log of gigabytes has a few thousand of them.
 
 #include <cstdint>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ struct LogIndex {
 
 /// Reads the whole file once. Errors: those of opening it; what could be read before a damaged end
 /// of a compressed file counts.
-[[nodiscard]] Result<LogIndex> index_log(const std::string& path);
+[[nodiscard]] Result<LogIndex> index_log(const ForeignPath& path);
 
 /// Which state of a file an index belongs to.
 struct FileMark {
@@ -43,12 +44,12 @@ struct FileMark {
   std::int64_t mtime_ns = 0;
   bool operator==(const FileMark&) const = default;
 };
-[[nodiscard]] Result<FileMark> mark_of(const std::string& path);
+[[nodiscard]] Result<FileMark> mark_of(const ForeignPath& path);
 
 /// The index kept in `folder` while the file is as it was, else a new one, which is kept. At most
 /// `most_cached_indexes` logs are, the oldest goes first. A folder that cannot be written costs
 /// only time.
 inline constexpr std::size_t most_cached_indexes = 64;
-[[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder);
+[[nodiscard]] Result<LogIndex> cached_index(const ForeignPath& path, const std::string& folder);
 
 }  // namespace schedmate::ask
