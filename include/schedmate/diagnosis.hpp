@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <schedmate/embed.hpp>
+#include <schedmate/file_access.hpp>
 #include <schedmate/gpu_state.hpp>
 #include <schedmate/job_context.hpp>
 #include <schedmate/result.hpp>
@@ -137,6 +138,8 @@ struct DiagnoseInput {
   CauseReader reader{};
   /// A rule that is less sure leaves the cause open.
   double doubtful_below = 0.3;
+  /// Of the logs, the good run and the kernel logs.
+  FileAccess access{};
 };
 
 /// The locator `scan` reads every line of each log; nothing else grows with them. Errors: not_found

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <variant>
@@ -128,13 +129,15 @@ struct JobSource {
   std::string rules{};
   /// Absolute paths below these are read in the tree.
   std::vector<RootName> roots{};
+  /// Who asks: the root must belong to him or be open to all, and is read with his rights.
+  Identity identity{};
 };
 
-/// Reads the job in a child process that may read the root alone. Any thread may call it. Errors:
-/// not_found (no such root), invalid (no command, wrong rules), refused (the root may not be read),
-/// timeout (the child was stopped at its deadline before it had read the command). What cannot be
-/// understood is no error: the fact stays unknown. Of a child that was stopped or crashed later,
-/// what it had read is kept, and `degraded` says so.
+/// Reads the job in a child process that may read the root alone, as base/foreign_file.hpp says.
+/// Any thread may call it. Errors: not_found (no such root), invalid (no command, wrong rules),
+/// refused (the root may not be read), timeout (the child was stopped at its deadline before it had
+/// read the command). What cannot be understood is no error: the fact stays unknown. Of a child
+/// that was stopped or crashed later, what it had read is kept, and `degraded` says so.
 [[nodiscard]] Result<Facts> extract_facts(const JobSource& job);
 
 /// What the command asks of its scheduler, without reading the program: gpus, nodes, gpu_type, and

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <vector>
@@ -73,6 +74,6 @@ struct NvmlOptions {
 
 /// Readings of a file: what gpus_json() wrote, a list of such, or a schedmate.diagnosis.v1 document
 /// that holds them. Errors: invalid (not such a file), those of reading it.
-[[nodiscard]] Result<std::vector<GpuReading>> read_gpus_file(const std::string& path);
+[[nodiscard]] Result<std::vector<GpuReading>> read_gpus_file(const ForeignPath& path);
 
 }  // namespace schedmate

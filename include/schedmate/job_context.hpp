@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <schedmate/time.hpp>
 #include <string>
@@ -24,7 +25,7 @@ struct JobContext {
 };
 
 /// Errors: invalid (not such a file), those of reading; files above 16 MiB are refused.
-[[nodiscard]] Result<JobContext> read_job_file(const std::string& path);
+[[nodiscard]] Result<JobContext> read_job_file(const ForeignPath& path);
 /// The same of a text; `place` stands before what is wrong.
 [[nodiscard]] Result<JobContext> read_job_text(const std::string& place, std::string_view text);
 /// When it ended, by `end`. A time without zone counts as UTC. Empty: nobody said, or it is no

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/line_shape.hpp>
 #include <schedmate/result.hpp>
 #include <span>
@@ -44,6 +45,8 @@ struct TrackOptions {
   std::string rules{};
   /// Null: lines that no rule knows stay unread.
   std::shared_ptr<ShapeReader> reader{};
+  /// Of the logs.
+  FileAccess access{};
 };
 
 /// Reads the end of a file back until it has enough progress lines (paper 3.2), 16 MiB at most:

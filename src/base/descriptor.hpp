@@ -11,7 +11,8 @@ namespace schedmate {
 
 class Descriptor {
  public:
-  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(number_, other.number_);
@@ -29,7 +30,7 @@ class Descriptor {
   }
 
  private:
-  int number_;
+  int number_ = -1;
 };
 
 }  // namespace schedmate

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/input.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/foreign_file.hpp"
 
 namespace schedmate {
 namespace {
@@ -29,22 +23,10 @@ tl::unexpected<Error> invalid(const std::string& path, std::string_view what) {
   return fail(ErrorCode::invalid, fmt::format("{}: {}", path, what));
 }
 
-Result<Descriptor> open_regular(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (file.number() < 0) return invalid(path, fmt::format("cannot open: {}", std::strerror(errno)));
-  struct stat status{};
-  if (::fstat(file.number(), &status) != 0) return invalid(path, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) return invalid(path, "is a folder, not a file");
-  if (!S_ISREG(status.st_mode)) {
-    return invalid(path, "is a pipe or a device; copy its content to a file first");
-  }
-  return file;
-}
-
 /// The file's bytes as they are on disk.
 class RawBytes {
  public:
-  RawBytes(Descriptor file, std::string path)
+  RawBytes(ForeignFile file, std::string path)
       : file_(std::move(file)), path_(std::move(path)), buffer_(chunk_bytes) {}
 
   /// Unread bytes, at least `wanted` of them unless the file ends before.
@@ -54,19 +36,24 @@ class RawBytes {
       end_ -= std::exchange(begin_, 0);
     }
     while (end_ - begin_ < wanted) {
-      const ssize_t got = ::read(file_.number(), buffer_.data() + end_, buffer_.size() - end_);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return invalid(path_, fmt::format("cannot read: {}", std::strerror(errno)));
-      if (got == 0) break;
-      end_ += static_cast<std::size_t>(got);
+      const auto got = file_.read_at(std::span(buffer_).subspan(end_), offset_);
+      if (!got) return tl::unexpected(got.error());
+      if (*got == 0) break;
+      end_ += *got;
+      offset_ += *got;
     }
     return std::span<const char>(buffer_.data() + begin_, end_ - begin_);
   }
   void skip(std::size_t count) { begin_ += count; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::uint64_t stored_bytes() {
+    const auto status = file_.status();
+    return file_.is_pipe() || !status ? 0 : static_cast<std::uint64_t>(status->st_size);
+  }
 
  private:
-  Descriptor file_;
+  ForeignFile file_;
+  std::uint64_t offset_ = 0;
   std::string path_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
@@ -94,6 +81,7 @@ class InputFile::Stream {
   /// `text`: a byte order mark is left out, UTF-16 refused.
   Result<void> start(bool text);
   Result<std::size_t> read(std::span<char> out);
+  [[nodiscard]] std::uint64_t stored_bytes() { return raw_.stored_bytes(); }
 
  private:
   enum class Encoding : std::uint8_t { plain, gzip, zstd };
@@ -236,22 +224,31 @@ Result<std::size_t> InputFile::Stream::unzstd(std::span<char> out) {
   return target.pos;
 }
 
-Result<InputFile> InputFile::start(const std::string& path, std::uint64_t limit, bool text) {
-  auto file = open_regular(path);
+Result<ForeignFile> open_text(const ForeignPath& path) {
+  return ForeignFile::open(path).map_error([](Error error) {
+    if (error.code == ErrorCode::not_found) error.code = ErrorCode::invalid;
+    return error;
+  });
+}
+
+Result<InputFile> InputFile::open(const ForeignPath& path, std::uint64_t limit) {
+  auto file = open_text(path);
   if (!file) return tl::unexpected(file.error());
-  InputFile input(std::make_unique<Stream>(RawBytes(std::move(*file), path), limit));
-  if (const auto started = input.stream_->start(text); !started) {
-    return tl::unexpected(started.error());
-  }
+  InputFile input(std::make_unique<Stream>(RawBytes(std::move(*file), path.name), limit));
+  if (auto started = input.stream_->start(true); !started) return tl::unexpected(started.error());
   return input;
 }
 
-Result<InputFile> InputFile::open(const std::string& path, std::uint64_t limit) {
-  return start(path, limit, true);
+Result<InputFile> InputFile::of_bytes(ForeignFile file, const std::string& name) {
+  InputFile input(std::make_unique<Stream>(RawBytes(std::move(file), name),
+                                           std::numeric_limits<std::uint64_t>::max()));
+  if (auto started = input.stream_->start(false); !started) return tl::unexpected(started.error());
+  return input;
 }
 
-Result<InputFile> InputFile::open_bytes(const std::string& path) {
-  return start(path, std::numeric_limits<std::uint64_t>::max(), false);
+Result<InputFile> InputFile::open_bytes(const ForeignPath& path) {
+  return open_text(path).and_then(
+      [&](ForeignFile file) { return of_bytes(std::move(file), path.name); });
 }
 
 InputFile::InputFile(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
@@ -261,13 +258,14 @@ InputFile::~InputFile() = default;
 
 Result<std::size_t> InputFile::read(std::span<char> out) { return stream_->read(out); }
 
-Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
+std::uint64_t InputFile::stored_bytes() const { return stream_->stored_bytes(); }
+
+Result<std::string> read_file(const ForeignPath& path, std::uint64_t limit) {
   auto file = InputFile::open(path, limit);
   if (!file) return tl::unexpected(file.error());
   std::string text;
-  std::error_code gone;  // the size is only a guess at how long the text will be
-  const std::uint64_t size = std::filesystem::file_size(path, gone);
-  if (!gone) text.reserve(std::min({size, limit, largest_guess}) + 4 * chunk_bytes);
+  // The size is only a guess at how long the text will be.
+  text.reserve(std::min({file->stored_bytes(), limit, largest_guess}) + 4 * chunk_bytes);
   return read_rest(std::move(text), [&](std::span<char> out) { return file->read(out); });
 }
 

@@ -3,18 +3,21 @@
 
 /// Files read as text: plain, gzip (any number of members) or zstd, distinguished by their first
 /// bytes and never by their name. A damaged or truncated stream is an error, not a shorter text. A
-/// UTF-8 byte order mark is left out; UTF-16 is refused. Only regular files are opened, so that a
-/// FIFO or a device cannot make a reader wait forever.
+/// UTF-8 byte order mark is left out; UTF-16 is refused. They are opened as base/foreign_file.hpp
+/// says, whoever has written them.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace schedmate {
+
+class ForeignFile;
 
 /// Fills the span as far as it can and says how much; 0 = end of the text.
 using ReadBytes = std::function<Result<std::size_t>(std::span<char>)>;
@@ -23,10 +26,13 @@ class InputFile {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 36U;  ///< 64 GiB, decompressed
 
-  /// Errors: invalid when the file is absent, unreadable, not a regular file or UTF-16 text.
-  static Result<InputFile> open(const std::string& path, std::uint64_t limit = most_bytes);
+  /// Errors: invalid when the file is absent, not a regular file or UTF-16 text; refused, timeout
+  /// as ForeignFile::open.
+  static Result<InputFile> open(const ForeignPath& path, std::uint64_t limit = most_bytes);
   /// Any bytes of any length, UTF-16 and byte order marks as they are. Errors: as open().
-  static Result<InputFile> open_bytes(const std::string& path);
+  static Result<InputFile> open_bytes(const ForeignPath& path);
+  /// As open_bytes(), of a file that is open; `name` is for errors.
+  static Result<InputFile> of_bytes(ForeignFile file, const std::string& name);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
   InputFile(const InputFile&) = delete;
@@ -37,18 +43,23 @@ class InputFile {
   /// the text is longer than the limit.
   Result<std::size_t> read(std::span<char> out);
 
+  /// Of the file as it lies on the disk; 0 for a pipe.
+  [[nodiscard]] std::uint64_t stored_bytes() const;
+
  private:
   class Stream;
   explicit InputFile(std::unique_ptr<Stream> stream);
-  static Result<InputFile> start(const std::string& path, std::uint64_t limit, bool text);
   std::unique_ptr<Stream> stream_;
 };
+
+/// As ForeignFile::open, but an absent file is an input to mend (invalid), not a name to choose.
+[[nodiscard]] Result<ForeignFile> open_text(const ForeignPath& path);
 
 /// The largest text that read_file takes into memory (4 GiB, some 40 million rows).
 inline constexpr std::uint64_t most_text_bytes = std::uint64_t{1} << 32U;
 
 /// The whole text of a file. Errors: as InputFile.
-[[nodiscard]] Result<std::string> read_file(const std::string& path,
+[[nodiscard]] Result<std::string> read_file(const ForeignPath& path,
                                             std::uint64_t limit = most_text_bytes);
 
 /// `start` and everything that `read` still has.

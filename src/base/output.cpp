@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/output.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
+
+#include "base/path_walk.hpp"
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
@@ -47,18 +55,44 @@ void forget(std::optional<std::size_t> number) {
 }
 
 // Part files of earlier runs that were killed hard.
-void remove_stale(const std::filesystem::path& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const std::string prefix = "." + path.filename().string() + ".";
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix) || !name.ends_with(".part")) continue;
-    const std::string pid = name.substr(prefix.size(), name.size() - prefix.size() - 5);
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (!fs::exists("/proc/" + pid, error)) fs::remove(entry.path(), error);
+struct CloseFolder {
+  void operator()(DIR* stream) const { ::closedir(stream); }
+};
+
+/// Of a part file; nothing when the name is none of `target`.
+std::optional<pid_t> writer_of(std::string_view name, std::string_view prefix) {
+  constexpr std::string_view ending = ".part";
+  if (!name.starts_with(prefix) || !name.ends_with(ending)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  return parse_number<pid_t>(name.substr(0, name.find('.')));
+}
+
+void remove_stale(int folder, std::string_view prefix) {
+  const int listed = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, CloseFolder> stream(listed < 0 ? nullptr : ::fdopendir(listed));
+  if (stream == nullptr) return;
+  while (const dirent* found = ::readdir(stream.get())) {
+    const auto writer = writer_of(found->d_name, prefix);
+    struct stat status{};
+    const bool ours = writer && *writer > 0 &&
+                      ::fstatat(folder, found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      status.st_uid == ::geteuid();
+    if (ours && ::kill(*writer, 0) != 0 && errno == ESRCH) ::unlinkat(folder, found->d_name, 0);
   }
+}
+
+/// The folder that a file is written to.
+Result<Descriptor> open_folder(const std::string& path) {
+  const auto at_link = [&](const struct stat& link, const struct stat& folder) -> Result<void> {
+    static_cast<void>(folder);
+    if (::geteuid() != 0 || link.st_uid == 0) return {};
+    return fail(ErrorCode::refused, fmt::format("{}: lies behind a link of user {}; give a path "
+                                                "without it",
+                                                path, link.st_uid));
+  };
+  auto place = walk_path(path, {.at_link = at_link, .folder = true});
+  if (!place) return tl::unexpected(place.error());
+  return std::move(place->file);
 }
 
 }  // namespace
@@ -70,18 +104,29 @@ void remove_part_files() noexcept {
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
+  constexpr std::size_t most_of_name = 200;  // a name has 255 bytes
   const std::filesystem::path target(path);
-  remove_stale(target);
+  auto folder = open_folder(target.parent_path().string());
+  if (!folder)
+    return fail(
+        folder.error().code == ErrorCode::refused ? ErrorCode::refused : ErrorCode::unavailable,
+        fmt::format("cannot write {}: {}", path, folder.error().message));
+  const std::string prefix =
+      fmt::format(".{}.", target.filename().string().substr(0, most_of_name));
+  remove_stale(folder->number(), prefix);
+  std::uint64_t random = 0;
+  static_cast<void>(::getrandom(&random, sizeof random, 0));
   OutputFile file;
+  file.folder_ = std::move(*folder);
   file.path_ = path;
-  file.part_ =
-      (target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), getpid()))
-          .string();
-  file.slot_ = remember(file.part_);
-  file.descriptor_ = ::open(file.part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  file.part_ = fmt::format("{}{}.{:016x}.part", prefix, ::getpid(), random);
+  file.slot_ = remember((target.parent_path() / file.part_).string());
+  file.descriptor_ = ::openat(file.folder_.number(), file.part_.c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file.descriptor_ < 0) {
     const int error = errno;
-    file.discard();
+    forget(std::exchange(file.slot_, std::nullopt));
+    file.part_.clear();
     return fail(ErrorCode::unavailable,
                 fmt::format("cannot write {}: {}", path, std::strerror(error)));
   }
@@ -97,6 +142,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   path_ = std::exchange(other.path_, {});
   part_ = std::exchange(other.part_, {});
   buffer_ = std::exchange(other.buffer_, {});
+  folder_ = std::move(other.folder_);
   slot_ = std::exchange(other.slot_, std::nullopt);
   descriptor_ = std::exchange(other.descriptor_, -1);
   error_ = other.error_;
@@ -126,7 +172,7 @@ void OutputFile::flush() {
 void OutputFile::discard() {
   if (part_.empty()) return;
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  ::unlink(part_.c_str());
+  ::unlinkat(folder_.number(), part_.c_str(), 0);
   forget(std::exchange(slot_, std::nullopt));
   part_.clear();
 }
@@ -134,7 +180,10 @@ void OutputFile::discard() {
 Result<void> OutputFile::commit() {
   flush();
   if (::close(std::exchange(descriptor_, -1)) != 0 && error_ == 0) error_ = errno;
-  if (error_ == 0 && ::rename(part_.c_str(), path_.c_str()) != 0) error_ = errno;
+  const std::string name = std::filesystem::path(path_).filename().string();
+  if (error_ == 0 &&
+      ::renameat(folder_.number(), part_.c_str(), folder_.number(), name.c_str()) != 0)
+    error_ = errno;
   const int error = error_;
   if (error != 0) {
     discard();

@@ -2,7 +2,10 @@
 #pragma once
 
 /// Files that are whole or absent: written beside their place, renamed when complete. A kill at any
-/// moment leaves the old file (or none) and at worst a ".NAME.PID.part" that the next run removes.
+/// moment leaves the old file (or none) and at worst a ".NAME.PID.RANDOM.part" that the next run
+/// removes. Nobody can plant that name beforehand, and two threads that write one file have two. A
+/// link in the file's place is replaced, not followed; root follows no link of another user on the
+/// way to the folder.
 
 #include <cstddef>
 #include <optional>
@@ -10,11 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+
 namespace schedmate {
 
 class OutputFile {
  public:
-  /// Opens a part file beside `path`. Errors: unavailable (folder absent, no rights, disk full).
+  /// Opens a part file beside `path`. Errors: unavailable (folder absent, no rights, disk full),
+  /// refused (root, and a link of another user on the way).
   static Result<OutputFile> create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
@@ -30,7 +36,8 @@ class OutputFile {
   OutputFile() = default;
   void flush();
   void discard();
-  std::string path_, part_, buffer_;
+  std::string path_, part_, buffer_;  ///< `part_` is a name in the folder
+  Descriptor folder_;
   std::optional<std::size_t> slot_;  ///< where remove_part_files() finds the part file
   int descriptor_ = -1;
   int error_ = 0;

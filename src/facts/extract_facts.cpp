@@ -6,7 +6,7 @@
 #include "base/large_stack.hpp"
 #include "core/facts_json.hpp"
 #include "facts/extract.hpp"
-#include "tree/confine.hpp"
+#include "tree/reader.hpp"
 
 namespace schedmate {
 namespace {
@@ -17,9 +17,9 @@ constexpr std::size_t stack_bytes = std::size_t{192} << 20U;
 using Read = std::function<Result<Facts>(tree::Tree&, const facts::KeepFacts&)>;
 
 /// What the child says: facts as JSON, or "!" with the number of the error code and the sentence.
-std::string reply_of_child(const std::string& root, const Read& read,
+std::string reply_of_child(const tree::TreeReader& reader, const Read& read,
                            const facts::KeepFacts& keep) {
-  auto tree = tree::Tree::open(root);
+  auto tree = reader.tree();
   const auto facts = tree ? read(*tree, keep) : tl::unexpected(tree.error());
   if (facts) return facts_json(*facts, FactsDetail::with_rejected);
   const char code = static_cast<char>('0' + static_cast<int>(facts.error().code));
@@ -27,18 +27,18 @@ std::string reply_of_child(const std::string& root, const Read& read,
 }
 
 /// A child that crashes or is stopped has handed over what it had read before.
-Result<Facts> read_confined(const std::string& root, const Read& read) {
-  const auto confinement = tree::confined_to_owner(root, {});
-  if (!confinement) return tl::unexpected(confinement.error());
+Result<Facts> read_confined(const JobSource& job, const Read& read) {
+  const auto reader = tree::TreeReader::open(job.root, job.identity);
+  if (!reader) return tl::unexpected(reader.error());
   std::string kept;
   const auto reply = tree::run_confined_asking(
-      *confinement,
+      reader->confinement(),
       [&](const tree::Ask& ask) {
         const auto keep = [&](const Facts& facts) {
           (void)ask(facts_json(facts, FactsDetail::with_rejected));
         };
         std::string said;
-        on_large_stack(stack_bytes, [&] { said = reply_of_child(root, read, keep); });
+        on_large_stack(stack_bytes, [&] { said = reply_of_child(*reader, read, keep); });
         return said;
       },
       [&](std::string so_far) {
@@ -69,13 +69,13 @@ Result<Facts> extract_facts(const JobSource& job) {
 }
 
 Result<Facts> extract_facts(const JobSource& job, const FactRules& rules) {
-  return read_confined(job.root, [&](tree::Tree& tree, const facts::KeepFacts& keep) {
+  return read_confined(job, [&](tree::Tree& tree, const facts::KeepFacts& keep) {
     return facts::extract_facts_in(tree, job, rules, keep);
   });
 }
 
 Result<Facts> extract_request(const JobSource& job) {
-  return read_confined(job.root, [&](tree::Tree& tree, const facts::KeepFacts&) {
+  return read_confined(job, [&](tree::Tree& tree, const facts::KeepFacts&) {
     return facts::extract_request_in(tree, job);
   });
 }

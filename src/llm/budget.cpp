@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/input.hpp"
+#include "base/own_files.hpp"
 #include "base/text.hpp"
 #include "llm/exchange.hpp"
 
@@ -53,12 +54,11 @@ class FileLedger : public TokenLedger {
 
   Result<void> add(std::string_view day, std::string_view user, std::int64_t tokens) override {
     const std::string path = path_of(day);
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const auto file = open_own_file(path, O_WRONLY | O_APPEND);
     const std::string line = fmt::format("{} {}\n", tokens, user);
-    const bool written =
-        file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    if (file >= 0) ::close(file);
-    if (written) return {};
+    if (file &&
+        ::write(file->number(), line.data(), line.size()) == static_cast<ssize_t>(line.size()))
+      return {};
     return fail(ErrorCode::unavailable,
                 path + ": cannot record the tokens used; check the state directory");
   }

@@ -8,6 +8,7 @@
 
 #include "advisor/advisor.hpp"
 #include "service/advisor_state.hpp"
+#include "service/file_access.hpp"
 #include "service/model_facts.hpp"
 #include "service/redaction.hpp"
 #include "service/tree_access.hpp"
@@ -54,8 +55,8 @@ Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTi
   Submission submission{redacted(std::move(job)),
                         request.id,
                         request.user,
-                         redacted(request.branch),
-                         asked.partition,
+                        redacted(request.branch),
+                        asked.partition,
                         {},
                         request.submit_s < 0 ? now : at(request.submit_s)};
   if (asked.time_limit_s > 0) submission.time_limit = Seconds(asked.time_limit_s);
@@ -80,7 +81,10 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
   job->rules = session.settings.text("rules");
   const auto models = open_models(session, request.user);
   if (!models) return tl::unexpected(models.error());
-  const auto sources = run_sources(request.job);
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  job->identity = files->access.identity;
+  const auto sources = run_sources(request.job, files->access);
   if (!sources) return tl::unexpected(sources.error());
   const auto state = open_state(session);
   if (!state) return tl::unexpected(state.error());
@@ -100,7 +104,7 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
                                                           *models);
                                 });
                               },
-                              confined_tree(),
+                              confined_tree(files->access.identity),
                               state->role};
   auto advised =
       schedmate::advisor::advise(submission_of(request, *asked, session.clock.wall()), parts);

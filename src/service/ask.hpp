@@ -14,7 +14,8 @@ struct AskRequest {
 struct AskAnswer {
   std::vector<ask::LogAnswer> answers;  ///< lines printable and without secrets
   llm::QuestionTally model;
-  std::int64_t calls = 0;  ///< of models
+  std::int64_t calls = 0;             ///< of models
+  std::vector<std::string> left_out;  ///< what the budget of a reading left out of the log
 };
 
 /// What a log says, in words and lines. Errors: not_found (neither a log nor a job with one), those

@@ -2,13 +2,13 @@
 #include "service/diagnose.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <schedmate/progress.hpp>
 
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
+#include "service/file_access.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
 
@@ -29,14 +29,14 @@ std::optional<HistoryAccess> known_history(const settings::Session& session,
 
 /// The log of a job of the history, when that is what the caller named.
 Result<void> find_job(const std::optional<HistoryAccess>& history, DiagnoseInput& input) {
-  std::error_code error;
-  if (!history || input.paths.size() != 1 || std::filesystem::exists(input.paths.front(), error))
+  if (!history || input.paths.size() != 1 || is_there({input.paths.front(), input.access}))
     return {};
   auto found = log_of_job(*history->store, input.paths.front());
   if (!found) return tl::unexpected(found.error());
   if (!*found) return {};  // reading it says that there is no such file
   input.paths = {(*found)->path};
   if (!input.job) input.job = std::move((*found)->job);
+  input.access = as_owner(std::move(input.access), (*found)->user);
   return {};
 }
 
@@ -45,7 +45,7 @@ Result<void> add_history(const settings::Session& session,
                          const std::optional<HistoryAccess>& history, const DiagnoseInput& input,
                          Diagnosis& made) {
   if (!history || !input.job) return {};
-  const auto progress = schedmate::track(input.paths, {input.rules});
+  const auto progress = schedmate::track(input.paths, {input.rules, {}, input.access});
   const auto step = progress ? progress->step : std::nullopt;
   const HistoryView view{*history->store, history->role};
   return consult_history(session, view, {*input.job, step}, made);
@@ -57,7 +57,7 @@ Result<void> add_witnesses(const settings::Session& session, const DiagnoseReque
   for (const std::string& text : request.kernel_logs)
     input.kernel_logs.push_back(read_kernel_log_name(text));
   for (const std::string& path : request.readings) {
-    auto readings = read_gpus_file(path);
+    auto readings = read_gpus_file({path, input.access});
     if (!readings) return tl::unexpected(readings.error());
     std::ranges::move(*readings, std::back_inserter(input.gpus));
   }
@@ -71,8 +71,9 @@ Result<void> add_witnesses(const settings::Session& session, const DiagnoseReque
 
 /// What the request and the settings say; the classifier's embedder is kept in `embedder`.
 Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseRequest& request,
-                               std::optional<Embedder>& embedder) {
+                               const FileAccess& access, std::optional<Embedder>& embedder) {
   DiagnoseInput input;
+  input.access = access;
   input.paths = request.logs;
   input.doubtful_below =
       static_cast<double>(session.settings.whole("diagnose.doubtful_below_pct")) / 100;
@@ -81,7 +82,7 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
   input.rules = session.settings.text("rules");
   input.good = request.good;
   if (!request.job.empty()) {
-    auto job = read_job_file(request.job);
+    auto job = read_job_file({request.job, input.access});
     if (!job) return tl::unexpected(job.error());
     input.job = *std::move(job);
   }
@@ -102,13 +103,15 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   std::optional<Embedder> embedder;
-  auto input = input_of(session, request, embedder);
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  auto input = input_of(session, request, files->access, embedder);
   if (!input) return tl::unexpected(input.error());
   llm::QuestionTally tally;
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
   if (auto found = find_job(history, *input); !found) return tl::unexpected(found.error());
-  const LogRedactor secrets(input->paths);
+  const LogRedactor secrets(input->paths, files->access);
   input->clean = [&](std::string_view text) { return secrets.line(text); };
   input->reader =
       cause_reader(*models, [&](std::string_view text) { return secrets.text(text); }, tally);
@@ -127,6 +130,8 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   make_safe(tally.notes);
   answer.diagnosis = *std::move(made);
   answer.notes = tally.notes;
+  answer.left_out = *files->left_out;
+  answer.notes.insert(answer.notes.end(), answer.left_out.begin(), answer.left_out.end());
   answer.cost = cost_of(*models, tally);
   return answer;
 }
@@ -134,6 +139,7 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
 Document diagnose_document(const DiagnoseAnswer& answer) {
   Document document = failure::diagnosis_document(answer.diagnosis);
   add_cost(answer.cost, document);
+  add_left_out(answer.left_out, document);
   return document;
 }
 

@@ -18,7 +18,8 @@ struct DiagnoseRequest {
 
 struct DiagnoseAnswer {
   Diagnosis diagnosis;
-  std::vector<std::string> notes;     ///< on what the models said
+  std::vector<std::string> notes;     ///< on what the models said and what was left out
+  std::vector<std::string> left_out;  ///< what the budget of a reading left out of the logs
   std::vector<std::string> warnings;  ///< what could not be asked, beside the models
   ModelCost cost;
 };

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "service/file_access.hpp"
 #include "service/model_facts.hpp"
 
 namespace schedmate::service {
@@ -13,7 +14,10 @@ Result<Facts> read_facts(const settings::Session& session, const JobRequest& req
   job->rules = session.settings.text("rules");
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
-  const auto sources = run_sources(request);
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  job->identity = files->access.identity;
+  const auto sources = run_sources(request, files->access);
   if (!sources) return tl::unexpected(sources.error());
   const auto began = session.clock.now();
   auto found = extract_facts(*job);

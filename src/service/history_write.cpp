@@ -13,6 +13,7 @@
 #include "core/facts_json.hpp"
 #include "log/ask/log_index.hpp"
 #include "service/advisor_state.hpp"
+#include "service/file_access.hpp"
 #include "service/history.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
@@ -38,12 +39,12 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
 }
 
 /// Facts of a file: whoever wrote it, secrets are not kept.
-Result<Facts> facts_of(const std::string& path) {
-  if (path.empty()) return Facts();
+Result<Facts> facts_of(const ForeignPath& path) {
+  if (path.name.empty()) return Facts();
   const auto text = read_file(path, StoreLimits::document_bytes);
   if (!text) return tl::unexpected(text.error());
   auto facts = read_facts_json(*text);
-  if (!facts) return fail(facts.error().code, path + ": " + facts.error().message);
+  if (!facts) return fail(facts.error().code, path.name + ": " + facts.error().message);
   return redacted(*std::move(facts));
 }
 
@@ -62,10 +63,11 @@ Result<void> check_new_end(const JobRecord& record, const FinishRequest& request
 }
 
 /// The job that ends, by its file and its record. Errors: those of both; conflict.
-Result<JobContext> finished_job(Store& store, const FinishRequest& request) {
+Result<JobContext> finished_job(Store& store, const FinishRequest& request,
+                                const FileAccess& access) {
   JobContext job;
   if (!request.job_file.empty()) {
-    auto read = read_job_file(request.job_file);
+    auto read = read_job_file({request.job_file, access});
     if (!read) return read;
     job = *std::move(read);
   }
@@ -86,7 +88,9 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
   if (request.user.empty()) return fail(ErrorCode::unsupported, "history add: --user is missing");
   auto job = job_source(request.job);
   if (!job) return tl::unexpected(job.error());
-  const auto facts = facts_of(request.facts);
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  const auto facts = facts_of({request.facts, files->access});
   if (!facts) return tl::unexpected(facts.error());
   auto outcome = wanted_outcome(request.outcome);
   if (!outcome) return tl::unexpected(outcome.error());
@@ -112,7 +116,9 @@ Result<JobRecord> finish_job(const settings::Session& session, const FinishReque
   if (!outcome) return tl::unexpected(outcome.error());
   if (!*outcome) return fail(ErrorCode::unsupported, "history finish: --state STATE is missing");
   Store& store = *history->store;
-  auto job = finished_job(store, request);
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  auto job = finished_job(store, request, files->access);
   if (!job) return tl::unexpected(job.error());
   (*outcome)->end = end_of(*job);
   if (!request.log.empty()) {

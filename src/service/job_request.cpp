@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t most = 10'000'000;
 constexpr std::size_t most_source_bytes = std::size_t{1} << 18U;
 
-Result<std::string> beginning_of(const std::string& path) {
+Result<std::string> beginning_of(const ForeignPath& path) {
   std::string text;
-  if (path.empty()) return text;
+  if (path.name.empty()) return text;
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
     text += line.text;
     text += '\n';
@@ -50,10 +50,10 @@ Result<std::vector<RootName>> root_names(const std::vector<std::string>& given) 
 
 }  // namespace
 
-Result<RunSources> run_sources(const JobRequest& request) {
-  auto log = beginning_of(request.log);
+Result<RunSources> run_sources(const JobRequest& request, const FileAccess& access) {
+  auto log = beginning_of({request.log, access});
   if (!log) return tl::unexpected(log.error());
-  auto monitoring = beginning_of(request.monitoring);
+  auto monitoring = beginning_of({request.monitoring, access});
   if (!monitoring) return tl::unexpected(monitoring.error());
   return RunSources{*std::move(log), *std::move(monitoring)};
 }
@@ -82,7 +82,8 @@ Result<JobSource> job_source(const JobRequest& request) {
                    static_cast<int>(request.nodes.value_or(0)),
                    request.gpu_type,
                    "",
-                   *std::move(roots)};
+                   *std::move(roots),
+                   {}};
 }
 
 JobSource with_request(JobSource job, const Facts& facts) {

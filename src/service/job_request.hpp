@@ -28,7 +28,7 @@ struct RunSources {
 };
 
 /// Errors: those of reading the files.
-[[nodiscard]] Result<RunSources> run_sources(const JobRequest& request);
+[[nodiscard]] Result<RunSources> run_sources(const JobRequest& request, const FileAccess& access);
 
 /// The job with its root as an absolute path; a root that is not given stays so. Errors:
 /// unsupported (a senseless number or --root).

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <schedmate/progress.hpp>
 
+#include "base/foreign_file.hpp"
 #include "base/words.hpp"
 #include "log/failure/diagnosis_document.hpp"
 #include "log/failure/job_file.hpp"
 #include "log/progress/progress_document.hpp"
 #include "service/advisor_state.hpp"
+#include "service/file_access.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::service {
@@ -23,7 +25,7 @@ using Json = nlohmann::ordered_json;
 std::optional<LogOfJob> read_summary(const JobRecord& record) {
   const Json json = Json::parse(record.outcome->log_summary, nullptr, false);
   if (!json.is_object() || !json.contains("log") || !json["log"].is_string()) return std::nullopt;
-  LogOfJob found{json["log"].get<std::string>(), JobContext()};
+  LogOfJob found{json["log"].get<std::string>(), JobContext(), record.user};
   if (json.contains("job") && json["job"].is_object())
     if (auto job = failure::read_job_document(record.id, json["job"])) found.job = *std::move(job);
   found.job->job_id = record.id;
@@ -35,14 +37,18 @@ std::optional<LogOfJob> read_summary(const JobRecord& record) {
 
 Result<LogSummary> summarize_log(const settings::Session& session, const HistoryView& history,
                                  const std::string& path, const JobContext& job) {
-  auto progress = track(path, {session.settings.text("rules")});
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  const FileAccess access = as_owner(files->access, job.user);
+  auto progress = track(path, {session.settings.text("rules"), {}, access});
   if (!progress) return tl::unexpected(progress.error());
-  const LogRedactor secrets({path});
+  const LogRedactor secrets({path}, access);
   secrets.make_safe(progress->evidence);
   DiagnoseInput input;
   input.paths = {path};
   input.rules = session.settings.text("rules");
   input.clean = [&](std::string_view text) { return secrets.line(text); };
+  input.access = access;
   const bool placed = !job.state.empty() || !job.nodes.empty();
   if (placed) input.job = job;
   auto made = diagnose(input);
@@ -50,11 +56,12 @@ Result<LogSummary> summarize_log(const settings::Session& session, const History
   if (auto done = consult_history(session, history, {job, progress->step}, *made); !done)
     return tl::unexpected(done.error());
   std::error_code error;
-  const Json summary = {
+  Json summary = {
       {"log", redacted(std::filesystem::absolute(path, error).lexically_normal().string())},
       {"job", placed ? failure::job_document(job) : Json(nullptr)},
       {"progress", progress::progress_document(*progress)},
       {"diagnosis", failure::diagnosis_document(*made)}};
+  add_left_out(*files->left_out, summary);
   return LogSummary{in_one_line(summary), made->fingerprint};
 }
 
@@ -69,17 +76,21 @@ Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id) 
   return read_summary(**record);
 }
 
-Result<LogOfJob> find_log(const settings::Session& session, const std::string& subject) {
-  std::error_code error;
-  if (std::filesystem::exists(subject, error)) return LogOfJob{subject, std::nullopt};
+bool is_there(const ForeignPath& path) {
+  const auto file = ForeignFile::open(path);
+  return file || file.error().code != ErrorCode::not_found;
+}
+
+Result<LogOfJob> find_log(const settings::Session& session, const ForeignPath& subject) {
+  if (is_there(subject)) return LogOfJob{subject.name, std::nullopt, ""};
   const auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
-  auto found = log_of_job(*history->store, subject);
+  auto found = log_of_job(*history->store, subject.name);
   if (!found) return tl::unexpected(found.error());
   if (*found) return **std::move(found);
   return fail(ErrorCode::not_found, fmt::format("{}: no such file, and no job with a log in the "
                                                 "history (history finish ID --log FILE adds one)",
-                                                printable(subject)));
+                                                printable(subject.name)));
 }
 
 }  // namespace schedmate::service

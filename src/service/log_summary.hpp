@@ -16,7 +16,8 @@ struct LogSummary {
   std::string fingerprint;  ///< "" = no failure
 };
 
-/// `job` may know no more than id and user. Errors: those of reading the log and of the store.
+/// `job` may know no more than id and user; the log is read as base/foreign_file.hpp says, for root
+/// as the job's user. Errors: those of reading the log and of the store.
 [[nodiscard]] Result<LogSummary> summarize_log(const settings::Session& session,
                                                const HistoryView& history, const std::string& path,
                                                const JobContext& job);
@@ -28,15 +29,19 @@ struct LogSummary {
 struct LogOfJob {
   std::string path;
   std::optional<JobContext> job;
+  std::string user;  ///< whose job named it; "" when the caller did
 };
 
 /// The log that the summary of a finished job names; nothing for any other id. Errors: those of the
 /// store.
 [[nodiscard]] Result<std::optional<LogOfJob>> log_of_job(Store& store, const std::string& id);
 
+/// Whether there is something of this name, readable or not.
+[[nodiscard]] bool is_there(const ForeignPath& path);
+
 /// The subject itself when it is a file, else the log of the finished job of this id. Errors:
 /// not_found, those of the store.
 [[nodiscard]] Result<LogOfJob> find_log(const settings::Session& session,
-                                        const std::string& subject);
+                                        const ForeignPath& subject);
 
 }  // namespace schedmate::service

@@ -9,8 +9,7 @@
 #include "agent/agent.hpp"
 #include "core/facts_json.hpp"
 #include "llm/remote.hpp"
-#include "tree/confine.hpp"
-#include "tree/tree.hpp"
+#include "tree/reader.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -68,6 +67,7 @@ void merge(agent::AgentOutcome&& outcome, Facts& facts) {
 }
 
 struct Filling {
+  const tree::TreeReader& reader;
   const JobSource& job;
   const RunSources& sources;
   const Facts& found;
@@ -76,7 +76,7 @@ struct Filling {
 
 /// In the child: facts as JSON, or "!" and why there are none.
 std::string fill(const Filling& filling, const tree::Ask& ask) {
-  auto tree = tree::Tree::open(filling.job.root);
+  auto tree = filling.reader.tree();
   if (!tree) return "!" + tree.error().message;
   const std::vector<Chat> chats = llm::chats_through(ask, filling.models.chats.size());
   const agent::AgentTask task{filling.job, *tree, filling.found, filling.sources.log,
@@ -90,13 +90,8 @@ std::string fill(const Filling& filling, const tree::Ask& ask) {
 }
 
 Result<Facts> fill_confined(const Filling& filling) {
-  constexpr std::chrono::seconds beside_the_model{20};
-  tree::Confinement limits;
-  limits.wall = filling.models.agent.deadline + beside_the_model;
-  const auto confinement = tree::confined_to_owner(filling.job.root, limits);
-  if (!confinement) return tl::unexpected(confinement.error());
   const auto reply = tree::run_confined_asking(
-      *confinement, [&](const tree::Ask& ask) { return fill(filling, ask); },
+      filling.reader.confinement(), [&](const tree::Ask& ask) { return fill(filling, ask); },
       [&](const std::string& question) { return llm::answer_for(filling.models.chats, question); });
   if (!reply) return tl::unexpected(reply.error());
   if (reply->starts_with('!')) return fail(ErrorCode::unavailable, reply->substr(1));
@@ -108,9 +103,15 @@ Result<Facts> fill_confined(const Filling& filling) {
 Facts with_model_facts(Facts facts, const JobSource& job, const RunSources& sources,
                        const Models& models) {
   if (models.chats.empty()) return facts;
-  auto filled = fill_confined({job, sources, facts, models});
+  constexpr std::chrono::seconds beside_the_model{20};
+  tree::Confinement limits;
+  limits.wall = models.agent.deadline + beside_the_model;
+  const auto filled = tree::TreeReader::open(job.root, job.identity, limits)
+                          .and_then([&](const tree::TreeReader& reader) {
+                            return fill_confined({reader, job, sources, facts, models});
+                          });
   if (filled)
-    facts = *std::move(filled);
+    facts = *filled;
   else
     facts.degraded.push_back(
         fmt::format("no answer from the model {}; the facts are without it: {}", models.names,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/redaction.hpp"
 
-#include <filesystem>
+#include <sys/stat.h>
+
 #include <utility>
 #include <variant>
 
+#include "base/foreign_file.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "log/lines/lines.hpp"
@@ -59,6 +61,7 @@ void make_safe(std::vector<std::string>& lines) {
 
 struct LogRedactor::State {
   std::vector<std::string> logs;  ///< that were not read yet
+  FileAccess access;
   tree::KnownSecrets known;
 };
 
@@ -68,7 +71,7 @@ constexpr std::size_t most_whole_log = std::size_t{4} << 20U;
 constexpr std::size_t end_of_log = std::size_t{1} << 20U;  ///< looked at of a longer one, each end
 
 /// The first lines of a log, up to so many bytes; whether that is all of it.
-bool read_head(const std::string& path, std::size_t most_bytes, std::string& text) {
+bool read_head(const ForeignPath& path, std::size_t most_bytes, std::string& text) {
   bool whole = true;
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
     whole = text.size() + line.text.size() < most_bytes;
@@ -78,9 +81,10 @@ bool read_head(const std::string& path, std::size_t most_bytes, std::string& tex
   return whole && done.has_value();
 }
 
-void learn_log(const std::string& path, tree::KnownSecrets& known) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return;
+void learn_log(const ForeignPath& path, tree::KnownSecrets& known) {
+  const auto status =
+      ForeignFile::open(path).and_then([](ForeignFile file) { return file.status(); });
+  if (!status || !S_ISREG(status->st_mode)) return;
   std::string text;
   const bool whole = read_head(path, most_whole_log, text);
   if (!whole && text.size() > end_of_log) text.resize(text.rfind('\n', end_of_log) + 1);
@@ -91,8 +95,10 @@ void learn_log(const std::string& path, tree::KnownSecrets& known) {
 
 }  // namespace
 
-LogRedactor::LogRedactor(std::vector<std::string> logs)
-    : state_(std::make_shared<State>(std::move(logs), tree::KnownSecrets())) {}
+LogRedactor::LogRedactor(std::vector<std::string> logs, FileAccess access)
+    : state_(std::make_shared<State>(std::move(logs), std::move(access), tree::KnownSecrets())) {
+  state_->access.note = nullptr;  // who answers from the log says what was left out of it
+}
 
 void LogRedactor::learn(std::string_view text) const {
   state_->logs.clear();
@@ -100,7 +106,8 @@ void LogRedactor::learn(std::string_view text) const {
 }
 
 std::string LogRedactor::text(std::string_view text) const {
-  for (const std::string& path : std::exchange(state_->logs, {})) learn_log(path, state_->known);
+  for (const std::string& path : std::exchange(state_->logs, {}))
+    learn_log({path, state_->access}, state_->known);
   return printable_lines(state_->known.redact(text));
 }
 

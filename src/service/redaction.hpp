@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <schedmate/facts.hpp>
+#include <schedmate/file_access.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,7 @@ void make_safe(std::vector<std::string>& lines);
 class LogRedactor {
  public:
   /// Pipes and devices are not read, since that would take their text from others.
-  explicit LogRedactor(std::vector<std::string> logs);
+  explicit LogRedactor(std::vector<std::string> logs, FileAccess access = {});
 
   /// For one who reads a log anyway; the logs themselves are not read then.
   void learn(std::string_view text) const;

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -54,6 +55,13 @@ struct Site {
     request.job = job("--epochs 7");
     request.user = "ann";
     request.id = id;
+    return request;
+  }
+  [[nodiscard]] static AddRequest added(const std::string& user) {
+    AddRequest request;
+    request.id = "1";
+    request.user = user;
+    request.job = job("");
     return request;
   }
   [[nodiscard]] std::string log(const std::string& last_line) const {
@@ -141,6 +149,171 @@ TEST_CASE("what somebody else's history holds is refused" * testing::needs_root(
   const auto refused = list_jobs(session, "", 1);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::refused);
+}
+
+TEST_CASE("a state folder that others may write, or that is a link, is refused by every use case") {
+  Site site;
+  const settings::Session session = site.session();
+  const std::string log = site.log("");
+  REQUIRE(list_jobs(session, "", 1));
+  const auto refused = [&](const std::string& why) {
+    for (const auto& error :
+         {list_jobs(session, "", 1).error(), ask(session, {log, "how far is it?"}).error(),
+          advise(session, Site::submission("1")).error(), forget_job(session, "1").error()}) {
+      CHECK(error.code == ErrorCode::refused);
+      CHECK(error.message.contains(why));
+      CHECK(error.message.contains("--state-dir"));
+    }
+  };
+  REQUIRE(::chmod(session.state_dir().c_str(), 0777) == 0);
+  refused("others may write it");
+  REQUIRE(::chmod(session.state_dir().c_str(), 0700) == 0);
+  const std::string moved = site.here.path("moved");
+  REQUIRE(::rename(session.state_dir().c_str(), moved.c_str()) == 0);
+  REQUIRE(::symlink(moved.c_str(), session.state_dir().c_str()) == 0);
+  refused("is a link");
+}
+
+TEST_CASE("files in a state folder are no links") {
+  Site site;
+  const settings::Session session = site.session();
+  REQUIRE(list_jobs(session, "", 1));
+  const std::string store = session.state_dir() + "/history.sqlite";
+  const std::string victim = site.here.path("victim");
+  REQUIRE(::unlink(store.c_str()) == 0);
+  REQUIRE(::symlink(victim.c_str(), store.c_str()) == 0);
+  const auto jobs = list_jobs(session, "", 1);
+  REQUIRE_FALSE(jobs);
+  CHECK(jobs.error().code == ErrorCode::refused);
+  CHECK(jobs.error().message.contains("is a link"));
+  CHECK(::access(victim.c_str(), F_OK) != 0);
+}
+
+TEST_CASE("what the budget of a reading leaves out stands in every answer") {
+  Site site;
+  const settings::Session session = site.session();
+  const std::string log = site.log("");
+  const std::uint64_t end = std::uint64_t{1} << 40U;
+  REQUIRE(::truncate(log.c_str(), static_cast<off_t>(end)) == 0);
+  site.write("job.log",
+             "\ntorch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n");
+  const std::string said = "read the first 1 GiB and the last 1 GiB of 1 TiB";
+  DiagnoseRequest why;
+  why.logs = {log};
+  const auto diagnosis = diagnose(session, why);
+  REQUIRE(diagnosis);
+  CHECK(diagnosis->diagnosis.verdict == FailureClass::user_script);
+  REQUIRE(diagnosis->left_out.size() == 1);
+  CHECK(diagnosis->left_out[0].contains(said));
+  CHECK(diagnosis->notes.back() == diagnosis->left_out[0]);
+  CHECK(diagnose_document(*diagnosis)["left_out"].size() == 1);
+  const auto progress = track(session, {log});
+  REQUIRE(progress);
+  CHECK_FALSE(track_document(*progress).contains("left_out"));
+}
+
+TEST_CASE("root reads a link of another user as that user" * testing::needs_root()) {
+  Site site;
+  settings::Session session = site.session();
+  REQUIRE(::chmod(site.here.path().c_str(), 0755) == 0);
+  const std::string secret = site.here.path("secret");
+  site.write("secret", "RuntimeError: root_only_secret\nstep 3/10 loss: 0.5\n");
+  REQUIRE(::chmod(secret.c_str(), 0600) == 0);
+  const std::string log = site.here.path("log");
+  REQUIRE(::symlink(secret.c_str(), log.c_str()) == 0);
+  REQUIRE(::lchown(log.c_str(), 12345, 12345) == 0);
+  const auto refused = [&](const auto& result) {
+    REQUIRE_FALSE(result);
+    CHECK_MESSAGE(result.error().code == ErrorCode::refused, result.error().message);
+    CHECK(result.error().message.contains("Permission denied (as user 12345)"));
+  };
+  DiagnoseRequest why;
+  why.logs = {log};
+  refused(ask(session, {log, "why did it stop?"}));
+  refused(track(session, {log}));
+  refused(
+      follow(session, {.log = log, .every_s = 1, .for_s = 1}, [](const auto&) { return true; }));
+  refused(diagnose(session, why));
+  const std::string own = site.log("");
+  for (auto member : {&DiagnoseRequest::job, &DiagnoseRequest::good}) {
+    DiagnoseRequest request;
+    request.logs = {own};
+    request.*member = log;
+    refused(diagnose(session, request));
+  }
+  for (auto member : {&DiagnoseRequest::kernel_logs, &DiagnoseRequest::readings}) {
+    DiagnoseRequest request;
+    request.logs = {own};
+    (request.*member) = {log};
+    refused(diagnose(session, request));
+  }
+  JobRequest job = Site::job("");
+  job.log = log;
+  refused(read_facts(session, job));
+  job.log = "";
+  job.monitoring = log;
+  refused(read_facts(session, job));
+  FinishRequest end;
+  end.id = "1";
+  end.outcome.state = "completed";
+  end.outcome.duration_s = 60;
+  end.log = log;
+  REQUIRE(add_job(session, Site::added("ann")));
+  refused(finish_job(session, end));
+}
+
+TEST_CASE("a log that is swapped after history finish is read as the job's user" *
+          testing::needs_root()) {
+  Site site;
+  settings::Session session = site.session();
+  REQUIRE(::chmod(site.here.path().c_str(), 0755) == 0);
+  const std::string log =
+      site.log("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n");
+  REQUIRE(::chown(log.c_str(), 12345, 12345) == 0);
+  REQUIRE(add_job(session, Site::added("12345")));
+  FinishRequest end;
+  end.id = "1";
+  end.outcome.state = "failed";
+  end.outcome.duration_s = 60;
+  end.log = log;
+  REQUIRE(finish_job(session, end));
+  DiagnoseRequest why;
+  why.logs = {"1"};
+  REQUIRE(ask(session, {"1", "why did it stop?"}));
+  CHECK(diagnose(session, why)->diagnosis.verdict == FailureClass::user_script);
+  // A link, and even a file of root in the log's place.
+  site.write("secret", "RuntimeError: root_only_secret\n");
+  const std::string secret = site.here.path("secret");
+  REQUIRE(::chmod(secret.c_str(), 0600) == 0);
+  for (const bool by_link : {true, false}) {
+    REQUIRE(::unlink(log.c_str()) == 0);
+    REQUIRE((by_link ? ::symlink(secret.c_str(), log.c_str())
+                     : ::rename(secret.c_str(), log.c_str())) == 0);
+    for (const auto& error :
+         {ask(session, {"1", "why did it stop?"}).error(), diagnose(session, why).error()}) {
+      CHECK(error.code == ErrorCode::refused);
+      CHECK_FALSE(error.message.contains("root_only_secret"));
+    }
+  }
+}
+
+TEST_CASE("root names another reader by a setting, who may be known by number" *
+          testing::needs_root()) {
+  Site site;
+  settings::Session session = site.session();
+  REQUIRE(::chmod(site.here.path().c_str(), 0755) == 0);
+  const std::string log = site.log("");
+  REQUIRE(::chown(log.c_str(), 12345, 12345) == 0);
+  REQUIRE(::chmod(log.c_str(), 0600) == 0);
+  const auto closed = track(session, {log});
+  REQUIRE_FALSE(closed);
+  CHECK(closed.error().message.contains("--set reader=12345"));
+  REQUIRE(session.settings.set("reader", "12345", "test"));
+  CHECK(track(session, {log})->progress.step == 30);
+  REQUIRE(session.settings.set("reader", "12346", "test"));
+  CHECK(track(session, {log}).error().code == ErrorCode::refused);
+  REQUIRE(session.settings.set("reader", "nobody-of-this-name", "test"));
+  CHECK(track(session, {log}).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a simulation reports its beginning and writes its files") {

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/foreign_file.hpp"
 #include "log/progress/progress_document.hpp"
+#include "service/file_access.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::service {
@@ -19,22 +21,25 @@ struct Asked {
   llm::QuestionTally tally;
 };
 
-TrackOptions options_of(const settings::Session& session, Asked& asked) {
-  return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally)};
+TrackOptions options_of(const settings::Session& session, Asked& asked, const RequestFiles& files) {
+  return {session.settings.text("rules"), shape_reader(session, asked.models, asked.tally),
+          files.access};
 }
 
 bool is_open(const Progress& progress) {
   return !progress.step || !progress.step_time_s || !progress.loss;
 }
 
-TrackAnswer answer_of(Progress progress, const Asked& asked, const LogRedactor& secrets) {
+TrackAnswer answer_of(Progress progress, const Asked& asked, const RequestFiles& files,
+                      const LogRedactor& secrets) {
   secrets.make_safe(progress.evidence);
   llm::QuestionTally tally = asked.tally;
   make_safe(tally.notes);
   if (asked.models.chats.empty() && is_open(progress)) tally.note("model: not asked");
   const auto cost = cost_of(asked.models, tally);
   tally.notes.resize(std::min(tally.notes.size(), asked.tally.notes.size()));
-  return {std::move(progress), std::move(tally.notes), cost};
+  tally.notes.insert(tally.notes.end(), files.left_out->begin(), files.left_out->end());
+  return {std::move(progress), std::move(tally.notes), *files.left_out, cost};
 }
 
 }  // namespace
@@ -42,27 +47,34 @@ TrackAnswer answer_of(Progress progress, const Asked& asked, const LogRedactor& 
 Result<TrackAnswer> track(const settings::Session& session, const std::vector<std::string>& logs) {
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
   Asked asked{*std::move(models), {}};
-  auto progress = schedmate::track(logs, options_of(session, asked));
+  auto progress = schedmate::track(logs, options_of(session, asked, *files));
   if (!progress) return tl::unexpected(progress.error());
-  return answer_of(*std::move(progress), asked, LogRedactor(logs));
+  return answer_of(*std::move(progress), asked, *files, LogRedactor(logs, files->access));
 }
 
 Result<void> follow(const settings::Session& session, const FollowRequest& request,
                     const std::function<bool(const TrackAnswer&)>& show) {
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  // It may come to be later, but rights do not.
+  const auto opened = ForeignFile::open({request.log, files->access});
+  if (!opened && opened.error().code == ErrorCode::refused) return tl::unexpected(opened.error());
   Asked asked{*std::move(models), {}};
-  auto follower = ProgressFollower::open(request.log, options_of(session, asked));
+  auto follower = ProgressFollower::open(request.log, options_of(session, asked, *files));
   if (!follower) return tl::unexpected(follower.error());
-  const LogRedactor secrets({request.log});
+  const LogRedactor secrets({request.log}, files->access);
   const Clock& clock = session.clock;
   const auto seconds = [&] { return std::chrono::duration<double>(clock.now()).count(); };
   const double began = seconds();
   while (true) {
     if (follower->poll(seconds())) {
       follower->ask();
-      if (!show(answer_of(follower->now(), asked, secrets))) return {};
+      if (!show(answer_of(follower->now(), asked, *files, secrets))) return {};
     }
     if (request.for_s >= 0 && seconds() - began >= request.for_s) return {};
     clock.sleep(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -73,6 +85,7 @@ Result<void> follow(const settings::Session& session, const FollowRequest& reque
 Document track_document(const TrackAnswer& answer) {
   Document document = progress::progress_document(answer.progress);
   add_cost(answer.cost, document);
+  add_left_out(answer.left_out, document);
   return document;
 }
 

@@ -11,7 +11,8 @@ namespace schedmate::service {
 /// How far a job is, by its logs; evidence is printable and without secrets.
 struct TrackAnswer {
   Progress progress;
-  std::vector<std::string> notes;  ///< on what the models said
+  std::vector<std::string> notes;     ///< on what the models said and what was left out
+  std::vector<std::string> left_out;  ///< what the budget of a reading left out of the logs
   ModelCost cost;
 };
 

@@ -102,6 +102,9 @@ constexpr std::array rows{
     SettingRow{"report", SettingKind::choice, "html", "html|none", "none: no report.html"},
     SettingRow{"state_dir", SettingKind::folder, "", "",
                "where SchedMate keeps its state; empty: schedmate/ in $XDG_STATE_HOME"},
+    SettingRow{"reader", SettingKind::text, "", "",
+               "user whose rights files are read with when the program runs as root, by name or "
+               "number; empty: root's own files, and those that all may read"},
     SettingRow{"rules", SettingKind::folder, "", "",
                "folder with tables that add rows to those of rules/ (docs/formats/rules.md)"},
     SettingRow{"store", SettingKind::text, "", "",

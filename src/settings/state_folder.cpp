@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/state_folder.hpp"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
+#include "base/own_files.hpp"
 
 namespace schedmate::settings {
 
 Result<bool> make_state_folder(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const bool was_there = fs::exists(path, error);
-  fs::create_directories(path, error);
-  if (error)
-    return fail(
-        ErrorCode::unavailable,
-        fmt::format("state folder {}: {}; choose another with --state-dir", path, error.message()));
-  if (!was_there) fs::permissions(path, fs::perms::owner_all, error);
-  struct stat info{};
-  return ::stat(path.c_str(), &info) == 0 && info.st_uid == ::geteuid();
+  return make_own_folder(path).map_error([&](const Error& error) {
+    const bool refused = error.code == ErrorCode::refused;
+    return Error{refused ? ErrorCode::refused : ErrorCode::unavailable,
+                 "state folder " + error.message + "; choose another with --state-dir"};
+  });
 }
 
 }  // namespace schedmate::settings

@@ -7,7 +7,7 @@
 namespace schedmate::settings {
 
 /// Makes the folder with rights 0700 when it is absent. Says whether the caller owns it. Errors:
-/// unavailable.
+/// refused (others may write it, it is a link or another user's), unavailable.
 [[nodiscard]] Result<bool> make_state_folder(const std::string& path);
 
 }  // namespace schedmate::settings

@@ -13,15 +13,12 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/own_files.hpp"
 
 namespace schedmate::store {
 namespace {
 
 constexpr std::uint64_t first_capacity = std::uint64_t{1} << 20U;
-
-int open_private(const std::string& path) {
-  return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-}
 
 Result<void> write_all(int file, std::string_view bytes, std::uint64_t offset,
                        const std::string& path) {
@@ -41,9 +38,12 @@ Result<Column> Column::open(const std::string& path) {
   Column column;
   column.path_ = path;
   if (path.empty()) return column;
-  column.file_ = open_private(path);
-  column.sums_ = open_private(path + ".sums");
-  if (column.file_ < 0 || column.sums_ < 0) return index_error(path);
+  auto file = open_own_file(path, O_RDWR);
+  if (!file) return tl::unexpected(of_index(file.error()));
+  auto sums = open_own_file(path + ".sums", O_RDWR);
+  if (!sums) return tl::unexpected(of_index(sums.error()));
+  column.file_ = file->release();
+  column.sums_ = sums->release();
   return column;
 }
 
@@ -184,6 +184,11 @@ Result<void> Column::check(std::uint64_t offset, std::uint64_t size) {
 Result<void> Column::check_all() {
   forget_checks();
   return check(0, bytes_);
+}
+
+Error of_index(const Error& error) {
+  const bool refused = error.code == ErrorCode::refused;
+  return {refused ? ErrorCode::refused : ErrorCode::unavailable, "index " + error.message};
 }
 
 tl::unexpected<Error> index_error(const std::string& what) {

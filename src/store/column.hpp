@@ -77,6 +77,8 @@ template <class T>
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
+/// An error of a file, as one of the index.
+[[nodiscard]] Error of_index(const Error& error);
 /// "index WHAT: ", then what the system says (errno).
 [[nodiscard]] tl::unexpected<Error> index_error(const std::string& what);
 

@@ -10,11 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "base/own_files.hpp"
 #include "base/random.hpp"
 
 namespace schedmate::store {
@@ -35,12 +35,10 @@ std::uint64_t sum_of(const Manifest& manifest) {
 }
 
 Result<int> open_manifest(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  const auto path = folder + "/manifest";
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return index_error(path);
-  return file;
+  return make_own_folder(folder)
+      .and_then([&](bool) { return open_own_file(folder + "/manifest", O_RDWR); })
+      .map([](Descriptor file) { return file.release(); })
+      .map_error(of_index);
 }
 
 }  // namespace

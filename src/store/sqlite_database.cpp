@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include "base/own_files.hpp"
 
 namespace schedmate::store {
 namespace {
@@ -49,16 +47,15 @@ std::string_view remedy(int code) {
 }
 
 /// SQLite gives new files the rights of the umask; past commands concern their owner only. The
-/// journal inherits the rights of the file.
+/// journal inherits the rights of the file; nobody else can lay one beside it, since the folder is
+/// one's own.
 Result<void> make_private_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    return fail(ErrorCode::unavailable, fmt::format("store {}: {}; the folder must exist and be "
-                                                    "writable",
-                                                    path, std::strerror(errno)));
-  }
-  ::close(descriptor);
-  return {};
+  auto file = open_own_file(path, O_RDWR);
+  if (file) return {};
+  const bool refused = file.error().code == ErrorCode::refused;
+  return fail(file.error().code,
+              "store " + file.error().message +
+                  (refused ? "; give another path" : "; the folder must exist and be writable"));
 }
 
 }  // namespace

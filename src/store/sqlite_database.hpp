@@ -24,7 +24,8 @@ class Database {
   struct Key {};
 
  public:
-  /// Opens or makes the file, readable by its owner only. Errors: unavailable.
+  /// Opens or makes the file, readable by its owner only. Errors: unavailable; refused (a file or
+  /// folder that is not one's own).
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 std::chrono::milliseconds busy_timeout);
   explicit Database(Key) {}  ///< by open() only

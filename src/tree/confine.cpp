@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +14,8 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <thread>
 
+#include "base/child_process.hpp"
 #include "base/deadline.hpp"
 #include "base/descriptor.hpp"
 #include "tree/confine_child.hpp"
@@ -100,42 +99,6 @@ using AskingWork = std::function<std::string(const Ask&)>;
   }
   ::_exit(0);
 }
-
-/// The child seen from its parent: never left behind.
-class Child {
- public:
-  explicit Child(pid_t number) : number_(number) {}
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (number_ > 0) stop();
-  }
-
-  void stop() {
-    ::kill(number_, SIGKILL);
-    while (::waitpid(number_, &status_, 0) < 0 && errno == EINTR) {
-    }
-    number_ = 0;
-  }
-
-  /// Waits for its end until `deadline`; false when it is still there.
-  bool ended_by(const Deadline& deadline) {
-    for (;;) {
-      const pid_t ended = ::waitpid(number_, &status_, WNOHANG);
-      if (ended != 0 && !(ended < 0 && errno == EINTR)) {
-        number_ = 0;
-        return true;
-      }
-      if (deadline.passed()) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-  [[nodiscard]] int status() const { return status_; }
-
- private:
-  pid_t number_;
-  int status_ = 0;
-};
 
 enum class End : std::uint8_t { closed, late, too_long };
 
@@ -254,7 +217,7 @@ Result<std::string> run_confined_asking(const Confinement& confinement, const As
     if (::getppid() != parent) ::_exit(1);
     be_child(confinement, work, theirs.number());
   }
-  Child child(number);
+  ChildProcess child(number);
   theirs.close();
   Received received = converse(ours.number(), confinement, deadline, answer);
   if (received.end == End::late) return too_late(confinement);
@@ -265,16 +228,6 @@ Result<std::string> run_confined_asking(const Confinement& confinement, const As
   if (received.whole()) return opened_reply(received.bytes, confinement);
   if (!child.ended_by(deadline)) return too_late(confinement);
   return how_it_died(child.status(), confinement);
-}
-
-Result<Confinement> confined_to_owner(const std::string& folder, Confinement base) {
-  struct stat status{};
-  if (::stat(folder.c_str(), &status) != 0) {
-    return fail(ErrorCode::not_found, fmt::format("{}: {}", folder, std::strerror(errno)));
-  }
-  base.user = status.st_uid;
-  base.group = status.st_gid;
-  return base;
 }
 
 }  // namespace schedmate::tree

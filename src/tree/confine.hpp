@@ -5,8 +5,8 @@
 ///
 /// The child has bounded memory, CPU time and wall time; it cannot write files, open sockets, start
 /// programs or look at other processes (seccomp), has no network of its own where the system allows
-/// that, and runs as the owner of the tree when this process runs as root. What it gives back is
-/// bytes; nothing else comes out of it.
+/// that, and has the rights of one reader (base/foreign_file.hpp). What it gives back is bytes;
+/// nothing else comes out of it.
 ///
 /// Threads: several threads may call this at the same time. The child is a copy of the calling
 /// thread alone; `work` must not wait for another thread nor use a lock that one may hold (a
@@ -14,12 +14,10 @@
 /// that is buffered in stdio at the call is not written twice, since the child ends without
 /// flushing.
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
@@ -31,8 +29,8 @@ struct Confinement {
   std::chrono::seconds cpu{20};
   std::chrono::milliseconds wall{20'000};
   std::size_t reply_bytes = std::size_t{32} << 20U;
-  std::optional<uid_t> user;  ///< taken on when this process is root
-  std::optional<gid_t> group;
+  Identity reader{};   ///< taken on
+  int kept = -1;       ///< one file that stays open in the child; -1: none
   bool filter = true;  ///< seccomp; off only where a debugger or an old kernel is in the way
 };
 
@@ -50,9 +48,5 @@ using Ask = std::function<std::string(std::string_view question)>;
 [[nodiscard]] Result<std::string> run_confined_asking(
     const Confinement& confinement, const std::function<std::string(const Ask&)>& work,
     const std::function<std::string(std::string)>& answer);
-
-/// The owner of a folder as `user` and `group`, for the case that this process is root.
-/// Errors: not_found.
-[[nodiscard]] Result<Confinement> confined_to_owner(const std::string& folder, Confinement base);
 
 }  // namespace schedmate::tree

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tree/confine_child.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,8 +14,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
-#include "base/text.hpp"
+#include "base/foreign_file.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -65,26 +64,16 @@ bool limit_all(const Confinement& confinement) {
   return fine;
 }
 
-bool take_on_owner(const Confinement& confinement) {
-  if (::geteuid() != 0 || !confinement.user) return true;
-  const uid_t user = *confinement.user;
-  const gid_t group = confinement.group.value_or(static_cast<gid_t>(user));
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(group, group, group) != 0) return false;
-  if (::setresuid(user, user, user) != 0) return false;
-  return user == 0 || ::setuid(0) != 0;  // there is no way back
-}
-
-/// All but the standard ones and the reply.
-void close_others(int reply) {
-  const auto close_from = [](unsigned first, unsigned last) {
-    return first > last || ::syscall(SYS_close_range, first, last, 0U) == 0;
+/// All but the standard ones and these two.
+void close_others(int reply, int kept) {
+  const auto close_range = [](int first, int last) {
+    if (first <= last)
+      ::syscall(SYS_close_range, static_cast<unsigned>(first), static_cast<unsigned>(last), 0U);
   };
-  const auto kept = static_cast<unsigned>(reply);
-  if (close_from(3, kept - 1) && close_from(kept + 1, ~0U)) return;
-  const long most = std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L);
-  for (int number = 3; number < most; ++number) {
-    if (number != reply) ::close(number);
-  }
+  const auto [low, high] = std::minmax(reply, kept);
+  close_range(3, low - 1);
+  close_range(std::max(3, low + 1), high - 1);
+  close_range(std::max(3, high + 1), std::numeric_limits<int>::max());
 }
 
 /// Standard error stays, for what a broken invariant or a sanitizer has to say.
@@ -108,11 +97,11 @@ void reset_signals() {
 const char* drop_privileges(const Confinement& confinement, int reply) {
   reset_signals();
   leave_terminal();
-  close_others(reply);
+  close_others(reply, confinement.kept);
   // A network namespace of its own needs rights that not every system gives; the filter below
   // forbids sockets in any case.
   static_cast<void>(::unshare(CLONE_NEWNET));
-  if (!take_on_owner(confinement)) return "cannot become the owner of the files";
+  if (!become(confinement.reader)) return "cannot become the reader of the files";
   // After the change of user, which clears it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return "cannot be tied to its parent";
   if (!limit_all(confinement)) return "cannot limit its resources";

@@ -24,6 +24,7 @@
 
 #include "tests/support/job_folder.hpp"
 #include "tests/support/needs.hpp"
+#include "tree/reader.hpp"
 
 namespace schedmate::tree {
 namespace {
@@ -224,18 +225,37 @@ TEST_CASE("what goes wrong in the child is reported") {
   CHECK(large.error().code == ErrorCode::invalid);
 }
 
-TEST_CASE("started as root, work runs as the owner of the folder" * testing::needs_root()) {
+TEST_CASE("started as root, work runs as the reader of the folder" * testing::needs_root()) {
   const testing::JobFolder scratch;
+  ::chmod(scratch.path().c_str(), 0755);
   const std::string secret = scratch.write("root.txt", "only for root");
   REQUIRE(::chmod(secret.c_str(), 0600) == 0);
   REQUIRE(::mkdir(scratch.path("theirs").c_str(), 0755) == 0);
   REQUIRE(::chown(scratch.path("theirs").c_str(), 12345, 23456) == 0);
-  const auto owner = confined_to_owner(scratch.path("theirs"), {});
+  const auto rights = [&] {
+    return fmt::format("{} {} {} {} {}", ::geteuid(), ::getegid(), ::getgroups(0, nullptr),
+                       ::setuid(0), outcome(::open(secret.c_str(), O_RDONLY)));
+  };
+  const auto owner = TreeReader::open(scratch.path("theirs"), {});
   REQUIRE(owner);
-  CHECK(run_confined(*owner, [&] {
-          return fmt::format("{} {} {} {} {}", ::geteuid(), ::getegid(), ::getgroups(0, nullptr),
-                             ::setuid(0), outcome(::open(secret.c_str(), O_RDONLY)));
-        }) == std::string("12345 23456 0 -1 EACCES"));
+  CHECK(run_confined(owner->confinement(), rights) == std::string("12345 65534 0 -1 EACCES"));
+  const auto named = TreeReader::open(scratch.path("theirs"),
+                                      {.user = 12346, .group = 23456, .groups = {23457, 23458}});
+  REQUIRE(named);
+  CHECK(run_confined(named->confinement(), rights) == std::string("12346 23456 2 -1 EACCES"));
+}
+
+TEST_CASE("a tree that is moved meanwhile is read where it was opened") {
+  const testing::JobFolder scratch;
+  scratch.write("tree/a.py", "first");
+  const auto reader = TreeReader::open(scratch.path("tree"), {});
+  REQUIRE(reader);
+  REQUIRE(::rename(scratch.path("tree").c_str(), scratch.path("moved").c_str()) == 0);
+  scratch.write("tree/a.py", "second");
+  CHECK(run_confined(reader->confinement(), [&] {
+          auto tree = reader->tree();
+          return tree ? (*tree->read("a.py"))->text : tree.error().message;
+        }) == std::string("first"));
 }
 
 TEST_CASE("several threads confine work at the same time and leave no process behind") {

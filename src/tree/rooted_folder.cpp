@@ -19,6 +19,7 @@
 #include <ranges>
 #include <vector>
 
+#include "base/path_walk.hpp"
 #include "base/text.hpp"
 
 namespace schedmate::tree {
@@ -193,24 +194,27 @@ class Walk {
 Result<RootedFolder> RootedFolder::open(const std::string& root) {
   std::string path = root.empty() ? "." : root;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) {
-    const int error = errno;
-    struct stat status{};
-    if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-      return fail(ErrorCode::refused,
-                  fmt::format("{}: is a link; give the folder it points to", path));
-    }
-    const bool absent = error == ENOENT || error == ENOTDIR;
-    return fail(absent ? ErrorCode::not_found : ErrorCode::refused,
-                fmt::format("{}: cannot be opened as a folder: {}", path, std::strerror(error)));
-  }
+  const auto place = walk_path(path, {.at_link = {}, .folder = true, .follow_last = false});
+  if (!place) return tl::unexpected(place.error());
+  return at(place->file, path);
+}
+
+Result<RootedFolder> RootedFolder::at(const Descriptor& folder, const std::string& name) {
   if (is_kernel_interface(folder.number())) {
-    return fail(ErrorCode::refused, fmt::format("{}: belongs to the kernel, not to a job", path));
+    return fail(ErrorCode::refused, fmt::format("{}: belongs to the kernel, not to a job", name));
   }
-  const std::unique_ptr<char, decltype(&std::free)> place(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-  return RootedFolder(std::move(folder), place ? place.get() : path);
+  Descriptor root(::openat(folder.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) {
+    return fail(ErrorCode::refused,
+                fmt::format("{}: cannot be opened as a folder: {}", name, std::strerror(errno)));
+  }
+  const std::string here = fmt::format("/proc/self/fd/{}", root.number());
+  std::array<char, PATH_MAX> place{};
+  if (::readlink(here.c_str(), place.data(), place.size() - 1) > 0)
+    return RootedFolder(std::move(root), place.data());
+  const std::unique_ptr<char, decltype(&std::free)> path(::realpath(name.c_str(), nullptr),
+                                                         &std::free);
+  return RootedFolder(std::move(root), path ? path.get() : name);
 }
 
 Result<Opened> RootedFolder::open(std::string_view path, Want want) const {

@@ -36,6 +36,9 @@ class RootedFolder {
 
   /// Errors: not_found, refused (a link, no folder, a file system of the kernel, no rights).
   static Result<RootedFolder> open(const std::string& root);
+  /// A folder that is open already; `name` is for errors. Errors: refused (a file system of the
+  /// kernel).
+  static Result<RootedFolder> at(const Descriptor& folder, const std::string& name);
 
   /// `path` is relative and has no "..", as join_path makes it. Errors: not_found; refused (a link
   /// leads outside, no rights, not what is wanted).

@@ -223,14 +223,17 @@ Tree& Tree::operator=(Tree&&) noexcept = default;
 Tree::~Tree() = default;
 
 Result<Tree> Tree::open(const std::string& root, TreeLimits limits, TrustedOwners rule) {
-  auto beneath = RootedFolder::open(root);
-  if (!beneath) return tl::unexpected(beneath.error());
-  if (auto fine = schedmate::tree::check_owner(beneath->descriptor(), rule, root); !fine) {
+  return RootedFolder::open(root).and_then(
+      [&](RootedFolder beneath) { return open(std::move(beneath), limits, rule); });
+}
+
+Result<Tree> Tree::open(RootedFolder root, TreeLimits limits, TrustedOwners rule) {
+  if (auto fine = schedmate::tree::check_owner(root.descriptor(), rule, root.place()); !fine) {
     return tl::unexpected(fine.error());
   }
-  auto ignore = read_ignore_rules(*beneath);
+  auto ignore = read_ignore_rules(root);
   if (!ignore) return tl::unexpected(ignore.error());
-  auto inside = std::make_unique<Inside>(Inside{.root = std::move(*beneath),
+  auto inside = std::make_unique<Inside>(Inside{.root = std::move(root),
                                                 .names = {},
                                                 .limits = limits,
                                                 .rule = rule,

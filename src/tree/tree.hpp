@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tree/owner.hpp"
+#include "tree/rooted_folder.hpp"
 
 namespace schedmate::tree {
 
@@ -67,6 +68,7 @@ class Tree {
   /// (.schedmateignore cannot be understood: then nothing is read).
   static Result<Tree> open(const std::string& root, TreeLimits limits = {},
                            TrustedOwners rule = {});
+  static Result<Tree> open(RootedFolder root, TreeLimits limits = {}, TrustedOwners rule = {});
   Tree(Tree&&) noexcept;
   Tree& operator=(Tree&&) noexcept;
   ~Tree();

@@ -57,6 +57,11 @@ Need needs_shared(const std::string& path) {
 
 Need needs_root() { return need("needs root", ::geteuid() == 0, "root"); }
 
+Need needs_fuse() {
+  const bool mounts = ::geteuid() == 0 && ::access("/dev/fuse", R_OK | W_OK) == 0;
+  return need("needs fuse", mounts, "root and /dev/fuse");
+}
+
 Need needs_ordinary_user() { return need("needs user", ::geteuid() != 0, "an ordinary user"); }
 
 Need needs_no_sanitizer() { return need("needs room", !is_sanitized, "no sanitizer"); }

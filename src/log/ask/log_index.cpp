@@ -2,18 +2,17 @@
 #include "log/ask/log_index.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/foreign_file.hpp"
 #include "base/hash.hpp"
 #include "base/input.hpp"
 #include "base/output.hpp"
+#include "base/own_files.hpp"
 #include "log/lines/clean.hpp"
 #include "log/lines/lines.hpp"
 #include "log/lines/template.hpp"
@@ -108,7 +107,7 @@ class Indexer {
 
 }  // namespace
 
-Result<LogIndex> index_log(const std::string& path, const IndexCleaner& cleaner) {
+Result<LogIndex> index_log(const ForeignPath& path, const IndexCleaner& cleaner) {
   Indexer indexer(cleaner);
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
     indexer.add(line);
@@ -203,14 +202,14 @@ void forget_oldest(const fs::path& folder) {
 
 }  // namespace
 
-Result<FileMark> mark_of(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0)
-    return fail(ErrorCode::invalid, fmt::format("{}: {}", path, std::strerror(errno)));
+Result<FileMark> mark_of(const ForeignPath& path) {
+  const auto status =
+      ForeignFile::open(path).and_then([](ForeignFile file) { return file.status(); });
+  if (!status) return tl::unexpected(status.error());
   std::error_code error;
-  return FileMark{fs::absolute(path, error).lexically_normal().string(),
-                  static_cast<std::uint64_t>(status.st_size), status.st_ino,
-                  status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec};
+  return FileMark{fs::absolute(path.name, error).lexically_normal().string(),
+                  static_cast<std::uint64_t>(status->st_size), status->st_ino,
+                  status->st_mtim.tv_sec * std::int64_t{1'000'000'000} + status->st_mtim.tv_nsec};
 }
 
 void forget_index(const std::string& path, const std::string& folder) {
@@ -219,21 +218,20 @@ void forget_index(const std::string& path, const std::string& folder) {
   fs::remove(index_file(printable(absolute), folder), error);
 }
 
-Result<LogIndex> cached_index(const std::string& path, const std::string& folder,
+Result<LogIndex> cached_index(const ForeignPath& path, const std::string& folder,
                               const IndexCleaner& cleaner) {
   auto mark = mark_of(path);
   if (!mark) return tl::unexpected(mark.error());
   mark->path = printable(mark->path);
   const fs::path file = index_file(mark->path, folder);
+  const bool kept = make_own_folder(folder).has_value();
   std::error_code error;
-  if (fs::exists(file, error))
+  if (kept && fs::exists(file, error))
     if (const auto text = read_file(file.string(), largest_index))
       if (auto index = read_index(*text, *mark)) return *std::move(index);
   auto index = index_log(path, cleaner);
   if (!index) return index;
-  fs::create_directories(folder, error);
-  fs::permissions(folder, fs::perms::owner_all, error);
-  if (!error && write_index(file, index_text(*mark, *index))) forget_oldest(folder);
+  if (kept && write_index(file, index_text(*mark, *index))) forget_oldest(folder);
   return index;
 }
 

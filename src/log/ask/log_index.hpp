@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
@@ -44,7 +45,7 @@ struct IndexCleaner {
 
 /// Reads the whole file once. Errors: those of opening it; what could be read before a damaged end
 /// of a compressed file counts.
-[[nodiscard]] Result<LogIndex> index_log(const std::string& path, const IndexCleaner& cleaner = {});
+[[nodiscard]] Result<LogIndex> index_log(const ForeignPath& path, const IndexCleaner& cleaner = {});
 
 /// Which state of a file an index belongs to.
 struct FileMark {
@@ -53,13 +54,13 @@ struct FileMark {
   std::int64_t mtime_ns = 0;
   bool operator==(const FileMark&) const = default;
 };
-[[nodiscard]] Result<FileMark> mark_of(const std::string& path);
+[[nodiscard]] Result<FileMark> mark_of(const ForeignPath& path);
 
 /// The index kept in `folder` while the file is as it was, else a new one, which is kept. At most
 /// `most_cached_indexes` logs are, the oldest goes first. Nobody but the owner may read them. A
 /// folder that cannot be written costs only time.
 inline constexpr std::size_t most_cached_indexes = 64;
-[[nodiscard]] Result<LogIndex> cached_index(const std::string& path, const std::string& folder,
+[[nodiscard]] Result<LogIndex> cached_index(const ForeignPath& path, const std::string& folder,
                                             const IndexCleaner& cleaner = {});
 /// Removes what is kept of a log; nothing happens when nothing is.
 void forget_index(const std::string& path, const std::string& folder);

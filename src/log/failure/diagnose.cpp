@@ -32,7 +32,7 @@ struct LinesAround {
   std::string context;
 };
 
-Result<LinesAround> read_around(const std::string& path, const failure::FailureLine& root) {
+Result<LinesAround> read_around(const ForeignPath& path, const failure::FailureLine& root) {
   LinesAround around;
   const auto floor = root.line > most_trace_lines ? root.line - most_trace_lines : 1;
   const auto from = std::max(root.begins > 1 ? root.begins - 1 : 1, floor);
@@ -107,7 +107,7 @@ Result<failure::CauseLine> fill(const failure::Located& located, const Diagnosis
                                 Diagnosis& made) {
   const DiagnoseInput& input = tools.input;
   const failure::FailureLine& root = *located.root;
-  const auto around = read_around(input.paths[root.file], root);
+  const auto around = read_around({input.paths[root.file], input.access}, root);
   if (!around) return tl::unexpected(around.error());
   lines::FailureVerdict verdict = verdict_of(tools.rules, root, *around);
   if (input.reader && verdict.confidence < input.doubtful_below) {
@@ -194,11 +194,11 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   if (!rules) return tl::unexpected(rules.error());
   failure::KnownTemplates known;
   if (!input.good.empty())
-    if (auto done = failure::add_templates(input.good, known); !done)
+    if (auto done = failure::add_templates({input.good, input.access}, known); !done)
       return tl::unexpected(done.error());
   failure::LineKinds kinds(*std::move(classify));
   const auto located =
-      (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known});
+      (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known, input.access});
   if (!located) return tl::unexpected(located.error());
   if (fault) return tl::unexpected(*fault);
   Diagnosis made;
@@ -213,15 +213,16 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
     if (!filled) return tl::unexpected(filled.error());
     line = *filled;
   }
-  const witness::WitnessCase what{input.job, input.kernel_logs, input.gpus, rules->xids(),
-                                  input.rules};
+  const witness::WitnessCase what{input.job,     input.kernel_logs, input.gpus,
+                                  rules->xids(), input.rules,       input.access};
   if (auto done = failure::consult_witnesses(what, line, made); !done)
     return tl::unexpected(done.error());
   if (auto done = fill_unseen(tools, made); !done) return tl::unexpected(done.error());
   restrain_model(made);
   if (!input.good.empty()) {
-    auto unseen = failure::new_lines(made.root_file.empty() ? input.paths.front() : made.root_file,
-                                     known, most_new);
+    auto unseen = failure::new_lines(
+        {made.root_file.empty() ? input.paths.front() : made.root_file, input.access}, known,
+        most_new);
     if (!unseen) return tl::unexpected(unseen.error());
     made.unseen = *std::move(unseen);
   }

@@ -9,7 +9,7 @@
 
 namespace schedmate::failure {
 
-Result<void> add_templates(const std::string& path, KnownTemplates& known) {
+Result<void> add_templates(const ForeignPath& path, KnownTemplates& known) {
   std::string scratch;
   auto done = lines::each_line(path, [&](const lines::Line& line) {
     for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch)))
@@ -20,7 +20,7 @@ Result<void> add_templates(const std::string& path, KnownTemplates& known) {
   return {};
 }
 
-Result<std::vector<LogEvidence>> new_lines(const std::string& path, const KnownTemplates& known,
+Result<std::vector<LogEvidence>> new_lines(const ForeignPath& path, const KnownTemplates& known,
                                            std::size_t most) {
   KnownTemplates seen;
   std::deque<LogEvidence> kept;
@@ -30,7 +30,7 @@ Result<std::vector<LogEvidence>> new_lines(const std::string& path, const KnownT
       const auto hash = lines::template_hash(state);
       if (known.contains(hash) || seen.size() >= most_known_templates || !seen.insert(hash).second)
         continue;
-      kept.push_back({path, line.number, std::string(state), LineRole::cascade});
+      kept.push_back({path.name, line.number, std::string(state), LineRole::cascade});
       if (kept.size() > most) kept.pop_front();
     }
     return true;

@@ -75,10 +75,10 @@ Result<void> read_nodes(const std::string& path, const Document& from, JobContex
 
 }  // namespace
 
-Result<JobContext> read_job_file(const std::string& path) {
+Result<JobContext> read_job_file(const ForeignPath& path) {
   const auto text = read_file(path, largest_job_file);
   if (!text) return tl::unexpected(text.error());
-  return read_job_text(path, *text);
+  return read_job_text(path.name, *text);
 }
 
 Result<JobContext> read_job_text(const std::string& place, std::string_view text) {

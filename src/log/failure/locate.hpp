@@ -45,6 +45,7 @@ struct LocateInput {
   LineKinds& kinds;
   /// Templates of a good run; what is there is not the cause. May be null.
   const std::unordered_set<std::uint64_t>* known = nullptr;
+  FileAccess access{};
 };
 
 struct LocatorRow {

@@ -65,7 +65,7 @@ std::optional<FailureLine> search(Chunks& chunks) {
 Result<Located> locate_algorithm1(const LocateInput& input) {
   Located located;
   for (std::size_t file = 0; file < input.paths.size() && !located.root; ++file) {
-    const auto blocks = lines::LineBlocks::open(input.paths[file], chunk_lines);
+    const auto blocks = lines::LineBlocks::open({input.paths[file], input.access}, chunk_lines);
     if (!blocks) return tl::unexpected(blocks.error());
     Chunks chunks(*blocks, input.kinds);
     located.lines += blocks->lines();

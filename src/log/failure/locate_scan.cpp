@@ -74,10 +74,11 @@ Result<Located> locate_scan(const LocateInput& input) {
   Located located;
   for (std::size_t file = 0; file < input.paths.size(); ++file) {
     FailureScan scan(file, input);
-    const auto done = lines::each_line(input.paths[file], [&](const lines::Line& line) {
-      scan.take(line);
-      return true;
-    });
+    const auto done =
+        lines::each_line({input.paths[file], input.access}, [&](const lines::Line& line) {
+          scan.take(line);
+          return true;
+        });
     if (!done && scan.lines() == 0) return tl::unexpected(done.error());
     located.lines += scan.lines();
     keep_live(scan, located.others);

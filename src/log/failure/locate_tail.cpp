@@ -21,14 +21,15 @@ Result<Located> locate_tail(const LocateInput& input) {
   for (std::size_t file = 0; file < input.paths.size() && !located.root; ++file) {
     std::deque<lines::Line> numbers;
     std::deque<std::string> texts;
-    const auto done = lines::each_line(input.paths[file], [&](const lines::Line& line) {
-      ++located.lines;
-      numbers.push_back({line.number, {}});
-      texts.emplace_back(line.text);
-      if (numbers.size() > window) numbers.pop_front();
-      if (texts.size() > window) texts.pop_front();
-      return true;
-    });
+    const auto done =
+        lines::each_line({input.paths[file], input.access}, [&](const lines::Line& line) {
+          ++located.lines;
+          numbers.push_back({line.number, {}});
+          texts.emplace_back(line.text);
+          if (numbers.size() > window) numbers.pop_front();
+          if (texts.size() > window) texts.pop_front();
+          return true;
+        });
     if (!done && texts.empty()) return tl::unexpected(done.error());
     for (std::size_t i = 0; i < texts.size() && !located.root; ++i) {
       for (const auto state : lines::states_of(lines::without_escapes(texts[i], scratch))) {

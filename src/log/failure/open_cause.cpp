@@ -19,7 +19,7 @@ constexpr std::size_t most_cited_text = 1000;
 constexpr std::size_t most_reason_text = 200;
 constexpr double confidence = 0.5;
 
-Result<OpenCause> lines_around(const std::string& path, std::optional<std::uint64_t> root) {
+Result<OpenCause> lines_around(const ForeignPath& path, std::optional<std::uint64_t> root) {
   std::deque<OpenCause::Line> last;
   std::string scratch;
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
@@ -67,7 +67,7 @@ lines::FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& i
 
 Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
                                                   std::vector<std::string>& dropped) {
-  const auto shown = lines_around(failure.path, failure.root);
+  const auto shown = lines_around({failure.path, failure.input.access}, failure.root);
   if (!shown) return tl::unexpected(shown.error());
   const auto words = ClaimWords::load(failure.input.rules);
   if (!words) return tl::unexpected(words.error());

@@ -1,76 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/lines/grown_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <cerrno>
+#include "log/lines/lines.hpp"
 
 namespace schedmate::lines {
 namespace {
 
 constexpr std::size_t read_bytes = std::size_t{1} << 16U;
 
+/// Nothing where the file system does not say.
+std::optional<std::uint64_t> size_of(ForeignFile& file) {
+  const auto status = file.status();
+  if (!status) return std::nullopt;
+  return static_cast<std::uint64_t>(status->st_size);
+}
+
 }  // namespace
 
-GrownFile::~GrownFile() { close(); }
-
-void GrownFile::close() {
-  if (file_ >= 0) ::close(file_);
-  file_ = -1;
-}
-
 bool GrownFile::open() {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  struct stat status{};
-  if (file_ < 0) return false;
-  if (::fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) return true;
-  close();
-  return false;
+  file_.reset();
+  auto file = ForeignFile::open(path_);
+  if (file) file_ = std::move(*file);
+  return file_.has_value();
 }
 
-bool GrownFile::was_replaced() const {
-  struct stat here{};
-  struct stat there{};
-  if (::fstat(file_, &here) != 0 || ::stat(path_.c_str(), &there) != 0) return false;
-  return here.st_ino != there.st_ino || here.st_dev != there.st_dev;
+bool GrownFile::was_replaced() {
+  const auto here = file_->status();
+  const auto there =
+      ForeignFile::open(path_).and_then([](ForeignFile file) { return file.status(); });
+  return here && there && (here->st_ino != there->st_ino || here->st_dev != there->st_dev);
 }
 
-bool GrownFile::take_rest(const std::function<void(std::string_view)>& take) {
+bool GrownFile::take_rest(const std::function<void(std::string_view)>& take,
+                          const std::function<void()>& restarted) {
   buffer_.resize(read_bytes);
-  bool any = false;
-  while (true) {
-    const auto got = ::pread(file_, buffer_.data(), buffer_.size(), static_cast<off_t>(offset_));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return any;
-    any = true;
-    offset_ += static_cast<std::uint64_t>(got);
-    take(std::string_view(buffer_).substr(0, static_cast<std::size_t>(got)));
+  const std::uint64_t size = size_of(*file_).value_or(0);
+  if (size > offset_ + most_at_once) {
+    if (path_.access.note)
+      path_.access.note(fmt::format("{}: grew by {} since the last look; read the last {}",
+                                    path_.name, in_bytes(size - offset_), in_bytes(tail_bytes_)));
+    restarted();
+    offset_ = size - tail_bytes_;
   }
+  bool any = false;
+  for (const std::uint64_t end = offset_ + most_at_once; offset_ < end;) {
+    const auto got = file_->read_at(buffer_, offset_);
+    if (!got || *got == 0) break;
+    any = true;
+    offset_ += *got;
+    take(std::string_view(buffer_).substr(0, *got));
+  }
+  return any;
 }
 
 bool GrownFile::read(const std::function<void(std::string_view)>& take,
                      const std::function<void()>& restarted) {
-  struct stat status{};
-  if (file_ < 0) {
-    if (!open()) return false;
-    restarted();
-    offset_ = 0;
-    if (::fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) > tail_bytes_)
-      offset_ = static_cast<std::uint64_t>(status.st_size) - tail_bytes_;
-  } else if (::fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) < offset_) {
-    restarted();
-    offset_ = 0;
+  const bool opened = !file_;
+  if (opened && !open()) return false;
+  const auto size = size_of(*file_);
+  if (!size) {
+    file_.reset();
+    return false;
   }
-  bool any = take_rest(take);
+  if (opened || *size < offset_) {
+    restarted();
+    offset_ = opened && *size > tail_bytes_ ? *size - tail_bytes_ : 0;
+  }
+  bool any = take_rest(take, restarted);
   if (!was_replaced()) return any;
-  any = take_rest(take) || any;  // the last that went into the old one
-  close();
+  any = take_rest(take, restarted) || any;  // the last that went into the old one
   if (!open()) return any;
   restarted();
   offset_ = 0;
-  return take_rest(take) || any;
+  return take_rest(take, restarted) || any;
 }
 
 }  // namespace schedmate::lines

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "base/deadline.hpp"
+#include "base/input.hpp"
+
 namespace schedmate::lines {
 namespace {
 
@@ -29,22 +32,38 @@ void LineBlocks::index(std::string_view bytes) {
   bytes_ += bytes.size();
 }
 
-Result<LineBlocks> LineBlocks::open(const std::string& path, std::size_t lines_each) {
+Result<void> LineBlocks::index_file(const ForeignPath& path) {
+  const ReadBudget& budget = path.access.budget;
+  const Deadline deadline(budget.reading);
+  std::string buffer(piece_bytes, '\0');
+  while (bytes_ < budget.first_bytes + budget.last_bytes && !deadline.passed()) {
+    const auto got = file_->read_at(buffer, bytes_);
+    if (!got) return tl::unexpected(got.error());
+    if (*got == 0) return {};
+    index(std::string_view(buffer).substr(0, *got));
+  }
+  if (path.access.note)
+    path.access.note(
+        fmt::format("{}: read the first {}; the rest was not read", path.name, in_bytes(bytes_)));
+  return {};
+}
+
+Result<LineBlocks> LineBlocks::open(const ForeignPath& path, std::size_t lines_each) {
   LineBlocks blocks(lines_each);
-  blocks.file_ = open_plain(path);
-  if (blocks.file_) {
-    std::string buffer(piece_bytes, '\0');
-    while (const auto got = read_at(blocks.file_, buffer, blocks.bytes_))
-      blocks.index(std::string_view(buffer).substr(0, got));
+  auto file = open_text(path);
+  if (!file) return tl::unexpected(file.error());
+  if (is_plain(*file)) {
+    blocks.file_ = std::move(*file);
+    if (auto done = blocks.index_file(path); !done) return tl::unexpected(done.error());
     return blocks;
   }
-  auto held = tail_of(path, most_held);
+  auto held = tail_of(std::move(*file), path, most_held);
   if (!held) return tl::unexpected(held.error());
   if (!held->complete)
     return fail(ErrorCode::unsupported,
                 fmt::format("{}: algorithm1 keeps the text of a compressed or UTF-16 log in "
                             "memory, up to {} MiB; use scan, or decompress it",
-                            path, most_held >> 20U));
+                            path.name, most_held >> 20U));
   blocks.text_ = std::move(held->text);
   blocks.index(blocks.text_);
   return blocks;
@@ -61,11 +80,11 @@ void LineBlocks::each_line_of(std::size_t block, const TakeLine& take) const {
   std::string buffer(std::min<std::uint64_t>(end - begin, piece_bytes), '\0');
   for (auto at = begin; at < end;) {
     buffer.resize(std::min<std::uint64_t>(end - at, piece_bytes));
-    const auto got = read_at(file_, buffer, at);
-    if (got == 0) break;
-    const auto piece = std::string_view(buffer).substr(0, got);
+    const auto got = file_->read_at(buffer, at);
+    if (!got || *got == 0) break;
+    const auto piece = std::string_view(buffer).substr(0, *got);
     if (!lines.add(at == 0 ? without_mark(piece) : piece)) return;
-    at += got;
+    at += *got;
   }
   lines.finish();
 }

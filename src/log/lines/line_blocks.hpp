@@ -6,19 +6,21 @@
 /// one the text is held.
 
 #include <cstdint>
+#include <optional>
 #include <schedmate/result.hpp>
 #include <string>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/foreign_file.hpp"
 #include "log/lines/lines.hpp"
 
 namespace schedmate::lines {
 
 class LineBlocks {
  public:
-  /// Errors: as InputFile; unsupported for a text of more than 256 MiB that must be held.
-  static Result<LineBlocks> open(const std::string& path, std::size_t lines_each);
+  /// A plain file is looked through as far as the budget of its path goes. Errors: as InputFile;
+  /// unsupported for a text of more than 256 MiB that must be held.
+  static Result<LineBlocks> open(const ForeignPath& path, std::size_t lines_each);
 
   [[nodiscard]] std::size_t count() const { return begins_.size(); }
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
@@ -29,10 +31,11 @@ class LineBlocks {
  private:
   explicit LineBlocks(std::size_t lines_each) : lines_each_(lines_each) {}
   void index(std::string_view bytes);
+  Result<void> index_file(const ForeignPath& path);
 
   std::size_t lines_each_;
-  Descriptor file_;   ///< of a plain file
-  std::string text_;  ///< of any other
+  mutable std::optional<ForeignFile> file_;  ///< of a plain file
+  std::string text_;                         ///< of any other
   std::vector<std::uint64_t> begins_;
   std::uint64_t bytes_ = 0;
   std::uint64_t lines_ = 0;

@@ -3,15 +3,17 @@
 
 /// The lines of a log file of any size. Lines end at \n only and count from 1. Gzip, zstd and
 /// UTF-16 are recognised by their first bytes; what is left is bytes, and reading never fails on
-/// them.
+/// them. Each reading stays within the budget of its path (ReadBudget), and notes what it left out.
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <schedmate/file_access.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/foreign_file.hpp"
 
 namespace schedmate::lines {
 
@@ -39,6 +41,8 @@ class LineCutter {
   bool add(std::string_view piece);
   /// The last line, where it has no end.
   void finish();
+  /// How many lines were cut.
+  [[nodiscard]] std::uint64_t lines() const { return number_; }
 
  private:
   bool give(std::string_view text);
@@ -51,8 +55,9 @@ class LineCutter {
   std::uint64_t first_ = 1;
 };
 
-/// Calls `take` for each line from number `first` on. Errors: as InputFile.
-[[nodiscard]] Result<void> each_line(const std::string& path, const TakeLine& take,
+/// Calls `take` for each line from number `first` on. Of a file beyond the budget these are its
+/// first and its last lines, numbered as if there were none between. Errors: as InputFile.
+[[nodiscard]] Result<void> each_line(const ForeignPath& path, const TakeLine& take,
                                      std::uint64_t first = 1);
 
 /// The same over a text in memory.
@@ -64,15 +69,16 @@ struct Tail {
   bool complete = false;  ///< it is the whole file
 };
 
-/// A regular file that is neither compressed nor UTF-16; else none.
-[[nodiscard]] Descriptor open_plain(const std::string& path);
-/// Fills `out` from `offset` on; says how many bytes there were.
-[[nodiscard]] std::size_t read_at(const Descriptor& file, std::string& out, std::uint64_t offset);
+/// A regular file whose text is neither compressed nor UTF-16.
+[[nodiscard]] bool is_plain(ForeignFile& file);
+/// "1.5 GiB", for notes on what was read.
+[[nodiscard]] std::string in_bytes(std::uint64_t bytes);
 /// Without the mark that UTF-8 texts may begin with.
 [[nodiscard]] std::string_view without_mark(std::string_view text);
 
 /// At least `bytes` of the end (less where the file is shorter), by a seek where the file is plain,
 /// by reading it through where it is compressed. Errors: as InputFile.
-[[nodiscard]] Result<Tail> tail_of(const std::string& path, std::size_t bytes);
+[[nodiscard]] Result<Tail> tail_of(const ForeignPath& path, std::size_t bytes);
+[[nodiscard]] Result<Tail> tail_of(ForeignFile file, const ForeignPath& path, std::size_t bytes);
 
 }  // namespace schedmate::lines

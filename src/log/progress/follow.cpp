@@ -17,7 +17,7 @@ constexpr std::size_t least_unknown_so_far = 12;
 
 class ProgressFollower::State {
  public:
-  State(std::string path, progress::LogWords words, std::shared_ptr<ShapeReader> reader)
+  State(ForeignPath path, progress::LogWords words, std::shared_ptr<ShapeReader> reader)
       : words_(std::move(words)),
         reader_(std::move(reader)),
         file_(std::move(path), tail_bytes),
@@ -64,8 +64,8 @@ ProgressFollower::~ProgressFollower() = default;
 Result<ProgressFollower> ProgressFollower::open(std::string path, const TrackOptions& options) {
   auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
-  return ProgressFollower(
-      std::make_unique<State>(std::move(path), std::move(*words), options.reader));
+  return ProgressFollower(std::make_unique<State>(ForeignPath(std::move(path), options.access),
+                                                  std::move(*words), options.reader));
 }
 
 bool ProgressFollower::poll(double now_s) { return state_->poll(now_s); }

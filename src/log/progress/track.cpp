@@ -13,7 +13,7 @@ constexpr std::uint64_t enough_progress_lines = 64;
 constexpr std::size_t least_unknown_at_end = 6;  ///< lines of a shape that somebody is asked about
 
 /// The end of a file, read back until it holds enough progress lines.
-Result<progress::ProgressTracker> tracked(const std::string& path, const progress::LogWords& words,
+Result<progress::ProgressTracker> tracked(const ForeignPath& path, const progress::LogWords& words,
                                           ShapeReader* reader) {
   for (std::size_t bytes = first_bytes;; bytes *= 8) {
     auto tail = lines::tail_of(path, bytes);
@@ -55,7 +55,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
   std::vector<Progress> found;
   std::optional<Error> error;
   for (const auto& path : paths) {
-    auto tracker = tracked(path, *words, options.reader.get());
+    auto tracker = tracked({path, options.access}, *words, options.reader.get());
     if (tracker)
       found.push_back(tracker->now());
     else if (!error)
@@ -79,7 +79,7 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
 Result<std::vector<Report>> reports_of(const std::string& path, const TrackOptions& options) {
   const auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
-  const auto tracker = tracked(path, *words, nullptr);
+  const auto tracker = tracked({path, options.access}, *words, nullptr);
   if (!tracker) return tl::unexpected(tracker.error());
   return tracker->reports(progress::ProgressTracker::Clock::stamps);
 }

@@ -145,14 +145,14 @@ Result<std::vector<GpuReading>> witness::read_gpus_text(std::string_view text) {
   return fail(ErrorCode::invalid, fmt::format("no {} document", gpus_schema));
 }
 
-Result<std::vector<GpuReading>> read_gpus_file(const std::string& path) {
+Result<std::vector<GpuReading>> read_gpus_file(const ForeignPath& path) {
   constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
   const auto text = read_file(path, most_bytes);
   if (!text) return tl::unexpected(text.error());
   auto readings = witness::read_gpus_text(*text);
   if (!readings)
     return fail(ErrorCode::invalid,
-                fmt::format("{}: {} (schedmate diagnose --nvml --json writes one)", path,
+                fmt::format("{}: {} (schedmate diagnose --nvml --json writes one)", path.name,
                             readings.error().message));
   return readings;
 }

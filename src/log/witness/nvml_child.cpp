@@ -9,8 +9,8 @@
 
 #include <array>
 #include <cerrno>
-#include <thread>
 
+#include "base/child_process.hpp"
 #include "base/deadline.hpp"
 #include "base/descriptor.hpp"
 #include "log/witness/gpus_file.hpp"
@@ -33,18 +33,6 @@ std::optional<std::string> read_until(int from, const Deadline& deadline) {
     text.append(piece.data(), static_cast<std::size_t>(got));
   }
   return text;
-}
-
-/// A process that waits in the driver does not end by a signal: it is left behind then.
-int end_of(pid_t child) {
-  ::kill(child, SIGKILL);
-  int status = 0;
-  constexpr int most_looks = 50;
-  for (int i = 0; i < most_looks; ++i) {
-    if (::waitpid(child, &status, WNOHANG) == child) return status;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return 0;
 }
 
 [[noreturn]] void work(int to, const std::string& library) {
@@ -73,17 +61,19 @@ GpuReading ask(const NvmlOptions& options) {
   if (::pipe(ends.data()) != 0) return failed(options, "cannot create a pipe");
   const Descriptor from(ends[0]);
   Descriptor to(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return failed(options, "cannot start a process");
-  if (child == 0) work(ends[1], options.library);
+  const pid_t number = ::fork();
+  if (number < 0) return failed(options, "cannot start a process");
+  if (number == 0) work(ends[1], options.library);
+  ChildProcess child(number);
   to.close();
   const auto text = read_until(ends[0], Deadline(options.deadline));
-  const int status = end_of(child);
+  child.stop();  // one that waits in the driver is left behind
   if (!text)
     return failed(
         options, fmt::format("no answer within {} ms: the driver hangs", options.deadline.count()));
-  if (text->empty() && WIFSIGNALED(status))
-    return failed(options, fmt::format("the library crashed (signal {})", WTERMSIG(status)));
+  if (text->empty() && WIFSIGNALED(child.status()))
+    return failed(options,
+                  fmt::format("the library crashed (signal {})", WTERMSIG(child.status())));
   auto read = witness::read_gpus_text(*text);
   if (!read || read->size() != 1) return failed(options, "the library's answer is incomplete");
   return std::move(read->front());

@@ -44,6 +44,7 @@ struct WitnessCase {
   std::span<const GpuReading> gpus;
   const XidTable& xids;
   const std::string& folder;  ///< operator's rules, "" = none
+  FileAccess access{};        ///< of the kernel logs
 };
 
 struct WitnessRow {

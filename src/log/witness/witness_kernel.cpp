@@ -51,7 +51,7 @@ class KernelWitness {
     waiting_.clear();
     boot_.reset();
     std::string scratch;
-    auto done = lines::each_line(log.path, [&](const lines::Line& line) {
+    auto done = lines::each_line({log.path, what_.access}, [&](const lines::Line& line) {
       take(log, lines::without_escapes(line.text, scratch));
       return true;
     });

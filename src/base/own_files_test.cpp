@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/own_files.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/job_folder.hpp"
+#include "tests/support/needs.hpp"
+
+namespace schedmate {
+namespace {
+
+constexpr uid_t somebody = 12345;
+
+std::string refusal(const std::string& folder) {
+  const auto made = make_own_folder(folder);
+  if (made) return "taken";
+  CHECK(made.error().code == ErrorCode::refused);
+  return made.error().message;
+}
+
+std::string file_refusal(const std::string& file) {
+  const auto opened = open_own_file(file, O_RDWR);
+  if (opened) return "taken";
+  CHECK(opened.error().code == ErrorCode::refused);
+  return opened.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("an own folder is made with its parents, for its user alone") {
+  const testing::JobFolder here;
+  const auto made = make_own_folder(here.path("a/b/state"));
+  REQUIRE(made);
+  CHECK(*made);
+  struct stat status{};
+  REQUIRE(::stat(here.path("a/b/state").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0700);
+  CHECK(make_own_folder(here.path("a/b/state/")));
+  here.write("file", "");
+  CHECK(make_own_folder(here.path("file/state")).error().code != ErrorCode::refused);
+}
+
+TEST_CASE("a folder that others may write, or that is a link, is none of one's own") {
+  const testing::JobFolder here;
+  const std::string state = here.folder("state");
+  for (const mode_t mode : {0777, 0770, 0702, 01777, 0720}) {
+    REQUIRE(::chmod(state.c_str(), mode) == 0);
+    CHECK(refusal(state).contains("others may write it (chmod go-w mends that)"));
+    CHECK(file_refusal(state + "/x").contains("others may write it"));
+    CHECK(::access((state + "/x").c_str(), F_OK) != 0);
+  }
+  REQUIRE(::chmod(state.c_str(), 0755) == 0);
+  CHECK(refusal(state) == "taken");
+  here.link("state", "link");
+  CHECK(refusal(here.path("link")).contains("is a link"));
+  CHECK(refusal(here.path("link/below")) == "taken");  // the link is this user's own
+}
+
+TEST_CASE("a file that is a link, has two names or is no file is none of one's own") {
+  const testing::JobFolder here;
+  ::chmod(here.path().c_str(), 0700);
+  const std::string victim = here.write("elsewhere/victim", "precious");
+  here.link(victim, "link");
+  here.link("nowhere", "dangling");
+  REQUIRE(::link(victim.c_str(), here.path("second").c_str()) == 0);
+  REQUIRE(::mkfifo(here.path("pipe").c_str(), 0600) == 0);
+  CHECK(file_refusal(here.path("link")).contains("is a link"));
+  CHECK(file_refusal(here.path("dangling")).contains("is a link"));
+  CHECK(::access(here.path("nowhere").c_str(), F_OK) != 0);
+  CHECK(file_refusal(here.path("second")).contains("second name"));
+  CHECK(file_refusal(here.path("pipe")).contains("not a regular file"));
+  CHECK(here.read("elsewhere/victim") == "precious");
+  here.write("open", "");
+  ::chmod(here.path("open").c_str(), 0666);
+  CHECK(file_refusal(here.path("open")).contains("others may write it"));
+  const auto fresh = open_own_file(here.path("fresh"), O_RDWR);
+  REQUIRE(fresh);
+  struct stat status{};
+  REQUIRE(::fstat(fresh->number(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("what belongs to another user is none of one's own" * testing::needs_root()) {
+  const testing::JobFolder here;
+  const std::string state = here.folder("state");
+  const std::string file = here.write("state/x", "");
+  REQUIRE(::chown(file.c_str(), somebody, somebody) == 0);
+  CHECK(file_refusal(file).contains("belongs to user 12345"));
+  REQUIRE(::chown(state.c_str(), somebody, somebody) == 0);
+  CHECK(refusal(state).contains("belongs to user 12345"));
+  here.folder("deep/state");
+  here.link("deep", "theirs");
+  REQUIRE(::lchown(here.path("theirs").c_str(), somebody, somebody) == 0);
+  CHECK(refusal(here.path("theirs/state")).contains("link of user 12345"));
+  CHECK(refusal(here.path("theirs/new")).contains("link of user 12345"));
+  CHECK(::access(here.path("deep/new").c_str(), F_OK) != 0);
+}
+
+}  // namespace schedmate
