@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "config/config.hpp"
 #include "tests/support/small_tree.hpp"
 
@@ -50,7 +53,11 @@ TEST_CASE("bases that are absent, broken or go in circles are named and left out
   const auto config = read_config_chain(*tree, "a.yaml");
   REQUIRE(config);
   CHECK(repr(*config) == "{'y': 2, 'x': 1}");
-  CHECK(tree->degraded().size() == 4);
+  // Of the broken one both are said: what is wrong with it, and who is based on it.
+  REQUIRE(tree->degraded().size() == 5);
+  CHECK(std::ranges::count_if(tree->degraded(), [](const std::string& note) {
+          return note.find("broken.yaml") != std::string::npos;
+        }) == 2);
   CHECK(tree->degraded()[0] ==
         "b.yaml:1: the base config 'a.yaml' leads back to a file that is based on it");
   CHECK_FALSE(read_config_chain(*tree, "none.yaml"));
