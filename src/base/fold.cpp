@@ -35,7 +35,7 @@ std::size_t fitting(std::string_view line, std::size_t columns) {
   return at;
 }
 
-std::size_t width_of(std::string_view line) {
+std::size_t columns_in(std::string_view line) {
   std::size_t columns = 0;
   for (std::size_t at = 0; at < line.size();) {
     const Piece piece = piece_at(line, at);
@@ -52,7 +52,7 @@ std::size_t hanging_indent(std::string_view line, std::size_t columns) {
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t last = start.rfind("  ");
   if (last != std::string_view::npos && last >= own && last + 2 < start.size())
-    return width_of(start.substr(0, last + 2));
+    return columns_in(start.substr(0, last + 2));
   return std::min(own + 2, columns / 2);
 }
 
@@ -64,7 +64,7 @@ void fold_line(std::string_view line, std::size_t columns, std::string& out) {
     const std::size_t blank = line.rfind(' ', end);
     const std::size_t first = line.find_first_not_of(' ');
     if (blank != std::string_view::npos && blank > first &&
-        width_of(line.substr(0, blank)) > (room == columns ? indent : room / 3))
+        columns_in(line.substr(0, blank)) > (room == columns ? indent : room / 3))
       end = blank;
     out += line.substr(0, line.substr(0, end).find_last_not_of(' ') + 1);
     out += '\n';
