@@ -81,6 +81,7 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   fmt::print("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
     fmt::print("  dropped {}: {}\n", rows, printable(reason));
+  for (const std::string& message : imported->messages) fmt::print("  {}\n", printable(message));
   return {};
 }
 
