@@ -66,8 +66,11 @@ pid_t Scratch::start(const std::vector<std::string>& arguments) const {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  std::string home = "HOME=" + folder_.string();
-  const std::vector<char*> environment{home.data(), nullptr};
+  std::vector<std::string> texts = variables;
+  texts.push_back("HOME=" + folder_.string());
+  std::vector<char*> environment;
+  for (std::string& text : texts) environment.push_back(text.data());
+  environment.push_back(nullptr);
   const pid_t process = ::fork();
   if (process != 0) return process;
   redirect(path(".out"), STDOUT_FILENO);
