@@ -19,7 +19,7 @@ Result<int> print_advice(const CommandCall& call, const service::AdviseRequest& 
   const auto advice = service::advise(call.session, request);
   if (!advice) return tl::unexpected(advice.error());
   if (call.json)
-    call.console.text(advice_json(*advice) + "\n");
+    call.console.verbatim(advice_json(*advice) + "\n");
   else
     call.console.text(advice_text(*advice));
   return 0;

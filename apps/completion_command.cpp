@@ -17,7 +17,7 @@ Command completion_command(const Parser& parser) {
   const CLI::App& program = *parser.app.get_parent();
   return {[shell, &program](const CommandCall& call) {
             return completion(*shell, describe(program)).map([&](const std::string& script) {
-              call.console.text(script);
+              call.console.verbatim(script);
               return 0;
             });
           },

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fold.hpp"
 #include "base/words.hpp"
 #include "service/redaction.hpp"
 
@@ -53,14 +54,18 @@ Console::Console(int out, int err) : out_(out), err_(err) {
   at_once_ = ::isatty(out_) == 1;
 }
 
-void Console::text(std::string_view text) {
-  buffer_ += for_terminal(text, styles_);
+void Console::text(std::string_view text) { put(folded(for_terminal(text, styles_), columns_)); }
+
+void Console::verbatim(std::string_view text) { put(for_terminal(text, styles_)); }
+
+void Console::put(std::string_view text) {
+  buffer_ += text;
   if (at_once_ || buffer_.size() > most_kept_back) flush();
 }
 
-void Console::json(const Document& document) { text(indented(document) + "\n"); }
+void Console::json(const Document& document) { verbatim(indented(document) + "\n"); }
 
-void Console::json_line(const Document& document) { text(in_one_line(document) + "\n"); }
+void Console::json_line(const Document& document) { verbatim(in_one_line(document) + "\n"); }
 
 bool Console::flush() {
   if (error_ == 0) error_ = write_all(out_, buffer_);

@@ -23,12 +23,15 @@ class Console {
 
   /// Styles of base/words.hpp are shown; else they are left out.
   void show_styles() { styles_ = true; }
+  /// The terminal is so many columns wide: longer lines of text() are folded. 0: no terminal.
+  void fit(std::size_t columns) { columns_ = columns; }
 
   /// Text on standard output. Controls but for line end and tab, and marks that turn the direction
   /// of writing, become '?'.
   void text(std::string_view text);
   void json(const Document& document);       ///< a document, indented
   void json_line(const Document& document);  ///< a document on a line of its own
+  void verbatim(std::string_view text);      ///< as text(), but never folded: CSV, scripts
   /// Writes what is kept back. False when text was lost: nobody reads it any more.
   bool flush();
 
@@ -42,10 +45,12 @@ class Console {
   int finish(int status);
 
  private:
+  void put(std::string_view text);
   int out_, err_;
   int error_ = 0;  ///< errno of the first write that failed
   bool at_once_;   ///< a terminal: what is printed is seen before the next step begins
   bool styles_ = false;
+  std::size_t columns_ = 0;
   std::string buffer_;
 };
 

@@ -84,6 +84,8 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   std::string text = fmt::format("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
     text += fmt::format("  dropped {}: {}\n", rows, printable(reason));
+  for (const std::string& message : imported->messages)
+    text += fmt::format("  {}\n", printable(message));
   call.console.text(text);
   return {};
 }

@@ -8,6 +8,7 @@
 #include "apps/history_command.hpp"
 #include "apps/list_command.hpp"
 #include "base/text.hpp"
+#include "service/report.hpp"
 
 namespace schedmate {
 namespace {
@@ -21,8 +22,10 @@ FlagDescription describe_flag(const CLI::Option& option) {
     flag.values = Values::choices;
     flag.choices = std::move(choices);
   };
-  flag.values = type.ends_with("FILE") || type == "DIR" || type.starts_with("LOG") ? Values::path
-                                                                                   : Values::text;
+  flag.values =
+      type.ends_with("FILE") || type == "DIR" || type == "ID|LOG|DIR" || type.starts_with("LOG")
+          ? Values::path
+          : Values::text;
   if (type == "POLICY") choose(table_names("policies", ""));
   if (type == "KEY=VALUE") choose(table_names("settings", "="));
   if (type == "MODE") choose({"repaired", "reference"});
@@ -35,6 +38,11 @@ FlagDescription describe_flag(const CLI::Option& option) {
   if (type == "LOCATOR") choose(table_names("locators", ""));
   if (type == "CLASSIFIER") choose(table_names("classifiers", ""));
   if (type == "STATE") choose({"completed", "failed", "cancelled", "timeout", "node_fail"});
+  const auto choose_rows = [&](std::span<const std::string_view> rows) {
+    choose(std::vector<std::string>(rows.begin(), rows.end()));
+  };
+  if (type == "GROUPING") choose_rows(service::report_groupings());
+  if (type == "SORTING") choose_rows(service::report_sortings());
   if (type == "SHELL") choose({"bash", "zsh", "fish"});
   if (type == "TABLE") choose(list_kinds());
   if (type == "FORMAT:PATH" || type == "SOURCE") {

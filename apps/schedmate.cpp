@@ -78,6 +78,7 @@ Result<int> run(const Program& program, settings::Environment environment, Conso
   auto settings = settle(program.common, environment);
   if (!settings) return tl::unexpected(settings.error());
   if (environment.colour) console.show_styles();
+  console.fit(environment.columns);
   const Clock clock = settings::machine_clock();
   auto progress = progress_bars(environment.progress ? &console : nullptr, clock);
   const settings::Session session{std::move(environment), *std::move(settings), clock,

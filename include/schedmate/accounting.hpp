@@ -15,6 +15,7 @@
 #include <schedmate/job.hpp>
 #include <schedmate/result.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace schedmate {
@@ -27,6 +28,14 @@ enum class LimitKind : std::uint8_t {
   unknown,    ///< the dump has no such field
 };
 
+/// What a job used, as far as the dump says; over all nodes. GPU figures are means over its GPUs.
+struct AccountedUse {
+  std::optional<FractionalSeconds> cpu_time;
+  /// All processes together at their highest, of the step that needed most.
+  std::optional<double> memory_mib;
+  std::optional<double> gpu_util_pct, gpu_memory_mib;
+};
+
 /// One attempt of one job: from its submission until it ended, was requeued, or the dump ends.
 /// The dump keeps only attempts that started.
 struct AccountedJob {
@@ -35,6 +44,9 @@ struct AccountedJob {
   std::string user, partition, qos;
   /// What the user wrote; "" when the dump lacks the field.
   std::string name, work_dir, submit_line;
+  /// Where its output went, as given: with %j and the like. "" when the dump lacks the field.
+  std::string log;
+  std::string account, cluster;
   std::string state;      ///< Slurm's word, "NODE_FAIL"
   std::string reason;     ///< the last one why it had to wait
   std::string exit_code;  ///< "CODE:SIGNAL"
@@ -48,6 +60,11 @@ struct AccountedJob {
   /// Totals over all nodes.
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
+  /// As it was given to the job.
+  std::optional<double> memory_mib;
+  AccountedUse use;
+  /// The run time as Slurm counts it, without suspension; empty when the dump lacks the field.
+  std::optional<Seconds> elapsed;
   /// Of gres/gpu:TYPE; "" when untyped, "a,b" for two types.
   std::string gpu_type;
   /// `limit` means something only when the kind is `given`.
@@ -55,6 +72,8 @@ struct AccountedJob {
   Seconds limit{0};
   /// Indices into AccountingDump::nodes.
   std::vector<std::uint32_t> nodes;
+  /// The same as the dump has them, "n[1-4]".
+  std::string node_list;
   /// As Slurm counts them, 0 when the dump does not say.
   std::int64_t restarts = 0;
 };
@@ -77,6 +96,10 @@ struct AccountingDump {
 struct AccountingOptions {
   /// A bad row is an error instead of a counted skip.
   bool strict = false;
+  /// For readers of single jobs, who need no whole picture of the cluster: User, Partition and
+  /// State may be missing, and End where the run time is there; any share of the rows may be bad,
+  /// and no job at all is no error.
+  bool lenient = false;
   /// Called with the share of the file that is read, 0 to 1, by the thread that reads.
   std::function<void(double done)> progress{};
 };
@@ -87,5 +110,12 @@ struct AccountingOptions {
 /// fix it.
 [[nodiscard]] Result<AccountingDump> read_accounting(const std::string& path,
                                                      const AccountingOptions& options);
+/// The same of a text; `name` is what messages call it.
+[[nodiscard]] Result<AccountingDump> read_accounting_text(std::string_view text,
+                                                          const std::string& name,
+                                                          const AccountingOptions& options);
+
+/// The fields of the dump that serve every command best, for `sacct --format`.
+[[nodiscard]] std::string_view accounting_fields();
 
 }  // namespace schedmate

@@ -155,8 +155,9 @@ Verdict judge(const AdmissionCase& both, const FlagRules& rules) {
   if (ours.job.root != theirs.root || ours.job.workdir != theirs.workdir)
     return another("other directory");
   if (ours.branch != theirs.branch) return another("other branch");
-  const CommandFlags our_flags = read_command_flags(ours.job.command, rules);
-  const CommandFlags their_flags = read_command_flags(theirs.command, rules);
+  const std::string folder = folder_of(theirs.root, theirs.workdir);  // equal for both
+  const CommandFlags our_flags = read_command_flags(ours.job.command, rules, folder);
+  const CommandFlags their_flags = read_command_flags(theirs.command, rules, folder);
   return judge(both, {our_flags, their_flags}, rules);
 }
 

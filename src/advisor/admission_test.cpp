@@ -90,6 +90,29 @@ TEST_CASE("a command is read as launcher, entry, flags and words") {
   CHECK(read_command_flags("python -m pkg.train --lr 1", rules()).entry == "pkg.train");
 }
 
+TEST_CASE("one script is one entry, however it was submitted") {
+  for (const char* const command :
+       {"train.sh", "./train.sh", "bash train.sh", "sbatch train.sh", "sbatch ./train.sh",
+        "sbatch --gres=gpu:4 -t 60 --exclusive -N2 -J name train.sh", "sbatch -p gpu x/../train.sh",
+        "/usr/bin/sbatch --parsable --time 1:00:00 train.sh", "/cluster/ann/net/train.sh",
+        "sbatch /cluster/ann/net/train.sh", "sbatch --wrap './train.sh'",
+        "sbatch --wrap=train.sh"}) {
+    const CommandFlags flags = read_command_flags(command, rules(), "/cluster/ann/net/");
+    CHECK_MESSAGE(flags.entry == "train.sh", command);
+    CHECK_MESSAGE(flags.words == std::vector<std::string>{"train.sh"}, command);
+    CHECK_MESSAGE(flags.flags.empty(), command);
+  }
+  CHECK(read_command_flags("/cluster/ann/network/train.sh", rules(), "/cluster/ann/net").entry ==
+        "/cluster/ann/network/train.sh");
+  CHECK(read_command_flags("../train.sh", rules(), "/cluster/ann/net").entry == "../train.sh");
+  CHECK(read_command_flags("sbatch --wrap 'python a.py --lr 1'", rules()).flags ==
+        std::vector<GivenFlag>{{"lr", "1"}});
+  CHECK(read_command_flags("sbatch train.sh --lr 1", rules()).flags ==
+        std::vector<GivenFlag>{{"lr", "1"}});
+  CHECK(read_command_flags("sbatch", rules()).entry.empty());
+  CHECK(read_command_flags("sbatch --wrap", rules()).flags.size() <= 1);
+}
+
 TEST_CASE("odd commands are read to their end") {
   CHECK(read_command_flags("", rules()).entry.empty());
   CHECK(read_command_flags("python 'open", rules()).entry == "open");

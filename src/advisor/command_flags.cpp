@@ -2,6 +2,8 @@
 #include "advisor/command_flags.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
 
 namespace schedmate::advisor {
@@ -75,10 +77,62 @@ std::string bare(std::string_view name) {
   return std::string(start == std::string_view::npos ? name : name.substr(start));
 }
 
+/// Options of sbatch that take no value.
+bool is_sbatch_switch(std::string_view word) {
+  constexpr std::array<std::string_view, 25> switches = {"--parsable",      "--exclusive",
+                                                         "--hold",          "-H",
+                                                         "--requeue",       "--no-requeue",
+                                                         "--wait",          "-W",
+                                                         "--quiet",         "-Q",
+                                                         "--verbose",       "-v",
+                                                         "--overcommit",    "-O",
+                                                         "--oversubscribe", "-s",
+                                                         "--no-kill",       "-k",
+                                                         "--contiguous",    "--spread-job",
+                                                         "--ignore-pbs",    "--use-min-nodes",
+                                                         "--test-only",     "--reboot",
+                                                         "--get-user-env"};
+  return std::ranges::find(switches, word) != switches.end();
+}
+
+/// Of `sbatch OPTIONS script.sh ARGUMENTS` script and arguments; of `sbatch --wrap COMMAND` its
+/// words. Other commands as they are.
+std::vector<std::string> unsubmitted(std::vector<std::string> words) {
+  constexpr std::string_view wrap = "--wrap";
+  if (words.empty() || (words[0] != "sbatch" && !words[0].ends_with("/sbatch"))) return words;
+  std::size_t at = 1;
+  for (; at < words.size() && words[at].starts_with('-'); ++at) {
+    const std::string& word = words[at];
+    if (word.starts_with(std::string(wrap) + "=")) return split_words(word.substr(wrap.size() + 1));
+    const bool has_next = at + 1 < words.size();
+    if (word == wrap && has_next) return split_words(words[at + 1]);
+    const bool is_long = word.starts_with("--");
+    const bool value_apart =
+        is_long ? !word.contains('=') && !is_sbatch_switch(word) : word.size() == 2;
+    if (value_apart && has_next && !is_sbatch_switch(word)) ++at;
+  }
+  if (at >= words.size()) return words;
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+  return words;
+}
+
+/// "./train.sh" and "train.sh" are one file, and so is "/FOLDER/train.sh"; other words stay.
+std::string plain_path(const std::string& word, std::string_view folder) {
+  namespace fs = std::filesystem;
+  if (word.starts_with('/') && !folder.empty()) {
+    const auto inside = fs::path(word).lexically_relative(fs::path(folder).lexically_normal());
+    const bool below =
+        !inside.empty() && inside.native() != "." && !inside.native().starts_with("..");
+    return below ? inside.string() : word;
+  }
+  const bool is_path = is_script(word) || word.starts_with("./") || word.starts_with("../");
+  return is_path ? fs::path(word).lexically_normal().string() : word;
+}
+
 class Reader {
  public:
-  Reader(std::vector<std::string> words, const FlagRules& rules)
-      : words_(std::move(words)), rules_(rules) {}
+  Reader(std::vector<std::string> words, const FlagRules& rules, std::string_view folder)
+      : words_(std::move(words)), rules_(rules), folder_(folder) {}
 
   CommandFlags read() {
     for (at_ = 0; at_ < words_.size(); ++at_) take(words_[at_]);
@@ -109,7 +163,7 @@ class Reader {
       else
         add(word, value);
     } else if (!is_mark(word) && !rules_.is_launcher(word)) {
-      plain_.push_back(word);
+      plain_.push_back(plain_path(word, folder_));
     }
   }
 
@@ -125,6 +179,7 @@ class Reader {
 
   std::vector<std::string> words_;
   const FlagRules& rules_;
+  std::string_view folder_;
   std::size_t at_ = 0;
   std::map<std::string, std::string> flags_;
   std::vector<std::string> plain_;
@@ -133,8 +188,22 @@ class Reader {
 
 }  // namespace
 
-CommandFlags read_command_flags(std::string_view command, const FlagRules& rules) {
-  return Reader(split_words(command), rules).read();
+CommandFlags read_command_flags(std::string_view command, const FlagRules& rules,
+                                std::string_view folder) {
+  return Reader(unsubmitted(split_words(command)), rules, folder).read();
+}
+
+std::string without_submission(std::string_view command) {
+  const auto words = split_words(command);
+  const auto started = unsubmitted(words);
+  if (started == words) return std::string(command);
+  std::string text;
+  for (const std::string& word : started) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string folder_of(std::string_view root, std::string_view workdir) {
+  return (std::filesystem::path(root) / workdir).lexically_normal().string();
 }
 
 std::string normal_command(std::string_view command, const FlagRules& rules) {

@@ -14,7 +14,9 @@ Result<std::optional<JobRecord>> last_run(const Submission& submission, const Ad
   constexpr std::size_t looked_at = 16;
   JobFilter filter;
   filter.user = submission.user;
-  filter.entry = read_command_flags(submission.job.command, parts.rules).entry;
+  const JobSource& job = submission.job;
+  filter.entry =
+      read_command_flags(job.command, parts.rules, folder_of(job.root, job.workdir)).entry;
   filter.limit = looked_at;
   filter.brief = true;
   std::string id;

@@ -32,7 +32,8 @@ JobRecord comparable_record(const Submission& submission, const Facts& facts,
     record.fields["gpus"] = std::to_string(record.gpus);
   if (!record.gpu_type.empty()) record.fields["gpu_type"] = record.gpu_type;
   record.text = embedding_text(record.fields);
-  record.entry = read_command_flags(record.command, rules).entry;
+  const std::string folder = folder_of(record.root, record.workdir);
+  record.entry = read_command_flags(record.command, rules, folder).entry;
   return record;
 }
 

@@ -45,9 +45,17 @@ ordered_json write(const Attempt& attempt) {
           {"nodes", text_or_null(attempt.nodes)}};
 }
 
+}  // namespace
+
+Document attempts_document(std::span<const Attempt> attempts) {
+  Document list = Document::array();
+  for (const Attempt& each : attempts) list.push_back(write(each));
+  return list;
+}
+
+namespace {
+
 ordered_json write(const Outcome& outcome) {
-  ordered_json attempts = ordered_json::array();
-  for (const Attempt& each : outcome.attempts) attempts.push_back(write(each));
   return {{"state", state_word(outcome.state)},
           {"duration_s", outcome.duration.count()},
           {"start_s", seconds_or_null(outcome.start)},
@@ -56,7 +64,7 @@ ordered_json write(const Outcome& outcome) {
           {"gpu_memory_mib", or_null<ordered_json>(outcome.gpu_memory_mib)},
           {"cpu_time_s", outcome.cpu_time ? ordered_json(outcome.cpu_time->count()) : nullptr},
           {"memory_mib", or_null<ordered_json>(outcome.memory_mib)},
-          {"attempts", std::move(attempts)}};
+          {"attempts", attempts_document(outcome.attempts)}};
 }
 
 }  // namespace

@@ -57,8 +57,10 @@ namespace schedmate::advisor {
 static_assert(PastJobs<StoredJobs>);
 
 JobFilter StoredJobs::entry_filter() const {
+  const JobSource& job = ours_.submission.job;
+  const std::string folder = folder_of(job.root, job.workdir);
   return {.user = ours_.submission.user,
-          .entry = read_command_flags(ours_.submission.job.command, ours_.rules).entry,
+          .entry = read_command_flags(job.command, ours_.rules, folder).entry,
           .limit = submissions_of_an_entry};
 }
 

@@ -49,10 +49,12 @@ struct FinishRequest {
 struct Imported {
   std::uint64_t jobs = 0, rows = 0;
   std::map<std::string, std::uint64_t> dropped;  ///< reason -> rows
+  std::vector<std::string> messages;             ///< the first bad rows: file, line, column, reason
 };
-/// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's text also what
-/// distinguishes a resubmission: SubmitLine (or JobName) as the command, WorkDir as the root.
-/// Errors: as read_trace.
+/// The jobs of an accounting dump or a trace, "FORMAT:PATH". Of sacct's dumps everything that the
+/// dump says, with each attempt of a requeued job; SubmitLine (or JobName) is the command, WorkDir
+/// the root. A job that was advised keeps its facts and its advice. Errors: as read_accounting
+/// (lenient) and read_trace.
 [[nodiscard]] Result<Imported> import_jobs(const settings::Session& session,
                                            const std::string& spec);
 

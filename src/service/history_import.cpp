@@ -1,49 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <schedmate/trace.hpp>
-#include <unordered_map>
 
-#include "advisor/command_flags.hpp"
-#include "base/input.hpp"
+#include "service/accounted_jobs.hpp"
 #include "service/advisor_state.hpp"
 #include "service/history.hpp"
-#include "service/redaction.hpp"
-#include "trace/csv.hpp"
 
 namespace schedmate::service {
 namespace {
 
-/// What sacct knows of a job beyond a trace.
-struct Origin {
-  std::string command, folder;
-};
-using Origins = std::unordered_map<std::string, Origin>;
+constexpr std::string_view sacct = "sacct:";
 
-/// Empty for other formats, and for `sacct --json`.
-Origins read_origins(const std::string& spec) {
-  constexpr std::string_view prefix = "sacct:";
-  Origins origins;
-  if (!spec.starts_with(prefix)) return origins;
-  const auto text = read_file(spec.substr(prefix.size()));
-  if (!text || text->starts_with('{')) return origins;
-  auto rows = trace::CsvRows::open(*text, spec, '|');
-  if (!rows) return origins;
-  const trace::Column id = rows->find("JobID");
-  const trace::Column line = rows->find("SubmitLine");
-  const trace::Column name = rows->find("JobName");
-  const trace::Column folder = rows->find("WorkDir");
-  while (rows->next()) {
-    if (!rows->fault().empty()) continue;
-    const std::string_view command = rows->field(line);
-    origins[std::string(rows->field(id))] = {
-        redacted(command.empty() ? rows->field(name) : command), redacted(rows->field(folder))};
-  }
-  return origins;
-}
-
-JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) {
+JobRecord record_of(const Job& job, const Trace& trace) {
   JobRecord record;
   record.id = job.id;
   record.user = trace.users[job.user];
@@ -52,12 +23,6 @@ JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) 
   record.gpus = job.gpus;
   record.workdir = ".";
   record.nodes = 1;
-  if (const auto origin = origins.find(record.id); origin != origins.end()) {
-    record.command = origin->second.command;
-    record.root = origin->second.folder;
-    record.entry =
-        advisor::read_command_flags(record.command, advisor::FlagRules::built_in()).entry;
-  }
   record.fields["gpus"] = fmt::format("{}", job.gpus);
   record.outcome.emplace();
   record.outcome->state = job.state;
@@ -65,36 +30,119 @@ JobRecord record_of(const Job& job, const Trace& trace, const Origins& origins) 
   return record;
 }
 
-Result<void> put_all(const settings::Session& session, const Trace& trace, const Origins& origins) {
-  constexpr std::size_t batch = 5000;
+/// An advised job keeps what was known at its submission, and gains what the dump says.
+JobRecord merged(JobRecord kept, JobRecord from_dump) {
+  kept.name = std::move(from_dump.name);
+  kept.account = std::move(from_dump.account);
+  kept.qos = std::move(from_dump.qos);
+  kept.cluster = std::move(from_dump.cluster);
+  kept.cpus = from_dump.cpus;
+  kept.memory_mib = from_dump.memory_mib;
+  if (kept.vc.empty()) kept.vc = std::move(from_dump.vc);
+  if (kept.log.empty()) kept.log = std::move(from_dump.log);
+  if (kept.gpu_type.empty()) kept.gpu_type = std::move(from_dump.gpu_type);
+  if (!kept.time_limit) kept.time_limit = from_dump.time_limit;
+  const std::optional<Outcome> before = std::move(kept.outcome);
+  kept.outcome = std::move(from_dump.outcome);
+  if (!before || !kept.outcome) return kept;
+  kept.outcome->log_summary = before->log_summary;
+  kept.outcome->fingerprint = before->fingerprint;
+  kept.outcome->progress = before->progress;
+  if (!kept.outcome->gpu_util_pct) kept.outcome->gpu_util_pct = before->gpu_util_pct;
+  if (!kept.outcome->gpu_memory_mib) kept.outcome->gpu_memory_mib = before->gpu_memory_mib;
+  return kept;
+}
+
+/// Puts records in batches, one transaction each.
+class Putting {
+ public:
+  explicit Putting(Store& store) : store_(store) {}
+
+  /// Errors: those of the store.
+  Result<void> open() {
+    const auto any = store_.list({.limit = 1, .brief = true});
+    if (!any) return tl::unexpected(any.error());
+    was_empty_ = any->empty();
+    return {};
+  }
+  Result<void> add(JobRecord record) {
+    if (!was_empty_) {
+      auto before = store_.get(record.id);
+      if (!before) return tl::unexpected(before.error());
+      const bool advised = *before && ((*before)->advice || !(*before)->facts_json.empty());
+      if (advised && (*before)->user == record.user)
+        record = merged(**std::move(before), std::move(record));
+    }
+    records_.push_back(std::move(record));
+    constexpr std::size_t batch = 5000;
+    return records_.size() < batch ? Result<void>() : flush();
+  }
+  Result<void> flush() {
+    if (records_.empty()) return {};
+    auto done = store_.put_many(records_);
+    records_.clear();
+    return done;
+  }
+
+ private:
+  Store& store_;
+  bool was_empty_ = false;
+  std::vector<JobRecord> records_;
+};
+
+/// The history opens after the reading: a file that cannot be read leaves no state folder.
+Result<void> put_all(const settings::Session& session, std::size_t count,
+                     const std::function<JobRecord(std::size_t)>& make) {
   const auto history = open_history(session);
   if (!history) return tl::unexpected(history.error());
   const settings::ShowProgress progress = session.progress("importing");
-  std::vector<JobRecord> records;
-  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
-    records.push_back(record_of(trace.jobs[i], trace, origins));
-    if (records.size() < batch && i + 1 < trace.jobs.size()) continue;
-    if (auto done = history->store->put_many(records); !done) return done;
-    records.clear();
-    progress(static_cast<double>(i + 1) / static_cast<double>(trace.jobs.size()));
+  Putting putting(*history->store);
+  if (auto ok = putting.open(); !ok) return ok;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto done = putting.add(make(i)); !done) return done;
+    constexpr std::size_t look_every = 1000;
+    if (i % look_every == 0) progress(static_cast<double>(i) / static_cast<double>(count));
   }
-  return {};
+  return putting.flush();
+}
+
+Result<Imported> import_accounting(const settings::Session& session, const std::string& path) {
+  auto dump = read_accounting(path, {.strict = session.settings.flag("strict"), .lenient = true});
+  if (!dump) return tl::unexpected(dump.error());
+  Imported imported{0, dump->report.rows, dump->report.dropped, dump->report.messages};
+  auto jobs = accounted_jobs(*dump);
+  std::erase_if(jobs, [&](const ScheduledJob& job) {
+    const JobRecord& record = job.record;
+    const char* const why = !record.outcome    ? "still running at the end of the dump"
+                            : record.gpus == 0 ? "no GPUs requested"
+                                               : nullptr;
+    if (why != nullptr) ++imported.dropped[why];
+    return why != nullptr;
+  });
+  imported.jobs = jobs.size();
+  const auto take = [&](std::size_t i) { return std::move(jobs[i].record); };
+  if (auto done = put_all(session, jobs.size(), take); !done) return tl::unexpected(done.error());
+  return imported;
 }
 
 }  // namespace
 
 Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
+  if (spec.starts_with(sacct)) return import_accounting(session, spec.substr(sacct.size()));
   const auto trace = read_trace(spec, {.strict = session.settings.flag("strict"), .columns = {}});
   if (!trace) return tl::unexpected(trace.error());
-  if (auto done = put_all(session, *trace, read_origins(spec)); !done)
+  const auto make = [&](std::size_t i) { return record_of(trace->jobs[i], *trace); };
+  if (auto done = put_all(session, trace->jobs.size(), make); !done)
     return tl::unexpected(done.error());
-  return Imported{trace->jobs.size(), trace->report.rows, trace->report.dropped};
+  return Imported{trace->jobs.size(), trace->report.rows, trace->report.dropped,
+                  trace->report.messages};
 }
 
 Document import_document(const Imported& imported) {
   Document document = {
       {"schema", "schedmate.import.v1"}, {"jobs", imported.jobs}, {"rows", imported.rows}};
   document["dropped"] = imported.dropped;
+  document["messages"] = imported.messages;
   return document;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -46,6 +47,19 @@ Result<Facts> facts_of(const ForeignPath& path) {
   auto facts = read_facts_json(*text);
   if (!facts) return fail(facts.error().code, path.name + ": " + facts.error().message);
   return redacted(*std::move(facts));
+}
+
+/// Where it ran and how it ended, as the job file says.
+void add_attempt(const JobContext& job, Outcome& outcome) {
+  if (job.nodes.empty() && job.state.empty() && job.exit_code.empty()) return;
+  Attempt attempt;
+  attempt.end = outcome.end;
+  if (outcome.end) attempt.start = *outcome.end - outcome.duration;
+  attempt.state = outcome.state;
+  attempt.word = job.state.substr(0, job.state.find(' '));
+  attempt.exit_code = job.exit_code;
+  attempt.nodes = fmt::format("{}", fmt::join(job.nodes, ","));
+  outcome.attempts = {std::move(attempt)};
 }
 
 /// An epilog that runs twice must not change what was recorded first.
@@ -121,6 +135,7 @@ Result<JobRecord> finish_job(const settings::Session& session, const FinishReque
   auto job = finished_job(store, request, files->access);
   if (!job) return tl::unexpected(job.error());
   (*outcome)->end = end_of(*job);
+  add_attempt(*job, **outcome);
   if (!request.log.empty()) {
     auto summary = summarize_log(session, {store, history->role}, request.log, *job);
     if (!summary) return tl::unexpected(summary.error());

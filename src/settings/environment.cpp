@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/environment.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,6 +23,11 @@ std::string_view value_of(std::string_view name, const char* const* variables) {
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string local_date(std::int64_t unix_s) {
@@ -47,6 +53,7 @@ Environment read_environment(const char* const* variables) {
           .host = host_name(),
           .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
           .progress = ::isatty(STDERR_FILENO) == 1,
+          .columns = terminal_columns(),
           .date = local_date,
           .variable = [variables](std::string_view name) {
             return std::string(value_of(name, variables));

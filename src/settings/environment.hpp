@@ -16,6 +16,7 @@ struct Environment {
   std::string host;         ///< name of this machine
   bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
   bool progress = false;    ///< standard error is a terminal
+  std::size_t columns = 0;  ///< of the terminal on standard output; 0: it is none
   /// An instant since 1970 in this machine's zone, for people: "2026-11-25 04:33 CET".
   std::function<std::string(std::int64_t unix_s)> date;
   /// Of a name, for secrets that the settings name; "" = not set.

@@ -84,4 +84,9 @@ Result<AccountingDump> read_accounting(const std::string& path, const Accounting
   return trace::parse_accounting(read, path, options);
 }
 
+Result<AccountingDump> read_accounting_text(std::string_view text, const std::string& name,
+                                            const AccountingOptions& options) {
+  return trace::parse_accounting(bytes_of(text), name, options);
+}
+
 }  // namespace schedmate

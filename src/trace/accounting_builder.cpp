@@ -73,7 +73,7 @@ Fault check_times(const AccountingRow& row) {
   return std::nullopt;
 }
 
-Fault check_row(const AccountingRow& row) {
+Fault check_names(const AccountingRow& row) {
   if (row.id.empty()) return RowFault{RowField::id, "is empty"};
   const std::size_t longest =
       std::max({row.id.size(), row.user.size(), row.partition.size(), row.qos.size(),
@@ -81,13 +81,9 @@ Fault check_row(const AccountingRow& row) {
   if (longest > longest_word) {
     return RowFault{RowField::id, "or another name in this row is longer than 1,024 characters"};
   }
-  if (!is_slurm_state(first_word(row.state))) {
-    return RowFault{RowField::state,
-                    "is not a Slurm state (is a field missing or shifted in this row?)"};
-  }
   if (row.gpus < 0 || row.gpus > most_gpus)
     return RowFault{RowField::gpus, "is not a plausible number of GPUs (0 to a million)"};
-  return check_times(row);
+  return std::nullopt;
 }
 
 enum class Standing : std::uint8_t { waits, never_ran, runs, ended, lost };
@@ -101,7 +97,8 @@ bool never_started(const AccountingRow& row) {
 
 /// Where a job stood when the dump was made. A requeued attempt has its start and its end like any
 /// other that is over, though Slurm counts REQUEUED among the states of a waiting job.
-Standing standing_of(const AccountingRow& row) {
+Standing standing_of(const AccountingRow& row, bool lenient) {
+  if (lenient && row.state.empty() && row.start_s) return Standing::ended;
   const RunState life = run_state(row.state);
   if (life == RunState::ended && never_started(row)) return Standing::never_ran;
   if (row.start_s && row.end_s && life != RunState::running) return Standing::ended;
@@ -128,12 +125,17 @@ std::string_view het_leader(std::string_view id) {
 void add_component(AccountedJob& whole, AccountedJob& part) {
   if (whole.gpus == 0 && part.gpus > 0) {
     whole.nodes = std::move(part.nodes);
+    whole.node_list = std::move(part.node_list);
     whole.gpu_type = part.gpu_type;
   } else if (whole.gpus == 0 || part.gpus > 0) {
     whole.nodes.insert(whole.nodes.end(), part.nodes.begin(), part.nodes.end());
+    whole.node_list += "," + part.node_list;
   }
   whole.gpus += part.gpus;
   whole.cpus += part.cpus;
+  if (whole.memory_mib && part.memory_mib) *whole.memory_mib += *part.memory_mib;
+  if (whole.use.cpu_time && part.use.cpu_time) *whole.use.cpu_time += *part.use.cpu_time;
+  if (whole.use.memory_mib && part.use.memory_mib) *whole.use.memory_mib += *part.use.memory_mib;
   whole.start = std::min(whole.start, part.start);
   whole.end = std::max(whole.end, part.end);
   whole.running = whole.running || part.running;
@@ -141,14 +143,17 @@ void add_component(AccountedJob& whole, AccountedJob& part) {
 
 }  // namespace
 
-void add_gpu_type(std::string& types, std::string_view type) {
-  const auto known = split(types, ',');
-  if (std::ranges::find(known, type) != known.end()) return;
-  types += (types.empty() ? "" : ",") + std::string(type);
-}
+AccountingBuilder::AccountingBuilder(std::string name, const AccountingOptions& options)
+    : name_(std::move(name)), strict_(options.strict), lenient_(options.lenient) {}
 
-AccountingBuilder::AccountingBuilder(std::string name, bool strict)
-    : name_(std::move(name)), strict_(strict) {}
+Fault AccountingBuilder::check_row(const AccountingRow& row) const {
+  if (auto fault = check_names(row)) return fault;
+  if (!(lenient_ && row.state.empty()) && !is_slurm_state(first_word(row.state))) {
+    return RowFault{RowField::state,
+                    "is not a Slurm state (is a field missing or shifted in this row?)"};
+  }
+  return check_times(row);
+}
 
 void AccountingBuilder::skip(std::string_view reason) {
   ++dump_.report.rows;
@@ -157,6 +162,7 @@ void AccountingBuilder::skip(std::string_view reason) {
 
 void AccountingBuilder::reject(std::string_view reason, std::uint64_t line, std::size_t column) {
   skip("bad row");
+  last_job_.clear();
   ++bad_;
   ++jobs_;
   if (dump_.report.messages.size() < most_report_messages) {
@@ -198,11 +204,66 @@ void AccountingBuilder::note_times(const AccountedJob& job) {
   if (!job.running) dump_.first_end = std::min(dump_.first_end, job.end);
 }
 
+void AccountingBuilder::add_step(std::string_view job, const AccountedUse& use) {
+  skip("job step");
+  use_step(job, use);
+}
+
+void AccountingBuilder::use_step(std::string_view job, const AccountedUse& use) {
+  if (last_job_.empty() || job != last_job_) return;
+  AccountedUse& whole = dump_.jobs.back().use;
+  // The row of the job has the sum of its steps, where it has one at all; memory is of one step.
+  const auto greater = [](auto& ours, const auto& theirs) {
+    if (theirs && (!ours || *ours < *theirs)) ours = theirs;
+  };
+  if (use.cpu_time && !job_has_cpu_time_)
+    whole.cpu_time = whole.cpu_time.value_or(FractionalSeconds(0)) + *use.cpu_time;
+  greater(whole.memory_mib, use.memory_mib);
+  greater(whole.gpu_util_pct, use.gpu_util_pct);
+  greater(whole.gpu_memory_mib, use.gpu_memory_mib);
+}
+
+namespace {
+
+/// Everything of a checked row that is taken as it is; it has a start.
+void copy_row(const AccountingRow& row, AccountedJob& job) {
+  job.id = row.id;
+  job.user = row.user;
+  job.partition = row.partition;
+  job.qos = row.qos;
+  job.name = row.name;
+  job.work_dir = row.work_dir;
+  job.submit_line = row.submit_line;
+  job.state = first_word(row.state);
+  job.account = row.account;
+  job.cluster = row.cluster;
+  job.log = row.log;
+  job.reason = row.reason;
+  job.exit_code = row.exit_code;
+  job.submit = at(*row.submit_s);
+  job.start = at(*row.start_s);
+  // Slurm moves Eligible on when a job is held or requeued; never later than its start.
+  job.eligible = std::min(at(row.eligible_s.value_or(*row.submit_s)), job.start);
+  job.gpus = row.gpus;
+  job.cpus = row.cpus;
+  job.memory_mib = row.memory_mib;
+  job.use = row.use;
+  if (row.elapsed_s) job.elapsed = Seconds(*row.elapsed_s);
+  job.node_list = row.nodes;
+  job.gpu_type = row.gpu_type;
+  job.limit_kind = row.limit_kind;
+  job.limit = Seconds(row.limit_s);
+  job.restarts = row.restarts > most_restarts ? 0 : std::max<std::int64_t>(0, row.restarts);
+}
+
+}  // namespace
+
 Fault AccountingBuilder::add(const AccountingRow& row) {
+  last_job_.clear();
   if (row.id.find('.') != std::string_view::npos) return skip("job step"), std::nullopt;
   if (auto fault = check_row(row)) return fault;
   note_cluster(row.cluster);
-  const Standing standing = standing_of(row);
+  const Standing standing = standing_of(row, lenient_);
   if (standing == Standing::lost)
     return RowFault{RowField::start, "is not known although the job is running"};
   if (standing == Standing::waits || standing == Standing::never_ran) {
@@ -215,37 +276,20 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   const bool running = standing == Standing::runs;
   std::optional<std::int64_t> end_s = row.end_s;
   if (!end_s && row.elapsed_s) end_s = *row.start_s + *row.elapsed_s;
-  if (!running && !row.end_s) {
+  if (!running && !(lenient_ ? end_s : row.end_s)) {
     return RowFault{RowField::end,
                     "is not known although the job has ended (sacctmgr show runawayjobs)"};
   }
   AccountedJob job;
   if (auto fault = take_nodes(row.nodes, job)) return fault;
-  job.id = row.id;
-  job.user = row.user;
-  job.partition = row.partition;
-  job.qos = row.qos;
-  job.name = row.name;
-  job.work_dir = row.work_dir;
-  job.submit_line = row.submit_line;
-  job.state = first_word(row.state);
-  job.reason = row.reason;
-  job.exit_code = row.exit_code;
-  job.submit = at(*row.submit_s);
-  job.start = at(*row.start_s);
-  // Slurm moves Eligible on when a job is held or requeued; never later than its start.
-  job.eligible = std::min(at(row.eligible_s.value_or(*row.submit_s)), job.start);
+  copy_row(row, job);
   job.end = at(end_s.value_or(*row.start_s));
   job.running = running;
-  job.gpus = row.gpus;
-  job.cpus = row.cpus;
-  job.gpu_type = row.gpu_type;
-  job.limit_kind = row.limit_kind;
-  job.limit = Seconds(row.limit_s);
-  job.restarts = row.restarts > most_restarts ? 0 : std::max<std::int64_t>(0, row.restarts);
   note_times(job);
   ++jobs_;
   ++dump_.report.rows;
+  last_job_ = job.id;
+  job_has_cpu_time_ = job.use.cpu_time.has_value();
   dump_.jobs.push_back(std::move(job));
   return std::nullopt;
 }
@@ -327,7 +371,7 @@ std::string AccountingBuilder::why_empty() const {
 Result<AccountingDump> AccountingBuilder::finish() && {
   const std::vector<std::string>& messages = dump_.report.messages;
   if (stopped_) return fail(ErrorCode::invalid, messages.front());
-  if (bad_ * bad_rows_limit > jobs_) {
+  if (!lenient_ && bad_ * bad_rows_limit > jobs_) {
     return fail(ErrorCode::invalid, fmt::format("{} ({} of {} rows cannot be read; at most one in "
                                                 "{} may be bad)",
                                                 messages.front(), bad_, jobs_, bad_rows_limit));
@@ -340,7 +384,7 @@ Result<AccountingDump> AccountingBuilder::finish() && {
                     name_, fmt::join(clusters_, ", "),
                     clusters_.size() == most_named_clusters ? ", ..." : ""));
   }
-  if (dump_.jobs.empty()) return fail(ErrorCode::invalid, why_empty());
+  if (dump_.jobs.empty() && !lenient_) return fail(ErrorCode::invalid, why_empty());
   drop_repeats();
   end_running();
   join_het_jobs();

@@ -28,7 +28,7 @@ enum class RowField : std::uint8_t {
 
 /// One row as it was read. Text need only live until `add` returns.
 struct AccountingRow {
-  std::string_view id, user, partition, qos, name, work_dir, submit_line;
+  std::string_view id, user, partition, qos, name, work_dir, submit_line, account, log;
   std::string_view state, reason, exit_code;
   std::string_view cluster;  ///< "" = the dump does not say
   std::string_view nodes;    ///< a host list
@@ -36,14 +36,13 @@ struct AccountingRow {
   std::optional<std::int64_t> submit_s, eligible_s, start_s, end_s, elapsed_s;
   std::int64_t gpus = 0;
   std::int64_t cpus = 0;
+  std::optional<double> memory_mib;
+  AccountedUse use;
   std::string_view gpu_type;
   LimitKind limit_kind = LimitKind::unknown;
   std::int64_t limit_s = 0;
   std::int64_t restarts = 0;
 };
-
-/// Adds `type` to `types`, which are separated by commas, unless it is among them.
-void add_gpu_type(std::string& types, std::string_view type);
 
 /// What is wrong with a row, and in which field.
 struct RowFault {
@@ -54,10 +53,14 @@ struct RowFault {
 class AccountingBuilder {
  public:
   /// `name` of the file, for messages.
-  AccountingBuilder(std::string name, bool strict);
+  AccountingBuilder(std::string name, const AccountingOptions& options);
 
   /// Takes the row or skips it with a reason. A fault leaves it to the caller to call `reject`.
   [[nodiscard]] std::optional<RowFault> add(const AccountingRow& row);
+  /// What a step of the job that was added last used; other steps are only counted.
+  void add_step(std::string_view job, const AccountedUse& use);
+  /// The same of a step that has no row of its own.
+  void use_step(std::string_view job, const AccountedUse& use);
   /// `column` 0: not known.
   void reject(std::string_view reason, std::uint64_t line, std::size_t column);
   void skip(std::string_view reason);
@@ -78,8 +81,10 @@ class AccountingBuilder {
   void name_attempts();
   [[nodiscard]] std::string why_empty() const;
 
+  [[nodiscard]] std::optional<RowFault> check_row(const AccountingRow& row) const;
+
   std::string name_;
-  bool strict_;
+  bool strict_, lenient_;
   bool stopped_ = false;
   std::uint64_t bad_ = 0;
   std::uint64_t jobs_ = 0;  // rows that are no steps
@@ -88,6 +93,8 @@ class AccountingBuilder {
   std::map<std::string, std::uint32_t, std::less<>> node_index_;
   std::string last_list_;  // neighbours often ran on the same nodes
   std::vector<std::uint32_t> last_nodes_;
+  std::string last_job_;  // its steps follow it; "" = it was left out
+  bool job_has_cpu_time_ = false;
   AccountingDump dump_;
 };
 

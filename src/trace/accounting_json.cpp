@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "trace/accounting_builder.hpp"
 #include "trace/accounting_readers.hpp"
+#include "trace/jobstats_summary.hpp"
 #include "trace/sacct_objects.hpp"
 #include "trace/values.hpp"
 
@@ -29,6 +31,7 @@ std::optional<JsonElement> at_path(JsonElement of, std::string_view first, std::
 struct Resources {
   std::optional<std::int64_t> total, typed;
   std::int64_t cpus = 0;
+  std::optional<double> memory_mib;
   std::string types;
   bool wrong = false;
 };
@@ -41,6 +44,7 @@ bool read_tres(JsonElement job, std::string_view which, Resources& out) {
     const std::string_view name = text_of(member(item, "name"));
     const auto count = whole_of(member(item, "count"));
     if (type == "cpu") out.cpus = count.value_or(0);
+    if (type == "mem" && count && *count > 0) out.memory_mib = static_cast<double>(*count);
     if (type != "gres" || (name != "gpu" && !name.starts_with("gpu:"))) continue;
     if (!count || *count < 0 || *count > most_gpus) {
       out.wrong = true;
@@ -52,6 +56,37 @@ bool read_tres(JsonElement job, std::string_view which, Resources& out) {
     }
   }
   return true;
+}
+
+std::optional<FractionalSeconds> cpu_time_of(JsonElement of) {
+  const auto total = at_path(of, "time", "total");
+  if (!total) return std::nullopt;
+  const double seconds =
+      static_cast<double>(whole_of(member(*total, "seconds")).value_or(0)) +
+      static_cast<double>(whole_of(member(*total, "microseconds")).value_or(0)) / 1e6;
+  return seconds > 0 ? std::optional(FractionalSeconds(seconds)) : std::nullopt;
+}
+
+/// What a step used, as Slurm counts it: the total over its tasks, in bytes and per cent.
+AccountedUse use_of_step(JsonElement step, std::int64_t gpus) {
+  AccountedUse use;
+  use.cpu_time = cpu_time_of(step);
+  const auto used = at_path(step, "tres", "requested");
+  const auto list = used ? member(*used, "total") : std::nullopt;
+  simdjson::dom::array items;
+  if (!list || list->get(items) != simdjson::SUCCESS) return use;
+  constexpr double mib = 1024.0 * 1024;
+  for (const JsonElement item : items) {
+    const auto count = whole_of(member(item, "count")).value_or(0);
+    if (count <= 0) continue;
+    const auto total = static_cast<double>(count);
+    const std::string_view name = text_of(member(item, "name"));
+    if (text_of(member(item, "type")) == "mem") use.memory_mib = total / mib;
+    if (gpus > 0 && name == "gpuutil")
+      use.gpu_util_pct = std::min(100.0, total / static_cast<double>(gpus));
+    if (gpus > 0 && name == "gpumem") use.gpu_memory_mib = total / mib / static_cast<double>(gpus);
+  }
+  return use;
 }
 
 class JobReader {
@@ -70,6 +105,8 @@ class JobReader {
     row.state = state_of(job_);
     row.reason = text_of(at_path(job_, "state", "reason"));
     row.cluster = text_of(member(job_, "cluster"));
+    row.account = text_of(member(job_, "account"));
+    row.log = text_of(member(job_, "stdout"));
     row.nodes = text_of(member(job_, "nodes"));
     row.exit_code = exit_code();
     row.submit_s = time("submission", RowField::submit);
@@ -85,6 +122,9 @@ class JobReader {
     row.gpus = resources_.total.value_or(resources_.typed.value_or(0));
     row.gpu_type = resources_.types;
     row.cpus = resources_.cpus;
+    row.memory_mib = resources_.memory_mib;
+    row.use.cpu_time = cpu_time_of(job_);
+    read_summary(text_of(at_path(job_, "comment", "administrator")), row.use);
     if (row.cpus < 0 || row.cpus > most_gpus)
       blame(RowField::cpus, "has no plausible number of CPUs");
     return row;
@@ -182,6 +222,13 @@ std::string_view name_of(RowField field) {
   return "a field";
 }
 
+void add_steps(JsonElement job, const AccountingRow& row, AccountingBuilder& builder) {
+  const auto list = member(job, "steps");
+  simdjson::dom::array steps;
+  if (!list || list->get(steps) != simdjson::SUCCESS) return;
+  for (const JsonElement step : steps) builder.use_step(row.id, use_of_step(step, row.gpus));
+}
+
 void read_job(JsonElement job, std::uint64_t line, AccountingBuilder& builder) {
   JobReader reader(job);
   const AccountingRow row = reader.read();
@@ -193,6 +240,7 @@ void read_job(JsonElement job, std::uint64_t line, AccountingBuilder& builder) {
   if (!member(job, "time")) return reject("it has no object \"time\"");
   auto fault = reader.fault();
   if (!fault) fault = builder.add(row);
+  if (!fault) add_steps(job, row, builder);
   if (fault) reject(fmt::format("{} {}", name_of(fault->field), fault->what));
 }
 
@@ -202,7 +250,7 @@ Result<AccountingDump> parse_accounting_json(std::string start, const ReadBytes&
                                              const std::string& name,
                                              const AccountingOptions& options) {
   JsonArray jobs(std::move(start), rest, name, "jobs");
-  AccountingBuilder builder(name, options.strict);
+  AccountingBuilder builder(name, options);
   simdjson::dom::parser parser;
   for (std::uint64_t number = 1; !builder.stopped(); ++number) {
     const auto object = jobs.next();

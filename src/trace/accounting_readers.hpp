@@ -12,6 +12,9 @@
 
 namespace schedmate::trace {
 
+/// What makes a dump with all fields, for messages.
+[[nodiscard]] std::string sacct_command();
+
 /// Either form; the first character decides. Errors: as read_accounting.
 [[nodiscard]] Result<AccountingDump> parse_accounting(const ReadBytes& read,
                                                       const std::string& name,

@@ -6,6 +6,7 @@
 #include "tests/support/broken_dumps.hpp"
 #include "tests/support/places.hpp"
 #include "trace/accounting_readers.hpp"
+#include "trace/readers.hpp"
 
 namespace schedmate::trace {
 namespace {
@@ -246,8 +247,68 @@ TEST_CASE("accounting text: where fields are missing the documented command is n
   const std::string message = parse("JobID|User|Partition\n1|a|g\n").error().message;
   const std::size_t begin = message.find('`') + 1;
   const std::string command = message.substr(begin, message.rfind('`') - begin);
-  CHECK(command.ends_with(",Reason,WorkDir,JobName,SubmitLine"));
+  CHECK(command.ends_with(",Reason,AdminComment,WorkDir,JobName,SubmitLine"));
   CHECK_MESSAGE(documented.contains(command), command);
+}
+
+TEST_CASE("accounting text: a job has what its steps used, and the attempts keep theirs apart") {
+  const std::string text =
+      "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|AllocTRES|TotalCPU|MaxRSS|"
+      "NTasks|TRESUsageInTot|ReqMem|NodeList\n"
+      "1|a|lab|g|NODE_FAIL|100|110|120|10|cpu=8,gres/gpu=2,mem=4G|00:08||||4G|n[1-2]\n"
+      "1.batch||||FAILED|110|110|120|10|cpu=8,gres/gpu=2,mem=4G|00:08|1024K|1||| n1\n"
+      "1|a|lab|g|COMPLETED|100|200|260|60|cpu=8,gres/gpu=2,mem=4G|1-00:00:01.5||||4G|n[3-4]\n"
+      "1.batch||||COMPLETED|200|200|260|60|cpu=8,gres/gpu=2|00:01|2048K|2||| n3\n"
+      "1.0||||COMPLETED|200|200|260|60|cpu=8,gres/gpu=2|00:02||2|"
+      "cpu=00:00:02,gres/gpumem=6G,gres/gpuutil=150,mem=3145728|| n3\n"
+      "2|a|lab|g|COMPLETED|100|200|260|60|cpu=2,gres/gpu=1|00:00:00||||4Gc|n3\n"
+      "2.batch||||COMPLETED|200|200|260|60|cpu=2|00:00:00|0|1||| n3\n";
+  const AccountingDump dump = parse(text, true).value();
+  const AccountedJob& first = job(dump, "1");
+  CHECK(first.account == "lab");
+  CHECK(first.node_list == "n[1-2]");
+  CHECK(first.memory_mib == 4096);
+  CHECK(first.use.memory_mib == 1);  // not what the second attempt used
+  CHECK(first.use.cpu_time == FractionalSeconds(8));
+  const AccountedJob& second = job(dump, "1#2");
+  CHECK(second.elapsed == Seconds(60));
+  CHECK(second.use.cpu_time == FractionalSeconds(86'401.5));  // the job's own, not its steps'
+  CHECK(second.use.memory_mib == 4);                          // two tasks of the batch step
+  CHECK(second.use.gpu_util_pct == 75);                       // of each of two GPUs
+  CHECK(second.use.gpu_memory_mib == 3072);
+  const AccountedJob& third = job(dump, "2");
+  CHECK(third.memory_mib == 8192);              // for each of two CPUs
+  CHECK_FALSE(third.use.cpu_time.has_value());  // nothing was measured
+  CHECK_FALSE(third.use.memory_mib.has_value());
+}
+
+TEST_CASE("accounting: what reads single jobs takes dumps with few fields and many bad rows") {
+  const std::string text =
+      "JobID|Submit|Start|ElapsedRaw|AllocTRES\n"
+      "1|100|110|60|gres/gpu=1\n2|x|110|60|gres/gpu=1\n3|100|y|60|gres/gpu=1\n";
+  CHECK_FALSE(parse(text));
+  const auto dump = parse_accounting(bytes_of(text), "t", {.strict = false, .lenient = true});
+  REQUIRE(dump.has_value());
+  REQUIRE(dump->jobs.size() == 1);
+  CHECK(dump->jobs[0].end == at(170));
+  CHECK(dump->report.messages.size() == 2);
+  CHECK(dump->report.messages[0].starts_with("t:3:3: submit "));
+  CHECK(dump->report.messages[1].starts_with("t:4:7: start "));
+  const std::string nothing = "JobID|Submit|Start|End|AllocTRES\n";
+  CHECK(parse_accounting(bytes_of(nothing), "t", {.strict = false, .lenient = true})->jobs.empty());
+}
+
+TEST_CASE("the default output of sacct is refused with the command to use") {
+  const std::string screen =
+      "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n"
+      "------------ ---------- ---------- ---------- ---------- ---------- -------- \n"
+      "17           train.sh          gpu        lab          8  COMPLETED      0:0 \n";
+  for (const std::string& message :
+       {parse(screen).error().message, parse_sacct(screen, "t", {}).error().message}) {
+    CHECK_MESSAGE(message.contains("formatted for the screen"), message);
+    CHECK_MESSAGE(message.contains("sacct --allusers --duplicates --parsable2"), message);
+    CHECK_MESSAGE(message.contains("TimelimitRaw"), message);
+  }
 }
 
 TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {

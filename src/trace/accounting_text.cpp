@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.hpp"
 #include "trace/accounting_builder.hpp"
 #include "trace/accounting_readers.hpp"
+#include "trace/jobstats_summary.hpp"
 #include "trace/sacct_rows.hpp"
 #include "trace/values.hpp"
 
@@ -19,15 +21,16 @@ namespace {
 
 using Column = SacctRows::Column;
 
-constexpr std::string_view command =
-    "TZ=UTC sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --format "
-    "JobID,User,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,TimelimitRaw,AllocTRES,"
-    "NodeList,Reason,WorkDir,JobName,SubmitLine";
+constexpr std::string_view all_fields =
+    "JobID,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,"
+    "TimelimitRaw,AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInTot,NodeList,Reason,AdminComment,"
+    "WorkDir,JobName,SubmitLine";
 
 struct Columns {
   Column id, user, partition, qos, state, submit, eligible, start, end, elapsed;
   Column limit_minutes, limit_text, allocated, requested, cpus, nodes, reason, exit, restarts;
-  Column name, work_dir, submit_line, cluster;
+  Column name, work_dir, submit_line, cluster, account, log;
+  Column cpu_time, peak, tasks, used, memory, node_count, comment;
 };
 
 Columns find_columns(const SacctRows& rows) {
@@ -55,37 +58,39 @@ Columns find_columns(const SacctRows& rows) {
           .name = rows.find("JobName"),
           .work_dir = rows.find("WorkDir"),
           .submit_line = rows.find("SubmitLine"),
-          .cluster = rows.find("Cluster")};
+          .cluster = rows.find("Cluster"),
+          .account = rows.find("Account"),
+          .log = rows.find("StdOut"),
+          .cpu_time = rows.find("TotalCPU"),
+          .peak = rows.find("MaxRSS"),
+          .tasks = rows.find("NTasks"),
+          .used = rows.find("TRESUsageInTot"),
+          .memory = rows.find("ReqMem"),
+          .node_count = first({"NNodes", "AllocNodes"}),
+          .comment = rows.find("AdminComment")};
 }
 
-Result<void> check_columns(const Columns& columns, const std::string& name) {
+Column either(Column first, Column second) { return first == SacctRows::none ? second : first; }
+
+Result<void> check_columns(const Columns& columns, const std::string& name, bool lenient) {
+  struct Needed {
+    Column column;
+    std::string_view field;
+    bool by_all = true;
+  };
   std::vector<std::string_view> missing;
-  for (const auto& [column, field] :
-       {std::pair{columns.id, "JobID"}, std::pair{columns.user, "User"},
-        std::pair{columns.partition, "Partition"}, std::pair{columns.state, "State"},
-        std::pair{columns.submit, "Submit"}, std::pair{columns.start, "Start"},
-        std::pair{columns.end, "End"},
-        std::pair{columns.allocated == SacctRows::none ? columns.requested : columns.allocated,
-                  "AllocTRES"}}) {
-    if (column == SacctRows::none) missing.emplace_back(field);
+  for (const auto& [column, field, by_all] :
+       {Needed{columns.id, "JobID"}, Needed{columns.user, "User", false},
+        Needed{columns.partition, "Partition", false}, Needed{columns.state, "State", false},
+        Needed{columns.submit, "Submit"}, Needed{columns.start, "Start"},
+        Needed{lenient ? either(columns.end, columns.elapsed) : columns.end, "End"},
+        Needed{either(columns.allocated, columns.requested), "AllocTRES"}}) {
+    if (column == SacctRows::none && (by_all || !lenient)) missing.emplace_back(field);
   }
   if (missing.empty()) return {};
   return fail(ErrorCode::invalid,
               fmt::format("{}:1: the header line has no {}; make the dump with `{}`", name,
-                          fmt::join(missing, ", "), command));
-}
-
-/// The types in "gres/gpu:a100=4,gres/gpu=4", each once, in order, separated by commas.
-std::string types_in(std::string_view tres) {
-  std::string types;
-  while (auto item = next_gpu_item(tres)) {
-    if (!item->starts_with(':')) continue;
-    item->remove_prefix(1);
-    const std::string_view type = item->substr(0, item->find_first_of("=:"));
-    if (type.empty() || parse_number<std::int64_t>(type)) continue;  // "gpu:4" has no type
-    add_gpu_type(types, type);
-  }
-  return types;
+                          fmt::join(missing, ", "), sacct_command()));
 }
 
 bool counts_every_gpu(std::string_view tres) {
@@ -100,6 +105,32 @@ std::optional<std::int64_t> cpus_in(std::string_view tres) {
     if (item.starts_with("cpu=")) return parse_number<std::int64_t>(item.substr(4));
   }
   return std::nullopt;
+}
+
+/// What a row of a job or of a step says of its use. Nothing was measured where it says zero.
+AccountedUse use_in(const SacctRows& rows, const Columns& columns, std::int64_t gpus) {
+  AccountedUse use;
+  const auto text = [&](Column column) { return trim(rows.field(column)); };
+  const auto some = [](std::optional<double> number) {
+    return number && *number > 0 ? number : std::nullopt;
+  };
+  if (const auto seconds = some(parse_cpu_time(text(columns.cpu_time))))
+    use.cpu_time = FractionalSeconds(*seconds);
+  constexpr double byte_mib = 1.0 / (1024 * 1024);
+  const std::string_view used = text(columns.used);
+  use.memory_mib = some(parse_memory_mib(tres_value(used, "mem"), byte_mib));
+  if (!use.memory_mib) {
+    const auto tasks = parse_number<std::int64_t>(text(columns.tasks)).value_or(1);
+    const auto peak = some(parse_memory_mib(text(columns.peak), byte_mib));
+    if (peak && tasks > 0) use.memory_mib = *peak * static_cast<double>(tasks);
+  }
+  const auto per_gpu = [&](std::optional<double> total) {
+    return total && gpus > 0 ? std::optional(*total / static_cast<double>(gpus)) : std::nullopt;
+  };
+  use.gpu_util_pct = per_gpu(parse_number<double>(tres_value(used, "gres/gpuutil")));
+  if (use.gpu_util_pct) use.gpu_util_pct = std::clamp(*use.gpu_util_pct, 0.0, 100.0);
+  use.gpu_memory_mib = per_gpu(parse_memory_mib(tres_value(used, "gres/gpumem"), byte_mib));
+  return use;
 }
 
 /// One row: its fields, and the first fault in them.
@@ -117,6 +148,8 @@ class RowReader {
     row.reason = text(columns_.reason);
     row.exit_code = text(columns_.exit);
     row.cluster = text(columns_.cluster);
+    row.account = text(columns_.account);
+    row.log = text(columns_.log);
     row.nodes = text(columns_.nodes);
     row.name = text(columns_.name);
     row.work_dir = text(columns_.work_dir);
@@ -158,10 +191,25 @@ class RowReader {
     row.allocated = !allocated.empty();
     row.gpus = gpus_of_tres(tres).value_or(0);
     if (!counts_every_gpu(tres)) blame(RowField::gpus, "has no plausible number after gpu");
-    types_ = types_in(tres);
+    types_ = gpu_types_of_tres(tres);
     row.gpu_type = types_;
+    row.use = use_in(rows_, columns_, row.gpus);
+    read_summary(text(columns_.comment), row.use);
     row.cpus = cpus_in(tres).value_or(parse_number<std::int64_t>(text(columns_.cpus)).value_or(0));
     if (row.cpus < 0 || row.cpus > most_gpus) blame(RowField::cpus, "is not a plausible number");
+    row.memory_mib = parse_memory_mib(tres_value(tres, "mem"), 1);
+    if (!row.memory_mib) row.memory_mib = requested_memory(row.cpus);
+  }
+
+  /// ReqMem, which up to 21.08 ends in n (a node) or c (a CPU).
+  [[nodiscard]] std::optional<double> requested_memory(std::int64_t cpus) const {
+    std::string_view value = text(columns_.memory);
+    double units = 1;
+    if (value.ends_with('c')) units = static_cast<double>(cpus);
+    if (value.ends_with('n')) units = parse_number<double>(text(columns_.node_count)).value_or(1);
+    if (value.ends_with('c') || value.ends_with('n')) value.remove_suffix(1);
+    const auto memory = parse_memory_mib(value, 1);
+    return memory && *memory > 0 ? std::optional(*memory * units) : std::nullopt;
   }
 
   void read_limit(AccountingRow& row) {
@@ -214,7 +262,11 @@ Column column_of(RowField field, const Columns& columns) {
 
 void read_row(const SacctRows& rows, const Columns& columns, AccountingBuilder& builder) {
   if (!rows.fault().empty()) return builder.reject(rows.fault(), rows.line(), 1);
-  if (rows.field(columns.id).find('.') != std::string_view::npos) return builder.skip("job step");
+  const std::string_view id = trim(rows.field(columns.id));
+  if (const std::size_t point = id.find('.'); point != std::string_view::npos) {
+    const auto gpus = gpus_of_tres(rows.field(columns.allocated)).value_or(0);
+    return builder.add_step(id.substr(0, point), use_in(rows, columns, gpus));
+  }
   RowReader reader(rows, columns);
   const AccountingRow row = reader.read();
   auto fault = reader.fault();
@@ -227,14 +279,21 @@ void read_row(const SacctRows& rows, const Columns& columns, AccountingBuilder& 
 
 }  // namespace
 
+std::string sacct_command() {
+  return fmt::format(
+      "TZ=UTC sacct --allusers --duplicates --parsable2 --starttime 2024-01-01 --format {}",
+      all_fields);
+}
+
 Result<AccountingDump> parse_accounting_text(std::string_view text, const std::string& name,
                                              const AccountingOptions& options) {
   constexpr std::uint64_t look_every = 4096;
   auto rows = SacctRows::open(text, name);
   if (!rows) return tl::unexpected(rows.error());
   const Columns columns = find_columns(*rows);
-  if (auto ok = check_columns(columns, name); !ok) return tl::unexpected(ok.error());
-  AccountingBuilder builder(name, options.strict);
+  if (auto ok = check_columns(columns, name, options.lenient); !ok)
+    return tl::unexpected(ok.error());
+  AccountingBuilder builder(name, options);
   if (columns.eligible == SacctRows::none) builder.lacks_eligible();
   for (std::uint64_t count = 1; !builder.stopped() && rows->next(); ++count) {
     read_row(*rows, columns, builder);
@@ -244,3 +303,9 @@ Result<AccountingDump> parse_accounting_text(std::string_view text, const std::s
 }
 
 }  // namespace schedmate::trace
+
+namespace schedmate {
+
+std::string_view accounting_fields() { return trace::all_fields; }
+
+}  // namespace schedmate

@@ -5,6 +5,7 @@
 
 #include "trace/job_rows.hpp"
 #include "trace/readers.hpp"
+#include "trace/sacct_rows.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::trace {
@@ -71,7 +72,12 @@ Result<Trace> parse_sacct_text(std::string_view text, const std::string& name,
   auto rows = CsvRows::open(text, name, '|');
   if (!rows) return tl::unexpected(rows.error());
   const auto columns = find_columns(*rows);
-  if (!columns) return tl::unexpected(columns.error());
+  if (!columns) {
+    // A table for the screen, or no dump at all: what to do about it is said in one place.
+    if (const auto other = SacctRows::open(text, name); rows->header().size() == 1 && !other)
+      return tl::unexpected(other.error());
+    return tl::unexpected(columns.error());
+  }
   return read_rows(*rows, columns->job, options,
                    [&](JobRow& row, const Draft& job, TraceBuilder& builder) {
                      add_job(row, job, *columns, builder);

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/text.hpp"
+#include "trace/accounting_readers.hpp"
 
 namespace schedmate::trace {
 namespace {
@@ -57,10 +58,11 @@ SacctRows::SacctRows(std::string_view text, std::string name)
 Result<SacctRows> SacctRows::open(std::string_view text, std::string name) {
   SacctRows rows(text, std::move(name));
   const auto wrong = [&](std::string_view what) {
-    return fail(ErrorCode::invalid,
-                fmt::format("{}:{}: {}; a dump of `sacct --parsable2` begins with the names of its "
-                            "fields, separated by '|'",
-                            rows.name_, std::max<std::uint64_t>(rows.row_line_, 1), what));
+    return fail(
+        ErrorCode::invalid,
+        fmt::format("{}:{}: {}; a dump of `sacct --parsable2` begins with the names of its "
+                    "fields, separated by '|': make it with `{}`",
+                    rows.name_, std::max<std::uint64_t>(rows.row_line_, 1), what, sacct_command()));
   };
   const std::size_t zero = text.find('\0');
   if (zero != std::string_view::npos) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "base/characters.hpp"
@@ -132,6 +133,42 @@ std::optional<std::int64_t> parse_elapsed(std::string_view text) {
   }
 }
 
+std::optional<double> parse_cpu_time(std::string_view text) {
+  const std::size_t point = text.rfind('.');
+  const auto whole = parse_elapsed(text.substr(0, point));
+  if (!whole) return std::nullopt;
+  if (point == std::string_view::npos) return static_cast<double>(*whole);
+  const std::string_view digits = text.substr(point + 1);
+  const auto part = parse_number<std::uint32_t>(digits.substr(0, 6));
+  if (!part) return std::nullopt;
+  return static_cast<double>(*whole) +
+         *part / std::pow(10.0, static_cast<double>(std::min<std::size_t>(digits.size(), 6)));
+}
+
+std::optional<double> parse_memory_mib(std::string_view text, double unit_mib) {
+  constexpr std::string_view letters = "KMGTP";
+  constexpr double most_mib = 1e12;
+  double unit = unit_mib;
+  if (!text.empty()) {
+    const std::size_t which = letters.find(text.back());
+    if (which != std::string_view::npos) {
+      unit = std::pow(1024.0, static_cast<double>(which) - 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = parse_number<double>(text);
+  if (!number || !(*number >= 0) || *number * unit > most_mib) return std::nullopt;
+  return *number * unit;
+}
+
+std::string_view tres_value(std::string_view text, std::string_view name) {
+  for (const std::string_view item : split(text, ',')) {
+    if (item.size() > name.size() && item.starts_with(name) && item[name.size()] == '=')
+      return item.substr(name.size() + 1);
+  }
+  return {};
+}
+
 bool is_unknown(std::string_view text) {
   constexpr std::array<std::string_view, 9> names = {"",     "Unknown", "None", "null", "N/A",
                                                      "NULL", "nan",     "NaN",  "none"};
@@ -205,6 +242,24 @@ std::optional<std::int64_t> count_of_gpu_item(std::string_view item) {
   if (sign == std::string_view::npos) return std::nullopt;
   const auto count = parse_number<std::int64_t>(item.substr(sign + 1));
   return count && *count >= 0 && *count <= most_gpus ? count : std::nullopt;
+}
+
+void add_gpu_type(std::string& types, std::string_view type) {
+  const auto known = split(types, ',');
+  if (std::ranges::find(known, type) != known.end()) return;
+  types += (types.empty() ? "" : ",") + std::string(type);
+}
+
+std::string gpu_types_of_tres(std::string_view text) {
+  std::string types;
+  while (auto item = next_gpu_item(text)) {
+    if (!item->starts_with(':')) continue;
+    item->remove_prefix(1);
+    const std::string_view type = item->substr(0, item->find_first_of("=:"));
+    if (type.empty() || parse_number<std::int64_t>(type)) continue;  // "gpu:4" has no type
+    add_gpu_type(types, type);
+  }
+  return types;
 }
 
 std::optional<std::int64_t> gpus_of_tres(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <schedmate/job.hpp>
+#include <string>
 #include <string_view>
 
 namespace schedmate::trace {
@@ -33,6 +34,15 @@ inline constexpr std::int64_t most_gpus = 1'000'000;
 /// Slurm's run times: "1-02:03:04", "02:03:04", "03:04.567", or plain seconds.
 [[nodiscard]] std::optional<std::int64_t> parse_elapsed(std::string_view text);
 
+/// The same with fractions, of CPU time: "12:03.456".
+[[nodiscard]] std::optional<double> parse_cpu_time(std::string_view text);
+
+/// Memory as Slurm prints it, "4G", "1536K", "16000M"; a plain number is in `unit_mib`. In MiB.
+[[nodiscard]] std::optional<double> parse_memory_mib(std::string_view text, double unit_mib);
+
+/// The value of `name` in a resource list: "64G" for "mem" in "cpu=8,mem=64G"; "" = it has none.
+[[nodiscard]] std::string_view tres_value(std::string_view text, std::string_view name);
+
 /// True for what stands where nothing is known: "", "Unknown", "None", "null", "N/A", "nan".
 [[nodiscard]] bool is_unknown(std::string_view text);
 
@@ -50,6 +60,11 @@ enum class RunState : std::uint8_t { ended, running, waiting };
 
 /// The number at the end of such an item.
 [[nodiscard]] std::optional<std::int64_t> count_of_gpu_item(std::string_view item);
+
+/// Adds `type` to `types`, which are separated by commas, unless it is among them.
+void add_gpu_type(std::string& types, std::string_view type);
+/// The types in "gres/gpu:a100=4,gres/gpu=4", each once, in order, separated by commas.
+[[nodiscard]] std::string gpu_types_of_tres(std::string_view text);
 
 /// GPUs in a Slurm resource list: "cpu=8,gres/gpu=4,mem=64G", "gres/gpu:a100=2", "gpu:2". Nothing
 /// when it names none.

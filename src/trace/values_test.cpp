@@ -74,4 +74,27 @@ TEST_CASE("the total of a resource list wins over its typed parts") {
   CHECK(!gpus_of_tres(""));
 }
 
+TEST_CASE("memory as Slurm prints it") {
+  constexpr double byte = 1.0 / (1024 * 1024);
+  CHECK(parse_memory_mib("4G", 1) == 4096);
+  CHECK(parse_memory_mib("1536K", 1) == 1.5);
+  CHECK(parse_memory_mib("16000M", 1) == 16000);
+  CHECK(parse_memory_mib("1.5T", 1) == 1.5 * 1024 * 1024);
+  CHECK(parse_memory_mib("10", 1) == 10);
+  CHECK(parse_memory_mib("1048576", byte) == 1);
+  for (const char* const wrong : {"", "G", "x", "-4G", "4Q", "nan", "inf", "1e300", "1e30T", "4 G"})
+    CHECK_MESSAGE(!parse_memory_mib(wrong, 1), wrong);
+}
+
+TEST_CASE("CPU time keeps its fractions, and a resource list its values") {
+  CHECK(parse_cpu_time("00:08") == 8);
+  CHECK(parse_cpu_time("1-00:00:01.5") == 86'401.5);
+  CHECK(parse_cpu_time("00:00.004") == 0.004);
+  for (const char* const wrong : {"", "x", "00:00.", "00:00.x", "1:.5"})
+    CHECK_MESSAGE(!parse_cpu_time(wrong), wrong);
+  CHECK(tres_value("cpu=8,mem=64G,gres/gpu=2", "mem") == "64G");
+  CHECK(tres_value("billing=8,xmem=1,memory=2", "mem").empty());
+  CHECK(gpu_types_of_tres("gres/gpu:a100=4,gres/gpu=4,gres/gpu:h100=1") == "a100,h100");
+}
+
 }  // namespace schedmate::trace

@@ -76,9 +76,13 @@ pid_t Scratch::start_words(std::vector<std::string> words) const {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  std::string home = "HOME=" + folder_.string();
-  std::string programs = "PATH=/usr/bin:/bin";
-  const std::vector<char*> environment{home.data(), programs.data(), nullptr};
+  std::vector<std::string> texts = variables;
+  texts.push_back("HOME=" + folder_.string());
+  const auto is_path = [](const std::string& text) { return text.starts_with("PATH="); };
+  if (std::ranges::none_of(texts, is_path)) texts.emplace_back("PATH=/usr/bin:/bin");
+  std::vector<char*> environment;
+  for (std::string& text : texts) environment.push_back(text.data());
+  environment.push_back(nullptr);
   const pid_t process = ::fork();
   if (process != 0) return process;
   redirect(path(".out"), STDOUT_FILENO);

@@ -32,6 +32,9 @@ class Scratch {
   /// Names of the files in a folder below, sorted.
   [[nodiscard]] std::vector<std::string> files(std::string_view folder) const;
 
+  /// "NAME=value": what the program finds in its environment beside HOME.
+  std::vector<std::string> variables{};
+
   /// Runs the program here with $HOME here, and waits for it.
   [[nodiscard]] Ran run(const std::vector<std::string>& arguments) const;
   /// Starts it and goes on; `end` sends the signal and gives the exit code.

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/job_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advisor/command_flags.hpp"
+#include "advisor/fields.hpp"
+#include "apps/screen.hpp"
+#include "base/words.hpp"
+
+namespace schedmate {
+namespace {
+
+using service::JobView;
+
+constexpr std::size_t most_lines = 24;
+constexpr std::size_t label_width = 10;
+
+std::string in_words(const std::optional<Seconds>& length) {
+  return length ? schedmate::in_words(*length) : "not known";
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string gib(double mib) {
+  return mib < 1024 ? fmt::format("{:.3g} MiB", mib) : fmt::format("{:.3g} GiB", mib / 1024);
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// "in 2.2 h", "1.1 h ago".
+std::string from_now(SimTime time, SimTime now) {
+  if (time == now) return "just now";
+  return time >= now ? "in " + schedmate::in_words(time - now)
+                     : schedmate::in_words(now - time) + " ago";
+}
+
+/// "do_not_restart" for people.
+std::string words_of(std::string_view name) {
+  std::string words(name);
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+/// A screen as it grows: labelled lines that fit.
+class Screen {
+ public:
+  explicit Screen(const ScreenStyle& style) : style_(style) {}
+
+  void title(std::string_view text, Colour colour) {
+    lines_.push_back(coloured(shortened(text, style_.width), colour));
+  }
+  void row(std::string_view label, std::string_view text, Colour colour = Colour::none) {
+    if (text.empty()) return;
+    add(label, shortened(text, room()), colour);
+  }
+  void path_row(std::string_view label, std::string_view text) {
+    add(label, shortened(text, room(), true), Colour::none);
+  }
+  /// Over at most `most` lines, parted at blanks.
+  void long_row(std::string_view label, std::string_view text, std::size_t most) {
+    std::string rest = printable(text);
+    for (std::size_t i = 0; i < most && !rest.empty(); ++i) {
+      std::size_t cut = rest.size();
+      if (rest.size() > room() && i + 1 < most) {
+        cut = rest.rfind(' ', room());
+        if (cut == std::string::npos || cut == 0) cut = rest.size();
+      }
+      row(i == 0 ? label : "", std::string_view(rest).substr(0, cut));
+      rest = cut < rest.size() ? rest.substr(cut + 1) : "";
+    }
+  }
+  void share(std::string_view label, std::optional<double> pct, std::string_view of,
+             Colour colour) {
+    if (pct) row(label, fmt::format("{} {}", share_bar(*pct), of), colour);
+  }
+  [[nodiscard]] std::string date(SimTime time) const { return style_.date(seconds_of(time)); }
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(lines_.size(), most_lines); ++i) text += lines_[i] + "\n";
+    return text;
+  }
+  [[nodiscard]] bool has_room() const { return lines_.size() < most_lines; }
+
+ private:
+  [[nodiscard]] std::size_t room() const { return style_.width - label_width; }
+  void add(std::string_view label, const std::string& text, Colour colour) {
+    lines_.push_back(fmt::format("{:<{}}", label, label_width) + coloured(text, colour));
+  }
+
+  const ScreenStyle& style_;
+  std::vector<std::string> lines_;
+};
+
+void add_title(const JobView& view, Screen& screen) {
+  const JobRecord& record = view.job.record;
+  if (record.id.empty())
+    return screen.title("a log that belongs to no job that is known here", Colour::bold);
+  std::vector<std::string> parts = {fmt::format("job {}", record.id)};
+  if (!record.name.empty()) parts.push_back(record.name);
+  if (!record.user.empty())
+    parts.push_back("of " + record.user +
+                    (record.account.empty() ? "" : fmt::format(" ({})", record.account)));
+  std::string state = view.state.empty() ? "state not known" : view.state;
+  const auto& attempts = view.job.attempts;
+  const std::string exit = attempts.empty() ? "" : attempts.back().exit_code;
+  if (!exit.empty() && exit != "0:0") state += fmt::format(" (exit {})", exit);
+  if (!view.job.reason.empty() && view.state == "pending")
+    state += fmt::format(" ({})", view.job.reason);
+  parts.insert(parts.begin() + 1, state);
+  const Colour colour = colour_of_state(view.state);
+  screen.title(joined(parts), colour == Colour::none ? Colour::bold : colour);
+}
+
+void add_what(const JobView& view, Screen& screen) {
+  const JobRecord& record = view.job.record;
+  std::vector<std::string> what;
+  for (const char* const name : {"model_name", "task", "dataset", "length"})
+    if (const auto value = advisor::field(record.fields, name); !value.empty())
+      what.emplace_back(value);
+  const auto batch = advisor::field(record.fields, "batch_size");
+  if (!batch.empty()) what.push_back(fmt::format("batch {}", batch));
+  screen.row("what", joined(what));
+  screen.row("command", advisor::without_submission(record.command));
+}
+
+void add_request(const JobView& view, Screen& screen) {
+  const JobRecord& record = view.job.record;
+  if (record.id.empty()) return;
+  std::vector<std::string> asked;
+  asked.push_back(fmt::format("{} GPU{}{}", record.gpus, record.gpus == 1 ? "" : "s",
+                              record.gpu_type.empty() ? "" : " (" + record.gpu_type + ")"));
+  asked.push_back(fmt::format("{} node{}", record.nodes, record.nodes == 1 ? "" : "s"));
+  if (record.cpus > 0)
+    asked.push_back(fmt::format("{} CPU{}", record.cpus, record.cpus == 1 ? "" : "s"));
+  if (record.memory_mib) asked.push_back(gib(*record.memory_mib));
+  if (record.time_limit) asked.push_back("limit " + in_words(record.time_limit));
+  std::string where = record.vc;
+  if (!record.qos.empty()) where += "/" + record.qos;
+  if (!where.empty()) asked.push_back(where);
+  screen.row("asked", joined(asked));
+}
+
+void add_run(const JobView& view, Screen& screen) {
+  const auto& attempts = view.job.attempts;
+  std::vector<std::string> run;
+  if (view.ran) run.push_back(in_words(view.ran));
+  if (view.started) {
+    std::string when = "from " + screen.date(*view.started);
+    if (view.ended) {
+      // On the same day the time alone.
+      const std::string end = screen.date(*view.ended);
+      const std::size_t same = end.substr(0, 10) == when.substr(5, 10) ? 11 : 0;
+      when = when.substr(0, when.rfind(' ')) + " to " + end.substr(same);  // one zone for both
+    }
+    run.push_back(when);
+  }
+  if (!attempts.empty() && !attempts.back().nodes.empty())
+    run.push_back("on " + attempts.back().nodes);
+  screen.row("ran", joined(run));
+  if (attempts.size() > 1) {
+    std::vector<std::string> earlier;
+    for (std::size_t i = 0; i + 1 < attempts.size(); ++i)
+      earlier.push_back(fmt::format("{} on {}", attempts[i].word, attempts[i].nodes));
+    screen.row("attempts",
+               fmt::format("{}; before this one: {}", attempts.size(), joined(earlier)));
+  }
+  const auto start = attempts.empty() ? view.started : attempts.front().start;
+  if (start && *start > view.job.record.submit && seconds_of(view.job.record.submit) > 0)
+    screen.row("waited", schedmate::in_words(*start - view.job.record.submit));
+}
+
+std::string counted(const std::optional<double>& value, const std::optional<double>& total) {
+  if (!value) return "";
+  if (!total || *total <= 0) return number(*value);
+  return fmt::format("{} of {} ({:.0f} %)", number(*value), number(*total), 100 * *value / *total);
+}
+
+void add_progress(const JobView& view, Screen& screen) {
+  if (!view.progress) return;
+  const Progress& progress = *view.progress;
+  std::vector<std::string> far;
+  if (const auto steps = counted(progress.step, progress.total_steps); !steps.empty())
+    far.push_back("step " + steps);
+  if (const auto epochs = counted(progress.epoch, progress.total_epochs); !epochs.empty())
+    far.push_back("epoch " + epochs);
+  if (progress.loss) far.push_back(fmt::format("loss {:.4g}", *progress.loss));
+  screen.row("progress", far.empty() ? "its log shows none" : joined(far));
+  if (!progress.step_time_s) return;
+  std::string speed = fmt::format("{:.3g} s a step", *progress.step_time_s);
+  if (view.earlier.seconds_per_step && *view.earlier.seconds_per_step > 0) {
+    const double change = 100 * (*progress.step_time_s / *view.earlier.seconds_per_step - 1);
+    speed += fmt::format("; {:.3g} s in earlier runs ({:.0f} % {})", *view.earlier.seconds_per_step,
+                         std::abs(change), change > 0 ? "slower" : "faster");
+  }
+  if (progress.throughput)
+    speed += fmt::format("; {:.4g} {}", progress.throughput->value, progress.throughput->unit);
+  screen.row("speed", speed);
+}
+
+void add_end(const JobView& view, Screen& screen) {
+  if (view.state == "pending" && view.job.planned_start)
+    screen.row("starts", fmt::format("{} ({}), as the scheduler plans now",
+                                     screen.date(*view.job.planned_start),
+                                     from_now(*view.job.planned_start, view.now)));
+  if (!view.is_running()) return;
+  const auto& limit = view.job.record.time_limit;
+  std::string text = "not known";
+  if (view.expected) {
+    const auto& end = *view.expected;
+    text = fmt::format("{} ({}), by {}", screen.date(end.at), from_now(end.at, view.now), end.by);
+    if (end.high)
+      text += fmt::format("; at the latest {} in 9 of 10 cases", screen.date(*end.high));
+  }
+  const bool late = view.expected && view.expected->over_limit;
+  screen.row("ends", text, late ? Colour::red : Colour::none);
+  if (limit && view.started)
+    screen.row("limit",
+               fmt::format("{} ({}){}", screen.date(*view.started + *limit),
+                           from_now(*view.started + *limit, view.now),
+                           late ? ": it will be killed before it is done" : ""),
+               late ? Colour::red : Colour::none);
+}
+
+void add_earlier(const JobView& view, Screen& screen) {
+  const auto& earlier = view.earlier;
+  if (earlier.runs == 0) return;
+  std::string text = fmt::format("{} run{} of this job, {} completed", earlier.runs,
+                                 earlier.runs == 1 ? "" : "s", earlier.completed);
+  if (earlier.completed == 1) text += " in " + in_words(earlier.median);
+  if (earlier.completed > 1)
+    text += fmt::format(" in {} to {}, median {}", in_words(earlier.shortest),
+                        in_words(earlier.longest), in_words(earlier.median));
+  screen.row("earlier", text);
+}
+
+void add_use(const JobView& view, Screen& screen) {
+  const JobRecord& record = view.job.record;
+  if (!record.outcome) return;
+  const Outcome& outcome = *record.outcome;
+  const service::JobUse& use = view.use;
+  screen.share("time", use.limit_pct, "of the limit of " + in_words(record.time_limit),
+               colour_of_middle(use.limit_pct));
+  std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
+  if (outcome.gpu_memory_mib)
+    of_gpus += fmt::format(", {} of memory each", gib(*outcome.gpu_memory_mib));
+  screen.share("GPU", use.gpu_util_pct, of_gpus, colour_of_high(use.gpu_util_pct));
+  screen.share("CPU", use.cpu_pct, fmt::format("of {} CPUs", record.cpus),
+               record.gpus > 0 ? Colour::none : colour_of_high(use.cpu_pct));
+  if (outcome.memory_mib && record.memory_mib)
+    screen.share("memory", use.memory_pct,
+                 fmt::format("({} of {})", gib(*outcome.memory_mib), gib(*record.memory_mib)),
+                 colour_of_middle(use.memory_pct));
+  std::vector<std::string> hours = {fmt::format("{:.3g} GPU-hours held", use.gpu_hours)};
+  if (use.idle_gpu_hours) hours.push_back(fmt::format("{:.3g} of them idle", *use.idle_gpu_hours));
+  if (use.lost_gpu_hours > 0) hours.push_back(fmt::format("{:.3g} lost", use.lost_gpu_hours));
+  if (record.gpus > 0) screen.row("cost", joined(hours));
+}
+
+void add_failure(const JobView& view, Screen& screen) {
+  if (!view.diagnosis || view.diagnosis->verdict == FailureClass::none) {
+    const bool failed = view.job.record.outcome && view.state != "completed";
+    if (failed) screen.row("why", service::cause_of(view.job.record) + ", says the scheduler");
+    return;
+  }
+  const Diagnosis& made = *view.diagnosis;
+  screen.row("why", fmt::format("{} ({})", made.reason, words_of(name_of(made.verdict))));
+  for (const LogEvidence& line : made.evidence) {
+    if (line.role != LineRole::cause) continue;
+    screen.row("", fmt::format("line {}: {}", line.line, line.text));
+    break;
+  }
+  screen.long_row("do", fmt::format("{}: {}", words_of(name_of(made.recommendation)), made.advice),
+                  2);
+  if (made.seen)
+    screen.row("", fmt::format("seen in {} earlier job{} of {} user{}", made.seen->jobs,
+                               made.seen->jobs == 1 ? "" : "s", made.seen->users,
+                               made.seen->users == 1 ? "" : "s"));
+}
+
+void add_next(const JobView& view, Screen& screen) {
+  std::string_view label = "next run";
+  if (view.time_limit) {
+    screen.row(label, fmt::format("--time={} (a run that would complete is killed in {:.0f} %)",
+                                  in_words(std::optional(view.time_limit->limit)),
+                                  100 * view.time_limit->risk));
+    label = "";
+  }
+  for (const service::SizeAdvice& each : view.sizes) {
+    screen.row(label, each.flag.empty() ? each.why : fmt::format("{} ({})", each.flag, each.why));
+    label = "";
+  }
+}
+
+void add_sources(const JobView& view, Screen& screen) {
+  if (!view.log.empty()) {
+    std::string age;
+    if (view.log_written && view.is_running())
+      age = fmt::format(" (written {})", from_now(*view.log_written, view.now));
+    screen.path_row("log", view.log + age);
+  }
+  for (const std::string& note : view.notes)
+    if (screen.has_room()) screen.row("note", note);
+  std::vector<std::string> silent;
+  for (const service::JobSourceState& source : view.sources)
+    if (!source.gave) silent.push_back(fmt::format("{}: {}", source.name, source.says));
+  if (screen.has_room()) screen.row("missing", fmt::format("{}", fmt::join(silent, "; ")));
+}
+
+}  // namespace
+
+std::string job_text(const JobView& view, const ScreenStyle& style) {
+  Screen screen(style);
+  add_title(view, screen);
+  add_what(view, screen);
+  add_request(view, screen);
+  add_run(view, screen);
+  add_progress(view, screen);
+  add_end(view, screen);
+  add_failure(view, screen);
+  add_use(view, screen);
+  add_earlier(view, screen);
+  add_next(view, screen);
+  add_sources(view, screen);
+  return screen.text();
+}
+
+}  // namespace schedmate

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/accounted_jobs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "advisor/command_flags.hpp"
+#include "service/redaction.hpp"
+#include "service/run_tool.hpp"
+#include "trace/values.hpp"
+
+namespace schedmate::service {
+namespace {
+
+/// "17" of the attempt "17#2".
+std::string_view job_of_attempt(std::string_view id) { return id.substr(0, id.find('#')); }
+
+Attempt attempt_of(const AccountedJob& job) {
+  return {.start = job.start,
+          .end = job.running ? std::nullopt : std::optional(job.end),
+          .state = trace::parse_state(job.state),
+          .word = job.state,
+          .exit_code = job.exit_code,
+          .nodes = job.node_list};
+}
+
+JobRecord request_of(const AccountedJob& job) {
+  JobRecord record;
+  record.id = job_of_attempt(job.id);
+  record.user = job.user;
+  record.vc = job.partition;
+  record.submit = job.submit;
+  record.root = redacted(job.work_dir);
+  record.workdir = ".";
+  record.command = redacted(job.submit_line.empty() ? job.name : job.submit_line);
+  record.gpus = job.gpus;
+  record.nodes = std::max<std::int64_t>(1, std::ssize(job.nodes));
+  record.gpu_type = job.gpu_type;
+  if (job.limit_kind == LimitKind::given) record.time_limit = job.limit;
+  record.fields["gpus"] = fmt::format("{}", job.gpus);
+  if (!job.gpu_type.empty()) record.fields["gpu_type"] = job.gpu_type;
+  record.entry =
+      advisor::read_command_flags(record.command, advisor::FlagRules::built_in(), record.root)
+          .entry;
+  record.name = redacted(job.name);
+  record.account = job.account;
+  record.qos = job.qos;
+  record.cluster = job.cluster;
+  record.log = job.log;
+  record.cpus = job.cpus;
+  record.memory_mib = job.memory_mib;
+  return record;
+}
+
+/// Whether another attempt follows, whose row is not in the dump.
+bool goes_on(const AccountedJob& job) {
+  return job.running || job.state == "REQUEUED" || job.state == "REQUEUE_HOLD";
+}
+
+Outcome outcome_of(const AccountedJob& last, std::vector<Attempt> attempts) {
+  Outcome outcome;
+  outcome.state = trace::parse_state(last.state);
+  outcome.start = last.start;
+  outcome.end = last.end;
+  outcome.duration = last.elapsed.value_or(last.end - last.start);
+  outcome.gpu_util_pct = last.use.gpu_util_pct;
+  outcome.gpu_memory_mib = last.use.gpu_memory_mib;
+  outcome.cpu_time = last.use.cpu_time;
+  outcome.memory_mib = last.use.memory_mib;
+  outcome.attempts = std::move(attempts);
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
+  std::vector<ScheduledJob> jobs;
+  std::vector<std::vector<const AccountedJob*>> attempts;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const AccountedJob& job : dump.jobs) {
+    const auto [place, is_new] = places.emplace(job_of_attempt(job.id), attempts.size());
+    if (is_new) attempts.emplace_back();
+    attempts[place->second].push_back(&job);
+  }
+  for (auto& of_job : attempts) {
+    std::ranges::stable_sort(of_job, {}, &AccountedJob::start);
+    const AccountedJob& last = *of_job.back();
+    ScheduledJob made{request_of(last), {}, last.state, last.reason};
+    made.record.submit = of_job.front()->submit;
+    for (const AccountedJob* const job : of_job) made.attempts.push_back(attempt_of(*job));
+    if (!goes_on(last)) made.record.outcome = outcome_of(last, made.attempts);
+    jobs.push_back(std::move(made));
+  }
+  return jobs;
+}
+
+bool is_slurm_id(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (digits == 0 || text.size() > longest) return false;
+  if (digits == text.size()) return true;
+  const std::string_view rest = text.substr(digits + 1);
+  return (text[digits] == '_' || text[digits] == '+') && !rest.empty() &&
+         rest.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+Result<std::vector<ScheduledJob>> ask_sacct(const settings::Session& session,
+                                            const std::vector<std::string>& flags) {
+  ToolCall call{
+      {"sacct", "--duplicates", "--parsable2", "--format", std::string(accounting_fields())}};
+  call.words.insert(call.words.end(), flags.begin(), flags.end());
+  const auto text = run_tool(session.environment, call);
+  if (!text) return tl::unexpected(text.error());
+  const auto dump = read_accounting_text(*text, "sacct", {.strict = false, .lenient = true});
+  if (!dump) return tl::unexpected(dump.error());
+  return accounted_jobs(*dump);
+}
+
+}  // namespace schedmate::service

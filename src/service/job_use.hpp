@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a job used of what it was given, as seff, reportseff and jobstats count it, and what of it
+/// was wasted. Nothing that was not measured is counted.
+
+#include <schedmate/job_record.hpp>
+#include <string>
+
+namespace schedmate::service {
+
+struct JobUse {
+  /// In per cent: run time of the time limit, CPU time of the CPUs' time, memory of the memory.
+  std::optional<double> limit_pct, cpu_pct, memory_pct;
+  std::optional<double> gpu_util_pct;
+  /// Held by all attempts together.
+  double gpu_hours = 0;
+  /// Held and not used, by the utilisation that was measured; empty: nobody measured it.
+  std::optional<double> idle_gpu_hours;
+  /// Of attempts that failed, ran into the time limit or were put back into the queue.
+  double lost_gpu_hours = 0;
+
+  [[nodiscard]] double wasted_gpu_hours() const {
+    return lost_gpu_hours + idle_gpu_hours.value_or(0);
+  }
+};
+
+/// Of a job that has ended; of another one without its times. Its last attempt counts for the
+/// shares.
+[[nodiscard]] JobUse use_of(const JobRecord& record);
+
+/// What counts as lost: neither completed nor cancelled.
+[[nodiscard]] bool is_lost(const Attempt& attempt);
+
+/// Why a job ended, in a few words that equal jobs share: what its log showed, else what the
+/// scheduler says ("time limit", "exit code 1"); "completed".
+[[nodiscard]] std::string cause_of(const JobRecord& record);
+/// The class of the failure that its log showed, "user_script"; "" = no log was read.
+[[nodiscard]] std::string failure_class_of(const JobRecord& record);
+
+/// The scheduler's word for how it ended, in small letters: "out_of_memory"; without one that of
+/// our own state.
+[[nodiscard]] std::string end_word(const JobRecord& record);
+
+}  // namespace schedmate::service

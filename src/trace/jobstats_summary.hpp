@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The summary that the job statistics platform "jobstats" leaves in a job's AdminComment: "JS1:"
+/// and base64 of gzip of JSON, with what each node and GPU was used. Sites that run it know GPU use
+/// that Slurm itself does not count.
+
+#include <schedmate/accounting.hpp>
+#include <string_view>
+
+namespace schedmate::trace {
+
+/// Takes over what the comment says. Any other comment, and one that is damaged or unreasonably
+/// long, changes nothing.
+void read_summary(std::string_view comment, AccountedUse& use);
+
+}  // namespace schedmate::trace

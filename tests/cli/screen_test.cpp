@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// job and report with the real program, as a terminal of 80 and of 120 columns shows them.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace schedmate {
+namespace {
+
+/// The dumps of a real Slurm (docs/formats/job-screen.md), as scripts that print them.
+struct ScreenSite {
+  Scratch here;
+  ScreenSite() { columns("80"); }
+
+  void columns(const std::string& width) {
+    here.variables = {"PATH=" + here.path("bin") + ":/usr/bin:/bin", "COLUMNS=" + width};
+  }
+  void prints(const std::string& name, const std::string& file) const {
+    tool(name, "exec cat '" + file + "'\n");
+  }
+  void tool(const std::string& name, const std::string& script) const {
+    const std::string program = here.write("bin/" + name, "#!/bin/sh\n" + script);
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] Ran run(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--state-dir", "state"});
+    return here.run(words);
+  }
+};
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);)
+    widest = std::max(widest, static_cast<std::size_t>(std::ranges::count_if(line, [](char c) {
+                        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+                      })));
+  return widest;
+}
+
+const std::string fixtures = SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/";
+
+/// A dump with names of every bad kind, and figures of every size.
+std::string hostile_dump() {
+  const std::string name = "\033]52;c;eA==\a\xE2\x80\xAE=cmd|' /C calc'!A0 \xff\xf0\x9f\x98\x80" +
+                           std::string(3000, 'x');
+  std::string text =
+      "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|TotalCPU|"
+      "NodeList|SubmitLine\n";
+  for (int i = 1; i <= 30; ++i)
+    text += std::to_string(i) + "|\033[31m" + std::string(900, 'u') +
+            "|gpu|FAILED|1793577600|1793577600|2093577600|300000000|5000000|"
+            "cpu=1000000,gres/gpu=1000000,mem=999999999999M|999999-00:00:00|n[1-60000]|" +
+            name.substr(0, 20) + name.substr(23) + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("job: one screen, at 80 and at 120 columns") {
+  ScreenSite site;
+  site.tool("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1\n");
+  site.prints("sacct", fixtures + "sacct.txt");
+  for (const auto& [columns, width] : {std::pair{"80", 80U}, std::pair{"120", 120U}}) {
+    site.columns(columns);
+    for (const char* const id : {"1", "2", "3", "4", "5"}) {
+      const Ran ran = site.run({"job", id});
+      CAPTURE(ran.out);
+      CAPTURE(ran.err);
+      REQUIRE(ran.status == 0);
+      CHECK(ran.out.starts_with(std::string("job ") + id + ", "));
+      CHECK(lines_of(ran.out) <= 24);
+      CHECK(lines_of(ran.out) >= 5);
+      CHECK(widest_line(ran.out) <= width);
+      CHECK_FALSE(ran.out.contains('\033'));
+    }
+  }
+  const Ran json = site.run({"job", "1", "--json"});
+  CHECK(json.out.contains("\"schema\": \"schedmate.job.v1\""));
+  CHECK(json.out.contains("\"time_limit\": null"));
+  const Ran absent = site.run({"job", "4711"});
+  CHECK(absent.status == 2);
+  CHECK(lines_of(absent.err) == 1);
+  CHECK(site.run({"job"}).status == 2);
+}
+
+TEST_CASE("report: totals, jobs, causes and nodes, at 80 and at 120 columns") {
+  ScreenSite site;
+  const std::string from = "sacct:" + fixtures + "sacct.txt";
+  for (const auto& [columns, width] : {std::pair{"80", 80U}, std::pair{"120", 120U}}) {
+    site.columns(columns);
+    for (const char* const by : {"", "user", "node", "day", "cause"}) {
+      const Ran ran = *by == '\0' ? site.run({"report", "--from", from})
+                                  : site.run({"report", "--from", from, "--by", by});
+      CAPTURE(ran.out);
+      REQUIRE(ran.status == 0);
+      CHECK(ran.out.contains("GPU-hours"));
+      CHECK(ran.out.contains("why jobs did not complete"));
+      CHECK(widest_line(ran.out) <= width);
+    }
+    const Ran jobs = site.run({"report", "--from", from});
+    for (const char* const name : {"JobID", "State", "Elapsed", "GPUEff"})
+      CHECK_MESSAGE(jobs.out.contains(name), name);
+  }
+  CHECK(site.run({"report", "--from", from, "--json"}).out.contains("schedmate.report.v1"));
+  CHECK(site.run({"report", "--from", from, "--csv"}).out.starts_with("job_id,"));
+  CHECK(site.run({"report", "--from", from, "--limit", "1"}).out.contains("more (--limit 0"));
+  const Ran wrong = site.run({"report", "--by", "usr"});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err.contains("nearest: user"));
+}
+
+TEST_CASE("report and job: hostile names and huge figures command no terminal and fit") {
+  const ScreenSite site;
+  site.tool("scontrol", "exit 1\n");
+  const std::string dump = site.here.write("dump.txt", hostile_dump());
+  site.prints("sacct", dump);
+  for (const auto& words :
+       {std::vector<std::string>{"job", "7"},
+        std::vector<std::string>{"report", "--from", "sacct:" + dump},
+        std::vector<std::string>{"report", "--from", "sacct:" + dump, "--by", "user"}}) {
+    const Ran ran = site.run(words);
+    CAPTURE(ran.out);
+    CAPTURE(ran.err);
+    CHECK(ran.status == 0);
+    CHECK_FALSE(ran.out.contains('\033'));
+    CHECK_FALSE(ran.out.contains('\a'));
+    CHECK(widest_line(ran.out) <= 80);
+  }
+  CHECK(lines_of(site.run({"job", "7"}).out) <= 24);
+}
+
+TEST_CASE("report: an empty history and a broken sacct are said, in one line each") {
+  const ScreenSite site;
+  site.tool("sacct", "echo 'sacct: error: Slurm accounting storage is disabled' >&2; exit 1\n");
+  const Ran empty = site.run({"report"});
+  CHECK(empty.status == 0);
+  CHECK(empty.out.contains("0 jobs"));
+  CHECK(empty.out.contains("accounting storage is disabled"));
+  const Ran asked = site.run({"report", "--from", "sacct"});
+  CHECK(asked.status == 4);
+  CHECK(lines_of(asked.err) == 1);
+  site.tool("sacct", "echo JobID; echo garbage\n");
+  CHECK(site.run({"report", "--from", "sacct"}).status == 3);
+}
+
+TEST_CASE("doctor: each row says what it gives, and how to mend what is missing") {
+  const ScreenSite site;
+  site.tool("sacct", "exit 1\n");
+  site.tool("scontrol", "exit 1\n");
+  const Ran ran = site.run({"doctor"});
+  CHECK(ran.status == 0);
+  for (const char* const word : {"sacct", "scontrol", "slurm.conf", "NVML", "dcgm-exporter",
+                                 "Redis", "model servers", "time zone", "state folder", "to mend:"})
+    CHECK_MESSAGE(ran.out.contains(word), word);
+}
+
+}  // namespace schedmate
