@@ -56,13 +56,20 @@ std::string shown(const service::TrackAnswer& answer, bool json) {
   return text;
 }
 
+void print(const CommandCall& call, std::string_view text) {
+  if (call.json)
+    call.console.verbatim(text);
+  else
+    call.console.text(text);
+}
+
 /// One document for each change, one line each with --json; silence gives nothing.
 Result<void> follow(const CommandCall& call, const TrackFlags& flags) {
   std::string last;
   const auto show = [&](const service::TrackAnswer& answer) {
     auto text = shown(answer, call.json);
     if (text == last) return true;
-    call.console.text(text);
+    print(call, text);
     last = std::move(text);
     return call.console.flush();  // else nobody reads it any more
   };
@@ -73,7 +80,7 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
   if (flags.follow) return follow(call, flags);
   const auto answer = service::track(call.session, flags.logs);
   if (!answer) return tl::unexpected(answer.error());
-  call.console.text(shown(*answer, call.json));
+  print(call, shown(*answer, call.json));
   return {};
 }
 
