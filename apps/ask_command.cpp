@@ -24,7 +24,8 @@ void print_text(const service::AskAnswer& all) {
       rows.push_back({fmt::format("  {}", line.number), line.text});
     fmt::print("{}", aligned(rows));
   }
-  for (const auto& note : all.model.notes) fmt::print("note: {}\n", printable(note));
+  for (const auto* notes : {&all.notes, &all.model.notes})
+    for (const auto& note : *notes) fmt::print("note: {}\n", printable(note));
 }
 
 Result<int> print_answers(const CommandCall& call, const service::AskRequest& request) {
@@ -34,7 +35,7 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
     fmt::print("{}\n", indented(service::ask_document(*answer)));
   else
     print_text(*answer);
-  return 0;
+  return answer->answered() ? 0 : 1;
 }
 
 }  // namespace
@@ -42,10 +43,12 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
 Command ask_command(const Parser& parser) {
   const auto request = std::make_shared<service::AskRequest>();
   CLI::App& command = parser.app;
-  command.add_option("subject", request->subject, "log file, or a job id from the history")
+  command.add_option("subject", request->subject, "log file, - for a pipe, or a job id from the history")
       ->type_name("LOG|JOB");
   command.add_option("question", request->question, "one or more questions, separated by '?'")
       ->type_name("QUESTION");
+  command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
+      ->type_name("FILE");
   add_model(parser);
   command.footer(
       "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "base/words.hpp"
 #include "service/track.hpp"
 
 namespace schedmate {
@@ -39,7 +40,7 @@ std::string progress_text(const Progress& progress) {
     text += fmt::format("throughput {:.6g} {}\n", progress.throughput->value,
                         progress.throughput->unit);
   text += fmt::format("remaining  {}{}\n", shown(progress.remaining_s),
-                      progress.remaining_s ? " s" : "");
+                      progress.remaining_s ? fmt::format(" s ({})", progress.remaining_by) : "");
   if (!progress.by.empty()) text += fmt::format("by         {}\n", progress.by);
   if (!progress.by_model.empty())
     text += fmt::format("by model   {}\n", fmt::join(progress.by_model, " "));
@@ -50,7 +51,7 @@ std::string progress_text(const Progress& progress) {
 std::string shown(const service::TrackAnswer& answer, bool json) {
   if (json) return in_one_line(service::track_document(answer)) + "\n";
   std::string text = progress_text(answer.progress);
-  for (const auto& note : answer.notes) text += fmt::format("note       {}\n", note);
+  for (const auto& note : answer.notes) text += fmt::format("note       {}\n", printable(note));
   return text;
 }
 
@@ -78,6 +79,9 @@ Result<void> run_track(const CommandCall& call, const TrackFlags& flags) {
 Result<void> check_complete(const TrackFlags& flags) {
   if (flags.logs.empty())
     return fail(ErrorCode::unsupported, "track: LOG is missing (schedmate track LOG)");
+  if (flags.follow && flags.logs.front() == "-")
+    return fail(ErrorCode::unsupported,
+                "track --follow takes a log file, since it reads what is added to it; - is read once");
   if (flags.follow && flags.logs.size() > 1)
     return fail(ErrorCode::unsupported,
                 "track --follow takes only one log; run it once for each rank");
@@ -89,7 +93,7 @@ Result<void> check_complete(const TrackFlags& flags) {
 Command track_command(const Parser& parser) {
   const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", flags->logs, "log file; one for each rank")->type_name("LOG");
+  command.add_option("log", flags->logs, "log file, or - for a pipe; one for each rank")->type_name("LOG");
   command.add_flag("--follow", flags->follow, "print again whenever something changes");
   command.add_option("--every", flags->every_s, "seconds between checks; default: 2");
   command.add_option("--for", flags->for_s, "seconds to follow; default: until interrupted");

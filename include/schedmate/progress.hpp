@@ -38,6 +38,8 @@ struct Progress {
   std::vector<std::string> evidence;
   /// How step_time_s follows: the format's name and the kind of reading.
   std::string by;
+  /// Logs that were read in part only, one sentence each.
+  std::vector<std::string> unread;
   /// Fields that a ShapeReader gave, as progress_json names them.
   std::vector<std::string> by_model;
 };

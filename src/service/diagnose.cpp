@@ -9,6 +9,7 @@
 
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
+#include "service/held_input.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
 
@@ -97,21 +98,33 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
   return input;
 }
 
+/// What came through a pipe is called as the caller called it.
+void name_inputs(const HeldInputs& held, Diagnosis& made) {
+  made.root_file = held.named(std::move(made.root_file));
+  if (!made.judged) made.reason = held.named(std::move(made.reason));
+  for (std::string& each : made.unread) each = held.named(std::move(each));
+  for (auto* list : {&made.evidence, &made.unseen})
+    for (LogEvidence& each : *list) each.file = held.named(std::move(each.file));
+}
+
 }  // namespace
 
 Result<DiagnoseAnswer> diagnose(const settings::Session& session, const DiagnoseRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   std::optional<Embedder> embedder;
+  const auto held = HeldInputs::open(request.logs);
+  if (!held) return tl::unexpected(held.error());
   auto input = input_of(session, request, embedder);
   if (!input) return tl::unexpected(input.error());
+  input->paths = held->paths();
   llm::QuestionTally tally;
   input->reader = cause_reader(*models, tally);
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
   if (auto found = find_job(history, *input); !found) return tl::unexpected(found.error());
   auto made = schedmate::diagnose(*input);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return fail(made.error().code, held->named(made.error().message));
   if (auto asked = add_history(session, history, *input, *made); !asked)
     warn_of_history(asked.error(), answer.warnings);
   tally.accepted = made->by.ends_with("/model") ? 1 : 0;
@@ -119,9 +132,11 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   for (const auto& why : made->dropped) tally.note("model: " + why);
   const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
   if (models->chats.empty() && open) tally.note("model: not asked");
-  answer.diagnosis = *std::move(made);
-  answer.notes = tally.notes;
+  name_inputs(*held, *made);
+  answer.notes = held->notes();
+  answer.notes.insert(answer.notes.end(), tally.notes.begin(), tally.notes.end());
   answer.cost = cost_of(*models, tally);
+  answer.diagnosis = *std::move(made);
   return answer;
 }
 

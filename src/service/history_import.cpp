@@ -8,6 +8,7 @@
 #include "advisor/command_flags.hpp"
 #include "base/input.hpp"
 #include "service/advisor_state.hpp"
+#include "service/held_input.hpp"
 #include "service/history.hpp"
 #include "service/redaction.hpp"
 #include "trace/csv.hpp"
@@ -81,14 +82,18 @@ Result<void> put_all(const settings::Session& session, const Trace& trace, const
   return {};
 }
 
-}  // namespace
-
-Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
+Result<Imported> import_held(const settings::Session& session, const std::string& spec) {
   const auto trace = read_trace(spec, {.strict = session.settings.flag("strict"), .columns = {}});
   if (!trace) return tl::unexpected(trace.error());
   if (auto done = put_all(session, *trace, read_origins(spec)); !done)
     return tl::unexpected(done.error());
   return Imported{trace->jobs.size(), trace->report.rows, trace->report.dropped};
+}
+
+}  // namespace
+
+Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
+  return read_held(spec, [&](const std::string& path) { return import_held(session, path); });
 }
 
 Document import_document(const Imported& imported) {

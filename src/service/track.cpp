@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/track.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "log/failure/log_fault.hpp"
 #include "log/progress/progress_document.hpp"
+#include "service/held_input.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::service {
@@ -40,9 +45,20 @@ Result<TrackAnswer> track(const settings::Session& session, const std::vector<st
   auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   Asked asked{*std::move(models), {}};
-  auto progress = schedmate::track(logs, options_of(session, asked));
-  if (!progress) return tl::unexpected(progress.error());
-  return answer_of(*std::move(progress), asked);
+  const auto held = HeldInputs::open(logs);
+  if (!held) return tl::unexpected(held.error());
+  auto progress = schedmate::track(held->paths(), options_of(session, asked));
+  if (!progress) return fail(progress.error().code, held->named(progress.error().message));
+  for (std::string& each : progress->unread) each = held->named(std::move(each));
+  auto notes = held->notes();
+  if (progress->lines == 0)
+    for (const std::string& path : held->paths())
+      if (const auto fault = failure::fault_of_log(path); fault && !fault->empty())
+        progress->unread.push_back(fmt::format("{}: {}", held->named(path), *fault));
+  std::ranges::copy(progress->unread, std::back_inserter(notes));
+  auto answer = answer_of(*std::move(progress), asked);
+  answer.notes.insert(answer.notes.begin(), notes.begin(), notes.end());
+  return answer;
 }
 
 Result<void> follow(const settings::Session& session, const FollowRequest& request,

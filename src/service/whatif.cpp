@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "report/groups.hpp"
 #include "service/pseudonyms.hpp"
+#include "service/held_input.hpp"
 #include "service/whatif_sites.hpp"
 #include "study/replay.hpp"
 
@@ -86,7 +87,8 @@ Result<whatif::InferredCluster> seen_cluster(const WhatifRequest& request,
 
 Result<AccountingDump> read_dump(const settings::Session& session, const std::string& path) {
   const settings::ShowProgress progress = session.progress("reading");
-  return read_accounting(path, {.strict = session.settings.flag("strict"), .progress = progress});
+  const AccountingOptions options{.strict = session.settings.flag("strict"), .progress = progress};
+  return read_held(path, [&](const std::string& held) { return read_accounting(held, options); });
 }
 
 whatif::Grouping users_of(const Trace& trace) {

@@ -72,6 +72,7 @@ Result<Tail> read_through(const std::string& path, std::size_t bytes) {
   const auto done = each_chunk(path, keep);
   // A compressed log that is still written ends early; what there is counts.
   if (!done && tail.text.empty()) return tl::unexpected(done.error());
+  if (!done) tail.fault = done.error().message;
   cut_to_line_start(tail);
   return tail;
 }

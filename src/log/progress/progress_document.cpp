@@ -39,6 +39,7 @@ Document progress::progress_document(const Progress& progress) {
   json["evidence"] = progress.evidence;
   json["by"] = progress.by;
   json["by_model"] = progress.by_model;
+  json["unread"] = progress.unread;
   return json;
 }
 
