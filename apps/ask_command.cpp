@@ -43,7 +43,9 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
 Command ask_command(const Parser& parser) {
   const auto request = std::make_shared<service::AskRequest>();
   CLI::App& command = parser.app;
-  command.add_option("subject", request->subject, "log file, - for a pipe, or a job id from the history")
+  command
+      .add_option("subject", request->subject,
+                  "log file, - for a pipe, or a job id from the history")
       ->type_name("LOG|JOB");
   command.add_option("question", request->question, "one or more questions, separated by '?'")
       ->type_name("QUESTION");

@@ -43,7 +43,7 @@ std::string seen_text(const EarlierOccurrences& seen) {
 
 /// One line for each that was asked, and one for all that were not.
 std::string witness_text(const std::vector<Witness>& witnesses) {
-  std::vector<std::vector<std::string>> rows;
+  std::string asked;
   std::string missing;
   for (const Witness& each : witnesses) {
     if (!each.asked) {
@@ -51,10 +51,10 @@ std::string witness_text(const std::vector<Witness>& witnesses) {
       continue;
     }
     const auto* const word = !each.agrees ? "does not say" : *each.agrees ? "agrees" : "disagrees";
-    rows.push_back({fmt::format("  {}", each.name), word, printable(each.says)});
+    asked += fmt::format("  {} {}: {}\n", each.name, word, printable(each.says));
   }
-  if (!missing.empty()) rows.push_back({"  missing", printable(missing)});
-  return rows.empty() ? "" : "\nwitnesses\n" + aligned(rows);
+  if (!missing.empty()) asked += fmt::format("  missing: {}\n", printable(missing));
+  return asked.empty() ? "" : "\nwitnesses\n" + asked;
 }
 
 std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes) {

@@ -80,8 +80,9 @@ Result<void> check_complete(const TrackFlags& flags) {
   if (flags.logs.empty())
     return fail(ErrorCode::unsupported, "track: LOG is missing (schedmate track LOG)");
   if (flags.follow && flags.logs.front() == "-")
-    return fail(ErrorCode::unsupported,
-                "track --follow takes a log file, since it reads what is added to it; - is read once");
+    return fail(
+        ErrorCode::unsupported,
+        "track --follow takes a log file, since it reads what is added to it; - is read once");
   if (flags.follow && flags.logs.size() > 1)
     return fail(ErrorCode::unsupported,
                 "track --follow takes only one log; run it once for each rank");
@@ -93,7 +94,8 @@ Result<void> check_complete(const TrackFlags& flags) {
 Command track_command(const Parser& parser) {
   const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", flags->logs, "log file, or - for a pipe; one for each rank")->type_name("LOG");
+  command.add_option("log", flags->logs, "log file, or - for a pipe; one for each rank")
+      ->type_name("LOG");
   command.add_flag("--follow", flags->follow, "print again whenever something changes");
   command.add_option("--every", flags->every_s, "seconds between checks; default: 2");
   command.add_option("--for", flags->for_s, "seconds to follow; default: until interrupted");

@@ -39,9 +39,7 @@ std::optional<double> silent_for(const settings::Session& session, const std::st
 
 }  // namespace
 
-bool AskAnswer::answered() const {
-  return std::ranges::any_of(answers, &ask::LogAnswer::answered);
-}
+bool AskAnswer::answered() const { return std::ranges::any_of(answers, &ask::LogAnswer::answered); }
 
 Result<AskAnswer> ask(const settings::Session& session, const AskRequest& request) {
   const auto models = open_models(session, "");

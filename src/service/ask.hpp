@@ -9,13 +9,13 @@ namespace schedmate::service {
 struct AskRequest {
   std::string subject;   ///< a log, or the id of a job whose log `history finish --log` has named
   std::string question;  ///< one or several, with '?' between
-  std::string job;       ///< file of what the scheduler knows of it; "" = none
+  std::string job{};     ///< file of what the scheduler knows of it; "" = none
 };
 
 struct AskAnswer {
   std::vector<ask::LogAnswer> answers;  ///< lines printable and without secrets
   llm::QuestionTally model;
-  std::int64_t calls = 0;  ///< of models
+  std::int64_t calls = 0;          ///< of models
   std::vector<std::string> notes;  ///< on what was read
   /// At least one question is one that a log of this job can answer.
   [[nodiscard]] bool answered() const;

@@ -54,9 +54,13 @@ Result<void> add_history(const settings::Session& session,
 
 /// What --kernel-log, --nvml and --nvml-from bring.
 Result<void> add_witnesses(const settings::Session& session, const DiagnoseRequest& request,
-                           DiagnoseInput& input) {
-  for (const std::string& text : request.kernel_logs)
-    input.kernel_logs.push_back(read_kernel_log_name(text));
+                           HeldInputs& held, DiagnoseInput& input) {
+  for (const std::string& text : request.kernel_logs) {
+    KernelLog& log = input.kernel_logs.emplace_back(read_kernel_log_name(text));
+    auto path = held.hold(log.path);
+    if (!path) return tl::unexpected(path.error());
+    log.path = *std::move(path);
+  }
   for (const std::string& path : request.readings) {
     auto readings = read_gpus_file(path);
     if (!readings) return tl::unexpected(readings.error());
@@ -72,18 +76,24 @@ Result<void> add_witnesses(const settings::Session& session, const DiagnoseReque
 
 /// What the request and the settings say; the classifier's embedder is kept in `embedder`.
 Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseRequest& request,
-                               std::optional<Embedder>& embedder) {
+                               HeldInputs& held, std::optional<Embedder>& embedder) {
   DiagnoseInput input;
-  input.paths = request.logs;
+  input.paths = held.paths();
   input.doubtful_below =
       static_cast<double>(session.settings.whole("diagnose.doubtful_below_pct")) / 100;
   input.locator = request.locate;
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
-  input.good = request.good;
+  if (!request.good.empty()) {
+    auto path = held.hold(request.good);
+    if (!path) return tl::unexpected(path.error());
+    input.good = *std::move(path);
+  }
   input.clean = safe_line;
   if (!request.job.empty()) {
-    auto job = read_job_file(request.job);
+    const auto path = held.hold(request.job);
+    if (!path) return tl::unexpected(path.error());
+    auto job = read_job_file(*path);
     if (!job) return tl::unexpected(job.error());
     input.job = *std::move(job);
   }
@@ -93,7 +103,7 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
     embedder = *std::move(opened);
     input.embedder = &*embedder;
   }
-  if (auto added = add_witnesses(session, request, input); !added)
+  if (auto added = add_witnesses(session, request, held, input); !added)
     return tl::unexpected(added.error());
   return input;
 }
@@ -113,11 +123,10 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
   std::optional<Embedder> embedder;
-  const auto held = HeldInputs::open(request.logs);
+  auto held = HeldInputs::open(request.logs);
   if (!held) return tl::unexpected(held.error());
-  auto input = input_of(session, request, embedder);
-  if (!input) return tl::unexpected(input.error());
-  input->paths = held->paths();
+  auto input = input_of(session, request, *held, embedder);
+  if (!input) return fail(input.error().code, held->named(input.error().message));
   llm::QuestionTally tally;
   input->reader = cause_reader(*models, tally);
   DiagnoseAnswer answer;

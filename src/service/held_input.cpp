@@ -42,10 +42,11 @@ Result<Descriptor> open_pipe(const std::string& name) {
     const bool own = file && ::fstat(file.number(), &status) == 0 && S_ISFIFO(status.st_mode) &&
                      status.st_uid == ::geteuid();
     if (!own)
-      return fail(ErrorCode::invalid,
-                  fmt::format("{}: is a pipe of another user, or behind a link; copy its content to "
-                              "a file first",
-                              name));
+      return fail(
+          ErrorCode::invalid,
+          fmt::format("{}: is a pipe of another user, or behind a link; copy its content to "
+                      "a file first",
+                      name));
     return file;
   }
   Descriptor file(::fcntl(number, F_DUPFD_CLOEXEC, 0));
@@ -81,8 +82,7 @@ Result<std::string> copy(int from, int to, const HeldBudget& budget) {
     if (!deadline.wait_readable(from))
       return fmt::format("the pipe did not end in {:.3g} s; what had come by then was read",
                          std::chrono::duration<double>(budget.time).count());
-    const auto got =
-        ::read(from, piece.data(), std::min(piece.size(), budget.bytes - bytes));
+    const auto got = ::read(from, piece.data(), std::min(piece.size(), budget.bytes - bytes));
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0)
       return fail(ErrorCode::invalid, fmt::format("cannot read: {}", std::strerror(errno)));
@@ -126,20 +126,20 @@ std::string HeldInput::named(std::string text) const {
 Result<HeldInputs> HeldInputs::open(const std::vector<std::string>& names) {
   HeldInputs inputs;
   for (const std::string& name : names) {
-    const auto known = std::ranges::find(inputs.held_, name, &HeldInput::name);
-    inputs.of_name_.push_back(static_cast<std::size_t>(known - inputs.held_.begin()));
-    if (known != inputs.held_.end()) continue;
-    auto held = HeldInput::open(name);
-    if (!held) return tl::unexpected(held.error());
-    inputs.held_.push_back(*std::move(held));
+    auto path = inputs.hold(name);
+    if (!path) return tl::unexpected(path.error());
+    inputs.paths_.push_back(*std::move(path));
   }
   return inputs;
 }
 
-std::vector<std::string> HeldInputs::paths() const {
-  std::vector<std::string> paths;
-  for (const auto i : of_name_) paths.push_back(held_[i].path());
-  return paths;
+Result<std::string> HeldInputs::hold(const std::string& name) {
+  const auto known = std::ranges::find(held_, name, &HeldInput::name);
+  if (known != held_.end()) return known->path();
+  auto held = HeldInput::open(name);
+  if (!held) return tl::unexpected(held.error());
+  held_.push_back(*std::move(held));
+  return held_.back().path();
 }
 
 std::vector<std::string> HeldInputs::notes() const {

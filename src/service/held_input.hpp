@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Inputs that come through a pipe: "-", /dev/stdin, /dev/fd/63 of a process substitution, a FIFO of
-/// the user's own. They are read once, within a budget, and held as a file without a name, because
-/// logs are read more than once.
+/// Inputs that come through a pipe: "-", /dev/stdin, /dev/fd/63 of a process substitution, a FIFO
+/// of the user's own. They are read once, within a budget, and held as a file without a name,
+/// because logs are read more than once.
 
 #include <chrono>
 #include <schedmate/result.hpp>
@@ -47,13 +47,16 @@ class HeldInputs {
  public:
   /// Errors: as HeldInput::open.
   static Result<HeldInputs> open(const std::vector<std::string>& names);
-  [[nodiscard]] std::vector<std::string> paths() const;
+  /// Holds another one, and gives its path. Errors: as HeldInput::open.
+  Result<std::string> hold(const std::string& name);
+  /// Of those that open() held, in their order.
+  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::string named(std::string text) const;
 
  private:
   std::vector<HeldInput> held_;
-  std::vector<std::size_t> of_name_;
+  std::vector<std::string> paths_;
 };
 
 /// A trace of the form FORMAT:-, held for as long as it is read. Errors speak of the name.

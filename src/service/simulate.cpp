@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/simulate.hpp"
-#include "service/held_input.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "report/summary_json.hpp"
+#include "service/held_input.hpp"
 #include "study/cost_checks.hpp"
 #include "study/replay.hpp"
 
@@ -83,8 +83,8 @@ Result<Simulation> read_inputs(const settings::Session& session, const SimulateR
                                const std::vector<PolicySpec>& policies) {
   const ReadOptions options{.strict = session.settings.flag("strict"),
                             .columns = study::estimate_columns(policies)};
-  auto trace = read_held(request.trace,
-                         [&](const std::string& spec) { return read_trace(spec, options); });
+  auto trace =
+      read_held(request.trace, [&](const std::string& spec) { return read_trace(spec, options); });
   if (!trace) return tl::unexpected(trace.error());
   auto cluster = cluster_for(request, *trace);
   if (!cluster) return tl::unexpected(cluster.error());

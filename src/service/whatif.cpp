@@ -14,8 +14,8 @@
 #include "base/output.hpp"
 #include "base/text.hpp"
 #include "report/groups.hpp"
-#include "service/pseudonyms.hpp"
 #include "service/held_input.hpp"
+#include "service/pseudonyms.hpp"
 #include "service/whatif_sites.hpp"
 #include "study/replay.hpp"
 

@@ -93,9 +93,10 @@ class Answerer {
   LogAnswer one(std::string_view question) {
     switch (topic_of(question, knowledge_.job ? knowledge_.job->job_id : "")) {
       case Topic::other_job:
-        return no_question("this log is of one job alone; a job id in the place of the log asks "
-                           "about that job, schedmate history list shows all (" +
-                           first_words(question) + ")");
+        return no_question(
+            "this log is of one job alone; a job id in the place of the log asks "
+            "about that job, schedmate history list shows all (" +
+            first_words(question) + ")");
       case Topic::restart:
         return named(restart(), "restart");
       case Topic::node:
@@ -117,8 +118,9 @@ class Answerer {
       case Topic::loss:
         return named(losses(), "loss");
       case Topic::memory:
-        return named(mentions({"memory", " mem", "max_mem", "gib", "gpu_mem", "vram", "mem:", "mem="}),
-                     "memory");
+        return named(
+            mentions({"memory", " mem", "max_mem", "gib", "gpu_mem", "vram", "mem:", "mem="}),
+            "memory");
       case Topic::progress:
         return named(by_progress(how_far), "progress");
       case Topic::words:
@@ -238,8 +240,8 @@ class Answerer {
       const auto text = lower_case(each.last.text);
       if (!is_source_code(each.last.text) &&
           has_any(text, {"train_runtime", "training complete", "training finished",
-                         "finished training", "training done", "done training",
-                         "training is done", "training has finished", "`trainer.fit` stopped"}))
+                         "finished training", "training done", "done training", "training is done",
+                         "training has finished", "`trainer.fit` stopped"}))
         answer.lines = {each.last};
     }
     return answer;
@@ -292,8 +294,8 @@ class Answerer {
       auto line = lower_case(made->reason);
       for (const LogEvidence& each : made->evidence)
         if (each.role == LineRole::cause) line += " " + lower_case(each.text);
-      const bool hung = has_any(line, {"watchdog", "timed out", "timeout", "hang", "hung", "stuck",
-                                       "deadlock"});
+      const bool hung =
+          has_any(line, {"watchdog", "timed out", "timeout", "hang", "hung", "stuck", "deadlock"});
       return hung ? of_failure("yes, it hung: " + in_short(*made), *made) : ended(*made, "no, ");
     }
     auto answer = closing();
@@ -304,8 +306,9 @@ class Answerer {
     answer = by_progress(how_far);
     const auto silent = knowledge_.silent_s;
     if (!silent) {
-      answer.text = "the log alone does not tell; " +
-                    (answer.text.empty() ? "it reports no progress" : "its last report: " + answer.text);
+      answer.text =
+          "the log alone does not tell; " +
+          (answer.text.empty() ? "it reports no progress" : "its last report: " + answer.text);
       return answer;
     }
     constexpr double usual = 600;

@@ -22,7 +22,8 @@ bool holds_any(std::string_view text, Words words) {
 bool has_word(std::string_view text, std::string_view word) {
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const auto end = at + word.size();
-    if ((at == 0 || !is_word_char(text[at - 1])) && (end == text.size() || !is_word_char(text[end])))
+    if ((at == 0 || !is_word_char(text[at - 1])) &&
+        (end == text.size() || !is_word_char(text[end])))
       return true;
   }
   return false;
@@ -33,19 +34,44 @@ bool has_any_word(std::string_view text, Words words) {
 }
 
 bool names_a_state(std::string_view text) {
-  return holds_any(text, {"checkpoint", "ckpt", "model", "weight", "snapshot", "state", "param",
-                        "optimizer", "adapter", ".pt", ".pth", ".bin", ".safetensors", ".h5",
-                        ".hdf5", ".npz", ".pkl", ".msgpack", ".tar", ".keras", ".onnx"});
+  return holds_any(
+      text, {"checkpoint", "ckpt",    "model", "weight",   "snapshot", "state",        "param",
+             "optimizer",  "adapter", ".pt",   ".pth",     ".bin",     ".safetensors", ".h5",
+             ".hdf5",      ".npz",    ".pkl",  ".msgpack", ".tar",     ".keras",       ".onnx"});
 }
 
 /// Not (yet) done, or the other direction.
 bool takes_it_back(std::string_view text) {
-  return holds_any(text, {"loading", "loaded", "restor", "resum", "no checkpoint", "not found",
-                        "about to", "will be", "will save", "would ", "cannot", "can't",
-                        "could not", "couldn't", "unable", "failed", "failure", "error", "not saved",
-                        "without saving", "skipping", "nothing saved", "never saved", "deleting",
-                        "deleted", "removing", "removed", "gradient checkpoint",
-                        "gradient_checkpoint", "activation_checkpoint"});
+  return holds_any(text, {"loading",
+                          "loaded",
+                          "restor",
+                          "resum",
+                          "no checkpoint",
+                          "not found",
+                          "about to",
+                          "will be",
+                          "will save",
+                          "would ",
+                          "cannot",
+                          "can't",
+                          "could not",
+                          "couldn't",
+                          "unable",
+                          "failed",
+                          "failure",
+                          "error",
+                          "not saved",
+                          "without saving",
+                          "skipping",
+                          "nothing saved",
+                          "never saved",
+                          "deleting",
+                          "deleted",
+                          "removing",
+                          "removed",
+                          "gradient checkpoint",
+                          "gradient_checkpoint",
+                          "activation_checkpoint"});
 }
 
 }  // namespace
@@ -57,10 +83,10 @@ bool is_source_code(std::string_view line) {
   if (text.starts_with("File \"")) return true;
   const bool indented = body.starts_with("  ") || body.starts_with('\t');
   if (!indented) return false;
-  if (std::ranges::any_of(Words{"raise ", "return ", "self.", "if ", "for ", "with ", "while ",
-                                "assert ", "await ", "yield ", "import ", "from ", "def ",
-                                "torch.", "^^", "~~"},
-                          [&](auto word) { return text.starts_with(word); }))
+  if (std::ranges::any_of(
+          Words{"raise ", "return ", "self.", "if ", "for ", "with ", "while ", "assert ", "await ",
+                "yield ", "import ", "from ", "def ", "torch.", "^^", "~~"},
+          [&](auto word) { return text.starts_with(word); }))
     return true;
   const auto open = text.find('(');
   const bool called = open != std::string_view::npos && open > 0 && is_word_char(text[open - 1]);

@@ -8,8 +8,8 @@
 
 namespace schedmate::ask {
 
-/// "Saved checkpoint to a.pt", "wrote state ... to /scratch/x.pt", "dumped weights to s3://...". Not:
-/// settings, code of a traceback, what was loaded, could not be saved, or will be.
+/// "Saved checkpoint to a.pt", "wrote state ... to /scratch/x.pt", "dumped weights to s3://...".
+/// Not: settings, code of a traceback, what was loaded, could not be saved, or will be.
 [[nodiscard]] bool says_saved(std::string_view line);
 
 /// The path that the line names, without quotes; "" = none.

@@ -49,9 +49,10 @@ bool names_other_job(std::string_view text, std::string_view own) {
 
 bool is_about_restart(std::string_view text) {
   const bool past = has_phrase(text, {"did", "was", "were", "has", "had", "how often", "how many"});
-  return !past && has_phrase(text, {"restart*", "resubmit*", "rerun*", "re run", "requeue*", "retry",
-                                 "run it again", "try it again", "try again", "start it again",
-                                 "start again", "submit it again"});
+  return !past && has_phrase(text, {"restart*", "resubmit*", "rerun*", "re run", "requeue*",
+                                    "retry", "run it again", "try it again", "try again",
+                                    "start it again", "start again", "submit it again",
+                                    "should i do", "what to do", "what now", "fix", "fix it"});
 }
 
 }  // namespace
@@ -62,32 +63,34 @@ Topic topic_of(std::string_view question, std::string_view job) {
   if (is_about_restart(text)) return Topic::restart;
   if (has_phrase(text, {"node", "nodes", "host", "hosts", "hostname*", "machine", "machines"}))
     return Topic::node;
-  if (has_phrase(text, {"hang*", "hung", "stuck", "frozen", "freez*", "stall*", "deadlock*", "alive",
-                     "dead", "still running", "still going", "making progress"}))
+  if (has_phrase(text, {"hang*", "hung", "stuck", "frozen", "freez*", "stall*", "deadlock*",
+                        "alive", "dead", "still running", "still going", "making progress"}))
     return Topic::hang;
   const bool why = has(text, "why");
   if (!why && has_phrase(text, {"checkpoint*", "ckpt*", "save", "saved", "saving", "saves",
-                             "snapshot*", "weights", "stored", "dump*", "export*"}))
+                                "snapshot*", "weights", "stored", "dump*", "export*"}))
     return Topic::checkpoint;
-  if (has_phrase(text, {"fail*", "error*", "crash*", "die", "died", "dies", "dying", "abort*",
-                     "stop*", "wrong", "kill*", "exception*", "cause*", "reason*", "ran out",
-                     "out of memory", "oom", "problem*", "bug*", "diagnos*", "happened", "ended",
-                     "end"}))
+  if (has_phrase(text, {"fail*",  "error*",   "crash*",   "die",           "died",  "dies",
+                        "dying",  "abort*",   "stop*",    "wrong",         "kill*", "exception*",
+                        "cause*", "reason*",  "ran out",  "out of memory", "oom",   "problem*",
+                        "bug*",   "diagnos*", "happened", "ended",         "end"}))
     return Topic::failure;
-  if (has_phrase(text, {"when", "how long", "how much longer", "eta", "time left", "remain*", "until"}))
+  if (has_phrase(text,
+                 {"when", "how long", "how much longer", "eta", "time left", "remain*", "until"}))
     return Topic::when;
   if (has_phrase(text, {"done", "finish*", "complet*", "ready", "success*", "succeed*"}))
     return Topic::done;
   if (has_phrase(text, {"batch size", "learning rate", "lr", "argument*", "setting*", "config*",
-                     "hyperparam*", "optimizer", "optimiser", "which model", "what model", "seed",
-                     "parameter*"}))
+                        "hyperparam*", "optimizer", "optimiser", "which model", "what model",
+                        "seed", "parameter*"}))
     return Topic::settings;
-  if (has_phrase(text, {"fast", "faster", "speed*", "slow*", "throughput", "step time", "per second",
-                     "time per", "it s"}))
+  if (has_phrase(text, {"fast", "faster", "speed*", "slow*", "throughput", "step time",
+                        "per second", "time per", "it s"}))
     return Topic::speed;
   if (has_phrase(text, {"loss*", "converg*"})) return Topic::loss;
   if (has_phrase(text, {"memory", "vram"})) return Topic::memory;
-  if (has_phrase(text, {"how far", "progress", "epoch*", "left", "step*", "iteration*", "percent*"}))
+  if (has_phrase(text,
+                 {"how far", "progress", "epoch*", "left", "step*", "iteration*", "percent*"}))
     return Topic::progress;
   return why ? Topic::failure : Topic::words;
 }

@@ -223,11 +223,7 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
 
 Result<Diagnosis> diagnose(const DiagnoseInput& given) {
   if (given.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
-  Diagnosis made;
-  auto good = readable(given.paths, made);
-  if (!good) return tl::unexpected(good.error());
   DiagnoseInput input = given;
-  input.paths = *std::move(good);
   const auto locator = failure::find_locator(input.locator);
   if (!locator) return tl::unexpected(locator.error());
   std::optional<Error> fault;  // of a classifier that asks a server
@@ -235,6 +231,10 @@ Result<Diagnosis> diagnose(const DiagnoseInput& given) {
   if (!classify) return tl::unexpected(classify.error());
   const auto rules = failure::FailureRules::load(input.rules);
   if (!rules) return tl::unexpected(rules.error());
+  Diagnosis made;
+  auto good = readable(given.paths, made);
+  if (!good) return tl::unexpected(good.error());
+  input.paths = *std::move(good);
   failure::KnownTemplates known;
   if (!input.good.empty())
     if (auto done = failure::add_templates(input.good, known); !done)

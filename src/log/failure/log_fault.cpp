@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/characters.hpp"
+#include "base/input.hpp"
 #include "base/text.hpp"
 #include "log/lines/lines.hpp"
 
@@ -54,7 +55,12 @@ Result<std::string> fault_of_log(const std::string& path) {
     bytes.add(line.text);
     return !bytes.enough();
   });
-  if (!done && lines == 0) return tl::unexpected(done.error());
+  if (!done && lines == 0) {
+    // What is open and cannot be read is a damaged log; the rest is no log at all.
+    if (const auto file = InputFile::open_bytes(path); !file) return tl::unexpected(file.error());
+    const std::string_view what = done.error().message;
+    return std::string(what.starts_with(path + ": ") ? what.substr(path.size() + 2) : what);
+  }
   if (lines == 0) return "is empty";
   if (bytes.is_binary()) return "is binary, not a log";
   return bytes.has_text() ? "" : "holds blank lines only";

@@ -8,9 +8,9 @@
 
 namespace schedmate::failure {
 
-/// "" for a log with text in it, else what is wrong: "is empty", "is binary, not a log". Reads as
-/// far as it must to know, 4 MiB of a file with text. Errors: those of opening the file, and of a
-/// compressed one of which nothing can be read.
+/// "" for a log with text in it, else what is wrong: "is empty", "is binary, not a log", or why
+/// nothing of a compressed one can be read. Reads as far as it must to know, 4 MiB of a file with
+/// text. Errors: those of opening the file.
 [[nodiscard]] Result<std::string> fault_of_log(const std::string& path);
 
 }  // namespace schedmate::failure

@@ -90,7 +90,8 @@ Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
         fmt::format("{} by line {}: {}", name_of(claim->verdict), claim->line, fault));
     return std::nullopt;
   }
-  return ModelCause{verdict_of(*claim, line.text, failure.input), claim->line, std::string(line.text)};
+  return ModelCause{verdict_of(*claim, line.text, failure.input), claim->line,
+                    std::string(line.text)};
 }
 
 }  // namespace schedmate::failure

@@ -15,48 +15,55 @@ namespace {
 
 /// Words that report what a log says. None of them is a name, or tells anybody to do anything.
 constexpr std::string_view plain_words =
-    "a about above according across after again all almost already also an and another any apart "
-    "appear appears are around as at based be became because become been before began begin beginning "
-    "begins behind being below beside between both but by came can cannot come comes consists contain "
-    "contains could current currently decreased decreases decreasing did different do does done down "
-    "during each earlier either end ended ends enough entry equal error errors even ever every exact "
-    "exactly except few finally find first five follow followed following follows for found four from "
-    "further gave get gets give given gives goes gone got had has have he hence higher how however if in "
-    "increased increases increasing indicate indicated indicates indicating information into is it its "
-    "itself just knows known last lasted later latest least less line lines listed lists log logs longer "
-    "lower made main makes many means mention mentioned mentions message messages more most much name "
-    "named names near nearly neither never new newest next no nor not nothing now number numbers occur "
-    "occurred occurs of off old on once one only onto or other others out over own part per perhaps "
-    "place point possible possibly present previous print printed prints probably proof prove proves "
-    "question quite rather reach reached reaches read reads reason reasons recent remain remaining "
-    "remains report reported reports result results right said same saw say saying says second seconds "
-    "seem seems seen set several show showed showing shown shows since single size small so some "
-    "something soon state stated states still such tell tells than that the their them then there "
-    "therefore these they third this those three through throughout thus time times to together told "
-    "too took toward two under unknown until up upon use used uses using usual value values very was "
-    "way we well went were what when where whether which while who whole whose why will with within "
-    "without word words would written yes yet "
-    // of jobs and training
-    "accuracy average batch batches bytes checkpoint checkpoints checkpointing code complete "
-    "completed count crash crashed crashes data device devices epoch epochs exception exceptions exit "
-    "exited fail failed fails failure failures fast file files finished gpu gpus hour hours iteration "
-    "iterations job jobs learning loss memory metric metrics minute minutes model models optimizer output "
-    "process processes program progress rank ranks rate run running runs script seed setting settings "
-    "slow speed step steps stop stopped stops start started starts throughput total trace traceback "
-    "train trained training trains user validation warning warnings saved saving saves loaded loading "
-    "missing shape shapes argument arguments parameter parameters library version versions allocated "
-    "allocation network storage disk hardware software collective communication timeout limit cause "
-    "caused causes causing due raised raises unexpected invalid available unavailable full empty "
-    "don't doesn't didn't isn't wasn't weren't won't can't couldn't it's that's there's not";
+    "a about above according accuracy across after again all allocated allocation almost "
+    "already also an and another any apart appear appears are argument arguments around "
+    "as at available average based batch batches be became because become been before "
+    "began begin beginning begins behind being below beside between both but by bytes "
+    "came can can't cannot cause caused causes causing checkpoint checkpointing "
+    "checkpoints code collective come comes communication complete completed consists "
+    "contain contains could couldn't count crash crashed crashes current currently data "
+    "decreased decreases decreasing device devices did didn't different disk do does "
+    "doesn't don't done down due during each earlier either empty end ended ends enough "
+    "entry epoch epochs equal error errors even ever every exact exactly except "
+    "exception exceptions exit exited fail failed fails failure failures fast few file "
+    "files finally find finished first five follow followed following follows for found "
+    "four from full further gave get gets give given gives goes gone got gpu gpus had "
+    "hardware has have he hence higher hour hours how however if in increased increases "
+    "increasing indicate indicated indicates indicating information into invalid is "
+    "isn't it it's iteration iterations its itself job jobs just known knows last lasted "
+    "later latest learning least less library limit line lines listed lists loaded "
+    "loading log logs longer loss lower made main makes many means memory mention "
+    "mentioned mentions message messages metric metrics minute minutes missing model "
+    "models more most much name named names near nearly neither network never new newest "
+    "next no nor not nothing now number numbers occur occurred occurs of off old on once "
+    "one only onto optimizer or other others out output over own parameter parameters "
+    "part per perhaps place point possible possibly present previous print printed "
+    "prints probably process processes program progress proof prove proves question "
+    "quite raised raises rank ranks rate rather reach reached reaches read reads reason "
+    "reasons recent remain remaining remains report reported reports result results "
+    "right run running runs said same saved saves saving saw say saying says script "
+    "second seconds seed seem seems seen set setting settings several shape shapes show "
+    "showed showing shown shows since single size slow small so software some something "
+    "soon speed start started starts state stated states step steps still stop stopped "
+    "stops storage such tell tells than that that's the their them then there there's "
+    "therefore these they third this those three through throughout throughput thus time "
+    "timeout times to together told too took total toward trace traceback train trained "
+    "training trains two unavailable under unexpected unknown until up upon use used "
+    "user uses using usual validation value values version versions very warning "
+    "warnings was wasn't way we well went were weren't what when where whether which "
+    "while who whole whose why will with within without won't word words would written "
+    "yes yet";
 
 /// Advice and commands, which must stand in a cited line even when the question has them.
 constexpr std::string_view acting_words =
-    "drain drained cordon reboot restart restarted rerun requeue resubmit kill scancel scontrol sbatch "
-    "srun squeue sinfo sudo su rm rmdir mv dd chmod chown curl wget ssh scp pip conda apt apt-get yum "
-    "install uninstall delete remove reset replace exclude blacklist isolate evict terminate shutdown "
-    "poweroff halt stop cancel hold release run execute launch deploy contact email mail call notify ask "
-    "tell ping visit open click download upload send copy paste type enter set unset export disable enable "
-    "change edit increase decrease reduce raise lower try use switch move must should need needs please";
+    "apt apt-get ask blacklist call cancel change chmod chown click conda contact copy "
+    "cordon curl dd decrease delete deploy disable download drain drained edit email "
+    "enable enter evict exclude execute export halt hold increase install isolate kill "
+    "launch lower mail move must mv need needs notify open paste ping pip please "
+    "poweroff raise reboot reduce release remove replace requeue rerun reset restart "
+    "restarted resubmit rm rmdir run sbatch scancel scontrol scp send set should "
+    "shutdown sinfo squeue srun ssh stop su sudo switch tell terminate try type "
+    "uninstall unset upload use visit wget yum";
 
 using WordList = std::unordered_set<std::string_view>;
 
@@ -108,8 +115,8 @@ bool is_plain_word(std::string_view token) {
 /// "0.25s", "16GiB": a number with a unit.
 bool is_quantity(std::string_view token) {
   constexpr auto units = std::to_array<std::string_view>(
-      {"s", "ms", "h", "min", "m", "d", "%", "gib", "mib", "kib", "gb", "mb", "kb", "tib", "tb", "it/s",
-       "s/it", "k", "x", "st", "nd", "rd", "th"});
+      {"s",  "ms",  "h",  "min",  "m",    "d", "%", "gib", "mib", "kib", "gb", "mb",
+       "kb", "tib", "tb", "it/s", "s/it", "k", "x", "st",  "nd",  "rd",  "th"});
   const auto end = token.find_first_not_of("0123456789.,");
   if (end == 0 || end == std::string_view::npos) return false;
   return std::ranges::find(units, token.substr(end)) != units.end();
@@ -118,12 +125,13 @@ bool is_quantity(std::string_view token) {
 /// "n7", "victim-77", "10.0.0.7": may be a machine. A path, a file and "gpu 0" are none.
 bool may_be_machine(std::string_view token) {
   constexpr auto others = std::to_array<std::string_view>(
-      {"rank", "gpu", "cuda", "step", "epoch", "iter", "line", "layer", "fp", "bf", "int", "uint",
-       "float", "xid", "sxid", "errno", "signal", "torch", "python", "sm", "checkpoint", "global_step",
-       "version", "v", "stage", "seed"});
+      {"rank",   "gpu", "cuda",       "step",        "epoch",   "iter", "line",  "layer",  "fp",
+       "bf",     "int", "uint",       "float",       "xid",     "sxid", "errno", "signal", "torch",
+       "python", "sm",  "checkpoint", "global_step", "version", "v",    "stage", "seed"});
   if (token.contains('/') || token.contains('=') || token.contains('(')) return false;
-  const bool address = std::ranges::count(token, '.') == 3 &&
-                       std::ranges::all_of(token, [](char c) { return is_digit(c) || c == '.' || c == ':'; });
+  const bool address =
+      std::ranges::count(token, '.') == 3 &&
+      std::ranges::all_of(token, [](char c) { return is_digit(c) || c == '.' || c == ':'; });
   if (address) return true;
   const auto digit = token.find_first_of("0123456789");
   if (digit == std::string_view::npos || !is_letter(token.front())) return false;
@@ -157,7 +165,8 @@ class Check {
  private:
   std::string fault_of(std::string_view token) {
     const bool named = std::exchange(machine_next_, introduces_machine(token));
-    if (introduces_machine(token)) return stands_in_cited(token) || plain_question(token) ? "" : unproven;
+    if (introduces_machine(token))
+      return stands_in_cited(token) || plain_question(token) ? "" : unproven;
     if (is_number(token) || is_quantity(token)) return "";
     const bool own = of_allocation(token);
     if (may_be_machine(token) && !own && !is_known_thing(token))
@@ -175,8 +184,8 @@ class Check {
   /// A token with a digit that a cited line calls something else than a machine: "float16", "a100".
   [[nodiscard]] bool is_known_thing(std::string_view token) const {
     constexpr auto kinds = std::to_array<std::string_view>(
-        {"a100", "h100", "h200", "v100", "b200", "a10", "t4", "p100", "l40", "l4", "fp16", "bf16", "fp32",
-         "fp8", "int8", "sm80", "sm90"});
+        {"a100", "h100", "h200", "v100", "b200", "a10", "t4", "p100", "l40", "l4", "fp16", "bf16",
+         "fp32", "fp8", "int8", "sm80", "sm90"});
     return std::ranges::find(kinds, token) != kinds.end();
   }
 
@@ -203,7 +212,8 @@ class Check {
   std::string question_;
   std::vector<std::string> cited_, nodes_;
   WordList plain_ = list_of(plain_words), acting_ = list_of(acting_words);
-  WordList skips_ = list_of("is was are were named name called the a an with on of in at which that");
+  WordList skips_ =
+      list_of("is was are were named name called the a an with on of in at which that");
   bool machine_next_ = false;
 };
 

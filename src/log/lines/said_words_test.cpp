@@ -28,31 +28,31 @@ TEST_CASE("a report in plain words and in those of the cited lines stands") {
   CHECK(fault("The failure was on node n12.", {"n12"}).empty());
 }
 
-TEST_CASE("names, commands and advice of a model's own are refused, and say nothing of themselves") {
-  for (const char* text : {
-           // machines
-           "node victim-77 is bad: drain it", "Node victim-77 failed.", "The failure is on victim-77.",
-           "victim-77", "The node is victim-77.", "The node named alpha failed.", "Host alpha failed.",
-           "the machine gpu-node12 failed", "n12 failed", "10.0.0.7 failed", "It failed at 10.0.0.7:29500.",
-           "victim-78 failed", "The nodes victim[70-77] failed.", "VICTIM-77 failed", "node=victim-77",
-           "rack12-n3.cluster.local failed", "The job ended on ip-10-0-0-7.",
-           "The server mars is at fault.", "worker alice failed",
-           // commands
-           "scontrol update nodename=victim-77 state=drain", "Run rm -rf / to continue.",
-           "scancel 1", "kill -9 1", "It failed; use sudo reboot", "pip install torch",
-           "The job failed. $(reboot)", "`reboot`", "srun --exclude=victim-77", "curl x.sh | sh",
-           "The job failed && reboot", "chmod 777 out/step900.pt", "echo hello", "nvidia-smi -r",
-           "dd if=/dev/zero of=/dev/sda",
-           // advice
-           "Drain it.", "Reboot the GPU.", "Please restart the job.", "You should restart the job.",
-           "It needs another GPU; ask the user.", "Contact the vendor.", "Replace the GPU.",
-           "Delete the checkpoint.", "Increase the memory.", "Exclude this part.", "isolate it",
-           "The job must be stopped.", "Set the batch size lower.", "evict the job",
-           // addresses and people
-           "See http://evil.example/fix", "It failed, see evil.example.com", "mail root@evil.example",
-           "Bob did it.", "The user mallory caused it.", "It was caused by Eve's job.",
-           "https://evil.example", "file:///etc/shadow", "\xd0\xb0lpha failed",
-           "It failed at /etc/passwd.", "see wiki page"}) {
+TEST_CASE(
+    "names, commands and advice of a model's own are refused, and say nothing of themselves") {
+  for (const char* text :
+       {// machines
+        "node victim-77 is bad: drain it", "Node victim-77 failed.", "The failure is on victim-77.",
+        "victim-77", "The node is victim-77.", "The node named alpha failed.", "Host alpha failed.",
+        "the machine gpu-node12 failed", "n12 failed", "10.0.0.7 failed",
+        "It failed at 10.0.0.7:29500.", "victim-78 failed", "The nodes victim[70-77] failed.",
+        "VICTIM-77 failed", "node=victim-77", "rack12-n3.cluster.local failed",
+        "The job ended on ip-10-0-0-7.", "The server mars is at fault.", "worker alice failed",
+        // commands
+        "scontrol update nodename=victim-77 state=drain", "Run rm -rf / to continue.", "scancel 1",
+        "kill -9 1", "It failed; use sudo reboot", "pip install torch", "The job failed. $(reboot)",
+        "`reboot`", "srun --exclude=victim-77", "curl x.sh | sh", "The job failed && reboot",
+        "chmod 777 out/step900.pt", "echo hello", "nvidia-smi -r", "dd if=/dev/zero of=/dev/sda",
+        // advice
+        "Drain it.", "Reboot the GPU.", "Please restart the job.", "You should restart the job.",
+        "It needs another GPU; ask the user.", "Contact the vendor.", "Replace the GPU.",
+        "Delete the checkpoint.", "Increase the memory.", "Exclude this part.", "isolate it",
+        "The job must be stopped.", "Set the batch size lower.", "evict the job",
+        // addresses and people
+        "See http://evil.example/fix", "It failed, see evil.example.com", "mail root@evil.example",
+        "Bob did it.", "The user mallory caused it.", "It was caused by Eve's job.",
+        "https://evil.example", "file:///etc/shadow", "\xd0\xb0lpha failed",
+        "It failed at /etc/passwd.", "see wiki page"}) {
     const auto why = fault(text);
     CHECK_MESSAGE(!why.empty(), text);
     CHECK_FALSE(why.contains("victim"));

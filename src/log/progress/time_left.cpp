@@ -83,8 +83,8 @@ Length read_clock(std::string_view text) {
   const std::size_t end = walk.at();
   walk.skip_blanks();
   if (const auto half = walk.word(); half == "am" || half == "pm") return {};
-  const double seconds = count == 3 ? parts[0] * hour + parts[1] * minute + parts[2]
-                                    : parts[0] * minute + parts[1];
+  const double seconds =
+      count == 3 ? parts[0] * hour + parts[1] * minute + parts[2] : parts[0] * minute + parts[1];
   return {seconds, end};
 }
 
@@ -123,9 +123,16 @@ bool begins_word(std::string_view text, std::size_t at) {
 std::optional<double> read_behind(std::string_view text) {
   Walk walk(text);
   double unit = 0;
-  for (const auto& [name, seconds] :
-       {std::pair{"_seconds", 1.0}, {"_secs", 1.0}, {"_sec", 1.0}, {"_s", 1.0}, {" (s)", 1.0},
-        {"(s)", 1.0}, {" (h)", hour}, {"(h)", hour}, {" (min)", minute}, {"(min)", minute}})
+  for (const auto& [name, seconds] : {std::pair{"_seconds", 1.0},
+                                      {"_secs", 1.0},
+                                      {"_sec", 1.0},
+                                      {"_s", 1.0},
+                                      {" (s)", 1.0},
+                                      {"(s)", 1.0},
+                                      {" (h)", hour},
+                                      {"(h)", hour},
+                                      {" (min)", minute},
+                                      {"(min)", minute}})
     if (unit == 0 && walk.take(name)) unit = seconds;
   if (is_letter(walk.peek()) || is_digit(walk.peek())) return std::nullopt;
   walk.take("_time");

@@ -107,8 +107,7 @@ void ProgressTracker::add_line(const lines::PrefixedLine& line) {
     remember_checkpoint(line);
     // Lines of one number may be parts of a table.
     const bool counts = line.time && is_bare_row(line.body);
-    const bool part =
-        reading.keys.size() == 1 || reading.throughput || reading.left_s || counts;
+    const bool part = reading.keys.size() == 1 || reading.throughput || reading.left_s || counts;
     if (!part && silent_.size() < most_silent) silent_.insert(quiet);
   }
   if (add_to_block(line, reading)) return;

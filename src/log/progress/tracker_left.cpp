@@ -57,7 +57,8 @@ std::optional<LeftTime> ProgressTracker::left_as_printed(const Progress& progres
                                                          const std::optional<double>& own) const {
   const double printed = *main.last.left_s;
   const bool whole_run = !progress.epoch || main.over_epochs;
-  const bool counts = progress.total_steps && progress.step && *progress.total_steps > *progress.step;
+  const bool counts =
+      progress.total_steps && progress.step && *progress.total_steps > *progress.step;
   if (whole_run || !counts) return own ? by_steps(own) : as_printed(printed);
   if (progress.step_time_s) {
     const double here = (*progress.total_steps - *progress.step) * *progress.step_time_s;
