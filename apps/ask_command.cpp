@@ -25,7 +25,8 @@ std::string text_of(const service::AskAnswer& all) {
       rows.push_back({fmt::format("  {}", line.number), line.text});
     text += aligned(rows);
   }
-  for (const auto& note : all.model.notes) text += fmt::format("note: {}\n", printable(note));
+  for (const auto* notes : {&all.notes, &all.model.notes})
+    for (const auto& note : *notes) text += fmt::format("note: {}\n", printable(note));
   return text;
 }
 
@@ -36,7 +37,7 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
     call.console.json(service::ask_document(*answer));
   else
     call.console.text(text_of(*answer));
-  return 0;
+  return answer->answered() ? 0 : 1;
 }
 
 }  // namespace
@@ -44,10 +45,14 @@ Result<int> print_answers(const CommandCall& call, const service::AskRequest& re
 Command ask_command(const Parser& parser) {
   const auto request = std::make_shared<service::AskRequest>();
   CLI::App& command = parser.app;
-  command.add_option("subject", request->subject, "log file, or a job id from the history")
+  command
+      .add_option("subject", request->subject,
+                  "log file, - for a pipe, or a job id from the history")
       ->type_name("LOG|JOB");
   command.add_option("question", request->question, "one or more questions, separated by '?'")
       ->type_name("QUESTION");
+  command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
+      ->type_name("FILE");
   add_model(parser);
   command.footer(
       "Example:\n  schedmate ask slurm-17.out \"how fast is it? did it save? why did it stop?\"");

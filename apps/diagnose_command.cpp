@@ -27,7 +27,8 @@ std::string evidence_text(std::string_view title, const std::vector<LogEvidence>
   for (const LogEvidence& each : list) {
     rows.push_back({"  " + place_of(each)});
     if (with_role) rows.back().emplace_back(name_of(each.role));
-    rows.back().push_back(each.text);
+    rows.back().push_back(each.count > 1 ? fmt::format("{}  x {}", each.text, each.count)
+                                         : each.text);
   }
   return fmt::format("\n{}\n{}", title, aligned(rows));
 }
@@ -41,29 +42,41 @@ std::string seen_text(const EarlierOccurrences& seen) {
   return text;
 }
 
+/// One line for each that was asked, and one for all that were not.
+std::string witness_text(const std::vector<Witness>& witnesses) {
+  std::string asked;
+  std::string missing;
+  for (const Witness& each : witnesses) {
+    if (!each.asked) {
+      missing += fmt::format("{}{} ({})", missing.empty() ? "" : ", ", each.name, each.says);
+      continue;
+    }
+    const auto* const word = !each.agrees ? "does not say" : *each.agrees ? "agrees" : "disagrees";
+    asked += fmt::format("  {} {}: {}\n", each.name, word, printable(each.says));
+  }
+  if (!missing.empty()) asked += fmt::format("  missing: {}\n", printable(missing));
+  return asked.empty() ? "" : "\nwitnesses\n" + asked;
+}
+
 std::string text_of(const Diagnosis& made, const std::vector<std::string>& notes) {
-  std::vector<std::vector<std::string>> rows{{"class", std::string(name_of(made.verdict))}};
+  const auto verdict = made.judged ? name_of(made.verdict) : "not known";
+  std::vector<std::vector<std::string>> rows{{"class", std::string(verdict)}};
   if (made.component != Component::none)
     rows.push_back({"component", std::string(name_of(made.component))});
-  rows.push_back({"reason", made.reason});
+  rows.push_back({"reason", printable(made.reason)});
   if (made.verdict != FailureClass::none) {
     rows.push_back({"recommendation", std::string(name_of(made.recommendation))});
     if (!made.advice.empty()) rows.push_back({"", made.advice});
   }
   if (!made.nodes.empty()) rows.push_back({"nodes", fmt::format("{}", fmt::join(made.nodes, " "))});
   rows.push_back({"confidence", fmt::format("{:.2f} ({})", made.confidence, made.by)});
-  for (const Witness& each : made.witnesses) {
-    const auto* const word = !each.asked    ? "is missing"
-                             : !each.agrees ? "does not say"
-                             : *each.agrees ? "agrees"
-                                            : "disagrees";
-    rows.push_back({"witness", printable(fmt::format("{} {}: {}", each.name, word, each.says))});
-  }
+  if (made.judged)
+    for (const auto& each : made.unread) rows.push_back({"note", printable(each)});
   for (const auto& note : notes) rows.push_back({"note", note});
   if (!made.fingerprint.empty()) rows.push_back({"fingerprint", made.fingerprint});
   if (made.seen) rows.push_back({"seen", seen_text(*made.seen)});
   return aligned(rows) + evidence_text("evidence", made.evidence, true) +
-         evidence_text("new since the good run", made.unseen, false);
+         evidence_text("new since the good run", made.unseen, false) + witness_text(made.witnesses);
 }
 
 Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequest& request) {
@@ -74,7 +87,7 @@ Result<int> print_diagnosis(const CommandCall& call, const service::DiagnoseRequ
     call.console.json(service::diagnose_document(*answer));
   else
     call.console.text(text_of(answer->diagnosis, answer->notes));
-  return 0;
+  return answer->diagnosis.judged ? 0 : exit_code(ErrorCode::invalid);
 }
 
 }  // namespace
@@ -84,7 +97,7 @@ Command diagnose_command(const Parser& parser) {
   CLI::App& command = parser.app;
   command
       .add_option("logs", request->logs,
-                  "log of the job, one log per rank, or a job id from the history")
+                  "log of the job, one log per rank, - for a pipe, or a job id from the history")
       ->type_name("LOG|JOB");
   command.add_option("--job", request->job, "what the scheduler knows about the job (JSON)")
       ->type_name("FILE");

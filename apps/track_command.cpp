@@ -12,6 +12,7 @@
 
 #include "apps/command.hpp"
 #include "apps/flag_values.hpp"
+#include "base/words.hpp"
 #include "service/track.hpp"
 
 namespace schedmate {
@@ -41,7 +42,7 @@ std::string progress_text(const Progress& progress) {
     text += fmt::format("throughput {:.6g} {}\n", progress.throughput->value,
                         progress.throughput->unit);
   text += fmt::format("remaining  {}{}\n", shown(progress.remaining_s),
-                      progress.remaining_s ? " s" : "");
+                      progress.remaining_s ? fmt::format(" s ({})", progress.remaining_by) : "");
   if (!progress.by.empty()) text += fmt::format("by         {}\n", progress.by);
   if (!progress.by_model.empty())
     text += fmt::format("by model   {}\n", fmt::join(progress.by_model, " "));
@@ -52,7 +53,7 @@ std::string progress_text(const Progress& progress) {
 std::string shown(const service::TrackAnswer& answer, bool json) {
   if (json) return in_one_line(service::track_document(answer)) + "\n";
   std::string text = progress_text(answer.progress);
-  for (const auto& note : answer.notes) text += fmt::format("note       {}\n", note);
+  for (const auto& note : answer.notes) text += fmt::format("note       {}\n", printable(note));
   return text;
 }
 
@@ -96,6 +97,10 @@ Result<void> check_complete(const TrackFlags& flags) {
                               "and ask take both)",
                               log));
   }
+  if (flags.follow && flags.logs.front() == "-")
+    return fail(
+        ErrorCode::unsupported,
+        "track --follow takes a log file, since it reads what is added to it; - is read once");
   if (flags.follow && flags.logs.size() > 1)
     return fail(ErrorCode::unsupported,
                 "track --follow takes only one log; run it once for each rank");
@@ -107,7 +112,8 @@ Result<void> check_complete(const TrackFlags& flags) {
 Command track_command(const Parser& parser) {
   const auto flags = std::make_shared<TrackFlags>();
   CLI::App& command = parser.app;
-  command.add_option("log", flags->logs, "log file; one for each rank")->type_name("LOG");
+  command.add_option("log", flags->logs, "log file, or - for a pipe; one for each rank")
+      ->type_name("LOG");
   command.add_flag("--follow", flags->follow, "print again whenever something changes");
   constexpr double longest_pause_s = 86'400;
   takes_number(*command.add_option("--every", flags->every_s, "seconds between checks; default: 2")

@@ -47,6 +47,8 @@ struct LogEvidence {
   /// Printable, secrets left out, at most 400 bytes.
   std::string text;
   LineRole role = LineRole::cause;
+  /// Lines of this template and role in the log, this one included.
+  std::uint64_t count = 1;
 };
 
 /// The same failure in earlier jobs of the history.
@@ -88,6 +90,11 @@ struct Diagnosis {
   std::vector<LogEvidence> unseen;
   /// Locator and rule, or LOCATOR/model.
   std::string by;
+  /// False: no log has text to judge by, or one ends early and shows no failure; nobody else says
+  /// that there was one. Then `verdict` is none and means nothing; `reason` says what is wrong.
+  bool judged = true;
+  /// Logs that were read in part or not at all, one sentence each.
+  std::vector<std::string> unread;
   /// What a CauseReader said that does not count, and why.
   std::vector<std::string> dropped;
 };
@@ -119,7 +126,7 @@ struct CauseClaim {
 using CauseReader = std::function<std::optional<CauseClaim>(const OpenCause&)>;
 
 struct DiagnoseInput {
-  /// Logs of one job, one or one for each rank.
+  /// Logs of one job, one or one for each rank. What can be read of a damaged one counts.
   std::vector<std::string> paths;
   /// Rows of locators.def and classifiers.def; `embedding` needs the embedder.
   std::string locator = "scan";

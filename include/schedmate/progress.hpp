@@ -29,13 +29,18 @@ struct Progress {
   /// Median over the last progress lines, without the warm-up of the run.
   std::optional<double> step_time_s;
   std::optional<Throughput> throughput;
-  /// Steps that are left times the step time; empty where one of them is not known.
+  /// Until the end of the run: steps that are left times the step time, whole epochs times theirs,
+  /// or, where neither is known, what the log prints. `remaining_by` says which ("by steps", "by
+  /// epochs", "as printed"; "" = not known).
   std::optional<double> remaining_s;
+  std::string remaining_by;
   /// Training progress lines that were used, and the last of them, cleaned.
   std::uint64_t lines = 0;
   std::vector<std::string> evidence;
   /// How step_time_s follows: the format's name and the kind of reading.
   std::string by;
+  /// Logs that were read in part only, one sentence each.
+  std::vector<std::string> unread;
   /// Fields that a ShapeReader gave, as progress_json names them.
   std::vector<std::string> by_model;
 };

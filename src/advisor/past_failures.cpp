@@ -114,6 +114,7 @@ std::optional<PastFailure> past_failure(const JobRecord& record) {
   if (!summary.is_object() || !summary.contains("diagnosis")) return std::nullopt;
   const Json& diagnosis = summary["diagnosis"];
   if (!diagnosis.is_object()) return std::nullopt;
+  if (diagnosis.contains("class") && diagnosis["class"].is_null()) return std::nullopt;
   PastFailure made = brief_failure(record);
   made.verdict = value_of(text_of(diagnosis, "class"), classes, FailureClass::other);
   if (made.verdict == FailureClass::none) return std::nullopt;

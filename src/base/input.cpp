@@ -97,6 +97,7 @@ class InputFile::Stream {
   RawBytes raw_;
   std::uint64_t left_;
   Encoding encoding_ = Encoding::plain;
+  std::string damage_;           // of what was given out already
   bool between_members_ = true;  // the compressed stream may end here
   bool gzip_ready_ = false;
   z_stream gzip_{};
@@ -182,6 +183,8 @@ Result<std::size_t> InputFile::Stream::inflate(std::span<char> out) {
     const auto in = raw_.peek(between_members_ ? gzip_magic.size() : 1);
     if (!in) return tl::unexpected(in.error());
     if (in->empty() && between_members_) return 0;
+    const std::size_t made = room - gzip_.avail_out;  // given out before what is wrong is said
+    if (in->empty() && made > 0) return made;
     if (in->empty()) return invalid(raw_.path(), "gzip data end early; the file is truncated");
     if (between_members_ && !starts_with(*in, gzip_magic)) {
       if (in->front() != '\0') return invalid(raw_.path(), "extra bytes follow the gzip data");
@@ -197,6 +200,7 @@ Result<std::size_t> InputFile::Stream::inflate(std::span<char> out) {
       between_members_ = true;
       ::inflateReset(&gzip_);
     } else if (status != Z_OK) {
+      if (gzip_.avail_out < room) return room - gzip_.avail_out;
       return invalid(raw_.path(), "gzip data are damaged");
     }
   }
@@ -205,6 +209,7 @@ Result<std::size_t> InputFile::Stream::inflate(std::span<char> out) {
 
 Result<std::size_t> InputFile::Stream::unzstd(std::span<char> out) {
   ZSTD_outBuffer target{out.data(), out.size(), 0};
+  if (!damage_.empty()) return invalid(raw_.path(), damage_);
   while (target.pos == 0) {
     const auto in = raw_.peek(1);
     if (!in) return tl::unexpected(in.error());
@@ -213,8 +218,8 @@ Result<std::size_t> InputFile::Stream::unzstd(std::span<char> out) {
     const std::size_t status = ::ZSTD_decompressStream(zstd_.get(), &target, &source);
     raw_.skip(source.pos);
     if (::ZSTD_isError(status) != 0U) {
-      return invalid(raw_.path(),
-                     fmt::format("zstd data are damaged ({})", ::ZSTD_getErrorName(status)));
+      damage_ = fmt::format("zstd data are damaged ({})", ::ZSTD_getErrorName(status));
+      return target.pos > 0 ? Result<std::size_t>(target.pos) : invalid(raw_.path(), damage_);
     }
     between_members_ = status == 0;
     if (in->empty() && target.pos == 0 && !between_members_) {

@@ -10,6 +10,7 @@
 #include "base/fence.hpp"
 #include "base/reply_object.hpp"
 #include "log/lines/numbers.hpp"
+#include "log/lines/said_words.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::embedded {
@@ -73,15 +74,24 @@ Result<CitedAnswer> read_cited(std::string_view reply) {
   return answer;
 }
 
+/// What a model was asked, and whose job it is.
+struct AskedOf {
+  std::string_view question;
+  std::span<const std::string> nodes;
+};
+
 /// "" when lines prove the answer, else what is wrong with it.
-std::string fault_of(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown) {
+std::string fault_of(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown,
+                     const AskedOf& asked) {
   if (given.text.empty() || given.text.size() > longest_answer) return "no short answer";
   if (given.lines.empty()) return "it cites no line";
   std::set<double> proven;
+  lines::SaidWords said{given.text, asked.question, {}, asked.nodes};
   for (const auto number : given.lines) {
     const auto at = std::ranges::find(shown, number, &ask::IndexedLine::number);
     if (at == shown.end()) return fmt::format("line {} was not shown", number);
     proven.insert(static_cast<double>(number));
+    said.cited.push_back(at->text);
     for (const lines::Number& each : lines::numbers_of(at->text)) {
       proven.insert(each.value);
       if (each.total) proven.insert(*each.total);
@@ -90,18 +100,21 @@ std::string fault_of(const CitedAnswer& given, const std::vector<ask::IndexedLin
   }
   for (const lines::Number& each : lines::numbers_of(given.text))
     if (!proven.contains(each.value)) return fmt::format("no line holds {}", each.value);
-  return "";
+  return lines::fault_of_words(said);
 }
 
 Question<CitedAnswer> question_of(const ask::LogAnswer& answer,
-                                  const std::vector<ask::IndexedLine>& lines) {
+                                  const std::vector<ask::IndexedLine>& lines,
+                                  std::span<const std::string> nodes) {
   ChatRequest request;
   request.system = std::string(embedded::prompt_ask);
   request.messages.push_back({false, prompt_of(answer, lines)});
   request.json_schema = schema();
   request.max_tokens = 300;
   return {std::move(request), read_cited,
-          [&lines](const CitedAnswer& given) { return fault_of(given, lines); }};
+          [&lines, asked = AskedOf{answer.question, nodes}](const CitedAnswer& given) {
+            return fault_of(given, lines, asked);
+          }};
 }
 
 void take_over(const CitedAnswer& given, const std::vector<ask::IndexedLine>& shown,
@@ -116,13 +129,13 @@ void take_over(const CitedAnswer& given, const std::vector<ask::IndexedLine>& sh
 }  // namespace
 
 llm::QuestionTally answer_by_model(std::vector<ask::LogAnswer>& answers, const ask::LogIndex& index,
-                                   const Models& models) {
+                                   std::span<const std::string> nodes, const Models& models) {
   llm::QuestionTally made;
   if (models.chats.empty()) return made;
   for (ask::LogAnswer& answer : answers) {
     const auto lines = material(answer, index);
-    if (lines.empty()) continue;
-    const auto given = llm::put_to(models.chats.front(), question_of(answer, lines)).answer;
+    if (lines.empty() || !answer.answered) continue;
+    const auto given = llm::put_to(models.chats.front(), question_of(answer, lines, nodes)).answer;
     if (given) {
       take_over(*given, lines, answer);
       ++made.accepted;

@@ -9,6 +9,7 @@
 #include "log/failure/diagnosis_document.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
+#include "service/held_input.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
 
@@ -53,9 +54,13 @@ Result<void> add_history(const settings::Session& session,
 
 /// What --kernel-log, --nvml and --nvml-from bring.
 Result<void> add_witnesses(const settings::Session& session, const DiagnoseRequest& request,
-                           DiagnoseInput& input) {
-  for (const std::string& text : request.kernel_logs)
-    input.kernel_logs.push_back(read_kernel_log_name(text));
+                           HeldInputs& held, DiagnoseInput& input) {
+  for (const std::string& text : request.kernel_logs) {
+    KernelLog& log = input.kernel_logs.emplace_back(read_kernel_log_name(text));
+    auto path = held.hold(log.path);
+    if (!path) return tl::unexpected(path.error());
+    log.path = *std::move(path);
+  }
   for (const std::string& path : request.readings) {
     auto readings = read_gpus_file({path, input.access});
     if (!readings) return tl::unexpected(readings.error());
@@ -71,18 +76,25 @@ Result<void> add_witnesses(const settings::Session& session, const DiagnoseReque
 
 /// What the request and the settings say; the classifier's embedder is kept in `embedder`.
 Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseRequest& request,
-                               const FileAccess& access, std::optional<Embedder>& embedder) {
+                               const FileAccess& access, HeldInputs& held,
+                               std::optional<Embedder>& embedder) {
   DiagnoseInput input;
   input.access = access;
-  input.paths = request.logs;
+  input.paths = held.paths();
   input.doubtful_below =
       static_cast<double>(session.settings.whole("diagnose.doubtful_below_pct")) / 100;
   input.locator = request.locate;
   input.classifier = request.classify;
   input.rules = session.settings.text("rules");
-  input.good = request.good;
+  if (!request.good.empty()) {
+    auto path = held.hold(request.good);
+    if (!path) return tl::unexpected(path.error());
+    input.good = *std::move(path);
+  }
   if (!request.job.empty()) {
-    auto job = read_job_file({request.job, input.access});
+    const auto path = held.hold(request.job);
+    if (!path) return tl::unexpected(path.error());
+    auto job = read_job_file({*path, input.access});
     if (!job) return tl::unexpected(job.error());
     input.job = *std::move(job);
   }
@@ -92,9 +104,18 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
     embedder = *std::move(opened);
     input.embedder = &*embedder;
   }
-  if (auto added = add_witnesses(session, request, input); !added)
+  if (auto added = add_witnesses(session, request, held, input); !added)
     return tl::unexpected(added.error());
   return input;
+}
+
+/// What came through a pipe is called as the caller called it.
+void name_inputs(const HeldInputs& held, Diagnosis& made) {
+  made.root_file = held.named(std::move(made.root_file));
+  if (!made.judged) made.reason = held.named(std::move(made.reason));
+  for (std::string& each : made.unread) each = held.named(std::move(each));
+  for (auto* list : {&made.evidence, &made.unseen})
+    for (LogEvidence& each : *list) each.file = held.named(std::move(each.file));
 }
 
 }  // namespace
@@ -105,8 +126,10 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   std::optional<Embedder> embedder;
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
-  auto input = input_of(session, request, files->access, embedder);
-  if (!input) return tl::unexpected(input.error());
+  auto held = HeldInputs::open(request.logs);
+  if (!held) return tl::unexpected(held.error());
+  auto input = input_of(session, request, files->access, *held, embedder);
+  if (!input) return fail(input.error().code, held->named(input.error().message));
   llm::QuestionTally tally;
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
@@ -116,7 +139,7 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   input->reader =
       cause_reader(*models, [&](std::string_view text) { return secrets.text(text); }, tally);
   auto made = schedmate::diagnose(*input);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return fail(made.error().code, held->named(made.error().message));
   if (auto asked = add_history(session, history, *input, *made); !asked)
     warn_of_history(asked.error(), answer.warnings);
   tally.accepted = made->by.ends_with("/model") ? 1 : 0;
@@ -124,15 +147,19 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   for (const auto& why : made->dropped) tally.note("model: " + why);
   const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
   if (models->chats.empty() && open) tally.note("model: not asked");
+  name_inputs(*held, *made);
   made->reason = safe_line(made->reason);
   made->root_file = redacted(made->root_file);
+  make_safe(made->unread);
   for (LogEvidence& line : made->evidence) line.file = redacted(line.file);
   make_safe(tally.notes);
-  answer.diagnosis = *std::move(made);
-  answer.notes = tally.notes;
   answer.left_out = *files->left_out;
+  const auto of_pipes = held->notes();
+  answer.left_out.insert(answer.left_out.end(), of_pipes.begin(), of_pipes.end());
+  answer.notes = tally.notes;
   answer.notes.insert(answer.notes.end(), answer.left_out.begin(), answer.left_out.end());
   answer.cost = cost_of(*models, tally);
+  answer.diagnosis = *std::move(made);
   return answer;
 }
 

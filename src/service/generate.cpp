@@ -13,6 +13,7 @@
 #include "base/input.hpp"
 #include "base/output.hpp"
 #include "elastic/synthetic_tables.hpp"
+#include "service/held_input.hpp"
 #include "settings/data_files.hpp"
 #include "trace/trace_text.hpp"
 
@@ -37,7 +38,8 @@ Result<ResampleSource> read_source(const settings::Session& session,
   }
   ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
   if (request.from == "venus") options.columns = {"cpu_num", "node_num"};
-  auto trace = read_trace(source.spec, options);
+  auto trace =
+      read_held(source.spec, [&](const std::string& spec) { return read_trace(spec, options); });
   if (!trace) return tl::unexpected(trace.error());
   source.trace = std::move(*trace);
   if (!request.cluster.empty()) {

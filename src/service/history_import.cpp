@@ -7,6 +7,7 @@
 
 #include "service/accounted_jobs.hpp"
 #include "service/advisor_state.hpp"
+#include "service/held_input.hpp"
 #include "service/history.hpp"
 
 namespace schedmate::service {
@@ -125,9 +126,7 @@ Result<Imported> import_accounting(const settings::Session& session, const std::
   return imported;
 }
 
-}  // namespace
-
-Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
+Result<Imported> import_held(const settings::Session& session, const std::string& spec) {
   if (spec.starts_with(sacct)) return import_accounting(session, spec.substr(sacct.size()));
   const auto trace = read_trace(spec, {.strict = session.settings.flag("strict"), .columns = {}});
   if (!trace) return tl::unexpected(trace.error());
@@ -136,6 +135,12 @@ Result<Imported> import_jobs(const settings::Session& session, const std::string
     return tl::unexpected(done.error());
   return Imported{trace->jobs.size(), trace->report.rows, trace->report.dropped,
                   trace->report.messages};
+}
+
+}  // namespace
+
+Result<Imported> import_jobs(const settings::Session& session, const std::string& spec) {
+  return read_held(spec, [&](const std::string& path) { return import_held(session, path); });
 }
 
 Document import_document(const Imported& imported) {

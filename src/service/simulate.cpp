@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "report/run_notes.hpp"
 #include "report/summary_json.hpp"
+#include "service/held_input.hpp"
 #include "service/redaction.hpp"
 #include "study/cost_checks.hpp"
 #include "study/replay.hpp"
@@ -83,8 +84,10 @@ Result<void> write_reports(const settings::Settings& settings, Simulation& simul
 
 Result<Simulation> read_inputs(const settings::Session& session, const SimulateRequest& request,
                                const std::vector<PolicySpec>& policies) {
-  auto trace = read_trace(request.trace, {.strict = session.settings.flag("strict"),
-                                          .columns = study::estimate_columns(policies)});
+  const ReadOptions options{.strict = session.settings.flag("strict"),
+                            .columns = study::estimate_columns(policies)};
+  auto trace =
+      read_held(request.trace, [&](const std::string& spec) { return read_trace(spec, options); });
   if (!trace) return tl::unexpected(trace.error());
   auto cluster = cluster_for(request, *trace);
   if (!cluster) return tl::unexpected(cluster.error());

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/track.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/foreign_file.hpp"
+#include "log/failure/log_fault.hpp"
 #include "log/progress/progress_document.hpp"
 #include "service/file_access.hpp"
+#include "service/held_input.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::service {
@@ -50,9 +55,21 @@ Result<TrackAnswer> track(const settings::Session& session, const std::vector<st
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
   Asked asked{*std::move(models), {}};
-  auto progress = schedmate::track(logs, options_of(session, asked, *files));
-  if (!progress) return tl::unexpected(progress.error());
-  return answer_of(*std::move(progress), asked, *files, LogRedactor(logs, files->access));
+  const auto held = HeldInputs::open(logs);
+  if (!held) return tl::unexpected(held.error());
+  auto progress = schedmate::track(held->paths(), options_of(session, asked, *files));
+  if (!progress) return fail(progress.error().code, held->named(progress.error().message));
+  for (std::string& each : progress->unread) each = held->named(std::move(each));
+  auto notes = held->notes();
+  if (progress->lines == 0)
+    for (const std::string& path : held->paths())
+      if (const auto fault = failure::fault_of_log({path, files->access}); fault && !fault->empty())
+        progress->unread.push_back(fmt::format("{}: {}", held->named(path), *fault));
+  std::ranges::copy(progress->unread, std::back_inserter(notes));
+  auto answer =
+      answer_of(*std::move(progress), asked, *files, LogRedactor(held->paths(), files->access));
+  answer.notes.insert(answer.notes.begin(), notes.begin(), notes.end());
+  return answer;
 }
 
 Result<void> follow(const settings::Session& session, const FollowRequest& request,

@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "report/groups.hpp"
 #include "report/run_notes.hpp"
+#include "service/held_input.hpp"
 #include "service/pseudonyms.hpp"
 #include "service/redaction.hpp"
 #include "service/whatif_page.hpp"
@@ -94,7 +95,8 @@ Result<whatif::InferredCluster> seen_cluster(const WhatifRequest& request,
 
 Result<AccountingDump> read_dump(const settings::Session& session, const std::string& path) {
   const settings::ShowProgress progress = session.progress("reading");
-  return read_accounting(path, {.strict = session.settings.flag("strict"), .progress = progress});
+  const AccountingOptions options{.strict = session.settings.flag("strict"), .progress = progress};
+  return read_held(path, [&](const std::string& held) { return read_accounting(held, options); });
 }
 
 whatif::Grouping users_of(const Trace& trace) {

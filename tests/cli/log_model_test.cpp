@@ -155,6 +155,22 @@ TEST_CASE("diagnose asks for a cause that no rule knows; text of the log gives n
   CHECK_FALSE(text.out.contains('\x1b'));
 }
 
+TEST_CASE("a model's reason has no words but plain ones and those of the line") {
+  const Logs logs;
+  const auto reason = [&](const char* said) {
+    const FakeLlm model = server(
+        Json{{"reason", said}, {"line", 3}, {"class", "infrastructure"}, {"component", "other"}}
+            .dump());
+    return logs.diagnose(with_model(model.url()))["reason"].get<std::string>();
+  };
+  CHECK(reason("the fan tray reports a hardware fault") ==
+        "a model's reading of line 3: the fan tray reports a hardware fault");
+  for (const char* said : {"drain the node", "alpha is broken", "scontrol reboot",
+                           "the host mars has a hardware fault", "call mallory", "see evil.example",
+                           "kill the job and restart elsewhere"})
+    CHECK_MESSAGE(reason(said) == "a model's reading of line 3", said);
+}
+
 TEST_CASE("models that disagree say nothing, those that agree count") {
   const Logs logs;
   const FakeLlm one = server(cause("infrastructure", "other", 3));

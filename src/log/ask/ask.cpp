@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "base/characters.hpp"
 #include "base/text.hpp"
+#include "log/ask/saved_lines.hpp"
+#include "log/ask/topic.hpp"
 
 namespace schedmate::ask {
 namespace {
@@ -57,209 +56,347 @@ std::string speed(const Progress& progress) {
   return text;
 }
 
-std::string how_far(const Progress& progress) {
+std::string place(const Progress& progress) {
   std::string text;
   if (progress.step) text = "step " + of_total(*progress.step, progress.total_steps);
   if (progress.epoch)
     text += fmt::format("{}epoch {}", text.empty() ? "" : ", ",
                         of_total(*progress.epoch, progress.total_epochs));
-  if (progress.remaining_s) text += ", " + in_words(*progress.remaining_s) + " left";
+  return text;
+}
+
+std::string time_left(const Progress& progress) {
+  if (!progress.remaining_s) return "";
+  const auto how = progress.remaining_by.empty() ? "" : fmt::format(" ({})", progress.remaining_by);
+  return in_words(*progress.remaining_s) + " left" + how;
+}
+
+std::string how_far(const Progress& progress) {
+  auto text = place(progress);
+  if (const auto left = time_left(progress); !left.empty())
+    text += (text.empty() ? "" : ", ") + left;
   return text;
 }
 
 std::string loss(const Progress& progress) {
   if (!progress.loss) return "";
-  std::string text;
-  text = "loss " + number(*progress.loss);
+  std::string text = "loss " + number(*progress.loss);
   if (progress.step) text += " at step " + number(*progress.step);
   return text;
 }
 
-/// What `text_of` makes of the progress, with the line it stands on.
-LogAnswer by_progress(const LogKnowledge& knowledge, std::string (*text_of)(const Progress&)) {
-  const auto progress = knowledge.progress();
-  if (!progress) return {};
-  LogAnswer answer;
-  answer.text = text_of(*progress);
-  if (!answer.text.empty()) answer.lines = lines_with(knowledge.index, progress->evidence);
-  return answer;
-}
+/// Answers the questions about one log. Progress and diagnosis are made once.
+class Answerer {
+ public:
+  explicit Answerer(const LogKnowledge& knowledge) : knowledge_(knowledge) {}
 
-LogAnswer failure(const LogKnowledge& knowledge) {
-  LogAnswer answer;
-  const auto diagnosis = knowledge.diagnosis();
-  if (!diagnosis) return answer;
-  if (diagnosis->verdict == FailureClass::none) {
-    answer.text = "no failure was found in this log";
-    return answer;
+  LogAnswer one(std::string_view question) {
+    switch (topic_of(question, knowledge_.job ? knowledge_.job->job_id : "")) {
+      case Topic::other_job:
+        return no_question(
+            "this log is of one job alone; a job id in the place of the log asks "
+            "about that job, schedmate history list shows all (" +
+            first_words(question) + ")");
+      case Topic::restart:
+        return named(restart(), "restart");
+      case Topic::node:
+        return named(node(question), "node");
+      case Topic::hang:
+        return named(hang(), "hang");
+      case Topic::checkpoint:
+        return named(checkpoints(), "checkpoint");
+      case Topic::failure:
+        return named(failure(), "failure");
+      case Topic::when:
+        return named(when(), "progress");
+      case Topic::done:
+        return named(done(), "done");
+      case Topic::settings:
+        return named(settings(question), "settings");
+      case Topic::speed:
+        return named(by_progress(speed), "speed");
+      case Topic::loss:
+        return named(losses(), "loss");
+      case Topic::memory:
+        return named(
+            mentions({"memory", " mem", "max_mem", "gib", "gpu_mem", "vram", "mem:", "mem="}),
+            "memory");
+      case Topic::progress:
+        return named(by_progress(how_far), "progress");
+      case Topic::words:
+        break;
+    }
+    return {};
   }
-  answer.text = fmt::format("{}: {}", name_of(diagnosis->verdict), diagnosis->reason);
-  for (const LogEvidence& each : diagnosis->evidence)
-    if (each.role == LineRole::cause) answer.lines.push_back({each.line, each.text});
-  return answer;
-}
 
-/// Lines that hold one of the words and, where wanted, a number.
-LogAnswer mentions(const LogIndex& index, Names words, bool with_number) {
-  LogAnswer answer;
-  std::vector<const DistinctLine*> found;
-  for (const DistinctLine& each : index.distinct_lines) {
-    const bool numbered = each.last.text.find_first_of("0123456789") != std::string::npos;
-    if ((numbered || !with_number) && has_any(lower_case(each.last.text), words))
-      found.push_back(&each);
+  static LogAnswer no_question(const std::string& why) {
+    return {"", "not a question for this log: " + why, {}, "none", false};
   }
-  std::ranges::stable_sort(found, std::greater(),
-                           [](const auto* each) { return each->last.number; });
-  for (const DistinctLine* each : found) {
-    if (answer.lines.size() == most_lines) break;
-    answer.lines.push_back(each->last);
-  }
-  return answer;
-}
 
-LogAnswer checkpoints(const LogKnowledge& knowledge) {
-  auto answer = mentions(knowledge.index,
-                         {"checkpoint", "ckpt", "saving model", "saved model", "snapshot",
-                          "save to", "saving to", "model saved", "saved to", "saving weights"},
-                         false);
-  std::erase_if(answer.lines, [](const IndexedLine& line) {
-    return has_any(
-        lower_case(line.text),
-        {"loading", "load ", "loaded", "restor", "resum", "no checkpoint", "not found", "load_",
-         "gradient_checkpoint", "gradient checkpoint", "activation_checkpoint"});
-  });
-  answer.text = answer.lines.empty() ? "no line says that a checkpoint was saved"
-                                     : fmt::format("the last line about a saved checkpoint is {}",
-                                                   answer.lines.front().number);
-  return answer;
-}
-
-LogAnswer memory(const LogKnowledge& knowledge) {
-  return mentions(knowledge.index,
-                  {"memory", " mem", "max_mem", "gib", "gpu_mem", "vram", "mem:", "mem="}, true);
-}
-
-LogAnswer settings(std::string_view question, const LogKnowledge& knowledge) {
-  LogAnswer answer;
-  for (auto& line : best_lines(question, knowledge.index, 4 * most_lines))
-    if (line.text.find_first_of(":=") != std::string::npos && answer.lines.size() < most_lines)
-      answer.lines.push_back(std::move(line));
-  return answer;
-}
-
-LogAnswer one(std::string_view question, const LogKnowledge& knowledge) {
-  const auto asked = lower_case(question);
-  const auto by = [](LogAnswer answer, std::string_view name) {
+ private:
+  static LogAnswer named(LogAnswer answer, std::string_view name) {
     answer.by = name;
     return answer;
-  };
-  if (has_any(asked, {"why", "fail", "error", "crash", "die", "stop", "wrong", "killed"}))
-    return by(failure(knowledge), "failure");
-  if (has_any(asked, {"checkpoint", "ckpt", "save", "snapshot"}))
-    return by(checkpoints(knowledge), "checkpoint");
-  if (has_any(asked, {"batch size", "learning rate", "argument", "setting", "config", "hyperparam",
-                      "optimizer", "which model", "what model", "seed", "parameter"}))
-    return by(settings(question, knowledge), "settings");
-  if (has_any(asked, {"fast", "speed", "slow", "throughput", "step time", "per second", "it/s"}))
-    return by(by_progress(knowledge, speed), "speed");
-  if (has_any(asked, {"loss", "converg"})) return by(by_progress(knowledge, loss), "loss");
-  if (has_any(asked, {"memory", "vram"})) return by(memory(knowledge), "memory");
-  if (has_any(asked, {"how far", "progress", "epoch", "remain", "left", "eta", "finish", "done",
-                      "how long", "step"}))
-    return by(by_progress(knowledge, how_far), "progress");
-  return {};
-}
+  }
+
+  static std::string first_words(std::string_view question) {
+    constexpr std::size_t most = 60;
+    return std::string(question.substr(0, most));
+  }
+
+  const std::optional<Progress>& progress() {
+    if (!progress_) progress_ = knowledge_.progress();
+    return *progress_;
+  }
+  const std::optional<Diagnosis>& diagnosis() {
+    if (!diagnosis_) diagnosis_ = knowledge_.diagnosis();
+    return *diagnosis_;
+  }
+  /// Nothing where the log shows none.
+  const Diagnosis* found_failure() {
+    const auto& made = diagnosis();
+    return made && made->verdict != FailureClass::none ? &*made : nullptr;
+  }
+
+  /// What a function makes of the progress, with the line it stands on.
+  LogAnswer by_progress(std::string (*text_of)(const Progress&)) {
+    LogAnswer answer;
+    if (!progress()) return answer;
+    answer.text = text_of(*progress());
+    if (!answer.text.empty()) answer.lines = lines_with(knowledge_.index, progress()->evidence);
+    return answer;
+  }
+
+  static std::string in_short(const Diagnosis& made) {
+    return fmt::format("{}: {}", name_of(made.verdict), made.reason);
+  }
+
+  static LogAnswer of_failure(std::string text, const Diagnosis& made) {
+    LogAnswer answer{"", std::move(text), {}, ""};
+    for (const LogEvidence& each : made.evidence)
+      if (each.role == LineRole::cause && answer.lines.size() < most_lines)
+        answer.lines.push_back({each.line, each.text});
+    return answer;
+  }
+
+  LogAnswer failure() {
+    if (const Diagnosis* made = found_failure()) return of_failure(in_short(*made), *made);
+    if (!diagnosis()) return {};
+    return {"", "no failure was found in this log", {}, ""};
+  }
+
+  LogAnswer restart() {
+    const Diagnosis* made = found_failure();
+    if (made == nullptr)
+      return {"", "no failure was found in this log, so nothing asks for a restart", {}, ""};
+    const auto text = fmt::format("{}{}{} ({})", advice_of(*made), made->advice.empty() ? "" : ": ",
+                                  made->advice, in_short(*made));
+    return of_failure(text, *made);
+  }
+
+  static std::string advice_of(const Diagnosis& made) {
+    switch (made.recommendation) {
+      case Recommendation::restart_same:
+        return "yes, as it is";
+      case Recommendation::restart_elsewhere:
+        return made.nodes.empty()
+                   ? "yes, elsewhere"
+                   : fmt::format("yes, elsewhere than on {}", fmt::join(made.nodes, " "));
+      case Recommendation::do_not_restart:
+        return "no, not as it is";
+      case Recommendation::test_first:
+        return "test first";
+      case Recommendation::notify:
+        break;
+    }
+    return "not before somebody has looked at it";
+  }
+
+  /// Only nodes of the allocation are ever named.
+  LogAnswer node(std::string_view question) {
+    const bool where = has_any(lower_case(question), {"where", "run on", "running on", "runs on"});
+    const auto& job = knowledge_.job;
+    if (where && job && !job->nodes.empty())
+      return {"", fmt::format("it was given {}", fmt::join(job->nodes, " ")), {}, ""};
+    const Diagnosis* made = found_failure();
+    if (made == nullptr)
+      return {"", "no failure was found in this log, so no node is to blame", {}, ""};
+    if (!made->nodes.empty())
+      return of_failure(fmt::format("{} ({})", fmt::join(made->nodes, " "), in_short(*made)),
+                        *made);
+    const bool machine = made->verdict == FailureClass::infrastructure;
+    return of_failure(
+        fmt::format("no node is known to be at fault ({}){}", in_short(*made),
+                    machine ? "; a log alone names none: give --job FILE, and to schedmate "
+                              "diagnose a --kernel-log, too"
+                            : ""),
+        *made);
+  }
+
+  /// Lines that end a training run in the words of its framework.
+  LogAnswer closing() {
+    LogAnswer answer;
+    for (const DistinctLine& each : knowledge_.index.distinct_lines) {
+      const auto text = lower_case(each.last.text);
+      if (!is_source_code(each.last.text) &&
+          has_any(text, {"train_runtime", "training complete", "training finished",
+                         "finished training", "training done", "done training", "training is done",
+                         "training has finished", "`trainer.fit` stopped"}))
+        answer.lines = {each.last};
+    }
+    return answer;
+  }
+
+  bool is_at_end(const LogAnswer& closing) {
+    const auto& at = progress();
+    if (!closing.lines.empty()) return true;
+    if (!at || !at->step || !at->total_steps || *at->step < *at->total_steps) return false;
+    return at->remaining_s ? *at->remaining_s <= 0 : !at->epoch;
+  }
+
+  LogAnswer ended(const Diagnosis& made, std::string_view verb) {
+    auto text = fmt::format("{}it has ended: {}", verb, in_short(made));
+    if (const auto at = progress() ? place(*progress()) : ""; !at.empty())
+      text += fmt::format("; it was at {}", at);
+    return of_failure(text, made);
+  }
+
+  LogAnswer when() {
+    if (const Diagnosis* made = found_failure()) return ended(*made, "");
+    auto answer = closing();
+    if (is_at_end(answer)) {
+      answer.text = "it is at its end";
+      if (progress() && !place(*progress()).empty()) answer.text += ": " + place(*progress());
+      return answer;
+    }
+    answer = by_progress(how_far);
+    if (!progress() || !progress()->remaining_s)
+      answer.text = "the log does not say how long it will take" +
+                    (answer.text.empty() ? "" : "; it is at " + answer.text);
+    return answer;
+  }
+
+  LogAnswer done() {
+    if (const Diagnosis* made = found_failure()) return ended(*made, "no, ");
+    auto answer = closing();
+    const bool end = is_at_end(answer);
+    const auto at = progress() ? how_far(*progress()) : "";
+    if (!end) answer = by_progress(how_far);
+    if (end)
+      answer.text = "yes" + (at.empty() ? "" : ": " + at);
+    else
+      answer.text = at.empty() ? "the log does not say" : "not yet: " + at;
+    return answer;
+  }
+
+  LogAnswer hang() {
+    if (const Diagnosis* made = found_failure()) {
+      auto line = lower_case(made->reason);
+      for (const LogEvidence& each : made->evidence)
+        if (each.role == LineRole::cause) line += " " + lower_case(each.text);
+      const bool hung =
+          has_any(line, {"watchdog", "timed out", "timeout", "hang", "hung", "stuck", "deadlock"});
+      return hung ? of_failure("yes, it hung: " + in_short(*made), *made) : ended(*made, "no, ");
+    }
+    auto answer = closing();
+    if (is_at_end(answer)) {
+      answer.text = "no, it is at its end";
+      return answer;
+    }
+    answer = by_progress(how_far);
+    const auto silent = knowledge_.silent_s;
+    if (!silent) {
+      answer.text =
+          "the log alone does not tell; " +
+          (answer.text.empty() ? "it reports no progress" : "its last report: " + answer.text);
+      return answer;
+    }
+    constexpr double usual = 600;
+    const double step = progress() && progress()->step_time_s ? *progress()->step_time_s : 0;
+    const bool quiet = *silent > std::max(usual, 100 * step);
+    answer.text = fmt::format("{}: the log was last written to {} ago{}{}",
+                              quiet ? "it may be" : "no sign of it", in_words(*silent),
+                              answer.text.empty() ? "" : ", at ", answer.text);
+    return answer;
+  }
+
+  LogAnswer losses() {
+    auto answer = by_progress(loss);
+    if (answer.text.empty()) {  // "loss: nan"
+      answer = mentions({"loss"});
+      if (!answer.lines.empty() && has_any(lower_case(answer.lines.front().text), {"nan", "inf"}))
+        answer.text = fmt::format("the loss is no number (nan or inf) at line {}",
+                                  answer.lines.front().number);
+    }
+    return answer;
+  }
+
+  /// Lines that hold one of the words and a value, the newest first.
+  LogAnswer mentions(Names words) {
+    std::vector<const DistinctLine*> found;
+    for (const DistinctLine& each : knowledge_.index.distinct_lines) {
+      const auto text = lower_case(each.last.text);
+      const bool value = text.find_first_of("0123456789") != std::string::npos;
+      if (value && has_any(text, words) && !is_source_code(each.last.text)) found.push_back(&each);
+    }
+    return newest(std::move(found));
+  }
+
+  static LogAnswer newest(std::vector<const DistinctLine*> found) {
+    std::ranges::stable_sort(found, std::greater(),
+                             [](const auto* each) { return each->last.number; });
+    LogAnswer answer;
+    for (const DistinctLine* each : found)
+      if (answer.lines.size() < most_lines) answer.lines.push_back(each->last);
+    return answer;
+  }
+
+  LogAnswer checkpoints() {
+    std::vector<const DistinctLine*> found;
+    for (const DistinctLine& each : knowledge_.index.distinct_lines)
+      if (says_saved(each.last.text)) found.push_back(&each);
+    auto answer = newest(std::move(found));
+    if (answer.lines.empty()) {
+      answer.text = "no line says that a checkpoint was saved";
+      return answer;
+    }
+    const auto path = path_in(answer.lines.front().text);
+    answer.text = fmt::format("the last line about a saved checkpoint is {}{}{}",
+                              answer.lines.front().number, path.empty() ? "" : ": ", path);
+    return answer;
+  }
+
+  LogAnswer settings(std::string_view question) {
+    LogAnswer answer;
+    for (auto& line : best_lines(question, knowledge_.index, 4 * most_lines))
+      if (line.text.find_first_of(":=") != std::string::npos && answer.lines.size() < most_lines)
+        answer.lines.push_back(std::move(line));
+    return answer;
+  }
+
+  const LogKnowledge& knowledge_;
+  std::optional<std::optional<Progress>> progress_;
+  std::optional<std::optional<Diagnosis>> diagnosis_;
+};
 
 }  // namespace
 
 std::vector<LogAnswer> answer(std::string_view text, const LogKnowledge& knowledge) {
   std::vector<LogAnswer> answers;
+  Answerer answerer(knowledge);
   for (const auto part : split(text, '?')) {
     const auto question = trim(part);
     if (question.empty() || answers.size() == most_questions) continue;
-    LogAnswer found = one(question, knowledge);
-    if (found.text.empty() && found.lines.empty())
+    LogAnswer found = answerer.one(question);
+    if (found.text.empty() && found.lines.empty()) {
       found = {"", "", best_lines(question, knowledge.index, most_lines), "words"};
-    if (found.text.empty() && found.lines.empty())
-      found.text = "no line of the log matches the question";
+      if (!covers(question, knowledge.index))
+        found = Answerer::no_question("no line of it has the words of the question");
+    }
     found.question = question;
     answers.push_back(std::move(found));
   }
   return answers;
-}
-
-// The lines that fit a question best: BM25 (Robertson and Zaragoza 2009) over the distinct lines.
-
-namespace {
-
-/// Words of a question that say nothing about a line.
-bool is_common(std::string_view word) {
-  constexpr std::array<std::string_view, 44> common = {
-      "the", "is",   "it",   "a",    "an",    "of",    "to",   "in",   "on",   "did", "does",
-      "do",  "was",  "were", "are",  "what",  "which", "how",  "why",  "when", "who", "where",
-      "has", "have", "had",  "this", "that",  "for",   "with", "and",  "or",   "be",  "its",
-      "at",  "my",   "job",  "log",  "there", "any",   "much", "many", "used", "use", "run"};
-  return std::ranges::find(common, word) != common.end();
-}
-
-/// Lower-case words; a plural and a past tense meet their stem half-way.
-std::vector<std::string> stems_of(std::string_view text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    const bool letter = is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-    if (letter)
-      words.back() += lower(c);
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  for (std::string& word : words) {
-    if (word.size() > 4 && word.ends_with("s")) word.pop_back();
-    if (word.size() > 5 && word.ends_with("ed")) word.resize(word.size() - 2);
-    if (word.size() > 6 && word.ends_with("ing")) word.resize(word.size() - 3);
-  }
-  std::erase_if(words, [](const std::string& word) { return word.empty(); });
-  return words;
-}
-
-}  // namespace
-
-std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& index,
-                                    std::size_t count) {
-  constexpr double k1 = 1.2;
-  constexpr double b = 0.5;
-  auto asked = stems_of(question);
-  std::erase_if(asked, [](const std::string& word) { return is_common(word); });
-  std::vector<std::map<std::string, int>> found(index.distinct_lines.size());
-  std::map<std::string, double> lines_with;
-  double length = 0;
-  std::vector<double> lengths;
-  for (std::size_t i = 0; i < index.distinct_lines.size(); ++i) {
-    const auto words = stems_of(index.distinct_lines[i].last.text);
-    lengths.push_back(static_cast<double>(words.size()));
-    length += lengths.back();
-    for (const auto& word : words)
-      if (std::ranges::find(asked, word) != asked.end() && ++found[i][word] == 1)
-        lines_with[word] += 1;
-  }
-  const auto total = static_cast<double>(index.distinct_lines.size());
-  const double usual = std::max(1.0, length / std::max(1.0, total));
-  std::vector<std::pair<double, std::size_t>> scored;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    double score = 0;
-    for (const auto& [word, times] : found[i]) {
-      const double rarity =
-          std::log(1 + (total - lines_with[word] + 0.5) / (lines_with[word] + 0.5));
-      score += rarity * times * (k1 + 1) / (times + k1 * (1 - b + b * lengths[i] / usual));
-    }
-    if (score > 0) scored.emplace_back(-score, i);
-  }
-  std::ranges::stable_sort(scored, {}, &std::pair<double, std::size_t>::first);
-  std::vector<IndexedLine> best;
-  for (const auto& [score, i] : scored) {
-    if (best.size() == count) break;
-    best.push_back(index.distinct_lines[i].last);
-  }
-  return best;
 }
 
 }  // namespace schedmate::ask

@@ -21,7 +21,8 @@ struct LogAnswer {
   std::string question;
   std::string text;                ///< "" where only lines can be given
   std::vector<IndexedLine> lines;  ///< the best first
-  std::string by;                  ///< "speed", "failure", ..., or "words"
+  std::string by;                  ///< "speed", "failure", ..., "words", or "none"
+  bool answered = true;            ///< false: no log of this job can answer it
 };
 
 /// What is known of a log beside its lines; each is made when a question needs it.
@@ -29,6 +30,8 @@ struct LogKnowledge {
   const LogIndex& index;
   std::function<std::optional<Progress>()> progress;
   std::function<std::optional<Diagnosis>()> diagnosis;
+  std::optional<JobContext> job{};   ///< whose log it is
+  std::optional<double> silent_s{};  ///< since it was last written to; empty: nobody knows
 };
 
 /// One answer for each question of the text ("how fast is it? did it save?").
@@ -37,5 +40,7 @@ struct LogKnowledge {
 /// The lines that fit the words of a question best, at most `count`.
 [[nodiscard]] std::vector<IndexedLine> best_lines(std::string_view question, const LogIndex& index,
                                                   std::size_t count);
+/// Some line has at least half of the words that a question is about.
+[[nodiscard]] bool covers(std::string_view question, const LogIndex& index);
 
 }  // namespace schedmate::ask

@@ -88,7 +88,8 @@ TEST_CASE("settings and memory are found by their words") {
 TEST_CASE("any other question gets the lines that fit its words, or the answer that none does") {
   CHECK(asked("shards").lines.at(0).number == 2);
   CHECK(asked("shards").by == "words");
-  CHECK(asked("kangaroo").text == "no line of the log matches the question");
+  CHECK(asked("kangaroo").text.starts_with("not a question for this log"));
+  CHECK_FALSE(asked("kangaroo").answered);
 }
 
 TEST_CASE("several questions get an answer each") {

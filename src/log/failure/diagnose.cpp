@@ -12,6 +12,7 @@
 #include "log/failure/failure_rules.hpp"
 #include "log/failure/good_run.hpp"
 #include "log/failure/locate.hpp"
+#include "log/failure/log_fault.hpp"
 #include "log/failure/open_cause.hpp"
 #include "log/failure/recommend.hpp"
 #include "log/lines/lines.hpp"
@@ -67,9 +68,27 @@ std::string fingerprint_of(const Diagnosis& made, const failure::FailureLine& ro
   return fmt::format("{:016x}", lines::template_hash(text));
 }
 
-void add_evidence(const failure::FailureLine& line, std::span<const std::string> paths,
+/// The root and what belongs to it; lines of one template are one, with how many there are.
+void add_evidence(const failure::Located& located, std::span<const std::string> paths,
                   Diagnosis& made) {
-  made.evidence.push_back({paths[line.file], line.line, line.text, line.role});
+  std::vector<std::pair<std::uint64_t, LineRole>> kinds;
+  const auto add = [&](const failure::FailureLine& line, LineRole role) {
+    const auto known = std::ranges::find(kinds, std::pair(line.hash, role));
+    if (known != kinds.end() && line.hash != 0) {
+      made.evidence[static_cast<std::size_t>(known - kinds.begin())].count += line.count;
+    } else if (made.evidence.size() < most_evidence) {
+      kinds.emplace_back(line.hash, role);
+      made.evidence.push_back({paths[line.file], line.line, line.text, role, line.count});
+    }
+  };
+  add(*located.root, LineRole::cause);
+  for (const failure::FailureLine& each : located.others) {
+    const bool like_root = each.hash == located.root->hash && each.role == located.root->role;
+    if (like_root)
+      add(each, LineRole::cause);
+    else
+      add(each, each.role == LineRole::cause ? LineRole::cascade : each.role);
+  }
 }
 
 lines::FailureVerdict verdict_of(const failure::FailureRules& rules,
@@ -121,12 +140,7 @@ Result<failure::CauseLine> fill(const failure::Located& located, const Diagnosis
   made.root_file = input.paths[root.file];
   made.root_line = root.line;
   made.first_error_line = root.begins;
-  add_evidence(root, input.paths, made);
-  for (const failure::FailureLine& each : located.others)
-    if (made.evidence.size() < most_evidence) add_evidence(each, input.paths, made);
-  made.evidence.front().role = LineRole::cause;
-  for (std::size_t i = 1; i < made.evidence.size(); ++i)
-    if (made.evidence[i].role == LineRole::cause) made.evidence[i].role = LineRole::cascade;
+  add_evidence(located, input.paths, made);
   made.fingerprint = fingerprint_of(made, root, *around);
   return failure::CauseLine{root.text, root.rank, verdict.open};
 }
@@ -145,6 +159,7 @@ Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
   const bool failed = job && (job->state.starts_with("FAILED") ||
                               (!job->exit_code.empty() && !job->exit_code.starts_with("0")));
   if (!failed || !tools.input.reader || made.verdict != FailureClass::none) return {};
+  if (tools.input.paths.empty()) return {};
   const std::string& path = tools.input.paths.back();
   auto model_cause = failure::read_open_cause({tools.input, tools.kinds, path, {}}, made.dropped);
   if (!model_cause) return tl::unexpected(model_cause.error());
@@ -154,6 +169,29 @@ Result<void> fill_unseen(const DiagnosisTools& tools, Diagnosis& made) {
   made.root_line = made.first_error_line = (*model_cause)->line;
   made.evidence.push_back({path, (*model_cause)->line, (*model_cause)->text, LineRole::cause});
   return {};
+}
+
+/// The logs with text in them; of the others `made` says what is wrong.
+Result<std::vector<std::string>> readable(const DiagnoseInput& given, Diagnosis& made) {
+  std::vector<std::string> good;
+  for (const std::string& path : given.paths) {
+    const auto fault = failure::fault_of_log({path, given.access});
+    if (!fault) return tl::unexpected(fault.error());
+    if (fault->empty())
+      good.push_back(path);
+    else
+      made.unread.push_back(fmt::format("{}: {}", path, *fault));
+  }
+  return good;
+}
+
+/// A log that has nothing to say, or not all of it, is not that of a job that went well.
+void see_what_was_read(bool any, bool cut_short, Diagnosis& made) {
+  if (made.verdict != FailureClass::none || (any && !cut_short)) return;
+  made.judged = false;
+  made.confidence = 0;
+  made.reason = fmt::format("{}{}", fmt::join(made.unread, "; "),
+                            any ? "; what could be read shows no failure" : "");
 }
 
 Result<failure::ClassifyLine> classifier_of(const DiagnoseInput& input,
@@ -183,8 +221,9 @@ void clean_texts(const DiagnoseInput& input, Diagnosis& made) {
 
 }  // namespace
 
-Result<Diagnosis> diagnose(const DiagnoseInput& input) {
-  if (input.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
+Result<Diagnosis> diagnose(const DiagnoseInput& given) {
+  if (given.paths.empty()) return fail(ErrorCode::unsupported, "diagnose: a log is missing");
+  DiagnoseInput input = given;
   const auto locator = failure::find_locator(input.locator);
   if (!locator) return tl::unexpected(locator.error());
   std::optional<Error> fault;  // of a classifier that asks a server
@@ -192,6 +231,10 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
   if (!classify) return tl::unexpected(classify.error());
   const auto rules = failure::FailureRules::load(input.rules);
   if (!rules) return tl::unexpected(rules.error());
+  Diagnosis made;
+  auto good = readable(given, made);
+  if (!good) return tl::unexpected(good.error());
+  input.paths = *std::move(good);
   failure::KnownTemplates known;
   if (!input.good.empty())
     if (auto done = failure::add_templates({input.good, input.access}, known); !done)
@@ -201,7 +244,7 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
       (*locator)->locate({input.paths, kinds, input.good.empty() ? nullptr : &known, input.access});
   if (!located) return tl::unexpected(located.error());
   if (fault) return tl::unexpected(*fault);
-  Diagnosis made;
+  for (const Error& each : located->cut_short) made.unread.push_back(each.message);
   made.by = std::string((*locator)->name);
   made.confidence = 0.8;
   made.reason = "no failure in the log";
@@ -219,7 +262,8 @@ Result<Diagnosis> diagnose(const DiagnoseInput& input) {
     return tl::unexpected(done.error());
   if (auto done = fill_unseen(tools, made); !done) return tl::unexpected(done.error());
   restrain_model(made);
-  if (!input.good.empty()) {
+  see_what_was_read(!input.paths.empty(), !located->cut_short.empty(), made);
+  if (!input.good.empty() && !input.paths.empty()) {
     auto unseen = failure::new_lines(
         {made.root_file.empty() ? input.paths.front() : made.root_file, input.access}, known,
         most_new);

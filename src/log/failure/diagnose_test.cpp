@@ -97,6 +97,30 @@ TEST_CASE("what is new since a good run is listed, and what the good run had is 
   CHECK(made.unseen[0].line == 3);
 }
 
+TEST_CASE("lines of one template are one piece of evidence, with how many there are") {
+  std::string noise = "step 1 loss 2\n";
+  for (int i = 0; i < 48; ++i)
+    noise += "[rank" + std::to_string(i) + "]: ncclRemoteError: remote process exited, peer " +
+             std::to_string(i) + "\n";
+  const auto made =
+      DiagnosedLog().diagnose("step 1 loss 2\nRuntimeError: CUDA error: uncorrectable ECC error\n" +
+                              noise + "srun: error: n1: task 3: Killed\n");
+  REQUIRE(made.evidence.size() >= 2);
+  CHECK(made.evidence[0].line == 2);
+  CHECK(made.evidence[0].count == 1);
+  std::uint64_t of_noise = 0;
+  std::size_t lines = 0;
+  for (const LogEvidence& each : made.evidence)
+    if (each.text.contains("ncclRemoteError")) of_noise += each.count, ++lines;
+  CHECK(of_noise == 48);
+  CHECK(lines == 1);
+  DiagnosedLog good;
+  good.input.good = good.file("good", "step 1 loss 2\n");
+  const auto fresh = good.diagnose("odd 1\nodd 2\nodd 3\nstep 7 loss 1\n").unseen;
+  REQUIRE(fresh.size() == 1);
+  CHECK(fresh[0].count == 3);
+}
+
 TEST_CASE("texts of the log are made fit to be shown") {
   DiagnosedLog one;
   one.input.clean = [](std::string_view) { return std::string("clean"); };

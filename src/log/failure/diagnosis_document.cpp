@@ -38,7 +38,7 @@ Document failure::diagnosis_document(const Diagnosis& diagnosis) {
     return text.empty() ? Json(nullptr) : Json(text);
   };
   Document document = {{"schema", "schedmate.diagnosis.v1"}};
-  document["class"] = name_of(diagnosis.verdict);
+  document["class"] = diagnosis.judged ? Json(name_of(diagnosis.verdict)) : Json(nullptr);
   document["component"] =
       diagnosis.component == Component::none ? Json(nullptr) : Json(name_of(diagnosis.component));
   document["root_file"] = optional_text(diagnosis.root_file);
@@ -50,7 +50,8 @@ Document failure::diagnosis_document(const Diagnosis& diagnosis) {
     document["evidence"].push_back({{"file", each.file},
                                     {"line", each.line},
                                     {"text", each.text},
-                                    {"role", name_of(each.role)}});
+                                    {"role", name_of(each.role)},
+                                    {"count", each.count}});
   document["nodes"] = diagnosis.nodes;
   document["recommendation"] = name_of(diagnosis.recommendation);
   document["advice"] = diagnosis.advice;
@@ -70,8 +71,9 @@ Document failure::diagnosis_document(const Diagnosis& diagnosis) {
   document["new_since_good"] = Json::array();
   for (const LogEvidence& each : diagnosis.unseen)
     document["new_since_good"].push_back(
-        {{"file", each.file}, {"line", each.line}, {"text", each.text}});
+        {{"file", each.file}, {"line", each.line}, {"text", each.text}, {"count", each.count}});
   document["by"] = diagnosis.by;
+  document["unread"] = diagnosis.unread;
   return document;
 }
 

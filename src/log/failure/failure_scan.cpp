@@ -181,14 +181,18 @@ void FailureScan::add_exception(FailureLine at, Trace& trace) {
 
 std::size_t FailureScan::add(FailureLine at) {
   constexpr std::size_t near = 12;
-  const auto from = found_.size() > near ? found_.end() - near : found_.begin();
+  const auto from =
+      found_.size() > near ? found_.end() - static_cast<std::ptrdiff_t>(near) : found_.begin();
   const auto again = std::find_if(from, found_.end(), [&](const FailureLine& each) {
     return each.hash == at.hash && each.role == at.role && each.weight == at.weight &&
            each.run == at.run && each.progress_before == at.progress_before;
   });
   if (!found_.empty() && quiet_ >= quiet_between_eras) ++era_;
   quiet_ = 0;
-  if (again != found_.end()) return static_cast<std::size_t>(again - found_.begin());
+  if (again != found_.end()) {
+    ++again->count;
+    return static_cast<std::size_t>(again - found_.begin());
+  }
   at.era = era_;
   found_.push_back(std::move(at));
   if (found_.size() >= most_found) shrink();

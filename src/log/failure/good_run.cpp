@@ -2,6 +2,8 @@
 #include "log/failure/good_run.hpp"
 
 #include <deque>
+#include <unordered_map>
+#include <utility>
 
 #include "log/lines/clean.hpp"
 #include "log/lines/lines.hpp"
@@ -22,21 +24,27 @@ Result<void> add_templates(const ForeignPath& path, KnownTemplates& known) {
 
 Result<std::vector<LogEvidence>> new_lines(const ForeignPath& path, const KnownTemplates& known,
                                            std::size_t most) {
-  KnownTemplates seen;
-  std::deque<LogEvidence> kept;
+  std::unordered_map<std::uint64_t, std::uint64_t> counts;
+  std::deque<std::pair<std::uint64_t, LogEvidence>> kept;  // with the hash of its template
   std::string scratch;
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
     for (const auto state : lines::states_of(lines::without_escapes(line.text, scratch))) {
       const auto hash = lines::template_hash(state);
-      if (known.contains(hash) || seen.size() >= most_known_templates || !seen.insert(hash).second)
-        continue;
-      kept.push_back({path.name, line.number, std::string(state), LineRole::cascade});
+      if (known.contains(hash)) continue;
+      if (counts.size() >= most_known_templates && !counts.contains(hash)) continue;
+      if (++counts[hash] > 1) continue;
+      kept.push_back({hash, {path.name, line.number, std::string(state), LineRole::cascade}});
       if (kept.size() > most) kept.pop_front();
     }
     return true;
   });
   if (!done && kept.empty()) return tl::unexpected(done.error());
-  return std::vector<LogEvidence>(kept.begin(), kept.end());
+  std::vector<LogEvidence> lines;
+  for (auto& [hash, line] : kept) {
+    line.count = counts[hash];
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 }  // namespace schedmate::failure

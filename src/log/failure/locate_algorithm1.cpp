@@ -67,6 +67,8 @@ Result<Located> locate_algorithm1(const LocateInput& input) {
   for (std::size_t file = 0; file < input.paths.size() && !located.root; ++file) {
     const auto blocks = lines::LineBlocks::open({input.paths[file], input.access}, chunk_lines);
     if (!blocks) return tl::unexpected(blocks.error());
+    if (!blocks->fault().empty())
+      located.cut_short.push_back({ErrorCode::invalid, blocks->fault()});
     Chunks chunks(*blocks, input.kinds);
     located.lines += blocks->lines();
     located.root = search(chunks);

@@ -80,6 +80,7 @@ Result<Located> locate_scan(const LocateInput& input) {
           return true;
         });
     if (!done && scan.lines() == 0) return tl::unexpected(done.error());
+    if (!done) located.cut_short.push_back(done.error());
     located.lines += scan.lines();
     keep_live(scan, located.others);
   }

@@ -31,6 +31,7 @@ Result<Located> locate_tail(const LocateInput& input) {
           return true;
         });
     if (!done && texts.empty()) return tl::unexpected(done.error());
+    if (!done) located.cut_short.push_back(done.error());
     for (std::size_t i = 0; i < texts.size() && !located.root; ++i) {
       for (const auto state : lines::states_of(lines::without_escapes(texts[i], scratch))) {
         const LineVerdict verdict = input.kinds.of(state);

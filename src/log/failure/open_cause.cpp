@@ -9,6 +9,7 @@
 #include "log/failure/cause_claim.hpp"
 #include "log/lines/clean.hpp"
 #include "log/lines/lines.hpp"
+#include "log/lines/said_words.hpp"
 
 namespace schedmate::failure {
 namespace {
@@ -37,9 +38,12 @@ std::string_view text_of(const OpenCause& shown, std::optional<std::uint64_t> ro
   return held == shown.lines.end() ? std::string_view() : std::string_view(held->text);
 }
 
-/// In its own words, but without numbers, paths and names: no node is blamed on a model's word.
-std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
-  std::string reason = lines::template_of(claim.reason.substr(0, most_reason_text));
+/// In its own words where the line has them, but without numbers, paths and names: no node is
+/// blamed on a model's word.
+std::string reason_of(const CauseClaim& claim, std::string_view cited, const DiagnoseInput& input) {
+  const auto said = std::string_view(claim.reason).substr(0, most_reason_text);
+  std::string reason;
+  if (lines::fault_of_words({said, "", {cited}}).empty()) reason = lines::template_of(said);
   if (input.job)
     for (const std::string& node : input.job->nodes)
       for (auto at = reason.find(node); !node.empty() && at != std::string::npos;
@@ -49,13 +53,14 @@ std::string reason_of(const CauseClaim& claim, const DiagnoseInput& input) {
                      reason);
 }
 
-lines::FailureVerdict verdict_of(const CauseClaim& claim, const DiagnoseInput& input) {
+lines::FailureVerdict verdict_of(const CauseClaim& claim, std::string_view cited,
+                                 const DiagnoseInput& input) {
   lines::FailureVerdict made;
   made.rule = "model";
   made.verdict = claim.verdict;
   const bool infrastructure = claim.verdict == FailureClass::infrastructure;
   if (infrastructure) made.component = claim.component;
-  made.reason = reason_of(claim, input);
+  made.reason = reason_of(claim, cited, input);
   made.recommendation = infrastructure ? Recommendation::test_first : Recommendation::notify;
   made.advice = "no rule matches this line; read it before anything is done";
   made.confidence = confidence;
@@ -85,7 +90,8 @@ Result<std::optional<ModelCause>> read_open_cause(const OpenFailure& failure,
         fmt::format("{} by line {}: {}", name_of(claim->verdict), claim->line, fault));
     return std::nullopt;
   }
-  return ModelCause{verdict_of(*claim, failure.input), claim->line, std::string(line.text)};
+  return ModelCause{verdict_of(*claim, line.text, failure.input), claim->line,
+                    std::string(line.text)};
 }
 
 }  // namespace schedmate::failure

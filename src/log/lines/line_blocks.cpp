@@ -65,6 +65,7 @@ Result<LineBlocks> LineBlocks::open(const ForeignPath& path, std::size_t lines_e
                             "memory, up to {} MiB; use scan, or decompress it",
                             path.name, most_held >> 20U));
   blocks.text_ = std::move(held->text);
+  blocks.fault_ = std::move(held->fault);
   blocks.index(blocks.text_);
   return blocks;
 }

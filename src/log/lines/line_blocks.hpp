@@ -24,6 +24,8 @@ class LineBlocks {
 
   [[nodiscard]] std::size_t count() const { return begins_.size(); }
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
+  /// Why the text ends early; "" = it does not.
+  [[nodiscard]] const std::string& fault() const { return fault_; }
   /// The lines of one block, with their numbers in the file. What was cut off the file since is
   /// left out.
   void each_line_of(std::size_t block, const TakeLine& take) const;
@@ -36,6 +38,7 @@ class LineBlocks {
   std::size_t lines_each_;
   mutable std::optional<ForeignFile> file_;  ///< of a plain file
   std::string text_;                         ///< of any other
+  std::string fault_;
   std::vector<std::uint64_t> begins_;
   std::uint64_t bytes_ = 0;
   std::uint64_t lines_ = 0;

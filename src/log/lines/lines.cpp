@@ -164,6 +164,7 @@ Result<Tail> read_through(ForeignFile file, const ForeignPath& path, std::size_t
   const auto done = each_chunk(std::move(file), path, keep);
   // A compressed log that is still written ends early; what there is counts.
   if (!done && tail.text.empty()) return tl::unexpected(done.error());
+  if (!done) tail.fault = done.error().message;
   cut_to_line_start(tail);
   return tail;
 }

@@ -67,6 +67,7 @@ void each_line_of(std::string_view text, const TakeLine& take);
 struct Tail {
   std::string text;       ///< UTF-8 or bytes
   bool complete = false;  ///< it is the whole file
+  std::string fault;      ///< why it ends before the file's text does; "" = it does not
 };
 
 /// A regular file whose text is neither compressed nor UTF-16.

@@ -20,7 +20,7 @@ class Counters {
     find_bar();
     if (parts_.bar && counts_epochs(*parts_.bar)) return take_epoch_bar(*parts_.bar);
     for (std::size_t i = 0; i < size(); ++i)
-      if (take_epoch_and_step(i)) return;
+      if (take_epoch_and_step(i) || take_list(i)) return;
     find_epoch();
     find_step();
   }
@@ -165,6 +165,23 @@ class Counters {
     reading_.step = number(i).total;
     reading_.step_key = key(i);
     parts_.epoch = parts_.step = i;
+    return true;
+  }
+
+  /// "step": [43, 3300]: the epoch, and the step of the run.
+  [[nodiscard]] bool take_list(std::size_t i) {
+    if (i + 1 >= size() || !number(i).in_brackets || !is_step_key(i) || !can_count(i) ||
+        !can_count(i + 1) || number(i).total || !key(i + 1).empty())
+      return false;
+    const auto list = parts_.body.substr(number(i).at, number(i + 1).at - number(i).at);
+    const auto behind = parts_.body.substr(number(i + 1).at);
+    const auto end = behind.find_first_not_of("0123456789");
+    if (!list.ends_with(", ") || end == std::string_view::npos || behind[end] != ']') return false;
+    reading_.epoch = number(i).value;
+    reading_.step = number(i + 1).value;
+    reading_.step_key = key(i);
+    parts_.epoch = i;
+    parts_.step = i + 1;
     return true;
   }
 

@@ -74,7 +74,8 @@ Reading::Kind kind_of(const LineParts& parts, const Reading& reading) {
   if (busy && !parts.loss && reading.times.empty()) return Kind::nothing;
   const bool says = reading.step || reading.loss || !reading.times.empty() || reading.bar_step_s;
   if (says) return Kind::training;
-  const bool heads = parts.epoch == 0U && parts.numbers[0].at < longest_head;
+  const auto begin = std::min(parts.body.find_first_not_of("=-#*+~<> ["), parts.numbers[0].at);
+  const bool heads = parts.epoch == 0U && parts.numbers[0].at - begin < longest_head;
   return heads || reading.epoch_s ? Kind::epoch : Kind::nothing;
 }
 

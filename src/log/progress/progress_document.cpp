@@ -33,10 +33,13 @@ Document progress::progress_document(const Progress& progress) {
     json["throughput"] = {{"value", number(progress.throughput->value)},
                           {"unit", progress.throughput->unit}};
   json["remaining_s"] = number(progress.remaining_s);
+  json["remaining_by"] = nullptr;
+  if (!progress.remaining_by.empty()) json["remaining_by"] = progress.remaining_by;
   json["lines"] = progress.lines;
   json["evidence"] = progress.evidence;
   json["by"] = progress.by;
   json["by_model"] = progress.by_model;
+  json["unread"] = progress.unread;
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include "log/progress/line_counters.hpp"
 #include "log/progress/line_kind.hpp"
 #include "log/progress/line_times.hpp"
+#include "log/progress/time_left.hpp"
 
 namespace schedmate::progress {
 namespace {
@@ -119,6 +120,7 @@ Reading by_words(const lines::PrefixedLine& line, const LogWords& words) {
   if (parts.format == nullptr || parts.format->training) {
     read_counters(parts, reading);
     read_loss(parts, reading);
+    reading.drawn = parts.bar.has_value();
     read_times(parts, reading);
     reading.names_held_out = names_held_out(parts);
     reading.kind = kind_of(parts, reading);
@@ -129,6 +131,24 @@ Reading by_words(const lines::PrefixedLine& line, const LogWords& words) {
   return reading;
 }
 
+/// "1.9 MB/s eta 0:03:07"
+bool is_about_bytes(std::string_view body) {
+  for (auto at = body.find("B/s"); at != std::string_view::npos; at = body.find("B/s", at + 1))
+    if (at > 0 && std::string_view("KMGki ").contains(body[at - 1])) return true;
+  return false;
+}
+
+/// A download or a validation that has its own end.
+bool is_about_something_else(const lines::PrefixedLine& line, const Reading& reading,
+                             const LogWords& words) {
+  constexpr std::size_t head = 40;
+  if (reading.kind == Reading::Kind::held_out) return true;
+  if (reading.kind != Reading::Kind::nothing && (reading.step || reading.loss)) return false;
+  return std::ranges::any_of(words_of(line.body.substr(0, head)), [&](const auto& word) {
+    return words.busy.contains(word) || words.held_out.contains(word);
+  });
+}
+
 }  // namespace
 
 Reading read_line(const lines::PrefixedLine& line, const LogWords& words) {
@@ -136,6 +156,8 @@ Reading read_line(const lines::PrefixedLine& line, const LogWords& words) {
   Reading reading = by_format ? std::move(*by_format) : by_words(line, words);
   reading.time = line.time;
   reading.rank = line.rank;
+  if (!is_about_bytes(line.body) && !is_about_something_else(line, reading, words))
+    reading.left_s = printed_time_left(line.body);
   return reading;
 }
 

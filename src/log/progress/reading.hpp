@@ -43,13 +43,15 @@ struct Reading {
   std::optional<Throughput> throughput;
   std::optional<lines::Stamp> time;
   int rank = -1;
-  std::optional<double> eta_s;    ///< what is left, as printed
+  std::optional<double> eta_s;    ///< what is left, of which the speed follows
+  std::optional<double> left_s;   ///< what is left, as printed, whatever of
   std::optional<double> epoch_s;  ///< seconds of an epoch, as printed
   double held_out_s = 0;          ///< seconds of an evaluation, as printed
   bool by_place = false;          ///< a pattern gave it
   bool names_held_out = false;    ///< as a field of its own
   bool by_one = false;            ///< a counter without a name that goes up by one
   bool bar = false;
+  bool drawn = false;     ///< a bar, whether it has a rate or not
   bool in_epoch = false;  ///< the counter restarts in each epoch
   const LogFormat* format = nullptr;
   std::vector<std::string> keys;  ///< of its numbers

@@ -14,10 +14,11 @@ constexpr std::size_t least_unknown_at_end = 6;  ///< lines of a shape that some
 
 /// The end of a file, read back until it holds enough progress lines.
 Result<progress::ProgressTracker> tracked(const ForeignPath& path, const progress::LogWords& words,
-                                          ShapeReader* reader) {
+                                          ShapeReader* reader, std::string& fault) {
   for (std::size_t bytes = first_bytes;; bytes *= 8) {
     auto tail = lines::tail_of(path, bytes);
     if (!tail) return tl::unexpected(tail.error());
+    fault = tail->fault;
     std::ranges::replace(tail->text, '\r', '\n');  // a bar is a line of any length
     std::optional<progress::UnknownShapes> unknown;
     if (reader != nullptr) unknown.emplace(words, least_unknown_at_end);
@@ -53,9 +54,12 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
   const auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
   std::vector<Progress> found;
+  std::vector<std::string> unread;
   std::optional<Error> error;
   for (const auto& path : paths) {
-    auto tracker = tracked({path, options.access}, *words, options.reader.get());
+    std::string fault;
+    auto tracker = tracked({path, options.access}, *words, options.reader.get(), fault);
+    if (!fault.empty()) unread.push_back(std::move(fault));
     if (tracker)
       found.push_back(tracker->now());
     else if (!error)
@@ -73,13 +77,15 @@ Result<Progress> track(std::span<const std::string> paths, const TrackOptions& o
     fill(best.loss, other.loss);
     fill(best.throughput, other.throughput);
   }
+  best.unread = std::move(unread);
   return best;
 }
 
 Result<std::vector<Report>> reports_of(const std::string& path, const TrackOptions& options) {
   const auto words = progress::LogWords::load(options.rules);
   if (!words) return tl::unexpected(words.error());
-  const auto tracker = tracked({path, options.access}, *words, nullptr);
+  std::string fault;
+  const auto tracker = tracked({path, options.access}, *words, nullptr, fault);
   if (!tracker) return tl::unexpected(tracker.error());
   return tracker->reports(progress::ProgressTracker::Clock::stamps);
 }

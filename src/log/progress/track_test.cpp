@@ -99,7 +99,8 @@ TEST_CASE("the document has every field, null where nothing is known") {
   CHECK(progress_json(progress) ==
         R"({"schema":"schedmate.progress.v1","step":3,"total_steps":null,"epoch":null,)"
         R"("total_epochs":null,"step_time_s":null,"loss":0.5,"throughput":null,)"
-        R"("remaining_s":null,"lines":0,"evidence":[],"by":"","by_model":[]})");
+        R"("remaining_s":null,"remaining_by":null,"lines":0,"evidence":[],"by":"","by_model":[],)"
+        R"("unread":[]})");
   progress.evidence = {"half of \xc3"};
   CHECK(progress_json(progress).contains("half of \\ufffd") == false);
   CHECK(progress_json(progress).contains("\xef\xbf\xbd"));

@@ -107,7 +107,7 @@ void ProgressTracker::add_line(const lines::PrefixedLine& line) {
     remember_checkpoint(line);
     // Lines of one number may be parts of a table.
     const bool counts = line.time && is_bare_row(line.body);
-    const bool part = reading.keys.size() == 1 || reading.throughput || counts;
+    const bool part = reading.keys.size() == 1 || reading.throughput || reading.left_s || counts;
     if (!part && silent_.size() < most_silent) silent_.insert(quiet);
   }
   if (add_to_block(line, reading)) return;
@@ -181,6 +181,10 @@ void ProgressTracker::remember_checkpoint(const lines::PrefixedLine& line) {
 }
 
 void ProgressTracker::take(Reading reading, std::string_view body) {
+  if (reading.left_s && reading.kind != Reading::Kind::held_out && !reading.step) {
+    loose_left_s_ = reading.left_s;
+    loose_left_at_ = lines_;
+  }
   switch (reading.kind) {
     case Reading::Kind::closing:
       take_closing(reading);
@@ -435,7 +439,10 @@ Progress ProgressTracker::of_reports() const {
     progress.step_time_s = epoch_step_s_;
     progress.by = "time of an epoch by its steps";
   }
-  progress.remaining_s = remaining(progress, main);
+  if (const auto left = remaining(progress, main)) {
+    progress.remaining_s = left->seconds;
+    progress.remaining_by = left->by;
+  }
   return progress;
 }
 
@@ -458,38 +465,6 @@ std::vector<Report> ProgressTracker::reports(Clock clock) const {
     reports.push_back({at, sample.step});
   }
   return reports;
-}
-
-/// Whole epochs after this one. Nothing where it is not known how many there are.
-std::optional<double> ProgressTracker::epochs_left(const Progress& progress) const {
-  if (!progress.epoch || !progress.total_epochs) return std::nullopt;
-  const bool from_zero =
-      std::ranges::any_of(epochs_, [](const StepSample& each) { return each.step == 0; }) ||
-      *progress.epoch == 0;
-  const double done = std::floor(*progress.epoch) + (from_zero ? 1 : 0);
-  return std::max(0.0, *progress.total_epochs - done);
-}
-
-std::optional<double> ProgressTracker::remaining(const Progress& progress,
-                                                 const Counter* main) const {
-  const auto epochs = epochs_left(progress);
-  const bool steps = progress.step_time_s && progress.total_steps && progress.step &&
-                     *progress.total_steps >= *progress.step;
-  if (steps && main != nullptr) {
-    const double here = (*progress.total_steps - *progress.step) * *progress.step_time_s;
-    if (!progress.epoch || main->over_epochs) return here;
-    const bool in_epoch = main->in_epoch || main->last.in_epoch;
-    if (in_epoch && epochs) return here + *epochs * *progress.total_steps * *progress.step_time_s;
-    if (in_epoch) return std::nullopt;  // how many epochs follow is not known
-    // A counter over the whole run is about as far as the epochs are.
-    if (!epochs) return here;
-    const double share = *progress.step / *progress.total_steps * *progress.total_epochs;
-    return std::abs(share - *progress.epoch) <= 1 ? std::optional(here) : std::nullopt;
-  }
-  if (!epochs) return std::nullopt;
-  const auto time = step_time_of(epochs_);
-  if (!time) return std::nullopt;
-  return *epochs * time->seconds;
 }
 
 }  // namespace schedmate::progress

@@ -39,6 +39,11 @@ class ProgressTracker {
   enum class Clock : std::uint8_t { stamps, arrival };
   /// Of the main counter, oldest first.
   [[nodiscard]] std::vector<Report> reports(Clock clock) const;
+  /// Seconds until the end of the run, and how they follow.
+  struct LeftTime {
+    double seconds = 0;
+    std::string by;
+  };
   /// Training progress lines so far.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 
@@ -82,8 +87,13 @@ class ProgressTracker {
   [[nodiscard]] Progress of_reports() const;
   [[nodiscard]] std::optional<StepTime> time_of(const Counter& counter) const;
   [[nodiscard]] std::optional<StepTime> time_of_checkpoints() const;
-  [[nodiscard]] std::optional<double> remaining(const Progress& progress,
-                                                const Counter* main) const;
+  [[nodiscard]] std::optional<LeftTime> remaining(const Progress& progress,
+                                                  const Counter* main) const;
+  [[nodiscard]] std::optional<double> left_by_steps(const Progress& progress,
+                                                    const Counter& main) const;
+  [[nodiscard]] std::optional<LeftTime> left_as_printed(const Progress& progress,
+                                                        const Counter& main,
+                                                        const std::optional<double>& own) const;
   [[nodiscard]] std::optional<double> epochs_left(const Progress& progress) const;
 
   const LogWords& words_;
@@ -94,7 +104,8 @@ class ProgressTracker {
   Columns columns_;
   Shapes shapes_;
   std::deque<StepSample> epochs_;  ///< their counter and times, where lines report epochs
-  std::uint64_t lines_ = 0;
+  std::uint64_t lines_ = 0, loose_left_at_ = 0;
+  std::optional<double> loose_left_s_;  ///< printed on a line without a counter
   double arrival_s_ = 0;
   bool held_out_ = false;         ///< a line like "Evaluation" heads what follows
   std::vector<TimeField> loose_;  ///< times of lines without a counter, for the next that has one

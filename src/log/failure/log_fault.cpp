@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/failure/log_fault.hpp"
+
+#include <algorithm>
+
+#include "base/characters.hpp"
+#include "base/input.hpp"
+#include "base/text.hpp"
+#include "log/lines/lines.hpp"
+
+namespace schedmate::failure {
+namespace {
+
+constexpr std::uint64_t enough_bytes = std::uint64_t{1} << 22U;
+constexpr std::size_t hole = 64;       ///< NUL bytes in a row: a file that was cut while it grew
+constexpr double most_control = 0.02;  ///< share of bytes that no text has
+
+class Bytes {
+ public:
+  void add(std::string_view line) {
+    for (std::size_t at = 0; at < line.size();) {
+      const auto end = std::min(line.find_first_not_of('\0', at), line.size());
+      if (end - at >= hole) {
+        at = end;
+        continue;
+      }
+      take(line[at++]);
+    }
+    ++all_;  // its end
+  }
+  [[nodiscard]] bool has_text() const { return words_ > 0; }
+  [[nodiscard]] bool is_binary() const {
+    return static_cast<double>(control_) > most_control * static_cast<double>(all_);
+  }
+  [[nodiscard]] bool enough() const { return has_text() && all_ >= enough_bytes; }
+
+ private:
+  void take(char c) {
+    constexpr std::string_view of_text = "\t\r\b\f\v\a\x1b";
+    const auto value = static_cast<unsigned char>(c);
+    ++all_;
+    if (value < 0x20 && !of_text.contains(c)) ++control_;
+    if (is_letter(c) || is_digit(c) || value >= 0x80) ++words_;
+  }
+  std::uint64_t all_ = 0, control_ = 0, words_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> fault_of_log(const ForeignPath& given) {
+  ForeignPath path = given;
+  path.access.note = nullptr;  // who reads the log says what was left out of it
+  Bytes bytes;
+  std::uint64_t lines = 0;
+  const auto done = lines::each_line(path, [&](const lines::Line& line) {
+    lines = line.number;
+    bytes.add(line.text);
+    return !bytes.enough();
+  });
+  if (!done && lines == 0) {
+    // What is open and cannot be read is a damaged log; the rest is no log at all.
+    if (const auto file = InputFile::open_bytes(path); !file) return tl::unexpected(file.error());
+    const std::string_view what = done.error().message;
+    return std::string(what.starts_with(path.name + ": ") ? what.substr(path.name.size() + 2)
+                                                          : what);
+  }
+  if (lines == 0) return "is empty";
+  if (bytes.is_binary()) return "is binary, not a log";
+  return bytes.has_text() ? "" : "holds blank lines only";
+}
+
+}  // namespace schedmate::failure
