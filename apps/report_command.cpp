@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/flag_values.hpp"
 #include "apps/report_text.hpp"
 #include "apps/screen.hpp"
 #include "service/report.hpp"
@@ -23,6 +24,8 @@ struct ReportFlags {
 };
 
 Result<int> print_report(const CommandCall& call, const ReportFlags& flags) {
+  if (call.json && flags.csv)
+    return fail(ErrorCode::unsupported, "report: --json and --csv: give one of them");
   const auto report = service::report_usage(call.session, flags.question);
   if (!report) return tl::unexpected(report.error());
   const auto& environment = call.session.environment;
@@ -60,7 +63,8 @@ Command report_command(const Parser& parser) {
                   "sacct:FILE (a dump), sacct (the program) or history; default: the history, and "
                   "the program where that has nothing")
       ->type_name("WHERE");
-  command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")->type_name("N");
+  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
+                   ->type_name("N"));
   command.add_flag("--csv", flags->csv, "print CSV: every field of every job");
   add_strict(parser, "a bad row of a dump is an error");
   command.footer(

@@ -74,10 +74,16 @@ Result<void> add_witnesses(const settings::Session& session, const DiagnoseReque
   return {};
 }
 
-/// What the request and the settings say; the classifier's embedder is kept in `embedder`.
+/// What outlives the reading: pipes, and the classifier's embedder.
+struct Held {
+  HeldInputs inputs;
+  std::optional<Embedder> embedder{};
+};
+
+/// What the request and the settings say.
 Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseRequest& request,
-                               const FileAccess& access, HeldInputs& held,
-                               std::optional<Embedder>& embedder) {
+                               const FileAccess& access, Held& kept) {
+  HeldInputs& held = kept.inputs;
   DiagnoseInput input;
   input.access = access;
   input.paths = held.paths();
@@ -101,8 +107,8 @@ Result<DiagnoseInput> input_of(const settings::Session& session, const DiagnoseR
   if (request.classify == "embedding") {
     auto opened = open_embedder(session);
     if (!opened) return tl::unexpected(opened.error());
-    embedder = *std::move(opened);
-    input.embedder = &*embedder;
+    kept.embedder = *std::move(opened);
+    input.embedder = &*kept.embedder;
   }
   if (auto added = add_witnesses(session, request, held, input); !added)
     return tl::unexpected(added.error());
@@ -123,13 +129,14 @@ void name_inputs(const HeldInputs& held, Diagnosis& made) {
 Result<DiagnoseAnswer> diagnose(const settings::Session& session, const DiagnoseRequest& request) {
   const auto models = open_models(session, "");
   if (!models) return tl::unexpected(models.error());
-  std::optional<Embedder> embedder;
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
-  auto held = HeldInputs::open(request.logs);
-  if (!held) return tl::unexpected(held.error());
-  auto input = input_of(session, request, files->access, *held, embedder);
-  if (!input) return fail(input.error().code, held->named(input.error().message));
+  auto opened = HeldInputs::open(request.logs);
+  if (!opened) return tl::unexpected(opened.error());
+  Held kept{*std::move(opened)};
+  const HeldInputs& held = kept.inputs;
+  auto input = input_of(session, request, files->access, kept);
+  if (!input) return fail(input.error().code, held.named(input.error().message));
   llm::QuestionTally tally;
   DiagnoseAnswer answer;
   const auto history = known_history(session, answer.warnings);
@@ -139,7 +146,7 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   input->reader =
       cause_reader(*models, [&](std::string_view text) { return secrets.text(text); }, tally);
   auto made = schedmate::diagnose(*input);
-  if (!made) return fail(made.error().code, held->named(made.error().message));
+  if (!made) return fail(made.error().code, held.named(made.error().message));
   if (auto asked = add_history(session, history, *input, *made); !asked)
     warn_of_history(asked.error(), answer.warnings);
   tally.accepted = made->by.ends_with("/model") ? 1 : 0;
@@ -147,14 +154,14 @@ Result<DiagnoseAnswer> diagnose(const settings::Session& session, const Diagnose
   for (const auto& why : made->dropped) tally.note("model: " + why);
   const bool open = made->verdict != FailureClass::none && made->confidence < input->doubtful_below;
   if (models->chats.empty() && open) tally.note("model: not asked");
-  name_inputs(*held, *made);
+  name_inputs(held, *made);
   made->reason = safe_line(made->reason);
   made->root_file = redacted(made->root_file);
   make_safe(made->unread);
   for (LogEvidence& line : made->evidence) line.file = redacted(line.file);
   make_safe(tally.notes);
   answer.left_out = *files->left_out;
-  const auto of_pipes = held->notes();
+  const auto of_pipes = held.notes();
   answer.left_out.insert(answer.left_out.end(), of_pipes.begin(), of_pipes.end());
   answer.notes = tally.notes;
   answer.notes.insert(answer.notes.end(), answer.left_out.begin(), answer.left_out.end());

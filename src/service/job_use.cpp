@@ -114,6 +114,13 @@ std::string end_word(const JobRecord& record) {
   return advisor::state_word(record.outcome->state);
 }
 
+std::span<const std::string_view> end_words() {
+  static constexpr std::array<std::string_view, 13> words = {
+      "completed", "failed",   "cancelled", "timeout", "node_fail",    "preempted", "out_of_memory",
+      "boot_fail", "deadline", "requeued",  "revoked", "special_exit", "unknown"};
+  return words;
+}
+
 std::string failure_class_of(const JobRecord& record) {
   return text_in(diagnosis_in(record), "class");
 }

@@ -5,7 +5,9 @@
 /// was wasted. Nothing that was not measured is counted.
 
 #include <schedmate/job_record.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace schedmate::service {
 
@@ -41,5 +43,7 @@ struct JobUse {
 /// The scheduler's word for how it ended, in small letters: "out_of_memory"; without one that of
 /// our own state.
 [[nodiscard]] std::string end_word(const JobRecord& record);
+/// All that end_word() may give.
+[[nodiscard]] std::span<const std::string_view> end_words();
 
 }  // namespace schedmate::service

@@ -107,6 +107,7 @@ class Gathering {
     auto history = find_history(session_);
     if (!history) return tl::unexpected(history.error());
     if (!*history) return {};
+    has_history_ = true;
     if ((*history)->role != Role::cluster_operator)
       return fail(ErrorCode::refused,
                   fmt::format("report: {} belongs to another user; only its owner sees the jobs of "
@@ -163,22 +164,30 @@ class Gathering {
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count());
   }
 
-  /// The history has nothing of the period; that Slurm is not installed is no error then.
+  /// The history has nothing of the period. That Slurm does not answer is an error where there is
+  /// no history either.
   Result<void> fall_back() {
-    if (find_tool(session_.environment, "sacct").empty()) {
-      report_.notes.emplace_back(
-          "the history has no job that ended in this period, and sacct is not installed "
-          "(schedmate history import sacct:FILE, or report --from sacct:FILE)");
-      return {};
+    std::string why = "sacct is not installed";
+    if (!find_tool(session_.environment, "sacct").empty()) {
+      auto asked = ask_program();
+      if (asked) return {};
+      why = asked.error().message;
     }
-    auto asked = ask_program();
-    if (!asked) report_.notes.push_back(asked.error().message);
+    constexpr std::string_view mend =
+        "schedmate history import sacct:FILE, or report --from sacct:FILE";
+    if (!has_history_)
+      return fail(ErrorCode::unavailable,
+                  fmt::format("report: there is no history yet, and {} ({})", why, mend));
+    report_.source = "history";
+    report_.notes.push_back(
+        fmt::format("the history has no job that ended in this period, and {} ({})", why, mend));
     return {};
   }
 
   const settings::Session& session_;
   const ReportQuestion& question_;
   UsageReport report_;
+  bool has_history_ = false;
 };
 
 }  // namespace
@@ -187,6 +196,8 @@ Result<UsageReport> report_usage(const settings::Session& session, const ReportQ
   if (auto ok = check_word("--by", question.by, report_groupings()); !ok)
     return tl::unexpected(ok.error());
   if (auto ok = check_word("--sort", question.sort, report_sortings()); !ok)
+    return tl::unexpected(ok.error());
+  if (auto ok = check_word("--state", question.state, end_words()); !ok)
     return tl::unexpected(ok.error());
   const bool known_source = question.from.empty() || question.from == "sacct" ||
                             question.from == "history" || question.from.starts_with(file_mark);

@@ -76,7 +76,7 @@ TEST_CASE("what --nvml read on a node can be kept and given later") {
   CHECK(again.out == first.out);
   const Ran absent = here.run({"diagnose", "run.log", "--nvml", "--set", "nvml.library=none.so"});
   CHECK(absent.status == 0);
-  CHECK(absent.out.contains("nvml is missing: no GPU of the job could be queried; none.so"));
+  CHECK(absent.out.contains("nvml (no GPU of the job could be queried; none.so"));
   CHECK(here.run({"diagnose", "run.log", "--nvml-from", "run.log"}).status == 3);
   CHECK(here.run({"diagnose", "run.log", "--kernel-log", "n1=absent"}).status == 3);
 }

@@ -139,13 +139,20 @@ TEST_CASE("report and job: hostile names and huge figures command no terminal an
   CHECK(lines_of(site.run({"job", "7"}).out) <= 24);
 }
 
-TEST_CASE("report: an empty history and a broken sacct are said, in one line each") {
+TEST_CASE("report: no history and a broken sacct are said, in one line each") {
   const ScreenSite site;
   site.tool("sacct", "echo 'sacct: error: Slurm accounting storage is disabled' >&2; exit 1\n");
+  const Ran none = site.run({"report"});
+  CHECK(none.status == 4);
+  CHECK(none.err.contains("there is no history yet"));
+  CHECK(none.err.contains("accounting storage is disabled"));
+  CHECK(lines_of(none.err) == 1);
+  REQUIRE(site.run({"history", "add", "1", "--user", "ann"}).status == 0);
   const Ran empty = site.run({"report"});
   CHECK(empty.status == 0);
   CHECK(empty.out.contains("0 jobs"));
   CHECK(empty.out.contains("accounting storage is disabled"));
+  CHECK(site.run({"report", "--csv", "--json"}).status == 2);
   const Ran asked = site.run({"report", "--from", "sacct"});
   CHECK(asked.status == 4);
   CHECK(lines_of(asked.err) == 1);

@@ -44,7 +44,7 @@ const std::map<std::string, std::string>& working_lines() {
       {"version", ""},
       {"completion", "bash"},
       {"job", "a.log"},
-      {"report", ""},
+      {"report", "--from sacct:" SCHEDMATE_SOURCE_DIR "/tests/fixtures/sacct/testbed.txt.gz"},
   };
   return lines;
 }

@@ -39,7 +39,7 @@ constexpr std::string_view plain_words =
     "one only onto optimizer or other others out output over own parameter parameters "
     "part per perhaps place point possible possibly present previous print printed "
     "prints probably process processes program progress proof prove proves question "
-    "quite raised raises rank ranks rate rather reach reached reaches read reads reason "
+    "quite raised raises ran rank ranks rate rather reach reached reaches read reads reason "
     "reasons recent remain remaining remains report reported reports result results "
     "right run running runs said same saved saves saving saw say saying says script "
     "second seconds seed seem seems seen set setting settings several shape shapes show "

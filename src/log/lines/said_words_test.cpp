@@ -24,7 +24,7 @@ TEST_CASE("a report in plain words and in those of the cited lines stands") {
         "Yes, the last checkpoint was saved to out/step900.pt.", "It tried to allocate 2.00 GiB.",
         "The log does not say.", "A node failure cancelled the job.",
         "torch.cuda.OutOfMemoryError was raised."})
-    CHECK_MESSAGE(fault(text).empty(), text << ": " << fault(text));
+    CHECK_MESSAGE(fault(text).empty(), std::string(text) << ": " << fault(text));
   CHECK(fault("The failure was on node n12.", {"n12"}).empty());
 }
 
