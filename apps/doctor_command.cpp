@@ -49,7 +49,7 @@ std::string health_text(std::span<const DoctorRow> rows) {
     const Colour colour = row.works ? Colour::green : row.needed ? Colour::red : Colour::yellow;
     text += coloured(fmt::format("{:<8}", verdict(row)), colour);
     text += fmt::format("{:<20} {}\n", printable(row.what), printable(row.detail));
-    if (!row.gives.empty()) text += fmt::format("{:28} for {}\n", "", printable(row.gives));
+    if (!row.gives.empty()) text += fmt::format("{:28} {}\n", "", printable(row.gives));
     if (!row.mend.empty()) text += fmt::format("{:28} to mend: {}\n", "", printable(row.mend));
   }
   return text;

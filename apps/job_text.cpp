@@ -20,8 +20,8 @@ using service::JobView;
 constexpr std::size_t most_lines = 24;
 constexpr std::size_t label_width = 10;
 
-std::string in_words(const std::optional<Seconds>& length) {
-  return length ? schedmate::in_words(*length) : "not known";
+std::string known_length(const std::optional<Seconds>& length) {
+  return length ? in_words(*length) : "not known";
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -37,8 +37,7 @@ std::string joined(const std::vector<std::string>& parts) {
 /// "in 2.2 h", "1.1 h ago".
 std::string from_now(SimTime time, SimTime now) {
   if (time == now) return "just now";
-  return time >= now ? "in " + schedmate::in_words(time - now)
-                     : schedmate::in_words(now - time) + " ago";
+  return time >= now ? "in " + in_words(time - now) : in_words(now - time) + " ago";
 }
 
 /// "do_not_restart" for people.
@@ -140,7 +139,7 @@ void add_request(const JobView& view, Screen& screen) {
   if (record.cpus > 0)
     asked.push_back(fmt::format("{} CPU{}", record.cpus, record.cpus == 1 ? "" : "s"));
   if (record.memory_mib) asked.push_back(gib(*record.memory_mib));
-  if (record.time_limit) asked.push_back("limit " + in_words(record.time_limit));
+  if (record.time_limit) asked.push_back("limit " + known_length(record.time_limit));
   std::string where = record.vc;
   if (!record.qos.empty()) where += "/" + record.qos;
   if (!where.empty()) asked.push_back(where);
@@ -150,7 +149,7 @@ void add_request(const JobView& view, Screen& screen) {
 void add_run(const JobView& view, Screen& screen) {
   const auto& attempts = view.job.attempts;
   std::vector<std::string> run;
-  if (view.ran) run.push_back(in_words(view.ran));
+  if (view.ran) run.push_back(known_length(view.ran));
   if (view.started) {
     std::string when = "from " + screen.date(*view.started);
     if (view.ended) {
@@ -173,7 +172,7 @@ void add_run(const JobView& view, Screen& screen) {
   }
   const auto start = attempts.empty() ? view.started : attempts.front().start;
   if (start && *start > view.job.record.submit && seconds_of(view.job.record.submit) > 0)
-    screen.row("waited", schedmate::in_words(*start - view.job.record.submit));
+    screen.row("waited", in_words(*start - view.job.record.submit));
 }
 
 std::string counted(const std::optional<double>& value, const std::optional<double>& total) {
@@ -233,10 +232,10 @@ void add_earlier(const JobView& view, Screen& screen) {
   if (earlier.runs == 0) return;
   std::string text = fmt::format("{} run{} of this job, {} completed", earlier.runs,
                                  earlier.runs == 1 ? "" : "s", earlier.completed);
-  if (earlier.completed == 1) text += " in " + in_words(earlier.median);
+  if (earlier.completed == 1) text += " in " + known_length(earlier.median);
   if (earlier.completed > 1)
-    text += fmt::format(" in {} to {}, median {}", in_words(earlier.shortest),
-                        in_words(earlier.longest), in_words(earlier.median));
+    text += fmt::format(" in {} to {}, median {}", known_length(earlier.shortest),
+                        known_length(earlier.longest), known_length(earlier.median));
   screen.row("earlier", text);
 }
 
@@ -245,7 +244,7 @@ void add_use(const JobView& view, Screen& screen) {
   if (!record.outcome) return;
   const Outcome& outcome = *record.outcome;
   const service::JobUse& use = view.use;
-  screen.share("time", use.limit_pct, "of the limit of " + in_words(record.time_limit),
+  screen.share("time", use.limit_pct, "of the limit of " + known_length(record.time_limit),
                colour_of_middle(use.limit_pct));
   std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
   if (outcome.gpu_memory_mib)
@@ -288,7 +287,7 @@ void add_next(const JobView& view, Screen& screen) {
   std::string_view label = "next run";
   if (view.time_limit) {
     screen.row(label, fmt::format("--time={} (a run that would complete is killed in {:.0f} %)",
-                                  in_words(std::optional(view.time_limit->limit)),
+                                  known_length(std::optional(view.time_limit->limit)),
                                   100 * view.time_limit->risk));
     label = "";
   }

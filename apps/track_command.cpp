@@ -41,8 +41,10 @@ std::string progress_text(const Progress& progress) {
   if (progress.throughput)
     text += fmt::format("throughput {:.6g} {}\n", progress.throughput->value,
                         progress.throughput->unit);
-  text += fmt::format("remaining  {}{}\n", shown(progress.remaining_s),
-                      progress.remaining_s ? fmt::format(" s ({})", progress.remaining_by) : "");
+  text += progress.remaining_s ? fmt::format("remaining  {} ({})\n",
+                                             in_words(FractionalSeconds(*progress.remaining_s)),
+                                             progress.remaining_by)
+                               : "remaining  unknown\n";
   if (!progress.by.empty()) text += fmt::format("by         {}\n", progress.by);
   if (!progress.by_model.empty())
     text += fmt::format("by model   {}\n", fmt::join(progress.by_model, " "));

@@ -34,6 +34,8 @@ COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 # What cannot repeat, and what stands in its place. The folder of the run and that of the bundled data
 # are replaced before these, by WORK and DATA.
+OF_THE_MACHINE = (r"threads|memory|time zone|browser|program|libraries|sacct|scontrol|slurm\.conf|NVML|"
+                  r"dcgm-exporter|Redis|model servers")
 RULES = [(re.compile(pattern, re.MULTILINE), instead) for pattern, instead in [
     # facts: how long the reading took
     (r'("wall_ms": ?)[0-9.e+-]+', r"\1MASKED"),
@@ -46,12 +48,10 @@ RULES = [(re.compile(pattern, re.MULTILINE), instead) for pattern, instead in [
     (r'("(?:commit|compiler|build_type)": ")[^"]*', r"\1MASKED"),
     # report.html: the commit beside the version
     (r"(program )[0-9a-f]{12}(</small>)", r"\1MASKED\2"),
-    # doctor: facts of the machine; the column of verdicts is wider where one of them is "absent"
-    (r"^(?:ok|absent|MISSING) +(threads|memory|browser for the report's tests|program|libraries) .*$",
-     r"MASKED \1"),
-    (r"^(ok|MISSING) {2,}", r"\1  "),
-    (r'("what": "(?:threads|memory|browser for the report\'s tests|program|libraries)",\n *"works": )'
-     r'\w+(,\n *"needed": \w+,\n *"detail": ")[^"]*', r"\1MASKED\2MASKED"),
+    # doctor: facts of the machine; a row goes on in the lines below it
+    (r"^(?:ok|absent|MISSING) +(" + OF_THE_MACHINE + r") .*$(?:\n {28} .*$)*", r"MASKED \1"),
+    (r'("what": "(?:' + OF_THE_MACHINE + r')",\n *"works": )\w+(,\n *"needed": \w+,\n *"detail": ")[^"]*'
+     r'(",\n *"gives": "[^"]*",\n *"mend": ")[^"]*', r"\1MASKED\2MASKED\3MASKED"),
     # evaluate: hash of the sources, which changes with any of them
     (r"^(code|same) [0-9a-f]{64}$", r"\1 MASKED"),
 ]]
