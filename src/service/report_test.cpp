@@ -144,9 +144,11 @@ TEST_CASE("the history gives the same report as the dump it came from") {
 TEST_CASE("where the history has nothing of the period, the program is asked") {
   const ClusterSite site;
   site.no_slurm();
-  const auto none = report_usage(site.session(), {}).value();
-  CHECK(none.total.jobs == 0);
-  CHECK(none.notes.at(0).contains("no cluster here"));
+  const auto none = report_usage(site.session(), {});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == ErrorCode::unavailable);
+  CHECK(none.error().message.contains("no cluster here"));
+  CHECK(none.error().message.contains("history import"));
   site.prints("sacct", dump_of({{.id = "1", .start_s = site.wall_s - 7200}}));
   const auto asked = report_usage(site.session(), {}).value();
   CHECK(asked.source == "sacct");
@@ -161,6 +163,7 @@ TEST_CASE("wrong words are refused with what is right") {
   };
   CHECK(message({.by = "usr"}).contains("nearest: user"));
   CHECK(message({.sort = "wast"}).contains("nearest: waste"));
+  CHECK(message({.state = "failled"}).contains("nearest: failed"));
   CHECK(message({.from = "squeue"}).contains("sacct:FILE"));
   for (const char* const since : {"7", "x", "-7d", "2026-13-45", "99999999999999w"})
     CHECK_MESSAGE(message({.since = since, .from = "history"}).contains("--since"), since);
