@@ -215,7 +215,8 @@ Command history_command(const Parser& parser) {
       ->type_name("SUBJECT");
   command
       .add_option("--state", flags->outcome.state,
-                  "finish, add: completed, failed, cancelled, timeout or node_fail")
+                  "finish, add: completed, failed, out_of_memory, cancelled, timeout, node_fail, "
+                  "preempted or requeued")
       ->type_name("STATE");
   command.add_option("--duration-s", flags->outcome.duration_s, "finish, add: run time")
       ->type_name("SECONDS");

@@ -100,10 +100,8 @@ Result<std::vector<ProgressPoint>> progress_from_json(std::string_view text) {
 }
 
 EndState end_state_of(std::string_view word) {
-  for (const auto state : {EndState::completed, EndState::cancelled, EndState::failed,
-                           EndState::timeout, EndState::node_fail}) {
+  for (const EndState state : known_end_states)
     if (to_string(state) == word) return state;
-  }
   return EndState::unknown;
 }
 
