@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "advisor/record_json.hpp"
+#include "advisor/run_answer.hpp"
 #include "apps/facts_text.hpp"
 #include "base/words.hpp"
 
@@ -16,16 +17,37 @@ std::string words(FractionalSeconds duration) {
   return in_words(Seconds(std::llround(duration.count())));
 }
 
+std::string length_text(const RunAnswer& answer) {
+  if (!answer.known()) return fmt::format("duration: not known: {}\n", why_not_known(answer));
+  return fmt::format("duration: {} if it completes, 80 % between {} and {} (mean {})\n",
+                     words(answer.p50), words(answer.p10), words(answer.p90), words(answer.mean));
+}
+
+std::string early_end_text(const RunAnswer& answer) {
+  if (answer.runs_by_state.empty()) return "";
+  return fmt::format("may fail or be cancelled before: {:.0f} %\n", 100 * answer.early_end);
+}
+
+std::string limit_text(const RunAnswer& answer) {
+  if (!answer.time_limit) return "";
+  const TimeLimit& limit = *answer.time_limit;
+  std::string text = fmt::format(
+      "time limit: --time={}, {} {:.2g} % risk that a run that would complete is killed",
+      advisor::slurm_time(limit.suggested), limit.longest ? "the longest allowed:" : "at most",
+      100 * limit.risk);
+  if (limit.asked_risk)
+    text += fmt::format("; under the limit asked for: {:.2g} %", 100 * *limit.asked_risk);
+  return text + "\n";
+}
+
 std::string estimate_text(const Advice& advice) {
   const Estimate& estimate = advice.estimate;
-  if (estimate.source == AdviceSource::none) return "duration: unknown (no past job to go by)\n";
-  std::string text =
-      fmt::format("duration: {}, 80 % between {} and {} (mean {})\n", words(estimate.p50),
-                  words(estimate.p10), words(estimate.p90), words(estimate.mean));
-  text += fmt::format("from: {}, {} past job{}, estimate {}\n", name_of(estimate.source),
-                      estimate.runs, estimate.runs == 1 ? "" : "s", advice.estimator);
-  if (estimate.early_end > 0)
-    text += fmt::format("may end early: {:.0f} %\n", 100 * estimate.early_end);
+  const RunAnswer& answer = advice.answer;
+  std::string text = length_text(answer) + early_end_text(answer) + limit_text(answer);
+  for (const std::string& help : advice.would_help) text += fmt::format("would help: {}\n", help);
+  if (const auto runs = advisor::runs_in_words(answer.runs_by_state); !runs.empty())
+    text += fmt::format("from: {}, past runs: {}; estimate {}\n", name_of(source_of(advice)), runs,
+                        advice.estimator);
   if (estimate.gpu_util_pct)
     text += fmt::format("GPU utilisation: {:.0f} %\n", *estimate.gpu_util_pct);
   if (estimate.gpu_memory_mib)

@@ -54,13 +54,16 @@ Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
 /// How the advice came out, beside the outcome.
 std::string finish_text(const JobRecord& record) {
   const auto score = advisor::score_advice(record);
-  return fmt::format("{}: {} after {}{}\n", printable(record.id),
-                     advisor::state_word(record.outcome->state), in_words(record.outcome->duration),
-                     !score
-                         ? std::string()
-                         : fmt::format("; advised {}, {} the interval",
-                                       in_words(Seconds(std::llround(record.advice->p50.count()))),
-                                       score->inside ? "inside" : "outside"));
+  return fmt::format(
+      "{}: {} after {}{}\n", printable(record.id), advisor::state_word(record.outcome->state),
+      in_words(record.outcome->duration),
+      !score ? std::string()
+             : fmt::format(
+                   "; advised {}, {} the interval",
+                   in_words(Seconds(std::llround(
+                       (record.advice->length ? record.advice->length->p50 : record.advice->p50)
+                           .count()))),
+                   score->inside ? "inside" : "outside"));
 }
 
 Result<void> finish(const CommandCall& call, const HistoryFlags& flags) {
@@ -138,12 +141,21 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
     call.console.json(service::calibration_document(*rows));
     return {};
   }
-  Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual"}};
+  if (rows->front().jobs == 0) {
+    call.console.text(
+        "no advice has met its outcome yet: record submissions with `advise --record --job-id "
+        "ID`,\n"
+        "then their ends with `history finish ID`; jobs count that completed and were told a "
+        "length\n");
+    return {};
+  }
+  Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual", "over --time"}};
   for (const advisor::Calibration& row : *rows) {
     table.push_back({printable(row.who.empty() ? "all" : row.who), fmt::format("{}", row.jobs),
                      fmt::format("{:.1f} %", 100 * row.inside_share),
                      fmt::format("{:.1f} %", 100 * row.within_100_share),
-                     fmt::format("{:.2f}", row.bias)});
+                     fmt::format("{:.2f}", row.bias),
+                     row.limits == 0 ? "-" : fmt::format("{:.1f} %", 100 * row.over_limit_share)});
   }
   call.console.text(aligned(table));
   return {};
@@ -269,10 +281,12 @@ void add_past_job(CLI::App& command, HistoryFlags& flags, OwnFlags& own) {
 
 void add_outcome(CLI::App& command, HistoryFlags& flags, OwnFlags& own) {
   service::OutcomeRequest& outcome = flags.outcome;
-  own.add("finish, add",
-          command.add_option("--state", outcome.state,
-                             "completed, failed, cancelled, timeout or node_fail"),
-          "STATE");
+  own.add(
+      "finish, add",
+      command.add_option(
+          "--state", outcome.state,
+          "completed, failed, out_of_memory, cancelled, timeout, node_fail, preempted or requeued"),
+      "STATE");
   takes_duration(own.add("finish, add",
                          command.add_option("--duration-s", outcome.duration_s,
                                             "run time: seconds, or 90m, 2:00:00, 1-12:00:00"),

@@ -5,10 +5,11 @@
 /// estimates. The advisor looks for the same job of the same user, else for similar jobs, else it
 /// takes the user's latest ones, and estimates from those that it finds (docs/formats/advice.md).
 ///
-/// Values. Durations are run times alone on the job's GPUs, in seconds; utilisation is in per cent
+/// Values. Durations are run times on the job's GPUs, in seconds; utilisation is in per cent
 /// and memory in MiB, both per GPU. An absent figure is one that nobody measured.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <schedmate/facts.hpp>
 #include <schedmate/job.hpp>
@@ -47,6 +48,28 @@ struct Residual {
   bool same_user = false;
 };
 
+/// How a past answer about the length of a completed run came out.
+struct LengthMiss {
+  /// log(length / the p50 of the answer).
+  double log_ratio = 0;
+  /// The run was stopped from outside (its limit, a node): the ratio is at least this.
+  bool at_least = false;
+  AdviceSource source = AdviceSource::none;
+  bool same_user = false;
+  /// log(p50), which tells answers of one user apart.
+  double log_p50 = 0;
+  /// So many of the misses at hand are of one answer, given to a burst of submissions.
+  double alike = 1;
+};
+
+/// What a suggested time limit is bound to.
+struct LimitPolicy {
+  /// That a run which would complete is killed, 0 to 1.
+  double risk = 0.05;
+  /// The hard limit of the partition or the user, where it is known.
+  std::optional<Seconds> longest{};
+};
+
 /// Spans are valid during the call only.
 struct EstimateInput {
   /// Of the matches.
@@ -62,8 +85,12 @@ struct EstimateInput {
   SimTime now;
   /// So many of the matches the estimate `paper` averages.
   std::size_t averaged = paper::similar_jobs;
+  /// Newest first; for answers alone.
+  std::span<const LengthMiss> misses{};
+  LimitPolicy limits{};
 };
 
+/// How long the job holds its GPUs, however it ends: what a scheduler plans with.
 struct Estimate {
   /// none: no figure below means anything.
   AdviceSource source = AdviceSource::none;
@@ -77,12 +104,44 @@ struct Estimate {
   std::vector<std::string> notes;
 };
 
-/// One row of src/advisor/estimates.def. `make` is a pure function: nothing but its input counts,
-/// and threads may call it at once.
+struct TimeLimit {
+  /// For `--time`, in steps that a person writes.
+  Seconds suggested{0};
+  /// That a run which would complete is killed by it: at most this, 0 to 1.
+  double risk = 0;
+  /// It is the longest one allowed, so the risk may be above the one asked for.
+  bool longest = false;
+  /// The same risk under the limit that the submission asks for.
+  std::optional<double> asked_risk{};
+};
+
+/// What the owner of a job asks: how long it runs if it completes, whether it ends before, and what
+/// limit to give it.
+struct RunAnswer {
+  /// none: no past run says anything about the length.
+  AdviceSource source = AdviceSource::none;
+  /// Past runs that it stands on.
+  std::map<EndState, std::size_t> runs_by_state;
+  /// Chance that the job fails or is cancelled before it completes, 0 to 1.
+  double early_end = 0;
+  /// Of a run that completes.
+  FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
+  /// p50 before it was brought below the limit asked for.
+  FractionalSeconds centre{0};
+  /// "": the length is known. Else why it is not; what is above is then no answer.
+  std::string not_known;
+  /// Absent when the length is not known.
+  std::optional<TimeLimit> time_limit;
+  [[nodiscard]] bool known() const { return source != AdviceSource::none && not_known.empty(); }
+};
+
+/// One row of src/advisor/estimates.def. Both are pure functions: nothing but their input counts,
+/// and threads may call them at once.
 struct EstimateRow {
   std::string_view name;
   std::string_view summary;
   Estimate (*make)(const EstimateInput& input);
+  RunAnswer (*answer)(const EstimateInput& input);
 };
 [[nodiscard]] std::span<const EstimateRow> estimate_rows();
 
@@ -99,6 +158,7 @@ struct Submission {
   std::string branch, vc;
   std::optional<Seconds> time_limit;
   SimTime submit;
+  LimitPolicy limits{};
 };
 
 /// An earlier job that the advice is based on.
@@ -127,6 +187,9 @@ struct EarlierFailure {
 
 struct Advice {
   Estimate estimate;
+  RunAnswer answer;
+  /// What would make an answer better that is not known, for people.
+  std::vector<std::string> would_help;
   /// The row of estimates.def that made it.
   std::string estimator;
   /// Why the job counts as a resubmission, or why not.
@@ -145,6 +208,11 @@ struct Advice {
   /// What could not be done, for people. An advice without a model or an embedder is still one.
   std::vector<std::string> notes;
 };
+
+/// What the advice is based on.
+[[nodiscard]] AdviceSource source_of(const Advice& advice);
+/// Why the length is not known. Only of an answer that is not known().
+[[nodiscard]] std::string why_not_known(const RunAnswer& answer);
 
 /// schedmate.advice.v1.
 [[nodiscard]] std::string advice_json(const Advice& advice);

@@ -6,6 +6,7 @@
 /// in it changes once it has been read, so threads may share it. Utilisation is in per cent, memory
 /// in MiB, times are whole seconds on the trace's clock (time.hpp).
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,8 +21,29 @@ namespace schedmate {
 
 /// How a job ended in the real cluster. Failed and cancelled jobs are replayed like any other: they
 /// hold their GPUs for the logged duration.
-enum class EndState : std::uint8_t { completed, cancelled, failed, timeout, node_fail, unknown };
+enum class EndState : std::uint8_t {
+  completed,
+  cancelled,
+  failed,
+  /// Killed by its time limit (or its deadline).
+  timeout,
+  node_fail,
+  unknown,
+  /// Stopped for another job.
+  preempted,
+  /// Sent back to the queue by somebody: an attempt, not the end of the job.
+  requeued,
+  out_of_memory,
+};
+/// All that say something, in the order in which people read them.
+inline constexpr auto known_end_states = std::to_array<EndState>(
+    {EndState::completed, EndState::failed, EndState::out_of_memory, EndState::cancelled,
+     EndState::timeout, EndState::node_fail, EndState::preempted, EndState::requeued});
 [[nodiscard]] std::string_view to_string(EndState state);
+/// The job ended by its own fault: failed, or out of memory.
+[[nodiscard]] constexpr bool failed_itself(EndState state) {
+  return state == EndState::failed || state == EndState::out_of_memory;
+}
 
 /// Means "none" where an index is expected.
 inline constexpr std::uint32_t no_index = UINT32_MAX;

@@ -64,14 +64,30 @@ struct Neighbour {
   bool operator==(const Neighbour&) const = default;
 };
 
+/// What an advice said of the length of a completed run.
+struct GivenLength {
+  /// Of the runs behind it, which may be others than those of the estimate.
+  std::string source;
+  /// What its error is measured from: p50 before it was brought below the limit asked for.
+  FractionalSeconds centre{0};
+  FractionalSeconds p10{0}, p50{0}, p90{0};
+  /// The time limit that was suggested; 0 = none.
+  Seconds limit{0};
+  /// False: its user read "not known".
+  bool told = false;
+  bool operator==(const GivenLength&) const = default;
+};
+
 /// The advice that was given at submission, kept to see later how good it was.
 struct GivenAdvice {
   /// resubmission, similar, user_history, none.
   std::string source;
+  /// Of the time on the GPUs, however the run ends.
   FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
   std::optional<double> gpu_util_pct, gpu_memory_mib;
   /// Best first.
   std::vector<Neighbour> neighbours;
+  std::optional<GivenLength> length = std::nullopt;
   bool operator==(const GivenAdvice&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <schedmate/advice.hpp>
 
 #include "advisor/record_json.hpp"
+#include "advisor/run_answer.hpp"
 #include "base/document.hpp"
 #include "base/json.hpp"
 #include "core/facts_json.hpp"
@@ -22,12 +23,33 @@ ordered_json seconds(FractionalSeconds duration) {
   return std::round(duration.count() * per_second) / per_second;
 }
 
-ordered_json duration_of(const Estimate& estimate) {
-  if (estimate.source == AdviceSource::none) return nullptr;
-  return {{"mean", seconds(estimate.mean)},
-          {"p10", seconds(estimate.p10)},
-          {"p50", seconds(estimate.p50)},
-          {"p90", seconds(estimate.p90)}};
+/// Of an Estimate or a RunAnswer.
+ordered_json figures_of(bool known, const auto& of) {
+  if (!known) return nullptr;
+  return {{"mean", seconds(of.mean)},
+          {"p10", seconds(of.p10)},
+          {"p50", seconds(of.p50)},
+          {"p90", seconds(of.p90)}};
+}
+
+ordered_json runs_by_state(const RunAnswer& answer) {
+  ordered_json runs = ordered_json::object();
+  for (const EndState state : known_end_states) {
+    const auto found = answer.runs_by_state.find(state);
+    runs[advisor::state_word(state)] = found == answer.runs_by_state.end() ? 0 : found->second;
+  }
+  return runs;
+}
+
+ordered_json time_limit_of(const RunAnswer& answer) {
+  if (!answer.time_limit) return nullptr;
+  const TimeLimit& limit = *answer.time_limit;
+  return {{"suggested_s", limit.suggested.count()},
+          {"slurm", advisor::slurm_time(limit.suggested)},
+          {"risk", limit.risk},
+          {"risk_of", "a run that would complete is killed"},
+          {"longest_allowed", limit.longest},
+          {"asked_risk", or_null<ordered_json>(limit.asked_risk)}};
 }
 
 ordered_json similar_of(const Advice& advice) {
@@ -61,18 +83,33 @@ ordered_json failure_of(const Advice& advice) {
 
 }  // namespace
 
+AdviceSource source_of(const Advice& advice) {
+  return advice.answer.source == AdviceSource::none ? advice.estimate.source : advice.answer.source;
+}
+
+std::string why_not_known(const RunAnswer& answer) {
+  return answer.not_known.empty() ? "no past job to go by" : answer.not_known;
+}
+
 std::string advice_json(const Advice& advice) {
   const Estimate& estimate = advice.estimate;
+  const RunAnswer& answer = advice.answer;
   ordered_json notes = advice.notes;
   for (const std::string& note : estimate.notes) notes.push_back(note);
   const ordered_json document = {
       {"schema", "schedmate.advice.v1"},
-      {"source", name_of(estimate.source)},
-      {"duration_s", duration_of(estimate)},
+      {"source", name_of(source_of(advice))},
+      {"known", answer.known()},
+      {"not_known", answer.known() ? ordered_json(nullptr) : ordered_json(why_not_known(answer))},
+      {"would_help", advice.would_help},
+      {"duration_s", figures_of(answer.known(), answer)},
+      {"time_limit", time_limit_of(answer)},
+      {"runs_by_state", runs_by_state(answer)},
+      {"held_s", figures_of(estimate.source != AdviceSource::none, estimate)},
       {"gpu_util_pct", or_null<nlohmann::ordered_json>(estimate.gpu_util_pct)},
       {"gpu_memory_mib", or_null<nlohmann::ordered_json>(estimate.gpu_memory_mib)},
-      {"early_end", estimate.source == AdviceSource::none ? ordered_json(nullptr)
-                                                          : ordered_json(estimate.early_end)},
+      {"early_end",
+       answer.runs_by_state.empty() ? ordered_json(nullptr) : ordered_json(answer.early_end)},
       {"estimate", advice.estimator},
       {"runs", estimate.runs},
       {"admission", advice.rule},

@@ -6,6 +6,7 @@
 #include "advisor/known_facts.hpp"
 #include "advisor/order_of_advice.hpp"
 #include "advisor/past_failures.hpp"
+#include "advisor/run_answer.hpp"
 #include "advisor/stored_jobs.hpp"
 
 namespace schedmate::advisor {
@@ -68,14 +69,25 @@ GivenAdvice given(const Estimate& estimate, std::span<const Matched<JobRecord>> 
   return given;
 }
 
+GivenLength given(const RunAnswer& answer) {
+  return {.source = std::string(name_of(answer.source)),
+          .centre = answer.centre,
+          .p10 = answer.p10,
+          .p50 = answer.p50,
+          .p90 = answer.p90,
+          .limit = answer.time_limit ? answer.time_limit->suggested : Seconds(0),
+          .told = answer.known()};
+}
+
 /// The part of the advice that stands on past jobs.
 Result<GivenAdvice> advise_by_past(const AdviceCase& ours, Advice& advice) {
   const auto& [submission, parts, fields] = ours;
   StoredJobs jobs = ours.past_jobs(false);
-  const OrderOptions options{parts.estimate, parts.similarity};
-  auto made =
-      OrderOfAdvice(jobs, options)
-          .run({submission.user, submission.job.gpus, submission.submit, submission.time_limit});
+  const OrderOptions options{
+      .estimate = parts.estimate, .similarity = parts.similarity, .answers = true};
+  auto made = OrderOfAdvice(jobs, options)
+                  .run({submission.user, submission.job.gpus, submission.submit,
+                        submission.time_limit, submission.limits});
   if (!made) return tl::unexpected(made.error());
   if (made->rule.empty()) {
     auto rule = rule_of_unfinished(ours);
@@ -94,7 +106,11 @@ Result<GivenAdvice> advise_by_past(const AdviceCase& ours, Advice& advice) {
   advice.rule = std::move(made->rule);
   advice.estimator = parts.estimate.name;
   advice.estimate = std::move(made->estimate);
-  return given(advice.estimate, best);
+  advice.answer = std::move(*made->answer);
+  advice.would_help = would_help(advice.answer);
+  GivenAdvice remembered = given(advice.estimate, best);
+  remembered.length = given(advice.answer);
+  return remembered;
 }
 
 }  // namespace

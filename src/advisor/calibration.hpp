@@ -14,8 +14,9 @@ struct AdviceScore {
   bool inside = false;      ///< the job ended within p10 .. p90
   bool within_100 = false;  ///< |p50 - actual| <= actual
   double log_ratio = 0;     ///< log(p50 / actual): above 0 where the advice was too long
+  std::optional<bool> over_limit = std::nullopt;  ///< the suggested time limit would have killed it
 };
-/// Nothing when the job got no estimate or has not ended.
+/// Nothing when the job was told no length, has not ended, or did not complete.
 [[nodiscard]] std::optional<AdviceScore> score_advice(const JobRecord& record);
 
 struct Calibration {
@@ -23,7 +24,9 @@ struct Calibration {
   std::size_t jobs = 0;
   double inside_share = 0;      ///< should be 0.8
   double within_100_share = 0;  ///< relative error of p50 up to 100 %
-  double bias = 1;              ///< p50 / actual, geometric mean
+  double bias = 0;              ///< p50 / actual, geometric mean
+  std::size_t limits = 0;       ///< jobs for which a time limit was suggested
+  double over_limit_share = 0;  ///< of them: would have been killed by it
 };
 
 /// All first, then users by number of jobs. Errors: those of the store.

@@ -16,19 +16,6 @@
 namespace schedmate::advisor {
 namespace {
 
-constexpr std::size_t user_runs = 5;  ///< of the fallback: odd, so that the median is one of them
-
-/// The latest run says most: what a user changes, stays. Halves after three later ones, and with
-/// each month.
-double weight_of(const PastRun& run, std::size_t later_ones, SimTime now) {
-  constexpr double half_count = 3;
-  const double half_life = FractionalSeconds(std::chrono::months(1)).count();
-  const double age = std::max(0.0, FractionalSeconds(now - run.submit).count());
-  const double similarity = run.score * run.score;
-  return similarity * run.trust * std::exp2(-static_cast<double>(later_ones) / half_count) *
-         std::exp2(-age / half_life);
-}
-
 /// An early end came at its own moment: it does not scale with the work that was planned.
 Weighted point_of(const PastRun& run, double weight) {
   const double scaled = log_of(run.duration) + (ended_early(run) ? 0 : std::log(run.scale));
@@ -46,7 +33,7 @@ CandidateRuns consider(std::span<const PastRun> matches, SimTime now) {
   std::ranges::stable_sort(considered.runs, std::ranges::greater(), &PastRun::submit);
   for (std::size_t i = 0; i < considered.runs.size(); ++i) {
     const PastRun& run = considered.runs[i];
-    considered.sample.push_back(point_of(run, weight_of(run, i, now)));
+    considered.sample.push_back(point_of(run, weight_of_run(run, i, now)));
   }
   return considered;
 }
@@ -75,27 +62,6 @@ std::size_t reject_outliers(CandidateRuns& considered) {
   return rejected;
 }
 
-/// How far off an estimate usually is, in log space: the farther the runs are from the job at hand,
-/// the less their agreement means (measured on real durations, bench/history_replay.cpp).
-double usual_spread(AdviceSource source) {
-  switch (source) {
-    case AdviceSource::resubmission:
-      return 1.2;
-    case AdviceSource::similar:
-      return 1.8;
-    default:
-      return 2.2;
-  }
-}
-
-/// Few runs may agree by chance, so their spread is mixed with the usual one.
-double spread_of(const Sample& sample, double centre, AdviceSource source) {
-  constexpr double usual_counts_as = 2;
-  const auto count = static_cast<double>(sample.size());
-  return (count * robust_spread(sample, centre) + usual_counts_as * usual_spread(source)) /
-         (count + usual_counts_as);
-}
-
 double chance_of_early_end(const CandidateRuns& considered) {
   double early = 0;
   for (std::size_t i = 0; i < considered.runs.size(); ++i)
@@ -110,6 +76,33 @@ FractionalSeconds mean_duration(const Sample& sample) {
 }
 
 }  // namespace
+
+double weight_of_run(const PastRun& run, std::size_t later_ones, SimTime now) {
+  constexpr double half_count = 3;
+  const double half_life = FractionalSeconds(std::chrono::months(1)).count();
+  const double age = std::max(0.0, FractionalSeconds(now - run.submit).count());
+  const double similarity = run.score * run.score;
+  return similarity * run.trust * std::exp2(-static_cast<double>(later_ones) / half_count) *
+         std::exp2(-age / half_life);
+}
+
+double usual_spread(AdviceSource source) {
+  switch (source) {
+    case AdviceSource::resubmission:
+      return 1.2;
+    case AdviceSource::similar:
+      return 1.8;
+    default:
+      return 2.2;
+  }
+}
+
+double spread_of(const Sample& sample, double centre, AdviceSource source) {
+  constexpr double usual_counts_as = 2;
+  const auto count = static_cast<double>(sample.size());
+  return (count * robust_spread(sample, centre) + usual_counts_as * usual_spread(source)) /
+         (count + usual_counts_as);
+}
 
 Estimate estimate_calibrated(const EstimateInput& given) {
   EstimateInput input = given;

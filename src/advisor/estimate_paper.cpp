@@ -30,4 +30,18 @@ Estimate estimate_paper(const EstimateInput& input) {
   return estimate;
 }
 
+/// The paper has one figure, of completed runs, and neither ends before that nor limits.
+RunAnswer answer_paper(const EstimateInput& input) {
+  const Estimate estimate = estimate_paper(input);
+  RunAnswer answer;
+  if (estimate.source == AdviceSource::none) return answer;
+  answer.source = estimate.source;
+  answer.runs_by_state[EndState::completed] = estimate.runs;
+  answer.mean = estimate.mean;
+  answer.p10 = estimate.p10;
+  answer.p50 = answer.centre = estimate.p50;
+  answer.p90 = estimate.p90;
+  return answer;
+}
+
 }  // namespace schedmate::advisor

@@ -11,7 +11,8 @@ namespace schedmate {
 namespace {
 
 constexpr std::array rows{
-#define ESTIMATE(name, summary) EstimateRow{#name, summary, advisor::estimate_##name},
+#define ESTIMATE(name, summary) \
+  EstimateRow{#name, summary, advisor::estimate_##name, advisor::answer_##name},
 #include "advisor/estimates.def"
 #undef ESTIMATE
 };

@@ -3,14 +3,18 @@
 
 /// What past jobs teach about advice itself: how far off it was, and whose jobs outlast theirs.
 
+#include <map>
+#include <utility>
+
 #include "advisor/past_jobs.hpp"
 
 namespace schedmate::advisor {
 
 /// How far back it is looked.
 namespace experience {
-inline constexpr std::size_t own_errors = 200;
-inline constexpr std::size_t all_errors = 200;
+inline constexpr std::size_t errors = 200;  ///< of the user, and of all
+/// The same for answers about lengths: a burst of like jobs fills 200 (docs/decisions/0017).
+inline constexpr std::size_t misses = 1000;
 inline constexpr std::size_t latest_jobs = 40;  ///< of a user
 }  // namespace experience
 
@@ -46,26 +50,45 @@ template <PastJobs Jobs, class User>
   return alike.empty() ? std::move(all) : std::move(alike);
 }
 
-/// The latest errors, those of the user and those of everybody else, each newest first.
-template <PastJobs Jobs, class User>
-[[nodiscard]] Result<std::vector<Residual>> recent_residuals(Jobs& jobs, const User& user) {
+/// How far off past advice was, that of the user and that of everybody else, each newest first.
+struct Errors {
   std::vector<Residual> residuals;
+  std::vector<LengthMiss> misses;  ///< empty unless they are asked for
+};
+
+template <PastJobs Jobs, class User>
+[[nodiscard]] Result<Errors> recent_errors(Jobs& jobs, const User& user, bool lengths) {
+  Errors errors;
+  std::map<std::pair<User, double>, double> alike;
+  std::vector<User> whose;
+  const std::size_t looked_at = lengths ? experience::misses : experience::errors;
+  std::size_t seen = 0;
   const auto add = [&](const auto& job, bool same_user) {
-    auto residual = residual_of(job);
-    if (!residual) return;
-    residual->same_user = same_user;
-    residuals.push_back(*residual);
+    if (seen++ < experience::errors)
+      if (auto residual = residual_of(job)) {
+        residual->same_user = same_user;
+        errors.residuals.push_back(*residual);
+      }
+    auto miss = lengths ? length_miss(job) : std::nullopt;
+    if (!miss) return;
+    miss->same_user = same_user;
+    errors.misses.push_back(*miss);
+    whose.push_back(job.user);
+    ++alike[{job.user, miss->log_p50}];
   };
-  if (auto done =
-          jobs.of_user(user, experience::own_errors, [&](const auto& job) { add(job, true); });
-      !done)
+  if (auto done = jobs.of_user(user, looked_at, [&](const auto& job) { add(job, true); }); !done)
     return tl::unexpected(done.error());
+  seen = 0;
   const auto add_other = [&](const auto& job) {
-    if (job.user != user) add(job, false);
+    if (job.user != user)
+      add(job, false);
+    else
+      ++seen;
   };
-  if (auto done = jobs.of_all(experience::all_errors, add_other); !done)
-    return tl::unexpected(done.error());
-  return residuals;
+  if (auto done = jobs.of_all(looked_at, add_other); !done) return tl::unexpected(done.error());
+  for (std::size_t i = 0; i < whose.size(); ++i)
+    errors.misses[i].alike = alike[{whose[i], errors.misses[i].log_p50}];
+  return errors;
 }
 
 }  // namespace schedmate::advisor

@@ -80,6 +80,8 @@ struct OrderOptions {
   bool admission = true;  ///< earlier submissions of the same job go before similar ones
   /// So many matches alone, the best; else all that were found.
   std::optional<std::size_t> top = std::nullopt;
+  /// The owner's questions are answered, too; a scheduler asks none.
+  bool answers = false;
 };
 
 /// The submission at hand.
@@ -89,6 +91,7 @@ struct CurrentSubmission {
   std::int64_t gpus = 0;
   SimTime submit;
   std::optional<Seconds> limit = std::nullopt;
+  LimitPolicy limits = {};
 };
 
 /// A past job that the estimate stands on.
@@ -103,6 +106,7 @@ struct Matched {
 template <class Job>
 struct PastAdvice {
   Estimate estimate;
+  std::optional<RunAnswer> answer;           ///< where it was asked for
   AdviceSource source = AdviceSource::none;  ///< of the matches
   std::vector<Matched<Job>> matches;         ///< best first
   std::string rule;          ///< of the nearest earlier submission, ran or not; "" = there is none
@@ -176,11 +180,19 @@ class OrderOfAdvice {
     }
     const auto own = latest_runs(jobs_, ours.user, ours.gpus);
     if (!own) return tl::unexpected(own.error());
-    const auto residuals = recent_residuals(jobs_, ours.user);
-    if (!residuals) return tl::unexpected(residuals.error());
-    made.estimate =
-        options_.estimate.make({made.source, matches, *own, *residuals, ours.limit, ours.submit,
-                                options_.top.value_or(paper::similar_jobs)});
+    const auto errors = recent_errors(jobs_, ours.user, options_.answers);
+    if (!errors) return tl::unexpected(errors.error());
+    const EstimateInput input{made.source,
+                              matches,
+                              *own,
+                              errors->residuals,
+                              ours.limit,
+                              ours.submit,
+                              options_.top.value_or(paper::similar_jobs),
+                              errors->misses,
+                              ours.limits};
+    made.estimate = options_.estimate.make(input);
+    if (options_.answers) made.answer = options_.estimate.answer(input);
     return {};
   }
 

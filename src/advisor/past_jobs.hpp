@@ -27,6 +27,9 @@ concept PastJob = std::movable<Job> && requires(const Job& job) {
   { past_run(job) } -> std::same_as<PastRun>;
   /// How its advice came out; nothing when it got none or has no run.
   { residual_of(job) } -> std::same_as<std::optional<Residual>>;
+  /// How the answer about its length came out; nothing when there was none, or when it ended by
+  /// itself before it could complete.
+  { length_miss(job) } -> std::same_as<std::optional<LengthMiss>>;
   /// It ran for longer than the p90 of its advice. Only of a job with a residual.
   { outlasted(job) } -> std::same_as<bool>;
   /// Greater for a job that was submitted later; no two jobs have the same.

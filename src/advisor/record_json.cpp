@@ -2,7 +2,6 @@
 #include "advisor/record_json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -104,11 +103,9 @@ Document record_document(const JobRecord& record) {
 std::string state_word(EndState state) { return lower_case(to_string(state)); }
 
 Result<EndState> read_state(std::string_view name) {
-  constexpr std::array states{EndState::completed, EndState::cancelled, EndState::failed,
-                              EndState::timeout, EndState::node_fail};
   const std::string wanted = lower_case(name);
   std::vector<std::string> words;
-  for (const EndState state : states) {
+  for (const EndState state : known_end_states) {
     words.push_back(state_word(state));
     if (words.back() == wanted) return state;
   }

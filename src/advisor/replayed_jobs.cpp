@@ -38,9 +38,9 @@ ReplayedJobs::ReplayedJobs(ComparedJobs& compared)
 
 void ReplayedJobs::add(const ReplayedJob& job) {
   User& user = users_[job.user];
-  insert_ended(user.ended, job, std::max(experience::own_errors, experience::latest_jobs));
+  insert_ended(user.ended, job, std::max(experience::misses, experience::latest_jobs));
   insert_ended(user.by_entry[job.described->record.entry], job, submissions_of_an_entry);
-  insert_ended(all_, job, experience::all_errors);
+  insert_ended(all_, job, experience::misses);
   if (const auto text = text_id_of(*job.described); text != 0)
     insert_ended(by_text_[text], job, jobs_of_a_text);
 }

@@ -18,6 +18,7 @@
 
 #include "advisor/compared_jobs.hpp"
 #include "advisor/past_jobs.hpp"
+#include "advisor/run_answer.hpp"
 #include "advisor/similar.hpp"
 
 namespace schedmate::advisor {
@@ -35,6 +36,7 @@ struct ReplayedJob {
   EndState state = EndState::unknown;
   AdviceSource source = AdviceSource::none;  ///< of the advice that it got
   bool beyond_p90 = false;
+  GivenCentre length;  ///< of the answer that it got
 };
 
 /// What PastJob asks of it.
@@ -49,6 +51,9 @@ struct ReplayedJob {
 [[nodiscard]] inline std::optional<Residual> residual_of(const ReplayedJob& job) {
   if (job.source == AdviceSource::none || !has_run(job)) return std::nullopt;
   return Residual{job.log_ratio, job.source, false};
+}
+[[nodiscard]] inline std::optional<LengthMiss> length_miss(const ReplayedJob& job) {
+  return has_run(job) ? miss_of(job.length, job.state, job.duration) : std::nullopt;
 }
 [[nodiscard]] inline bool outlasted(const ReplayedJob& job) { return job.beyond_p90; }
 [[nodiscard]] inline std::uint32_t submission_order(const ReplayedJob& job) { return job.row; }

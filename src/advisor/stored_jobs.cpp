@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advisor/estimates.hpp"
+#include "advisor/run_answer.hpp"
 #include "advisor/scaling.hpp"
 
 namespace schedmate {
@@ -44,6 +45,13 @@ std::optional<Residual> residual_of(const JobRecord& record) {
   if (source == AdviceSource::none) return std::nullopt;
   return Residual{advisor::log_of(duration_of(record)) - advisor::log_of(record.advice->p50),
                   source, false};
+}
+
+std::optional<LengthMiss> length_miss(const JobRecord& record) {
+  if (!has_run(record) || !record.advice || !record.advice->length) return std::nullopt;
+  const GivenLength& given = *record.advice->length;
+  return advisor::miss_of({source_of(given.source), advisor::log_of(given.centre)},
+                          record.outcome->state, duration_of(record));
 }
 
 bool outlasted(const JobRecord& record) {

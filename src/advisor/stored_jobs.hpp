@@ -18,6 +18,7 @@ namespace schedmate {
 [[nodiscard]] bool has_run(const JobRecord& record);
 [[nodiscard]] PastRun past_run(const JobRecord& record);
 [[nodiscard]] std::optional<Residual> residual_of(const JobRecord& record);
+[[nodiscard]] std::optional<LengthMiss> length_miss(const JobRecord& record);
 [[nodiscard]] bool outlasted(const JobRecord& record);
 [[nodiscard]] inline std::pair<SimTime, std::string_view> submission_order(
     const JobRecord& record) {

@@ -17,7 +17,8 @@ class WorkloadAdvisor::Memory {
       : trace_(trace), workload_(workload), options_(options), jobs_(*options.compared) {}
 
   void learn(std::uint32_t row) { jobs_.add(ended_job(row)); }
-  Estimate advise(const EnteringJob& at);
+  Estimate advise(const EnteringJob& at, const std::optional<Seconds>& limit = {});
+  [[nodiscard]] const std::optional<RunAnswer>& answer() const { return answer_; }
   /// Mean GPU use of the best matches of the latest advice (paper 4.1).
   [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
 
@@ -27,6 +28,7 @@ class WorkloadAdvisor::Memory {
     const Described* job = nullptr;
     AdviceSource source = AdviceSource::none;
     FractionalSeconds p50{0}, p90{0};
+    GivenCentre length;
   };
   ReplayedJob ended_job(std::uint32_t row);
 
@@ -35,20 +37,27 @@ class WorkloadAdvisor::Memory {
   Options options_;
   ReplayedJobs jobs_;
   std::unordered_map<std::uint32_t, Open> open_;  // by row
-  std::vector<Matched<ReplayedJob>> matches_;     // of the latest advice, best first
+  // Of the latest advice.
+  std::vector<Matched<ReplayedJob>> matches_;  // best first
+  std::optional<RunAnswer> answer_;
 };
 
-Estimate WorkloadAdvisor::Memory::advise(const EnteringJob& at) {
+Estimate WorkloadAdvisor::Memory::advise(const EnteringJob& at,
+                                         const std::optional<Seconds>& limit) {
   const Described& ours = options_.compared->describe(trace_, workload_, at.job.number);
   jobs_.look_from(ours, at.job.user);
   const OrderOptions options{*options_.estimate, options_.similarity, options_.admission,
-                             options_.top};
-  auto made = OrderOfAdvice(jobs_, options).run({at.job.user, at.job.gpus, at.job.submit});
+                             options_.top, options_.answers};
+  auto made = OrderOfAdvice(jobs_, options)
+                  .run({at.job.user, at.job.gpus, at.job.submit, limit, options_.limits});
   SCHEDMATE_CHECK(made.has_value(), "jobs in memory can be read");
   matches_ = std::move(made->matches);
+  answer_ = std::move(made->answer);
   const Estimate& estimate = made->estimate;
+  GivenCentre length;
+  if (answer_) length = {answer_->source, log_of(answer_->centre)};
   open_[static_cast<std::uint32_t>(at.job.number)] = {&ours, estimate.source, estimate.p50,
-                                                      estimate.p90};
+                                                      estimate.p90, length};
   return std::move(made->estimate);
 }
 
@@ -70,7 +79,8 @@ ReplayedJob WorkloadAdvisor::Memory::ended_job(std::uint32_t row) {
           .gpus = job.gpus,
           .state = job.state,
           .source = advice.source,
-          .beyond_p90 = duration > advice.p90};
+          .beyond_p90 = duration > advice.p90,
+          .length = advice.length};
 }
 
 std::optional<GpuUse> WorkloadAdvisor::Memory::use_of_matches() const {
@@ -106,6 +116,13 @@ void WorkloadAdvisor::learn(const FinishedJob& ended) {
 
 Estimate WorkloadAdvisor::advise_row(const EnteringJob& entering) {
   return memory_->advise(entering);
+}
+
+RunAnswer WorkloadAdvisor::answer_row(const EnteringJob& entering,
+                                      const std::optional<Seconds>& limit) {
+  SCHEDMATE_CHECK(options_.answers, "answers were asked for");
+  (void)memory_->advise(entering, limit);
+  return *memory_->answer();
 }
 
 Prediction WorkloadAdvisor::operator()(const EnteringJob& entering) {

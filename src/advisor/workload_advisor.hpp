@@ -29,6 +29,8 @@ class WorkloadAdvisor {
     /// So many matches alone, the best; else all that were found, and of GPU use three.
     std::optional<std::size_t> top = std::nullopt;
     std::shared_ptr<ComparedJobs> compared = compared_jobs();
+    bool answers = false;  ///< answer_row() may be called
+    LimitPolicy limits = {};
   };
   WorkloadAdvisor(const Trace& trace, const Workload& workload, Options options);
   /// Begins with an empty history: a copy is for another virtual cluster.
@@ -42,6 +44,9 @@ class WorkloadAdvisor {
   void learn(const FinishedJob& ended);
   /// The estimate of advise(), after all that has been learned.
   [[nodiscard]] Estimate advise_row(const EnteringJob& entering);
+  /// The answer of advise() to a submission that asks for this limit; in place of advise_row().
+  [[nodiscard]] RunAnswer answer_row(const EnteringJob& entering,
+                                     const std::optional<Seconds>& limit = {});
   /// The same as a prediction: the median and the mean GPU use of the matches.
   Prediction operator()(const EnteringJob& entering);
 

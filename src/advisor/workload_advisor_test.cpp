@@ -39,7 +39,7 @@ Trace made_trace(std::size_t rows) {
     job.duration = Seconds(random.below(4000));
     constexpr std::array states{EndState::completed, EndState::completed, EndState::completed,
                                 EndState::failed,    EndState::cancelled, EndState::timeout,
-                                EndState::node_fail, EndState::unknown};
+                                EndState::node_fail, EndState::preempted, EndState::unknown};
     job.state = states[static_cast<std::size_t>(random.below(std::ssize(states)))];
     trace.jobs.push_back(job);
   }
@@ -63,7 +63,7 @@ class WholeAdvisor {
   WholeAdvisor(const Trace& trace, const Workload& workload, WorkloadAdvisor::Options options)
       : trace_(trace), workload_(workload), options_(std::move(options)) {}
 
-  Estimate advise_row(std::size_t row) {
+  Advice advise_row(std::size_t row) {
     const Job& job = trace_.jobs[row];
     const JobPlace place = place_at(workload_, workload_.place_of_row[row]);
     Submission submission;
@@ -86,7 +86,7 @@ class WholeAdvisor {
         read_facts, std::move(tree), Role::cluster_operator};
     const Advised advised = advise(submission, parts).value();
     REQUIRE(remember(advised, parts).has_value());
-    return advised.advice.estimate;
+    return advised.advice;
   }
 
   void finish(std::size_t row) {
@@ -106,6 +106,19 @@ class WholeAdvisor {
   std::unique_ptr<TextIndex> index_ = std::move(*open_index(*store_, embedder_));
 };
 
+void compare(const RunAnswer& answer, const RunAnswer& expected) {
+  REQUIRE(name_of(answer.source) == name_of(expected.source));
+  REQUIRE(answer.not_known == expected.not_known);
+  REQUIRE(answer.runs_by_state == expected.runs_by_state);
+  REQUIRE(answer.early_end == expected.early_end);
+  REQUIRE(answer.p10.count() == expected.p10.count());
+  REQUIRE(answer.centre.count() == expected.centre.count());
+  REQUIRE(answer.p90.count() == expected.p90.count());
+  REQUIRE(answer.time_limit.has_value() == expected.time_limit.has_value());
+  if (answer.time_limit)
+    REQUIRE(answer.time_limit->suggested.count() == expected.time_limit->suggested.count());
+}
+
 /// How often each source was the one, when both agreed on every job.
 std::map<AdviceSource, int> compare(const Trace& trace, const Workload& workload,
                                     const WorkloadAdvisor::Options& options) {
@@ -121,9 +134,12 @@ std::map<AdviceSource, int> compare(const Trace& trace, const Workload& workload
       whole.finish(ended);
       in_loop.learn(finished_job(trace, ended, end));
     }
-    const Estimate expected = whole.advise_row(row);
-    const Estimate advice = in_loop.advise_row({known_job(trace, row), job.submit});
+    const Advice told = whole.advise_row(row);
+    const Estimate& expected = told.estimate;
+    const EnteringJob entering{known_job(trace, row), job.submit};
+    const Estimate advice = in_loop.advise_row(entering);
     CAPTURE(row);
+    compare(in_loop.answer_row(entering), told.answer);
     CAPTURE(name_of(expected.source));
     REQUIRE(name_of(advice.source) == name_of(expected.source));
     REQUIRE(advice.p50.count() == expected.p50.count());
@@ -141,6 +157,7 @@ TEST_CASE("in the loop the Advisor gives the estimate of advise(), job by job") 
   const Workload workload = workload_of(trace);
   WorkloadAdvisor::Options options;
   options.estimate = &estimate_of("calibrated");
+  options.answers = true;
   auto sources = compare(trace, workload, options);
   CHECK(sources[AdviceSource::resubmission] > 20);
   CHECK(sources[AdviceSource::similar] > 10);
@@ -153,6 +170,7 @@ TEST_CASE("the same with the paper's similarity and estimate") {
   WorkloadAdvisor::Options options;
   options.estimate = &estimate_of("paper");
   options.similarity.paper = true;
+  options.answers = true;
   auto sources = compare(trace, workload, options);
   CHECK(sources[AdviceSource::resubmission] + sources[AdviceSource::similar] > 50);
 }

@@ -77,15 +77,15 @@ class Component {
     find_nodes();
     find_gpus();
     find_tasks();
-    if (!gpus_.count && gpus_.place == nullptr) gpus_by_task();
+    if (!gpus.count && gpus.place == nullptr) gpus_by_task();
     find_cpus();
     find_memory();
   }
 
-  Amount nodes_, tasks_, gpus_, cpus_, memory_;
-  GpuSets types_;
-  bool asks_nodes_ = false, asks_tasks_ = false, asks_gpus_ = false, asks_cpus_ = false;
-  bool asks_memory_ = false, whole_memory_ = false;
+  Amount nodes, tasks, gpus, cpus, memory;
+  GpuSets types;
+  bool asks_nodes = false, asks_tasks = false, asks_gpus = false, asks_cpus = false;
+  bool asks_memory = false, whole_memory = false;
 
  private:
   const Word* word(std::string_view name) const {
@@ -125,8 +125,8 @@ class Component {
     });
     if (amount && is_gres && amount->count && found.empty()) return std::nullopt;  // gres=none
     if (!amount) return amount;
-    for (auto& [type, count] : found) types_[type] = count;
-    asks_gpus_ = true;
+    for (auto& [type, count] : found) types[type] = count;
+    asks_gpus = true;
     return amount;
   }
 
@@ -144,7 +144,7 @@ class Component {
   }
 
   void find_nodes() {
-    auto nodes = read("nodes", [](std::string_view text) {
+    auto given_nodes = read("nodes", [](std::string_view text) {
       const auto dash = text.find('-');
       const auto least = parse_number<std::int64_t>(text.substr(0, dash));
       const auto most = dash == std::string_view::npos
@@ -152,39 +152,41 @@ class Component {
                             : parse_number<std::int64_t>(text.substr(dash + 1));
       return least == most && least && *least > 0 ? least : std::nullopt;
     });
-    if (!nodes) nodes = read("nodelist", hosts_in);
-    asks_nodes_ = nodes.has_value();
+    if (!given_nodes) given_nodes = read("nodelist", hosts_in);
+    asks_nodes = given_nodes.has_value();
     const auto ratio = [&](const Amount& all, const Amount& each) {
       const bool fine = all.count && each.count && *each.count > 0;
-      asks_nodes_ = fine;
+      asks_nodes = fine;
       return Amount{
           fine ? std::optional((*all.count + *each.count - 1) / *each.count) : std::nullopt,
           both(all.place, each.place)};
     };
-    if (!nodes && given_tasks_ && tasks_per_node_) nodes = ratio(*given_tasks_, *tasks_per_node_);
-    if (!nodes && total_ && per_node_) nodes = ratio(*total_, *per_node_);
-    if (!nodes && given_tasks_ && per_task_ && per_node_)
-      nodes = ratio(product(*given_tasks_, *per_task_), *per_node_);
+    if (!given_nodes && given_tasks_ && tasks_per_node_)
+      given_nodes = ratio(*given_tasks_, *tasks_per_node_);
+    if (!given_nodes && total_ && per_node_) given_nodes = ratio(*total_, *per_node_);
+    if (!given_nodes && given_tasks_ && per_task_ && per_node_)
+      given_nodes = ratio(product(*given_tasks_, *per_task_), *per_node_);
     const bool spreads = (given_tasks_ && given_tasks_->count.value_or(2) > 1) ||
                          (total_ && total_->count.value_or(2) > 1);
-    nodes_ = nodes.value_or(Amount{1, request_.place, !spreads});
+    nodes = given_nodes.value_or(Amount{1, request_.place, !spreads});
     // "can't run 1 processes on 2 nodes, setting nnodes to 1"
-    if (asks_nodes_ && nodes_.count && given_tasks_ && given_tasks_->count &&
-        *given_tasks_->count > 0 && *given_tasks_->count < *nodes_.count)
-      nodes_ = {given_tasks_->count, given_tasks_->place};
+    if (asks_nodes && nodes.count && given_tasks_ && given_tasks_->count &&
+        *given_tasks_->count > 0 && *given_tasks_->count < *nodes.count)
+      nodes = {given_tasks_->count, given_tasks_->place};
   }
 
   void find_gpus() {
     if (total_) {
-      gpus_ = *total_;
+      gpus = *total_;
     } else if (per_node_) {
-      gpus_ = product(*per_node_, nodes_);
+      gpus = product(*per_node_, nodes);
     } else if (per_socket_) {
       const auto sockets = number("sockets-per-node");
-      gpus_ = product(*per_socket_, nodes_);
-      if (!sockets || sockets->count != 1) gpus_.count.reset();
-      if (!gpus_.count)
-        request_.notes.push_back("--gpus-per-socket: how many sockets the job gets is not known");
+      gpus = product(*per_socket_, nodes);
+      if (!sockets || sockets->count != 1) gpus.count.reset();
+      if (!gpus.count)
+        request_.notes.emplace_back(
+            "--gpus-per-socket: how many sockets the job gets is not known");
     }
   }
 
@@ -194,56 +196,55 @@ class Component {
       return Amount{fine ? std::optional(*all.count / *each.count) : std::nullopt,
                     both(each.place, all.place), all.sure};
     };
-    asks_tasks_ = true;
-    if (per_task_ && per_node_ && gpus_.count) {  // even against --ntasks
-      tasks_ = shared(gpus_, *per_task_);
-    } else if (given_tasks_) {
-      tasks_ = *given_tasks_;
-    } else if (tasks_per_node_) {
-      tasks_ = product(*tasks_per_node_, nodes_);
-    } else if (tasks_per_gpu_ && gpus_.place) {
-      tasks_ = product(*tasks_per_gpu_, gpus_);
-    } else if (per_task_ && gpus_.place) {
-      tasks_ = shared(gpus_, *per_task_);
+    asks_tasks = true;
+    const bool by_gpus = per_task_ && per_node_ && gpus.count;  // even against --ntasks
+    if (given_tasks_ && !by_gpus) {
+      tasks = *given_tasks_;
+    } else if (tasks_per_node_ && !by_gpus) {
+      tasks = product(*tasks_per_node_, nodes);
+    } else if (tasks_per_gpu_ && gpus.place && !by_gpus) {
+      tasks = product(*tasks_per_gpu_, gpus);
+    } else if (by_gpus || (per_task_ && gpus.place)) {
+      tasks = shared(gpus, *per_task_);
     } else {
-      asks_tasks_ = false;
-      tasks_ = nodes_;  // one on each
+      asks_tasks = false;
+      tasks = nodes;  // one on each
     }
   }
 
   void gpus_by_task() {
-    if (per_task_) gpus_ = product(*per_task_, tasks_);
+    if (per_task_) gpus = product(*per_task_, tasks);
     if (!tasks_per_gpu_ || per_task_) return;
-    asks_gpus_ = true;
-    gpus_ = {std::nullopt, both(tasks_per_gpu_->place, tasks_.place), tasks_.sure};
-    if (tasks_.count && tasks_per_gpu_->count && *tasks_per_gpu_->count > 0)
-      gpus_.count = *tasks_.count / *tasks_per_gpu_->count;
+    asks_gpus = true;
+    gpus = {std::nullopt, both(tasks_per_gpu_->place, tasks.place), tasks.sure};
+    if (tasks.count && tasks_per_gpu_->count && *tasks_per_gpu_->count > 0)
+      gpus.count = *tasks.count / *tasks_per_gpu_->count;
   }
 
   void find_cpus() {
     const auto each = number("cpus-per-task");
     const auto by_gpu = number("cpus-per-gpu");
-    asks_cpus_ = each || by_gpu;
+    asks_cpus = each || by_gpu;
     if (by_gpu && !each) {
-      cpus_ = product(*by_gpu, gpus_);
+      cpus = product(*by_gpu, gpus);
     } else {
-      cpus_ = each ? product(*each, tasks_) : tasks_;
+      cpus = each ? product(*each, tasks) : tasks;
     }
   }
 
   void find_memory() {
     const auto size_in = [this](std::string_view text) {
       const auto size = mebibytes(text);
-      whole_memory_ = size == 0;
+      whole_memory = size == 0;
       return size;
     };
     const auto by_node = read("mem", size_in);
     const auto by_cpu = read("mem-per-cpu", mebibytes);
     const auto by_gpu = read("mem-per-gpu", mebibytes);
-    asks_memory_ = by_node || by_cpu || by_gpu;
-    if (by_node) memory_ = product(*by_node, nodes_);
-    if (by_cpu) memory_ = product(*by_cpu, cpus_);
-    if (by_gpu) memory_ = product(*by_gpu, gpus_);
+    asks_memory = by_node || by_cpu || by_gpu;
+    if (by_node) memory = product(*by_node, nodes);
+    if (by_cpu) memory = product(*by_cpu, cpus);
+    if (by_gpu) memory = product(*by_gpu, gpus);
   }
 
   const SlurmOptions& given_;
@@ -263,10 +264,10 @@ class RequestReader {
     std::vector<Component> components;
     for (const SlurmOptions& given : submitted_.components)
       components.emplace_back(given, request_);
-    add_sum("gpus", components, &Component::gpus_, &Component::asks_gpus_);
-    add_sum("nodes", components, &Component::nodes_, nullptr);
-    add_sum("tasks", components, &Component::tasks_, &Component::asks_tasks_);
-    add_sum("cpus", components, &Component::cpus_, &Component::asks_cpus_);
+    add_sum("gpus", components, &Component::gpus, &Component::asks_gpus);
+    add_sum("nodes", components, &Component::nodes, nullptr);
+    add_sum("tasks", components, &Component::tasks, &Component::asks_tasks);
+    add_sum("cpus", components, &Component::cpus, &Component::asks_cpus);
     add_memory(components);
     add_type(components);
     add_texts();
@@ -295,7 +296,7 @@ class RequestReader {
                Amount Component::* amount, const bool Component::* asked) {
     Amount sum{0, nullptr};
     const bool any = asked == nullptr || std::ranges::any_of(components, asked);
-    const bool only_asked = asked == &Component::asks_gpus_ || asked == &Component::asks_memory_;
+    const bool only_asked = asked == &Component::asks_gpus || asked == &Component::asks_memory;
     for (const Component& one : components) {
       if (only_asked && !(one.*asked)) continue;
       const Amount& part = one.*amount;
@@ -312,20 +313,20 @@ class RequestReader {
   }
 
   void add_memory(const std::vector<Component>& components) {
-    const auto whole = std::ranges::find_if(components, &Component::whole_memory_);
+    const auto whole = std::ranges::find_if(components, &Component::whole_memory);
     if (whole == components.end())
-      return add_sum("memory_mib", components, &Component::memory_, &Component::asks_memory_);
-    add("memory_mib", std::string("all"), whole->memory_.place);
+      return add_sum("memory_mib", components, &Component::memory, &Component::asks_memory);
+    add("memory_mib", std::string("all"), whole->memory.place);
   }
 
   void add_type(const std::vector<Component>& components) {
     std::set<std::string> types;
     PlacePtr place;
     for (const Component& one : components) {
-      for (const auto& [type, count] : one.types_) {
+      for (const auto& [type, count] : one.types) {
         if (type.empty() || count == 0) continue;
         types.insert(type);
-        place = both(place, one.gpus_.place);
+        place = both(place, one.gpus.place);
       }
     }
     if (types.size() == 1) add("gpu_type", *types.begin(), place);
@@ -364,7 +365,7 @@ class RequestReader {
     const auto count = given->known ? array_size(given->text) : std::nullopt;
     constexpr std::int64_t most = 100'000;
     const bool fine = count && *count <= most;
-    if (!fine) request_.notes.push_back("the size of the job array is not known");
+    if (!fine) request_.notes.emplace_back("the size of the job array is not known");
     add("array_tasks", fine ? Value::Data(*count) : Value::Data(Unknown{}), given->place);
   }
 
@@ -374,7 +375,7 @@ class RequestReader {
     add("exclusive", true, given.place);
     if (request_.find("gpus") != nullptr) return;
     add("gpus", Unknown{}, given.place);
-    request_.notes.push_back("--exclusive gives all GPUs of a node: how many is not said");
+    request_.notes.emplace_back("--exclusive gives all GPUs of a node: how many is not said");
   }
 
   const Submitted& submitted_;

@@ -18,6 +18,12 @@ std::string_view to_string(EndState state) {
       return "TIMEOUT";
     case EndState::node_fail:
       return "NODE_FAIL";
+    case EndState::preempted:
+      return "PREEMPTED";
+    case EndState::requeued:
+      return "REQUEUED";
+    case EndState::out_of_memory:
+      return "OUT_OF_MEMORY";
     case EndState::unknown:
       break;
   }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <schedmate/job.hpp>
+#include <set>
 
 namespace schedmate {
 namespace {
@@ -34,6 +35,13 @@ TEST_CASE("every end state has a name of its own") {
   CHECK(to_string(EndState::timeout) == "TIMEOUT");
   CHECK(to_string(EndState::node_fail) == "NODE_FAIL");
   CHECK(to_string(EndState::unknown) == "UNKNOWN");
+  CHECK(to_string(EndState::preempted) == "PREEMPTED");
+  CHECK(to_string(EndState::requeued) == "REQUEUED");
+  CHECK(to_string(EndState::out_of_memory) == "OUT_OF_MEMORY");
+  std::set<std::string_view> names;
+  for (const EndState state : known_end_states) names.insert(to_string(state));
+  CHECK(names.size() == 8);
+  CHECK(!names.contains("UNKNOWN"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "service/model_facts.hpp"
 #include "service/redaction.hpp"
 #include "service/tree_access.hpp"
+#include "trace/values.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -58,9 +59,21 @@ Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTi
                         redacted(request.branch),
                         asked.partition,
                         {},
-                        request.submit_s < 0 ? now : at(request.submit_s)};
+                        request.submit_s < 0 ? now : at(request.submit_s),
+                        {}};
   if (asked.time_limit_s > 0) submission.time_limit = Seconds(asked.time_limit_s);
   return submission;
+}
+
+Result<LimitPolicy> limit_policy(const settings::Settings& settings) {
+  const std::int64_t risk_pct = settings.whole("time_limit.risk_pct");
+  const std::int64_t longest_s = settings.whole("time_limit.longest_s");
+  if (risk_pct < 1 || risk_pct > 50)
+    return fail(ErrorCode::unsupported,
+                fmt::format("time_limit.risk_pct = {}: the risk must be 1 to 50 %", risk_pct));
+  LimitPolicy policy{.risk = static_cast<double>(risk_pct) / 100};
+  if (longest_s > 0) policy.longest = Seconds(longest_s);
+  return policy;
 }
 
 Result<void> check(const AdviseRequest& request) {
@@ -69,6 +82,10 @@ Result<void> check(const AdviseRequest& request) {
   if (request.time_limit_s < 0)
     return fail(ErrorCode::unsupported,
                 "advise: --time-limit must be a number of seconds, 0 for none");
+  if (request.time_limit_s > trace::longest_run_s)
+    return fail(ErrorCode::unsupported,
+                fmt::format("advise: --time-limit {} is more than ten years; give it in seconds",
+                            request.time_limit_s));
   return {};
 }
 
@@ -106,8 +123,11 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
                               },
                               confined_tree(files->access.identity),
                               state->role};
-  auto advised =
-      schedmate::advisor::advise(submission_of(request, *asked, session.clock.wall()), parts);
+  const auto limits = limit_policy(session.settings);
+  if (!limits) return tl::unexpected(limits.error());
+  Submission submission = submission_of(request, *asked, session.clock.wall());
+  submission.limits = *limits;
+  auto advised = schedmate::advisor::advise(submission, parts);
   if (!advised) return tl::unexpected(advised.error());
   std::ranges::copy(asked->notes, std::back_inserter(advised->advice.notes));
   if (request.record)

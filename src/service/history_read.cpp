@@ -76,11 +76,15 @@ Document list_document(std::span<const JobRecord> records) {
 Document calibration_document(std::span<const advisor::Calibration> rows) {
   Document document = {{"schema", "schedmate.calibration.v1"}, {"rows", Document::array()}};
   for (const advisor::Calibration& row : rows) {
-    document["rows"].push_back({{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
-                                {"jobs", row.jobs},
-                                {"inside_80_share", as_known(row.inside_share)},
-                                {"within_100_pct_share", as_known(row.within_100_share)},
-                                {"p50_over_actual", as_known(row.bias)}});
+    document["rows"].push_back(
+        {{"user", row.who.empty() ? Document(nullptr) : Document(row.who)},
+         {"jobs", row.jobs},
+         {"inside_80_share", as_known(row.inside_share)},
+         {"within_100_pct_share", as_known(row.within_100_share)},
+         {"p50_over_actual", as_known(row.bias)},
+         {"limits", row.limits},
+         {"over_limit_share",
+          row.limits == 0 ? Document(nullptr) : Document(as_known(row.over_limit_share))}});
   }
   return document;
 }

@@ -18,6 +18,7 @@
 #include "service/history.hpp"
 #include "service/log_summary.hpp"
 #include "service/redaction.hpp"
+#include "trace/values.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -31,6 +32,11 @@ Result<std::optional<Outcome>> wanted_outcome(const OutcomeRequest& request) {
   if (!state) return tl::unexpected(state.error());
   if (!request.duration_s || *request.duration_s < 0)
     return fail(ErrorCode::unsupported, "history: --state needs --duration-s of at least 0");
+  if (*request.duration_s > trace::longest_run_s)
+    return fail(ErrorCode::unsupported,
+                fmt::format("history: --duration-s {} is more than ten years; give the run time in "
+                            "seconds",
+                            *request.duration_s));
   Outcome outcome;
   outcome.state = *state;
   outcome.duration = Seconds(*request.duration_s);

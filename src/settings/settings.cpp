@@ -129,6 +129,12 @@ constexpr std::array rows{
         "if a rule's confidence is below this, the model decides the cause, if there is one"},
     SettingRow{"estimate", SettingKind::choice, "calibrated", "calibrated|paper",
                "advise: how to estimate a duration from past jobs"},
+    SettingRow{"time_limit.risk_pct", SettingKind::whole, "5", "",
+               "advise: the suggested time limit kills at most this share of runs that would "
+               "complete, 1 to 50"},
+    SettingRow{"time_limit.longest_s", SettingKind::seconds, "0", "",
+               "advise: hard limit of the partition or the user; none longer is suggested; 0: not "
+               "known"},
     SettingRow{"similarity", SettingKind::choice, "mixed", "mixed|paper",
                "advise: vector and fields, or plain cosine of at least 0.90 as in the paper"},
     SettingRow{"embedder.kind", SettingKind::choice, "lexical", "lexical|openai|replay",

@@ -145,7 +145,7 @@ void Engine::restart_futile(JobId id) {
   const EngineJob& entry = at(id).entry;
   const Job& job = input_.trace.jobs[entry.row];
   const FailureCosts& costs = input_.options.costs.failures;
-  if (!input_.handler || job.state != EndState::failed || !(costs.gpu_hours > 0)) return;
+  if (!input_.handler || !failed_itself(job.state) || !(costs.gpu_hours > 0)) return;
   EngineJob again{entry.row, now_, job.duration};
   again.attempt = entry.attempt + 1;
   again.kind = EngineJob::Kind::futile;

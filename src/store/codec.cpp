@@ -52,6 +52,32 @@ Result<Fields> fields_from_json(std::string_view text) {
   return parsed(text, [](const json& value) { return value.get<Fields>(); });
 }
 
+namespace {
+
+json length_to_json(const std::optional<GivenLength>& length) {
+  if (!length) return nullptr;
+  return {{"source", length->source},     {"centre_s", length->centre.count()},
+          {"p10_s", length->p10.count()}, {"p50_s", length->p50.count()},
+          {"p90_s", length->p90.count()}, {"limit_s", length->limit.count()},
+          {"told", length->told}};
+}
+
+/// Advice of versions that had none has no such key.
+std::optional<GivenLength> length_in(const json& advice) {
+  const auto found = advice.find("length");
+  if (found == advice.end() || found->is_null()) return std::nullopt;
+  const auto seconds = [&](const char* key) { return FractionalSeconds(found->at(key)); };
+  return GivenLength{.source = found->at("source"),
+                     .centre = seconds("centre_s"),
+                     .p10 = seconds("p10_s"),
+                     .p50 = seconds("p50_s"),
+                     .p90 = seconds("p90_s"),
+                     .limit = Seconds(found->at("limit_s").get<std::int64_t>()),
+                     .told = found->at("told")};
+}
+
+}  // namespace
+
 std::string advice_to_json(const GivenAdvice& advice) {
   json neighbours = json::array();
   for (const auto& neighbour : advice.neighbours) {
@@ -64,7 +90,8 @@ std::string advice_to_json(const GivenAdvice& advice) {
               {"p90_s", advice.p90.count()},
               {"gpu_util_pct", or_null(advice.gpu_util_pct)},
               {"gpu_memory_mib", or_null(advice.gpu_memory_mib)},
-              {"neighbours", std::move(neighbours)}}
+              {"neighbours", std::move(neighbours)},
+              {"length", length_to_json(advice.length)}}
       .dump();
 }
 
@@ -78,7 +105,8 @@ Result<GivenAdvice> advice_from_json(std::string_view text) {
                        .p90 = seconds("p90_s"),
                        .gpu_util_pct = number_or_none(value.at("gpu_util_pct")),
                        .gpu_memory_mib = number_or_none(value.at("gpu_memory_mib")),
-                       .neighbours = {}};
+                       .neighbours = {},
+                       .length = length_in(value)};
     for (const auto& pair : value.at("neighbours")) {
       advice.neighbours.push_back({pair.at(0), pair.at(1)});
     }
@@ -167,10 +195,8 @@ Result<void> use_from_json(std::string_view text, Outcome& outcome) {
 }
 
 EndState end_state_of(std::string_view word) {
-  for (const auto state : {EndState::completed, EndState::cancelled, EndState::failed,
-                           EndState::timeout, EndState::node_fail}) {
+  for (const EndState state : known_end_states)
     if (to_string(state) == word) return state;
-  }
   return EndState::unknown;
 }
 

@@ -34,7 +34,7 @@ std::vector<Row> random_rows(std::uint64_t seed) {
                     fmt::format("vc {}", random.below(5)), submit_s,
                     random.below(2) == 0 ? random.below(10) : random.below(10'000'000),
                     static_cast<int>(random.between(1, 64)),
-                    static_cast<EndState>(random.below(6))});
+                    static_cast<EndState>(random.below(9))});
   }
   return rows;
 }

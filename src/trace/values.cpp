@@ -176,7 +176,7 @@ bool is_unknown(std::string_view text) {
 }
 
 EndState parse_state(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, EndState>, 14> names = {{
+  constexpr std::array<std::pair<std::string_view, EndState>, 15> names = {{
       {"COMPLETED", EndState::completed},
       {"CANCELLED", EndState::cancelled},
       {"FAILED", EndState::failed},
@@ -185,10 +185,11 @@ EndState parse_state(std::string_view text) {
       {"Pass", EndState::completed},
       {"Killed", EndState::cancelled},
       {"Failed", EndState::failed},
-      {"OUT_OF_MEMORY", EndState::failed},
+      {"OUT_OF_MEMORY", EndState::out_of_memory},
       {"BOOT_FAIL", EndState::node_fail},
       {"DEADLINE", EndState::timeout},
-      {"PREEMPTED", EndState::cancelled},
+      {"PREEMPTED", EndState::preempted},
+      {"REQUEUED", EndState::requeued},
       {"REVOKED", EndState::cancelled},
       {"CANCELED", EndState::cancelled},
   }};

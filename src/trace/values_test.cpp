@@ -52,7 +52,8 @@ TEST_CASE("Slurm run times count days, hours, minutes and seconds") {
 TEST_CASE("end states have the spellings of all formats") {
   CHECK(parse_state("CANCELLED by 1000") == EndState::cancelled);
   CHECK(parse_state("Pass") == EndState::completed);
-  CHECK(parse_state("OUT_OF_MEMORY") == EndState::failed);
+  CHECK(parse_state("OUT_OF_MEMORY") == EndState::out_of_memory);
+  for (const EndState state : known_end_states) CHECK(parse_state(to_string(state)) == state);
   CHECK(parse_state("TIMEOUT") == EndState::timeout);
   CHECK(parse_state("something") == EndState::unknown);
   CHECK(run_state("RUNNING") == RunState::running);

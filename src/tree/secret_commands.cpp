@@ -20,7 +20,7 @@ enum class Part : unsigned char { whole, after_colon, after_percent, after_pass 
 struct FlagRow {
   std::string_view flag;
   std::string_view program;
-  std::string_view second = "";
+  std::string_view second{};
   Part part = Part::whole;
   bool attached = false;  ///< -pX is as good as -p X
 };

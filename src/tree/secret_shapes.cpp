@@ -327,10 +327,8 @@ constexpr auto shapes = [] {
 /// Where the shapes with this first letter begin; those of the next letter begin where they end.
 constexpr auto first_shapes = [] {
   std::array<std::size_t, 257> first{};
-  for (std::size_t letter = 0; letter < first.size(); ++letter)
-    first[letter] = static_cast<std::size_t>(std::ranges::count_if(shapes, [=](const Shape& shape) {
-      return static_cast<unsigned char>(shape.start.front()) < letter;
-    }));
+  for (const Shape& shape : shapes) ++first[static_cast<unsigned char>(shape.start.front()) + 1U];
+  for (std::size_t letter = 1; letter < first.size(); ++letter) first[letter] += first[letter - 1];
   return first;
 }();
 

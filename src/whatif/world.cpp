@@ -106,11 +106,11 @@ class WorldBuilder {
 
   /// accounting knows more states than the simulator's outputs.
   static EndState state_of(std::string_view state) {
-    if (state == "COMPLETED") return EndState::completed;
-    if (state == "NODE_FAIL" || state == "BOOT_FAIL") return EndState::node_fail;
-    if (state == "TIMEOUT" || state == "DEADLINE") return EndState::timeout;
-    if (state == "FAILED" || state == "OUT_OF_MEMORY") return EndState::failed;
-    return EndState::cancelled;
+    if (state == "BOOT_FAIL") return EndState::node_fail;
+    if (state == "DEADLINE") return EndState::timeout;
+    const auto* const known = std::ranges::find_if(
+        known_end_states, [&](EndState each) { return schedmate::to_string(each) == state; });
+    return known == known_end_states.end() ? EndState::cancelled : *known;
   }
 
   double limit_s(const AccountedJob& job) {

@@ -59,7 +59,7 @@ double overhead_gpu_s(const Replay& replay, std::size_t row) {
 /// Whether the handler may take the job's end for a failure of the infrastructure.
 bool may_restart_futile(const Replay& replay, const Job& job) {
   const FailureCosts& failures = replay.options.costs.failures;
-  return replay.scheduler.handler && job.state == EndState::failed && failures.gpu_hours > 0 &&
+  return replay.scheduler.handler && failed_itself(job.state) && failures.gpu_hours > 0 &&
          failures.false_share > 0;
 }
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answers beside estimate_calibrated (docs/decisions/0017): runs weighted by similarity, age
+/// and trust make a curve of completed lengths (completion_curve.hpp); the misses of past answers
+/// make the interval and the limit, a burst of like jobs counting less than as many answers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "advisor/completion_curve.hpp"
+#include "advisor/estimates.hpp"
+#include "advisor/run_answer.hpp"
+#include "base/words.hpp"
+
+namespace schedmate::advisor {
+namespace {
+
+constexpr double interval_tail = 0.1;  ///< on each side
+constexpr double interval_believable = 3;
+
+/// Past runs that say something, newest first.
+struct AnswerBasis {
+  std::vector<PastRun> runs;
+  std::vector<EndedRun> sample;  ///< log lengths, one for each run
+  AnswerBasis(std::span<const PastRun> given, SimTime now) : runs(given.begin(), given.end()) {
+    std::ranges::stable_sort(runs, std::ranges::greater(), &PastRun::submit);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const RunEnd end = run_end(runs[i].state);
+      // An own end came at its own moment: it does not scale with the work that was planned.
+      const double scale = end == RunEnd::own_end ? 0 : std::log(runs[i].scale);
+      sample.push_back(
+          {std::max(0.0, log_of(runs[i].duration) + scale), weight_of_run(runs[i], i, now), end});
+    }
+  }
+  [[nodiscard]] bool says_a_length() const {
+    return std::ranges::any_of(
+        sample, [](const EndedRun& run) { return run.weight > 0 && run.end != RunEnd::own_end; });
+  }
+};
+
+/// The user's latest, until enough of them say a length.
+std::span<const PastRun> latest_of_user(std::span<const PastRun> own) {
+  std::size_t taken = 0;
+  for (std::size_t lengths = 0; taken < own.size() && lengths < user_runs; ++taken)
+    if (run_end(own[taken].state) != RunEnd::own_end) ++lengths;
+  return own.first(taken);
+}
+
+/// What past answers missed by, as a distribution of log(length / p50).
+class Misses {
+ public:
+  Misses(const EstimateInput& input, AdviceSource source, double spread) : spread_(spread) {
+    // A normal sample of the spread stands in while there is little experience.
+    constexpr auto normal_sample =
+        std::to_array<double>({-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593});
+    constexpr double prior_weight = 3;
+    misses_.reserve(normal_sample.size() + input.misses.size() + 1);
+    for (const double z : normal_sample)
+      misses_.push_back(
+          {z * spread, prior_weight / static_cast<double>(normal_sample.size()), completed_});
+    for (const LengthMiss& miss : input.misses)
+      misses_.push_back({miss.log_ratio, weight_of_miss(miss, source),
+                         miss.at_least ? RunEnd::stopped : completed_});
+  }
+
+  /// The run at hand is one more miss, and may lie beyond all others, as far as a spread makes
+  /// believable: the finite-sample correction of conformal prediction.
+  [[nodiscard]] double quantile(double share, double believable) const {
+    return with(believable * spread_).quantile(share);
+  }
+  [[nodiscard]] double above(double log_ratio) const {
+    return 1 - with(limit_believable * spread_).at_most(log_ratio);
+  }
+  static constexpr double limit_believable = 4;
+
+ private:
+  /// The same user's like cases show most. Jobs of one burst share what they miss by: a hundred of
+  /// them are more than one case, and much less than a hundred.
+  static double weight_of_miss(const LengthMiss& miss, AdviceSource source) {
+    constexpr double burst_exponent = 0.4;
+    const double of_user = miss.same_user ? 1 : 0.2;
+    const double of_source = miss.source == source ? 1 : 0.1;
+    return of_user * of_source * std::pow(miss.alike, -burst_exponent);
+  }
+  [[nodiscard]] CompletionCurve with(double at_hand) const {
+    constexpr double own_weight = 0.3;
+    std::vector<EndedRun> all = misses_;
+    all.push_back({at_hand, own_weight, completed_});
+    return CompletionCurve(std::move(all));
+  }
+
+  static constexpr RunEnd completed_ = RunEnd::completed;
+  double spread_;
+  std::vector<EndedRun> misses_;
+};
+
+std::string none_completed(const AnswerBasis& basis) {
+  return fmt::format("none of the past runs completed: {}",
+                     runs_in_words(count_by_state(basis.runs)));
+}
+
+std::string unlike_runs(const AnswerBasis& basis) {
+  const auto [shortest, longest] = std::ranges::minmax(basis.runs, {}, &PastRun::duration);
+  return fmt::format("{} unlike run{}, {} to {}", basis.runs.size(),
+                     basis.runs.size() == 1 ? "" : "s", in_words(shortest.duration),
+                     in_words(longest.duration));
+}
+
+TimeLimit limit_of(const EstimateInput& input, const Misses& misses, double centre) {
+  const LimitPolicy& policy = input.limits;
+  const double needed = centre + misses.quantile(1 - policy.risk, Misses::limit_believable);
+  TimeLimit limit{.suggested = written_limit(FractionalSeconds(std::exp(needed))),
+                  .risk = policy.risk};
+  if (policy.longest && limit.suggested > *policy.longest) {
+    limit.suggested = *policy.longest;
+    limit.longest = true;
+    limit.risk = std::max(policy.risk, misses.above(log_of(limit.suggested) - centre));
+  }
+  if (input.limit) limit.asked_risk = misses.above(log_of(*input.limit) - centre);
+  return limit;
+}
+
+/// Why the length is not known, "" = it is.
+std::string doubt(const AnswerBasis& basis, const CompletionCurve& curve, double log_width) {
+  if (curve.completed() == 0) return none_completed(basis);
+  if (curve.is_open_at(0.5))
+    return fmt::format("most past runs were stopped before they could complete: {}",
+                       runs_in_words(count_by_state(basis.runs)));
+  return log_width > std::log(widest_interval) ? unlike_runs(basis) : "";
+}
+
+void fill_length(const EstimateInput& input, const AnswerBasis& basis, const CompletionCurve& curve,
+                 RunAnswer& answer) {
+  const auto seconds = [](double log_s) { return FractionalSeconds(std::exp(log_s)); };
+  const double centre = curve.quantile(0.5);
+  Sample lengths;
+  for (const EndedRun& run : basis.sample)
+    if (run.end != RunEnd::own_end) lengths.push_back({run.value, run.weight});
+  const double spread = spread_of(lengths, centre, answer.source);
+  const Misses misses(input, answer.source, spread);
+  const double low = misses.quantile(interval_tail, -interval_believable);
+  const double high = misses.quantile(1 - interval_tail, interval_believable);
+  answer.not_known = doubt(basis, curve, high - low);
+  if (answer.not_known.empty()) answer.time_limit = limit_of(input, misses, centre);
+  answer.centre = answer.p50 = seconds(centre);
+  answer.p10 = std::min(answer.p50, seconds(centre + low));
+  answer.p90 = std::max(answer.p50, seconds(centre + high));
+  answer.mean = FractionalSeconds(curve.mean([](double value) { return std::exp(value); }));
+  if (!input.limit) return;
+  for (FractionalSeconds* figure : {&answer.mean, &answer.p10, &answer.p50, &answer.p90})
+    *figure = std::min<FractionalSeconds>(*figure, *input.limit);
+}
+
+}  // namespace
+
+std::optional<LengthMiss> miss_of(const GivenCentre& given, EndState state, Seconds duration) {
+  const RunEnd end = run_end(state);
+  if (given.source == AdviceSource::none || end == RunEnd::own_end) return std::nullopt;
+  return LengthMiss{.log_ratio = log_of(duration) - given.log_p50,
+                    .at_least = end == RunEnd::stopped,
+                    .source = given.source,
+                    .log_p50 = given.log_p50};
+}
+
+RunAnswer answer_calibrated(const EstimateInput& input) {
+  RunAnswer answer;
+  AnswerBasis basis(input.matches, input.now);
+  CompletionCurve curve(basis.sample);
+  answer.source = input.source;
+  answer.early_end = curve.ended_early();
+  if (!basis.says_a_length()) {
+    const bool alike = !basis.runs.empty();
+    basis = AnswerBasis(latest_of_user(input.own), input.now);
+    curve = CompletionCurve(basis.sample);
+    answer.source = AdviceSource::user_history;
+    if (!alike) answer.early_end = curve.ended_early();
+  }
+  answer.runs_by_state = count_by_state(basis.runs);
+  if (!basis.says_a_length()) {
+    answer.source = AdviceSource::none;
+    if (!basis.runs.empty()) answer.not_known = none_completed(basis);
+    return answer;
+  }
+  fill_length(input, basis, curve, answer);
+  return answer;
+}
+
+}  // namespace schedmate::advisor
