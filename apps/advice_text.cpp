@@ -35,6 +35,9 @@ std::string limit_text(const RunAnswer& answer) {
       "time limit: --time={}, {} {:.2g} % risk that a run that would complete is killed",
       advisor::slurm_time(limit.suggested), limit.longest ? "the longest allowed:" : "at most",
       100 * limit.risk);
+  constexpr double wide = 10;  // times the usual length
+  if (FractionalSeconds(limit.suggested) > wide * answer.p50)
+    text += "; wide, because few runs like it are known";
   if (limit.asked_risk)
     text += fmt::format("; under the limit asked for: {:.2g} %", 100 * *limit.asked_risk);
   return text + "\n";

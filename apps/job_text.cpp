@@ -9,6 +9,7 @@
 
 #include "advisor/command_flags.hpp"
 #include "advisor/fields.hpp"
+#include "advisor/run_answer.hpp"
 #include "apps/screen.hpp"
 #include "base/words.hpp"
 
@@ -286,9 +287,10 @@ void add_failure(const JobView& view, Screen& screen) {
 void add_next(const JobView& view, Screen& screen) {
   std::string_view label = "next run";
   if (view.time_limit) {
-    screen.row(label, fmt::format("--time={} (a run that would complete is killed in {:.0f} %)",
-                                  known_length(std::optional(view.time_limit->limit)),
-                                  100 * view.time_limit->risk));
+    screen.row(
+        label,
+        fmt::format("--time={} (at most {:.2g} % risk that a run that would complete is killed)",
+                    advisor::slurm_time(view.time_limit->limit), 100 * view.time_limit->risk));
     label = "";
   }
   for (const service::SizeAdvice& each : view.sizes) {

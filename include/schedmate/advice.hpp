@@ -9,22 +9,18 @@
 /// and memory in MiB, both per GPU. An absent figure is one that nobody measured.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <schedmate/facts.hpp>
 #include <schedmate/job.hpp>
 #include <schedmate/paper.hpp>
 #include <schedmate/result.hpp>
+#include <schedmate/run_answer.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace schedmate {
-
-/// What an estimate is based on, best first.
-enum class AdviceSource : std::uint8_t { resubmission, similar, user_history, none };
-[[nodiscard]] std::string_view name_of(AdviceSource source);
 
 /// A past job that has ended, seen from the job at hand.
 struct PastRun {
@@ -46,28 +42,6 @@ struct Residual {
   double log_ratio = 0;
   AdviceSource source = AdviceSource::none;
   bool same_user = false;
-};
-
-/// How a past answer about the length of a completed run came out.
-struct LengthMiss {
-  /// log(length / the p50 of the answer).
-  double log_ratio = 0;
-  /// The run was stopped from outside (its limit, a node): the ratio is at least this.
-  bool at_least = false;
-  AdviceSource source = AdviceSource::none;
-  bool same_user = false;
-  /// log(p50), which tells answers of one user apart.
-  double log_p50 = 0;
-  /// So many of the misses at hand are of one answer, given to a burst of submissions.
-  double alike = 1;
-};
-
-/// What a suggested time limit is bound to.
-struct LimitPolicy {
-  /// That a run which would complete is killed, 0 to 1.
-  double risk = 0.05;
-  /// The hard limit of the partition or the user, where it is known.
-  std::optional<Seconds> longest{};
 };
 
 /// Spans are valid during the call only.
@@ -102,37 +76,6 @@ struct Estimate {
   std::size_t runs = 0;
   /// What was left out or limited, for people.
   std::vector<std::string> notes;
-};
-
-struct TimeLimit {
-  /// For `--time`, in steps that a person writes.
-  Seconds suggested{0};
-  /// That a run which would complete is killed by it: at most this, 0 to 1.
-  double risk = 0;
-  /// It is the longest one allowed, so the risk may be above the one asked for.
-  bool longest = false;
-  /// The same risk under the limit that the submission asks for.
-  std::optional<double> asked_risk{};
-};
-
-/// What the owner of a job asks: how long it runs if it completes, whether it ends before, and what
-/// limit to give it.
-struct RunAnswer {
-  /// none: no past run says anything about the length.
-  AdviceSource source = AdviceSource::none;
-  /// Past runs that it stands on.
-  std::map<EndState, std::size_t> runs_by_state;
-  /// Chance that the job fails or is cancelled before it completes, 0 to 1.
-  double early_end = 0;
-  /// Of a run that completes.
-  FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
-  /// p50 before it was brought below the limit asked for.
-  FractionalSeconds centre{0};
-  /// "": the length is known. Else why it is not; what is above is then no answer.
-  std::string not_known;
-  /// Absent when the length is not known.
-  std::optional<TimeLimit> time_limit;
-  [[nodiscard]] bool known() const { return source != AdviceSource::none && not_known.empty(); }
 };
 
 /// One row of src/advisor/estimates.def. Both are pure functions: nothing but their input counts,
@@ -211,8 +154,6 @@ struct Advice {
 
 /// What the advice is based on.
 [[nodiscard]] AdviceSource source_of(const Advice& advice);
-/// Why the length is not known. Only of an answer that is not known().
-[[nodiscard]] std::string why_not_known(const RunAnswer& answer);
 
 /// schedmate.advice.v1.
 [[nodiscard]] std::string advice_json(const Advice& advice);

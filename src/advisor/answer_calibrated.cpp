@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answers beside estimate_calibrated (docs/decisions/0017): runs weighted by similarity, age
+/// The answers beside estimate_calibrated (docs/decisions/0022): runs weighted by similarity, age
 /// and trust make a curve of completed lengths (completion_curve.hpp); the misses of past answers
 /// make the interval and the limit, a burst of like jobs counting less than as many answers.
 

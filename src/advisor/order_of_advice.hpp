@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "advisor/experience.hpp"
+#include "advisor/past_advice.hpp"
 #include "advisor/past_jobs.hpp"
 #include "advisor/similar.hpp"
 
@@ -92,25 +93,6 @@ struct CurrentSubmission {
   SimTime submit;
   std::optional<Seconds> limit = std::nullopt;
   LimitPolicy limits = {};
-};
-
-/// A past job that the estimate stands on.
-template <class Job>
-struct Matched {
-  Job job;
-  PastRun run;
-  std::string rule;  ///< why it is an earlier submission; "" = it is similar
-};
-
-/// What past jobs say of the job at hand.
-template <class Job>
-struct PastAdvice {
-  Estimate estimate;
-  std::optional<RunAnswer> answer;           ///< where it was asked for
-  AdviceSource source = AdviceSource::none;  ///< of the matches
-  std::vector<Matched<Job>> matches;         ///< best first
-  std::string rule;          ///< of the nearest earlier submission, ran or not; "" = there is none
-  std::string not_searched;  ///< why no similar job could be looked for, "" = nothing went wrong
 };
 
 template <PastJobs Jobs>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the owner of a job is told (docs/decisions/0017): the length of a run that completes, the
+/// What the owner of a job is told (docs/decisions/0022): the length of a run that completes, the
 /// chance to end before, a time limit with its risk.
 
 #include <schedmate/advice.hpp>

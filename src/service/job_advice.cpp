@@ -127,7 +127,7 @@ std::optional<Advice> advice_on(const settings::Session& session, const JobRecor
                                     no_tree(),
                                     state->role};
   auto advised = advisor::advise(again(record, session.clock.wall()), parts);
-  if (!advised || advised->advice.estimate.source == AdviceSource::none) return std::nullopt;
+  if (!advised || source_of(advised->advice) == AdviceSource::none) return std::nullopt;
   return std::move(advised->advice);
 }
 
@@ -170,10 +170,11 @@ std::optional<ExpectedEnd> expected_end(const JobView& view, const std::optional
   if (view.progress && view.progress->remaining_s && view.log_written) {
     end = ExpectedEnd{after(*view.log_written, FractionalSeconds(*view.progress->remaining_s)),
                       std::nullopt, std::nullopt, "its log"};
-  } else if (advice && after(*view.started, advice->estimate.p50) > view.now) {
-    const Estimate& estimate = advice->estimate;
-    end = ExpectedEnd{after(*view.started, estimate.p50), after(*view.started, estimate.p10),
-                      after(*view.started, estimate.p90), "earlier runs"};
+  } else if (advice && advice->answer.known() &&
+             after(*view.started, advice->answer.p50) > view.now) {
+    const RunAnswer& answer = advice->answer;
+    end = ExpectedEnd{after(*view.started, answer.p50), after(*view.started, answer.p10),
+                      after(*view.started, answer.p90), "earlier runs"};
   }
   const auto& limit = view.job.record.time_limit;
   if (end && limit) end->over_limit = end->at > *view.started + *limit;
@@ -194,10 +195,10 @@ std::vector<SizeAdvice> size_advice(const JobRecord& record, const JobUse& use) 
   return advice;
 }
 
-/// The 90 % mark of an estimate is no limit: one run in ten would be killed. Until an advice has a
-/// limit with its risk, none is suggested.
-std::optional<LimitAdvice> limit_advice(const std::optional<Advice>& /*advice*/) {
-  return std::nullopt;
+std::optional<LimitAdvice> limit_advice(const std::optional<Advice>& advice) {
+  if (!advice || !advice->answer.time_limit) return std::nullopt;
+  const TimeLimit& limit = *advice->answer.time_limit;
+  return LimitAdvice{limit.suggested, limit.risk};
 }
 
 }  // namespace schedmate::service

@@ -24,7 +24,7 @@ TEST_CASE("sacct text: steps, CPU jobs and unfinished jobs are skipped and count
   CHECK(trace.jobs[1].duration == Seconds(86'400 + 3661));
   CHECK(trace.jobs[1].state == EndState::timeout);
   CHECK(trace.jobs[2].gpus == 1);  // only a typed entry
-  CHECK(trace.jobs[2].state == EndState::failed);
+  CHECK(trace.jobs[2].state == EndState::out_of_memory);
   CHECK(trace.vcs == std::vector<std::string>{"gpu"});
   CHECK(trace.report.dropped == Counts{{"job step", 2},
                                        {"never ran", 2},
