@@ -56,8 +56,10 @@ CompletionCurve::CompletionCurve(std::vector<EndedRun> runs) {
 
 double CompletionCurve::completed() const { return steps_.empty() ? 0 : steps_.back().below; }
 
+bool CompletionCurve::has_lengths() const { return lengths() > rounding; }
+
 double CompletionCurve::quantile(double share) const {
-  SCHEDMATE_CHECK(lengths() > 0, "a quantile needs a run that completed or was stopped");
+  SCHEDMATE_CHECK(has_lengths(), "a quantile needs a run that completed or was stopped");
   const double wanted = share * lengths() * (1 - rounding);
   const auto at = std::ranges::lower_bound(steps_, wanted, {}, &Step::below);
   return at == steps_.end() ? last_ : at->value;

@@ -37,7 +37,10 @@ class CompletionCurve {
   [[nodiscard]] double ended_early() const { return early_; }
   [[nodiscard]] double open() const { return open_; }
 
-  /// Of completed lengths. The curve must hold some that are completed or open.
+  /// Whether some of the weight is completed or open. Not so where all that was not stopped ended
+  /// by itself, the last run included: those that were stopped before would have, too.
+  [[nodiscard]] bool has_lengths() const;
+  /// Of completed lengths. The curve must have some.
   [[nodiscard]] double quantile(double share) const;
   /// The quantile lies in the open part: all that is known is that it is at least quantile().
   [[nodiscard]] bool is_open_at(double share) const;

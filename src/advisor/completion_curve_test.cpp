@@ -83,7 +83,7 @@ TEST_CASE("Kaplan-Meier worked out by hand") {
 
 TEST_CASE("a time-out is a lower bound: it moves the length up, never down") {
   const CompletionCurve without({{100, 1, done}, {200, 1, done}, {300, 1, done}});
-  const CompletionCurve with({{100, 1, done}, {200, 1, done}, {300, 1, done}, {150, 2, cut}});
+  const CompletionCurve with({{100, 1, done}, {200, 1, done}, {300, 1, done}, {250, 2, cut}});
   CHECK(with.quantile(0.5) > without.quantile(0.5));
   const CompletionCurve at_all({{100, 3, cut}});
   CHECK(at_all.completed() == 0);
@@ -114,6 +114,13 @@ TEST_CASE("random runs: the same as redistribution to the right") {
 TEST_CASE("runs of no weight say nothing") {
   CHECK(CompletionCurve({}).completed() == 0);
   CHECK(CompletionCurve({{5, 0, done}}).open() == 0);
+  CHECK_FALSE(CompletionCurve({}).has_lengths());
+}
+
+TEST_CASE("where the longest run ended by itself, those that were stopped say no length") {
+  CHECK_FALSE(CompletionCurve({{10, 1, cut}, {20, 1, own}}).has_lengths());
+  CHECK(CompletionCurve({{10, 1, own}, {20, 1, cut}}).has_lengths());
+  CHECK(CompletionCurve({{10, 1, cut}, {20, 1, own}, {5, 1, done}}).has_lengths());
 }
 
 TEST_CASE("each end says what it is") {

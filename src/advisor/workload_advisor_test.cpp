@@ -172,7 +172,7 @@ TEST_CASE("the same with the paper's similarity and estimate") {
   options.similarity.paper = true;
   options.answers = true;
   auto sources = compare(trace, workload, options);
-  CHECK(sources[AdviceSource::resubmission] + sources[AdviceSource::similar] > 50);
+  CHECK(sources[AdviceSource::resubmission] + sources[AdviceSource::similar] > 30);
 }
 
 TEST_CASE("with `top` the advice stands on so many matches") {
