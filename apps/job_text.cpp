@@ -289,7 +289,7 @@ void add_next(const JobView& view, Screen& screen) {
   if (view.time_limit) {
     screen.row(
         label,
-        fmt::format("--time={} (at most {:.2g} % risk that a run that would complete is killed)",
+        fmt::format("--time={} (risk to be killed by it: at most {:.2g} %)",
                     advisor::slurm_time(view.time_limit->limit), 100 * view.time_limit->risk));
     label = "";
   }
