@@ -6,8 +6,8 @@
 /// users asked for. Jobs are answered in the order of their submission, and nothing is known of a
 /// run before it ended.
 ///
-///   duration_study made FORMAT:PATH RECIPE.toml FOLDER_OF_DATA SEEDS > rows.csv
-///     real rows with made-up metadata, one draw a seed, as it is made and with everything mixed
+///   duration_study made FORMAT:PATH RECIPE.toml FOLDER_OF_DATA FIRST LAST > rows.csv
+///     real rows with made-up metadata, one draw for each seed from FIRST to LAST, as it is made and with everything mixed
 ///     ("mixed": folder and command say nothing; what is left is the user)
 ///   duration_study sacct DUMP > rows.csv
 ///     a dump of Slurm with its commands and limits (bench/duration_bed.py makes one); users whose
@@ -208,11 +208,12 @@ int made(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "duration_study: cannot read the trace, the recipe or the data folder\n");
     return 3;
   }
-  const auto seeds = parse_number<std::uint64_t>(arguments[3]).value_or(1);
+  const auto first = parse_number<std::uint64_t>(arguments[3]).value_or(1);
+  const auto last = parse_number<std::uint64_t>(arguments[4]).value_or(first);
   bool head = true;
   for (const auto& [name, shuffle] :
        {std::pair("as made", MetadataShuffle::none), std::pair("mixed", MetadataShuffle::all)}) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
       WorkloadOptions options;
       options.shuffle = shuffle;
       options.seed = seed;
@@ -333,10 +334,10 @@ int of_dump(const std::string& path) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   const std::string_view what = argc > 1 ? argv[1] : "";
-  if (what == "made" && arguments.size() == 4) return schedmate::made(arguments);
+  if (what == "made" && arguments.size() == 5) return schedmate::made(arguments);
   if (what == "sacct" && arguments.size() == 1) return schedmate::of_dump(arguments[0]);
   fmt::print(stderr,
-             "usage: duration_study made FORMAT:PATH RECIPE.toml FOLDER_OF_DATA SEEDS\n"
+             "usage: duration_study made FORMAT:PATH RECIPE.toml FOLDER_OF_DATA FIRST LAST\n"
              "       duration_study sacct DUMP\n");
   return 2;
 }

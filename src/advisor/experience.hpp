@@ -14,7 +14,7 @@ namespace schedmate::advisor {
 namespace experience {
 inline constexpr std::size_t errors = 200;  ///< of the user, and of all
 /// The same for answers about lengths: a burst of like jobs fills 200 (docs/decisions/0022).
-inline constexpr std::size_t misses = 1000;
+inline constexpr std::size_t misses = 2000;
 inline constexpr std::size_t latest_jobs = 40;  ///< of a user
 }  // namespace experience
 
