@@ -7,8 +7,9 @@
 /// run before it ended.
 ///
 ///   duration_study made FORMAT:PATH RECIPE.toml FOLDER_OF_DATA FIRST LAST > rows.csv
-///     real rows with made-up metadata, one draw for each seed from FIRST to LAST, as it is made and with everything mixed
-///     ("mixed": folder and command say nothing; what is left is the user)
+///     real rows with made-up metadata, one draw for each seed from FIRST to LAST, as it is made
+///     and with everything mixed ("mixed": folder and command say nothing; what is left is the
+///     user)
 ///   duration_study sacct DUMP > rows.csv
 ///     a dump of Slurm with its commands and limits (bench/duration_bed.py makes one); users whose
 ///     names begin alike but for the last letter are one draw

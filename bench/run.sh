@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every speed figure of the project, measured now: bench/run.sh [PART]...
-# Parts: reference scale year advised readers store dense advice logs elastic secrets.
+# Parts: reference scale year advised readers store dense advice durations logs elastic secrets.
 # BIN and OUT may be set; without arguments everything runs (some minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 prepare() {
   [ -x "$bin" ] || { echo "bench: $bin is missing: run make build first" >&2; exit 1; }
-  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay log_bench rca_nearest allocation elastic_models redaction_bench > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
+  cmake --build "$build" --target measure read_bench store_bench resubmit_bench dense_bench advice_bench history_replay duration_study log_bench rca_nearest allocation elastic_models redaction_bench > "$out/build.log" 2>&1 || { tail -20 "$out/build.log" >&2; exit 1; }
 }
 
 # Whole process, reading and writing included, against the Python figures of the same input.
@@ -106,13 +106,23 @@ advice() {
   "$build/bench/history_replay" data/venus/venus_sept2020_days0-12.csv.gz data/recipes/light.toml data
 }
 
-# Reading logs: classification beside Drain3 (from the Python registry), locators, tails.
+# How often the answers about lengths hold (docs/durations.md); the rows are in $out.
+durations() {
+  local study=$build/bench/duration_study
+  echo "== 12 draws of Venus and of Philly, and 1,050 jobs of a real Slurm"
+  "$study" made helios:data/venus/venus_sept2020_days0-12.csv.gz data/recipes/heavy.toml data 1 12 | tee "$out/durations_venus.csv"
+  "$study" made philly:data/philly/philly_oct2017.csv.gz data/recipes/heavy.toml data 1 12 | tee "$out/durations_philly.csv"
+  zcat tests/fixtures/sacct/duration_bed.txt.gz > "$out/bed.txt"
+  "$study" sacct "$out/bed.txt" | tee "$out/durations_testbed.csv"
+}
+
 # Of this repository's own sources, or of the folders in TREES.
 secrets() {
   echo "== redaction; every line that it changed is in $out/redactions.txt"
   "$build/bench/redaction_bench" "$out/redactions.txt" ${TREES:-src apps tests docs}
 }
 
+# Reading logs: classification beside Drain3 (from the Python registry), locators, tails.
 logs() {
   local dir=$out/logs sources=("$shared"/eval/dev/progress.jsonl "$shared"/eval/dev/failures.jsonl)
   mkdir -p "$dir"
@@ -185,6 +195,6 @@ elastic() {
 }
 
 prepare
-for part in "${@:-reference scale year advised readers store dense advice logs elastic secrets}"; do
+for part in "${@:-reference scale year advised readers store dense advice durations logs elastic secrets}"; do
   for each in $part; do "$each"; echo; done
 done

@@ -2,7 +2,6 @@
 
 /// `schedmate.advice.v1` (docs/formats/advice.md).
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <schedmate/advice.hpp>
 
@@ -17,10 +16,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Milliseconds are finer than any estimate.
-ordered_json seconds(FractionalSeconds duration) {
-  constexpr double per_second = 1000;
-  return std::round(duration.count() * per_second) / per_second;
+/// No estimate is known better than to a thousandth, no share better than to a hundredth.
+constexpr int digits_of_duration = 4;
+constexpr int digits_of_share = 3;
+
+double seconds(FractionalSeconds duration) {
+  return as_known(duration.count(), digits_of_duration);
+}
+
+double share(double value) { return as_known(value, digits_of_share); }
+
+ordered_json share_or_null(const std::optional<double>& value) {
+  return value ? ordered_json(share(*value)) : ordered_json(nullptr);
 }
 
 /// Of an Estimate or a RunAnswer.
@@ -46,17 +53,17 @@ ordered_json time_limit_of(const RunAnswer& answer) {
   const TimeLimit& limit = *answer.time_limit;
   return {{"suggested_s", limit.suggested.count()},
           {"slurm", advisor::slurm_time(limit.suggested)},
-          {"risk", limit.risk},
+          {"risk", share(limit.risk)},
           {"risk_of", "a run that would complete is killed"},
           {"longest_allowed", limit.longest},
-          {"asked_risk", or_null<ordered_json>(limit.asked_risk)}};
+          {"asked_risk", share_or_null(limit.asked_risk)}};
 }
 
 ordered_json similar_of(const Advice& advice) {
   ordered_json list = ordered_json::array();
   for (const SimilarJob& each : advice.similar) {
     list.push_back({{"job_id", each.id.empty() ? ordered_json(nullptr) : ordered_json(each.id)},
-                    {"score", each.score},
+                    {"score", share(each.score)},
                     {"why", each.why},
                     {"duration_s", each.duration.count()},
                     {"state", advisor::state_word(each.state)}});
@@ -106,10 +113,10 @@ std::string advice_json(const Advice& advice) {
       {"time_limit", time_limit_of(answer)},
       {"runs_by_state", runs_by_state(answer)},
       {"held_s", figures_of(estimate.source != AdviceSource::none, estimate)},
-      {"gpu_util_pct", or_null<nlohmann::ordered_json>(estimate.gpu_util_pct)},
-      {"gpu_memory_mib", or_null<nlohmann::ordered_json>(estimate.gpu_memory_mib)},
-      {"early_end",
-       answer.runs_by_state.empty() ? ordered_json(nullptr) : ordered_json(answer.early_end)},
+      {"gpu_util_pct", share_or_null(estimate.gpu_util_pct)},
+      {"gpu_memory_mib", share_or_null(estimate.gpu_memory_mib)},
+      {"early_end", answer.runs_by_state.empty() ? ordered_json(nullptr)
+                                                 : ordered_json(share(answer.early_end))},
       {"estimate", advice.estimator},
       {"runs", estimate.runs},
       {"admission", advice.rule},

@@ -246,6 +246,19 @@ TEST_CASE("the JSON of an advice has its schema, its figures and its facts") {
   CHECK(known.find("schedmate.facts.v1") != std::string::npos);
 }
 
+TEST_CASE("the JSON of an advice has no digits that nobody knows") {
+  Advice advice;
+  advice.answer.source = AdviceSource::similar;
+  advice.answer.p50 = FractionalSeconds(12345.678);
+  advice.answer.runs_by_state[EndState::completed] = 3;
+  advice.answer.early_end = 1.0 / 3;
+  advice.estimate.gpu_util_pct = 200.0 / 3;
+  const std::string text = advice_json(advice);
+  CHECK(text.find("\"p50\": 12350.0,") != std::string::npos);
+  CHECK(text.find("\"early_end\": 0.333,") != std::string::npos);
+  CHECK(text.find("\"gpu_util_pct\": 66.7,") != std::string::npos);
+}
+
 TEST_CASE("the commit is read from files of git, and odd files give none") {
   World world;
   const auto commit = [&](std::string head) {

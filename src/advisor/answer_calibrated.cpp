@@ -107,8 +107,8 @@ std::string unlike_runs(const AnswerBasis& basis) {
 
 TimeLimit limit_of(const EstimateInput& input, const Misses& misses, double centre) {
   const LimitPolicy& policy = input.limits;
-  // Past misses are of a cluster that has changed since: bound to all of the risk, 5.4 % of the runs
-  // of Venus were killed instead of 5.
+  // Past misses are of a cluster that has changed since: bound to all of the risk, 5.4 % of the
+  // runs of Venus were killed instead of 5.
   constexpr double share_of_risk = 0.8;
   const double needed =
       centre + misses.quantile(1 - share_of_risk * policy.risk, Misses::limit_believable);
