@@ -52,6 +52,14 @@ constexpr auto rows = std::to_array<FlagRow>({
     {"-p", "useradd"},
     {"-p", "7z", "", Part::whole, true},
     {"-p", "7za", "", Part::whole, true},
+    {"-p", "twine"},
+    {"-P", "ipmitool"},
+    {"-P", "mosquitto_pub"},
+    {"-P", "mosquitto_sub"},
+    {"--token", "huggingface-cli"},
+    {"--token", "hf"},
+    {"--token", "oc", "login"},
+    {"--token", "influx"},
     {"-u", "curl", "", Part::after_colon},
     {"--user", "curl", "", Part::after_colon},
     {"-U", "curl", "", Part::after_colon},
@@ -89,6 +97,10 @@ constexpr auto logins = std::to_array<LoginRow>(
 constexpr auto reads_input = std::to_array<std::string_view>(
     {"--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin", "wandb login"});
 
+/// Calls and arguments with a user and a password: auth=("x", "y").
+constexpr auto pairs = std::to_array<std::string_view>(
+    {"auth=(", "auth = (", "BasicAuth(", "DigestAuth(", "smtp.login(", "server.login("});
+
 constexpr bool ends_word(char c) {
   return is_among(c, " \t\r\n;|&<>`,)]") || c == '\0' || is_quote(c);
 }
@@ -103,6 +115,10 @@ class CommandFinder {
           (is_letter(at_or_nul(text_, at + 1)) || at_or_nul(text_, at + 1) == '-'))
         try_flag(at);
     for (const LoginRow& row : logins) find_logins(row);
+    for (const std::string_view call : pairs)
+      for (std::size_t at = find_text(text_, call, 0); at != nowhere;
+           at = find_text(text_, call, at + 1))
+        take_pair(at + call.size());
     for (const std::string_view mark : reads_input)
       for (std::size_t at = find_text(text_, mark, 0); at != nowhere;
            at = find_text(text_, mark, at + 1))
@@ -201,6 +217,22 @@ class CommandFinder {
       const bool has_digit = std::ranges::any_of(value, is_digit);
       if (value.size() >= 20 || (has_digit && value.size() >= 8)) take(word, Part::whole);
     }
+  }
+
+  /// The second of two literals.
+  void take_pair(std::size_t at) {
+    const std::size_t end = std::min(text_.find(')', at), at + most_command);
+    const std::string_view words = text_.substr(0, end);
+    const std::size_t comma = words.find(',', at);
+    if (comma == nowhere || !is_quote(at_or_nul(text_, at))) return;
+    std::size_t value = comma + 1;
+    while (is_blank(at_or_nul(words, value))) ++value;
+    const char quote = at_or_nul(words, value);
+    if (!is_quote(quote)) return;
+    const std::size_t last = words.find(quote, value + 1);
+    if (last != nowhere && last > value + 3 &&
+        !is_placeholder(words.substr(value + 1, last - value - 1), true))
+      found_.push_back({value + 1, last});
   }
 
   /// `echo X | ... mark`: X.

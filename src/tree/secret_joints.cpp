@@ -13,6 +13,7 @@ Joined SecretJoints::after(const Name& name) const {
   if (closes) ++at;
   if (at_or_nul(text_, at) == ']') ++at;
   const std::size_t sign = read_.after_blanks(at);
+  if (const std::size_t cell = next_cell(name, sign); cell != nowhere) return {Joint::flag, cell};
   std::size_t end = sign;
   while (end < sign + 3 && is_among(at_or_nul(text_, end), "?|!+=:>-<")) ++end;
   const std::string_view signs = text_.substr(sign, end - sign);
@@ -34,6 +35,24 @@ Joined SecretJoints::after(const Name& name) const {
   }
   if (sign == at) return argument_after(name, at);
   return {closes ? Joint::none : joint_by_blank(name), sign};
+}
+
+/// "| password | VALUE |": behind the mark of a table that stands on both sides of the name.
+std::size_t SecretJoints::next_cell(const Name& name, std::size_t at) const {
+  std::size_t begin = name.begin;
+  while (begin > 0 && is_blank(text_[begin - 1])) --begin;
+  for (const std::string_view mark : {"|", "\xe2\x94\x82", "\xe2\x94\x83"}) {
+    if (begin == name.begin || begin < mark.size() || is_quote(text_[name.begin - 1])) continue;
+    if (text_.substr(begin - mark.size(), mark.size()) != mark) continue;
+    if (!text_.substr(at).starts_with(mark)) continue;
+    const std::size_t value = read_.after_blanks(at + mark.size());
+    const std::size_t end = std::min(text_.find('\n', value), text_.size());
+    // The mark closes the cell, too: a | b | c of a program is no table.
+    const std::size_t blank = text_.substr(0, end).find(' ', value);
+    if (blank == nowhere || !text_.substr(read_.after_blanks(blank)).starts_with(mark)) continue;
+    return value;
+  }
+  return nowhere;
 }
 
 /// <password>VALUE</password>
@@ -79,6 +98,7 @@ Joined SecretJoints::argument_after(const Name& name, std::size_t at) const {
   const char before = open > 0 ? text_[open - 1] : '\0';
   if (is_declaration(open)) return {};
   if (name.flag) return {is_among(before, ",[({") ? Joint::flag : Joint::none, at + 1};
+  if (before == ',' && call_before(open - 1).contains("setattr(")) return {Joint::argument, at + 1};
   if (before != '(') return {};
   // Of a function that sets or looks up, else the "name" is a value like the others.
   constexpr auto parts =

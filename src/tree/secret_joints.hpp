@@ -43,6 +43,7 @@ class SecretJoints {
   [[nodiscard]] Joined argument_after(const Name& name, std::size_t at) const;
   [[nodiscard]] Joint joint_by_blank(const Name& name) const;
   [[nodiscard]] bool is_element(std::size_t at) const;
+  [[nodiscard]] std::size_t next_cell(const Name& name, std::size_t at) const;
   [[nodiscard]] bool is_said(const Name& name, std::size_t at) const;
   [[nodiscard]] std::string_view call_before(std::size_t open) const;
 

@@ -45,11 +45,15 @@ class NameFinder {
   std::size_t after_word(std::size_t begin, std::size_t end) {
     Name name{begin, end, SecretKind::none, false, text_.substr(begin, 2) == "--"};
     const std::string_view word = text_.substr(begin, end - begin);
-    if (begin < declared_until_ && (word == "name" || word == "key")) declared_until_ = 0;
+    const bool closes = begin > 0 && text_[begin - 1] == '/';  // </name>
+    if (begin < declared_until_ && !closes && (word == "name" || word == "key"))
+      declared_until_ = 0;
     if (begin < declared_until_ && is_value_word(word)) {
       name.kind = declared_;
     } else {
-      name.kind = kind_of_name(word);
+      // The PWD of a connection string; elsewhere it is a folder.
+      const bool of_string = word == "PWD" && begin > 0 && text_[begin - 1] == ';';
+      name.kind = of_string ? SecretKind::secret : kind_of_name(word);
       if (name.kind == SecretKind::none || name.kind == SecretKind::token) join_words(name);
     }
     if (name.kind == SecretKind::none) return end;
@@ -79,8 +83,17 @@ class NameFinder {
     const std::size_t line_end = read_.after_blanks(at);
     const std::size_t value = read_.value_begin(line_end);
     if (value == nowhere) return name.end;
+    if (joint == Joint::colon && is_among(at_or_nul(text_, value), "&!"))
+      return take(name, joint, after_mark(value));
     if (value != line_end && next_line(name, joint, {line_end, value})) return line_end;
     return take(name, joint, value);
+  }
+
+  /// Over an anchor or a tag of YAML: `&main x`, `!str x`.
+  [[nodiscard]] std::size_t after_mark(std::size_t at) const {
+    std::size_t end = at + 1;
+    while (end < text_.size() && end - at < 40 && is_word(text_[end])) ++end;
+    return end > at + 1 && is_blank(at_or_nul(text_, end)) ? read_.after_blanks(end) : at;
   }
 
   // The value on the same line or on the next one.
@@ -179,6 +192,8 @@ class NameFinder {
     }
     if (name.kind == SecretKind::token && written.quoted && value.size() >= 8 && logs_in(name))
       return !value.contains(' ');
+    const bool of_query = name.begin > 0 && is_among(text_[name.begin - 1], "?&") && is_tight(name);
+    if (name.kind == SecretKind::token && of_query && value.size() >= 8) return true;
     if (name.kind == SecretKind::token)
       return looks_like_key(value, 16) && (written.quoted || !is_expression(value));
     const bool is_whole = std::ranges::all_of(value, is_digit);
@@ -257,6 +272,7 @@ class NameFinder {
     const char after = at_or_nul(text_, written.span.end);
     if (is_quote(before) && after == before) return true;  // 'X-Api-Key: VALUE'
     if (before == '<' && after == '<') return true;        // <password>VALUE</password>
+    if (in_flow(name) && is_among(after, ",}") && !read_.is_code()) return true;
     if (is_identifier(value) && is_in_code(name, written)) return looks_random(value);
     if (joint == Joint::assigned && is_tight(name)) return true;
     return fills_line(name, written.span.end) || looks_like_key(value, 6);
@@ -321,7 +337,15 @@ class NameFinder {
     while (!before.empty() && is_among(before.front(), " \t-\"'<#/*")) before.remove_prefix(1);
     if (before.empty() || before == "export " || before == "set ") return true;
     if (before.ends_with('.') && !before.contains(' ')) return true;
-    return before.ends_with(' ') && !read_.is_code();
+    return (before.ends_with(' ') || before.ends_with(':')) && !read_.is_code();
+  }
+
+  /// {user: x, password: VALUE} of YAML.
+  [[nodiscard]] bool in_flow(const Name& name) const {
+    const std::size_t line = line_begin(text_, name.begin, most_line);
+    const std::string_view before = text_.substr(line, name.begin - line);
+    const std::size_t open = before.rfind('{');
+    return open != nowhere && before.find_first_of("}(", open) == nowhere;
   }
 
   // Several literals.
@@ -361,7 +385,7 @@ class NameFinder {
     if (is_word_of(looks_up))
       at = text_.substr(0, end).find(',', open);
     else if (!is_word_of(wraps))
-      at = nowhere;
+      at = find_text(text_.substr(0, end), "default=", at);
     if (at != nowhere) {
       at = read_.after_blanks(at_or_nul(text_, at) == ',' ? at + 1 : at);
       const std::size_t equals = text_.substr(0, end).find("default=", at);
@@ -393,9 +417,26 @@ class NameFinder {
     }
   }
 
+  /// A list of YAML has the value of a flag in its next item.
+  std::size_t take_next_item(const Name& name) {
+    const auto is_item = [&](std::size_t line, std::size_t at) {
+      return at >= line + 2 && text_.substr(at - 2, 2) == "- ";
+    };
+    const std::size_t own = line_begin(text_, name.begin, most_line);
+    if (at_or_nul(text_, name.end) != '\n' || !is_item(own, name.begin)) return name.end;
+    const std::size_t below = name.end + 1;
+    const std::size_t at = below + read_.indent_at(below) + 2;
+    if (at >= text_.size() || !is_item(below, at)) return name.end;
+    return take(name, Joint::flag, at);
+  }
+
   // A name that is said before its value: add_argument("--token", default="x"), name: X, value: x.
 
   std::size_t declare(const Name& name) {
+    if (name.flag && !name.quoted) return take_next_item(name);
+    // environ.get("NAME") or "x"
+    const bool is_looked_up = name.quoted && is_among(at_or_nul(text_, name.end + 1), ")]");
+    if (is_looked_up) take_alternatives(name, name.end + 2);
     std::size_t before = name.quoted ? name.begin - 1 : name.begin;
     while (before > 0 && is_among(text_[before - 1], " \t\r\n")) --before;
     const std::size_t from = line_begin(text_, before, 40);
@@ -403,12 +444,15 @@ class NameFinder {
     if (name.quoted && joints_.is_declaration(before)) {
       declared_until_ = read_.call_end(before - 1);
     } else {
+      if (line.ends_with('.'))  // name: db.password
+        while (!line.empty() && (is_word(line.back()) || line.back() == '.')) line.remove_suffix(1);
       while (!line.empty() && (is_blank(line.back()) || is_quote(line.back())))
         line.remove_suffix(1);
-      const bool is_entry =
-          line.ends_with("name:") || line.ends_with("name\":") || line.ends_with("name'") ||
-          line.ends_with("name=") || line.ends_with("key=") || line.ends_with("key\":") ||
-          line.ends_with("key:") || line.ends_with("Key=") || line.ends_with("name':");
+      const bool is_entry = line.ends_with("name:") || line.ends_with("name\":") ||
+                            line.ends_with("name'") || line.ends_with("name=") ||
+                            line.ends_with("key=") || line.ends_with("key\":") ||
+                            line.ends_with("key:") || line.ends_with("Key=") ||
+                            line.ends_with("name':") || line.ends_with("<name>");
       if (!is_entry) return name.end;
       declared_until_ = std::min(text_.size(), name.end + 160);
     }

@@ -70,6 +70,7 @@ constexpr std::array listed_shapes = {
     // Models and experiments.
     Shape{"hf_", alnum, 30},                 // Hugging Face, user
     Shape{"hf_oauth_", url, 30},             // Hugging Face, OAuth
+    Shape{"local-", hex, 40},                // W&B, own server
     Shape{"api_org_", alnum, 30},            // Hugging Face, organisation
     Shape{"sk-", url, 20, Proof::random},    // OpenAI, DeepSeek and many that follow it
     Shape{"sk-proj-", url, 20},              // OpenAI, project
@@ -128,6 +129,7 @@ constexpr std::array listed_shapes = {
     Shape{"ATCTT3", base64, 60},             // Atlassian
     Shape{"BBDC-", base64, 40},              // Bitbucket server
     Shape{"npm_", alnum, 36},                // npm
+    Shape{"cio", alnum, 32, Proof::digit},   // Cargo
     Shape{"pypi-", url, 50},                 // PyPI
     Shape{"rubygems_", hex, 40},             // RubyGems
     Shape{"CLOJARS_", alnum, 50},            // Clojars
@@ -148,6 +150,7 @@ constexpr std::array listed_shapes = {
     Shape{"rdme_", alnum, 60},               // ReadMe
     // Clouds.
     Shape{"AKIA", upper, 16},                        // AWS
+    Shape{"SCW", upper, 17, Proof::exact},           // Scaleway
     Shape{"ASIA", upper, 16},                        // AWS, temporary
     Shape{"ABIA", upper, 16},                        // AWS, bearer
     Shape{"ACCA", upper, 16},                        // AWS, context
