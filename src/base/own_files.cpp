@@ -25,7 +25,9 @@ Result<void> check_owner(const std::string& path, const struct stat& status) {
   return {};
 }
 
-Result<Place> own_folder(const std::string& path, bool make) {
+enum class Wanted : unsigned char { made, found, way };  ///< the way to a file may be a link
+
+Result<Place> own_folder(const std::string& path, Wanted wanted) {
   const auto at_link = [&](const struct stat& link, const struct stat& folder) -> Result<void> {
     static_cast<void>(folder);
     if (link.st_uid == 0 || link.st_uid == ::geteuid()) return {};
@@ -33,8 +35,10 @@ Result<Place> own_folder(const std::string& path, bool make) {
                                                 "without it",
                                                 path, link.st_uid));
   };
-  auto place =
-      walk_path(path, {.at_link = at_link, .folder = true, .follow_last = !make, .make = make});
+  auto place = walk_path(path, {.at_link = at_link,
+                                .folder = true,
+                                .follow_last = wanted == Wanted::way,
+                                .make = wanted == Wanted::made});
   if (!place) return place;
   if (auto fine = check_owner(path, place->status); !fine) return tl::unexpected(fine.error());
   return place;
@@ -43,9 +47,15 @@ Result<Place> own_folder(const std::string& path, bool make) {
 }  // namespace
 
 Result<bool> make_own_folder(const std::string& path) {
-  const auto place = own_folder(path, true);
+  const auto place = own_folder(path, Wanted::made);
   if (!place) return tl::unexpected(place.error());
   return place->status.st_uid == ::geteuid();
+}
+
+Result<bool> has_own_folder(const std::string& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0 && errno == ENOENT) return false;
+  return own_folder(path, Wanted::found).map([](const Place&) { return true; });
 }
 
 Result<Descriptor> open_own_file(const std::string& path, int flags) {
@@ -53,7 +63,7 @@ Result<Descriptor> open_own_file(const std::string& path, int flags) {
   const bool has_folder = slash != std::string::npos;
   const std::string folder = has_folder ? path.substr(0, std::max<std::size_t>(slash, 1)) : ".";
   const std::string name = has_folder ? path.substr(slash + 1) : path;
-  const auto place = own_folder(folder, false);
+  const auto place = own_folder(folder, Wanted::way);
   if (!place) {
     const bool refused = place.error().code == ErrorCode::refused;
     return fail(refused ? ErrorCode::refused : ErrorCode::unavailable,

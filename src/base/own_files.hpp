@@ -17,6 +17,10 @@ namespace schedmate {
 /// this user (else to root).
 [[nodiscard]] Result<bool> make_own_folder(const std::string& path);
 
+/// Whether the folder is there and is such a one as make_own_folder() takes; makes nothing. Errors:
+/// those of make_own_folder().
+[[nodiscard]] Result<bool> has_own_folder(const std::string& path);
+
 /// Opens a file with `flags` of open(), or makes it (rights 0600), in a folder of one's own that is
 /// there.
 [[nodiscard]] Result<Descriptor> open_own_file(const std::string& path, int flags);

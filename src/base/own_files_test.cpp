@@ -56,6 +56,10 @@ TEST_CASE("a folder that others may write, or that is a link, is none of one's o
   CHECK(refusal(state) == "taken");
   here.link("state", "link");
   CHECK(refusal(here.path("link")).contains("is a link"));
+  CHECK(has_own_folder(here.path("link")).error().message.contains("is a link"));
+  CHECK(has_own_folder(state).value());
+  CHECK_FALSE(has_own_folder(here.path("none/state")).value());
+  CHECK(::access(here.path("none").c_str(), F_OK) != 0);
   CHECK(refusal(here.path("link/below")) == "taken");  // the link is this user's own
 }
 

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/own_files.hpp"
 #include "base/text.hpp"
 #include "service/doctor_servers.hpp"
 #include "service/run_tool.hpp"
@@ -43,24 +44,26 @@ DoctorRow state_folder(const Session& session) {
                 .detail = path,
                 .gives = "the history of jobs: advise, job, report, and what diagnose has seen",
                 .mend = ""};
+  const auto wrong = [&](std::string detail, std::string mend) {
+    row.works = false;
+    row.detail = std::move(detail);
+    row.mend = std::move(mend);
+  };
+  const auto own = has_own_folder(path);
+  if (!own) {
+    struct stat info{};
+    const bool only_rights = ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                             info.st_uid == ::geteuid() && (info.st_mode & 022U) != 0;
+    wrong(own.error().message,
+          only_rights ? fmt::format("chmod 700 {}", path) : "choose another with --state-dir");
+    return row;
+  }
   std::error_code error;
   fs::path place = fs::absolute(path, error);
   while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
-  struct stat info{};
-  const bool is_folder = ::stat(place.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  const bool is_there = fs::exists(path, error);
-  const auto wrong = [&](std::string_view what, std::string mend) {
-    row.works = false;
-    row.detail = fmt::format("{}: {}", path, what);
-    row.mend = std::move(mend);
-  };
-  if (!is_folder || ::access(place.c_str(), W_OK) != 0)
-    wrong("is not writable", "choose another with --state-dir");
-  else if (is_there && info.st_uid != ::geteuid())
-    wrong("belongs to another user, whose jobs it keeps", "choose another with --state-dir");
-  else if (is_there && (info.st_mode & 022U) != 0)
-    wrong("others may write to it", fmt::format("chmod 700 {}", path));
-  else if (!is_there)
+  if (!fs::is_directory(place, error) || ::access(place.c_str(), W_OK) != 0)
+    wrong(path + ": is not writable", "choose another with --state-dir");
+  else if (!*own)
     row.detail += " (made at the first use)";
   return row;
 }

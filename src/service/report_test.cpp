@@ -295,6 +295,13 @@ TEST_CASE("doctor says what is there, what it gives and how to mend the rest") {
   CHECK(row("scontrol").mend.empty());
   CHECK_FALSE(row("state folder").works);
   CHECK(row("state folder").mend.starts_with("chmod 700 "));
+  std::filesystem::rename(site.here.path("state/schedmate"), site.here.path("elsewhere"));
+  std::filesystem::permissions(site.here.path("elsewhere"), std::filesystem::perms::owner_all);
+  std::filesystem::create_symlink(site.here.path("elsewhere"), site.here.path("state/schedmate"));
+  const auto at_link = examine(site.session());
+  const auto folder = std::ranges::find(at_link, "state folder", &DoctorRow::what);
+  CHECK_FALSE(folder->works);
+  CHECK(folder->detail.contains("is a link"));
   for (const char* const what :
        {"slurm.conf", "NVML", "dcgm-exporter", "Redis", "model servers", "time zone", "memory"})
     CHECK_MESSAGE(!row(what).gives.empty(), what);
