@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "base/characters.hpp"
 #include "base/slurm_time.hpp"
 #include "base/text.hpp"
 
@@ -45,7 +47,8 @@ void takes_whole(CLI::Option& option, std::int64_t least, std::int64_t most) {
   add_check(option, [least, most](const std::string& text) -> std::string {
     const auto number = parse_number<std::int64_t>(text);
     if (number && *number >= least && *number <= most && !has_leading_zero(text)) return "";
-    return most == most_whole
+    const bool too_large = !number && !text.empty() && std::ranges::all_of(text, is_digit);
+    return most == most_whole && !too_large
                ? fmt::format("must be a whole number of at least {}, not {}", least, text)
                : fmt::format("must be a whole number from {} to {}, not {}", least, most, text);
   });

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <schedmate/llm.hpp>
 
+#include "base/characters.hpp"
 #include "base/check.hpp"
 #include "base/text.hpp"
 
@@ -203,6 +205,8 @@ Result<void> check_value(const SettingRow& row, std::string_view value) {
     case SettingKind::whole: {
       const auto number = parse_number<std::int64_t>(value);
       const bool is_count = row.kind == SettingKind::count;
+      if (!number && !value.empty() && std::ranges::all_of(value, is_digit))
+        return wrong(fmt::format("must be at most {}", std::numeric_limits<std::int64_t>::max()));
       if (!number || *number < (is_count ? 1 : 0)) {
         return wrong(is_count ? "must be a whole number of at least 1"
                               : "must be a whole number of at least 0");
