@@ -8,6 +8,7 @@
 
 #include "base/document.hpp"
 #include "base/json.hpp"
+#include "base/known_digits.hpp"
 
 namespace schedmate {
 namespace {
@@ -82,6 +83,18 @@ TEST_CASE("a style is a colour at the edge, takes no room, and cannot be forged 
   CHECK(aligned(std::vector<std::vector<std::string>>{{bad, "x"}, {"four", "y"}}) ==
         bad + "   x\nfour  y\n");
   CHECK(for_terminal(printable(bad), true) == "?bad?");
+}
+
+TEST_CASE("a document shortens what was computed to what is known, and nothing else") {
+  Document document = {{"hours", {3.333333333333333, 0.1 + 0.2, 1e-9 / 3}},
+                       {"at", 1760000000.25},
+                       {"count", 123456789},
+                       {"text", "0.123456789"},
+                       {"none", nullptr}};
+  shorten_numbers(document);
+  CHECK(in_one_line(document) ==
+        R"({"hours":[3.33333,0.3,3.33333e-10],"at":1760000000.0,"count":123456789,)"
+        R"("text":"0.123456789","none":null})");
 }
 
 }  // namespace schedmate

@@ -10,6 +10,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/json.hpp"
+
 namespace schedmate {
 namespace {
 
@@ -53,7 +55,7 @@ ordered_json write(const Fact& fact) {
   for (const Evidence& each : fact.evidence)
     lines.push_back({{"file", each.file}, {"line", each.line}, {"text", each.text}});
   return {{"value", std::visit(ValueWriter(), fact.value)},
-          {"confidence", fact.confidence},
+          {"confidence", as_known(fact.confidence)},
           {"source", source_word(fact.source)},
           {"evidence", std::move(lines)}};
 }

@@ -3,6 +3,7 @@
 
 #include "advisor/record_json.hpp"
 #include "base/json.hpp"
+#include "base/known_digits.hpp"
 #include "log/failure/diagnosis_document.hpp"
 #include "log/progress/progress_document.hpp"
 #include "service/job.hpp"
@@ -89,6 +90,7 @@ Document job_document(const JobView& view) {
                        {"over_limit", view.expected->over_limit}};
   }
   document["use"] = use_document(view);
+  for (const char* const part : {"earlier", "use"}) shorten_numbers(document[part]);
   document["next"] = next_document(view);
   document["sources"] = Document::array();
   for (const JobSourceState& each : view.sources)

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/known_digits.hpp"
 #include "base/words.hpp"
 #include "report/text_safety.hpp"
 #include "service/report.hpp"
@@ -79,7 +80,8 @@ std::string safe_cell(const Document& value) {
   return report::csv_cell(text);
 }
 
-void add_csv_row(const Document& row, std::string& csv) {
+void add_csv_row(Document row, std::string& csv) {
+  shorten_numbers(row);
   if (csv.empty()) {
     std::vector<std::string> names;
     for (const auto& [name, value] : row.items()) names.push_back(name);
@@ -111,6 +113,7 @@ Document usage_document(const UsageReport& report) {
                                  {"suspect", each.suspect}});
   }
   document["notes"] = report.notes;
+  shorten_numbers(document);
   return document;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/known_digits.hpp"
 #include "service/whatif.hpp"
 
 namespace schedmate::service {
@@ -159,6 +160,7 @@ Document whatif_document(const WhatifAnswer& answer) {
   document["policies"] = Document::array();
   for (const WhatifPolicy& policy : answer.policies)
     document["policies"].push_back(policy_of(policy));
+  shorten_numbers(document);
   return document;
 }
 
