@@ -68,6 +68,13 @@ auto read_held(const std::string& spec, const Read& read) -> decltype(read(spec)
   if (!held) return tl::unexpected(held.error());
   auto made = read(format + held->path());
   if (!made) return tl::unexpected(Error{made.error().code, held->named(made.error().message)});
+  std::vector<std::string>* messages = nullptr;  // of rows that were left out
+  if constexpr (requires { made->report.messages; })
+    messages = &made->report.messages;
+  else if constexpr (requires { made->messages; })
+    messages = &made->messages;
+  if (messages != nullptr)
+    for (std::string& each : *messages) each = held->named(std::move(each));
   return made;
 }
 

@@ -49,6 +49,20 @@ TEST_CASE("what comes through a pipe is held, and can be read again and again") 
   CHECK(held->named(held->path() + ":1: bad") == pipe.name() + ":1: bad");
 }
 
+TEST_CASE("rows that are left out are named by the name of the pipe") {
+  struct Read {
+    std::vector<std::string> messages;
+  };
+  Pipe pipe;
+  pipe.write("one\n");
+  pipe.close_writer();
+  const auto read = read_held("sacct:" + pipe.name(), [](const std::string& spec) -> Result<Read> {
+    return Read{{spec.substr(6) + ":1: bad"}};
+  });
+  REQUIRE(read.has_value());
+  CHECK(read->messages == std::vector<std::string>{pipe.name() + ":1: bad"});
+}
+
 TEST_CASE("a pipe that never ends costs its budget, and that is said") {
   const Pipe pipe;
   pipe.write("one\n");
