@@ -210,6 +210,13 @@ TEST_CASE("what the budget of a reading leaves out stands in every answer") {
   const auto progress = track(session, {log});
   REQUIRE(progress);
   CHECK_FALSE(track_document(*progress).contains("left_out"));
+  REQUIRE(::truncate(log.c_str(), 0) == 0);  // nothing but a hole
+  REQUIRE(::truncate(log.c_str(), static_cast<off_t>(end)) == 0);
+  const auto hole = diagnose(session, why);
+  REQUIRE(hole);
+  CHECK_FALSE(hole->diagnosis.judged);
+  REQUIRE(hole->left_out.size() == 1);
+  CHECK(hole->left_out[0].contains(said));
 }
 
 TEST_CASE("root reads a link of another user as that user" * testing::needs_root()) {

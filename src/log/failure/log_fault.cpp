@@ -2,6 +2,8 @@
 #include "log/failure/log_fault.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "base/characters.hpp"
 #include "base/input.hpp"
@@ -49,7 +51,9 @@ class Bytes {
 
 Result<std::string> fault_of_log(const ForeignPath& given) {
   ForeignPath path = given;
-  path.access.note = nullptr;  // who reads the log says what was left out of it
+  // Who reads the log says what was left out of it; a log without text nobody reads.
+  std::vector<std::string> left_out;
+  path.access.note = [&left_out](const std::string& note) { left_out.push_back(note); };
   Bytes bytes;
   std::uint64_t lines = 0;
   const auto done = lines::each_line(path, [&](const lines::Line& line) {
@@ -64,9 +68,12 @@ Result<std::string> fault_of_log(const ForeignPath& given) {
     return std::string(what.starts_with(path.name + ": ") ? what.substr(path.name.size() + 2)
                                                           : what);
   }
-  if (lines == 0) return "is empty";
-  if (bytes.is_binary()) return "is binary, not a log";
-  return bytes.has_text() ? "" : "holds blank lines only";
+  if (lines > 0 && !bytes.is_binary() && bytes.has_text()) return "";
+  if (given.access.note)
+    for (const std::string& note : left_out) given.access.note(note);
+  return lines == 0          ? "is empty"
+         : bytes.is_binary() ? "is binary, not a log"
+                             : "holds blank lines only";
 }
 
 }  // namespace schedmate::failure
