@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "advisor/advisor.hpp"
+#include "base/words.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
 #include "service/model_facts.hpp"
@@ -22,24 +23,28 @@ struct Asked {
   JobSource job;
   std::string partition;
   std::int64_t time_limit_s = 0;
+  std::int64_t cpus = 0, memory_mib = 0;  ///< 0: not said
+  std::string qos;
   std::vector<std::string> notes;
 };
 
 Result<Asked> asked_of(const AdviseRequest& request, const JobSource& job) {
   const auto facts = extract_request(job);
   if (!facts) return tl::unexpected(facts.error());
-  Asked asked{with_request(job, *facts), request.vc, request.time_limit_s, {}};
+  Asked asked{with_request(job, *facts), request.vc, request.time_limit_s, 0, 0, "", {}};
   const auto extra = [&]<class Kind>(std::string_view name, Kind) -> const Kind* {
     const auto found = facts->extra.find(name);
     return found == facts->extra.end() ? nullptr : std::get_if<Kind>(&found->second.value);
   };
+  if (const auto* cpus = extra("cpus", std::int64_t{})) asked.cpus = *cpus;
+  if (const auto* memory = extra("memory_mib", std::int64_t{})) asked.memory_mib = *memory;
+  if (const auto* qos = extra("qos", std::string())) asked.qos = redacted(*qos);
   if (const auto* limit = extra("time_limit_s", std::int64_t{})) {
     if (asked.time_limit_s == 0) asked.time_limit_s = *limit;
     if (asked.time_limit_s != *limit)
-      asked.notes.push_back(
-          fmt::format("the time limit is {} s as given; the command asks for "
-                      "{} s",
-                      asked.time_limit_s, *limit));
+      asked.notes.push_back(fmt::format("the time limit is {} as given; the command asks for {}",
+                                        in_words(Seconds(asked.time_limit_s)),
+                                        in_words(Seconds(*limit))));
   }
   if (const auto* partition = extra("partition", std::string())) {
     if (asked.partition.empty()) asked.partition = *partition;
@@ -130,6 +135,11 @@ Result<Advice> advise(const settings::Session& session, const AdviseRequest& req
   auto advised = schedmate::advisor::advise(submission, parts);
   if (!advised) return tl::unexpected(advised.error());
   std::ranges::copy(asked->notes, std::back_inserter(advised->advice.notes));
+  JobRecord& record = advised->record;
+  record.root = redacted(record.root);
+  record.qos = asked->qos;
+  record.cpus = asked->cpus;
+  if (asked->memory_mib > 0) record.memory_mib = static_cast<double>(asked->memory_mib);
   if (request.record)
     if (auto done = advisor::remember(*advised, parts); !done) return tl::unexpected(done.error());
   return std::move(advised->advice);

@@ -35,10 +35,10 @@ JobRecord record_of(const Job& job, const Trace& trace) {
 JobRecord merged(JobRecord kept, JobRecord from_dump) {
   kept.name = std::move(from_dump.name);
   kept.account = std::move(from_dump.account);
-  kept.qos = std::move(from_dump.qos);
   kept.cluster = std::move(from_dump.cluster);
-  kept.cpus = from_dump.cpus;
-  kept.memory_mib = from_dump.memory_mib;
+  if (!from_dump.qos.empty()) kept.qos = std::move(from_dump.qos);
+  if (from_dump.cpus > 0) kept.cpus = from_dump.cpus;
+  if (from_dump.memory_mib) kept.memory_mib = from_dump.memory_mib;
   if (kept.vc.empty()) kept.vc = std::move(from_dump.vc);
   if (kept.log.empty()) kept.log = std::move(from_dump.log);
   if (kept.gpu_type.empty()) kept.gpu_type = std::move(from_dump.gpu_type);

@@ -124,6 +124,7 @@ Result<JobRecord> add_job(const settings::Session& session, const AddRequest& re
                               {},
                               request.submit_s < 0 ? session.clock.wall() : at(request.submit_s)};
   JobRecord record = advisor::make_record(submission, *facts, advisor::FlagRules::built_in());
+  record.root = redacted(record.root);
   record.outcome = std::move(*outcome);
   if (auto done = history->store->put(record); !done) return tl::unexpected(done.error());
   return record;

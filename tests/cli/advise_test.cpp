@@ -172,19 +172,20 @@ TEST_CASE("advise takes from the submission what is not given, and says what con
   const AdvisedSite cluster;
   cluster.here.write("tree/job.sbatch",
                      "#!/bin/bash\n#SBATCH --gres=gpu:a100:4 -N 2 -p big\n#SBATCH --time=02:00:00\n"
-                     "python train.py\n");
+                     "#SBATCH -c 6 --mem=4G --qos=high\npython train.py\n");
   const Ran ran = cluster.advise("s1", "ann", "sbatch job.sbatch");
   CAPTURE(ran.err);
   CHECK(ran.status == 0);
   const Ran shown = cluster.history({"show", "s1", "--json"});
-  for (const char* const part : {"\"gpus\": 8", "\"nodes\": 2", "\"gpu_type\": \"a100\"",
-                                 "\"time_limit_s\": 7200", "\"vc\": \"big\""}) {
+  for (const char* const part :
+       {"\"gpus\": 8", "\"nodes\": 2", "\"gpu_type\": \"a100\"", "\"time_limit_s\": 7200",
+        "\"vc\": \"big\"", "\"qos\": \"high\"", "\"memory_mib\": 8192.0"}) {
     CAPTURE(part);
     CHECK(shown.out.contains(part));
   }
   const Ran other = cluster.advise("s2", "ann", "sbatch job.sbatch",
                                    {"--gpus", "2", "--time-limit", "60", "--partition", "small"});
-  CHECK(other.out.contains("the time limit is 60 s as given; the command asks for 7200 s"));
+  CHECK(other.out.contains("the time limit is 60 s as given; the command asks for 2 h"));
   CHECK(other.out.contains("the partition is small as given; the command asks for big"));
   CHECK(other.out.contains("gpus: 2 as given is used; sbatch asks for 8 (job.sbatch:2"));
   CHECK(cluster.history({"show", "s2", "--json"}).out.contains("\"gpus\": 2"));

@@ -223,6 +223,18 @@ TEST_CASE("the index of a log is its owner's alone and goes with the job") {
   CHECK(job.here.files("state/log-index").empty());
 }
 
+TEST_CASE("a job folder whose name holds a secret is remembered without it") {
+  SecretJob job(6);
+  const std::string folder = "d-" + job.key();
+  fs::copy(job.here.path("tree"), job.here.path(folder), fs::copy_options::recursive);
+  job.run({"advise", folder, "--command", "python train.py", "--user", "ann", "--job-id", "1",
+           "--record", "--llm", "none"});
+  job.run({"history", "add", "2", "--user", "ann", "--dir", folder, "--command", "python x.py"});
+  const std::string kept = job.everything_in("state");
+  CHECK(kept.contains("python x.py"));
+  job.check("the state folder", kept);
+}
+
 TEST_CASE("errors, settings and the page repeat no secret") {
   SecretJob job(5);
   for (int i = 0; i < 12; ++i) {
