@@ -155,7 +155,14 @@ class Asking {
     } else {
       const auto job = std::ranges::find_if(
           *accounted, [&](const ScheduledJob& each) { return each.record.id == wanted_.id; });
-      take("sacct", job == accounted->end() ? nullptr : &*job);
+      const auto task = std::ranges::find_if(*accounted, [&](const ScheduledJob& each) {
+        return each.record.id.starts_with(wanted_.id + "_");
+      });
+      if (job == accounted->end() && task != accounted->end())
+        note("sacct", false,
+             fmt::format("an array; ask for one task of it, as {}", printable(task->record.id)));
+      else
+        take("sacct", job == accounted->end() ? nullptr : &*job);
     }
     const auto shown = ask_scontrol(session_, wanted_.id);
     if (!shown)

@@ -229,6 +229,11 @@ TEST_CASE("nothing known, broken programs and odd subjects are said in one sente
     site.prints("scontrol", junk);
     CHECK_FALSE(look_at_job(site.session(), "17").has_value());
   }
+  std::ifstream accounting(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/sacct.txt");
+  site.prints("sacct", std::string(std::istreambuf_iterator<char>(accounting), {}));
+  site.tool("scontrol", "exit 1\n");
+  CHECK(
+      look_at_job(site.session(), "6").error().message.contains("ask for one task of it, as 6_0"));
   site.prints("scontrol", shown("17", "RUNNING", "/w") + std::string(1 << 20, 'x'));
   CHECK(look_at_job(site.session(), "17")->is_running());
 }
