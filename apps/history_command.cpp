@@ -328,8 +328,8 @@ void narrow_help(CLI::App& command, const OwnFlags& own) {
   const auto action = action_of(words.empty() ? "" : words.front());
   if (!action) return;
   own.hide_others((*action)->name);
-  command.get_option("action")->group("");
-  command.get_option("subject")->group("");
+  for (const char* const word : {"action", "subject"})
+    command.remove_option(command.get_option(word));
   command.description(std::string((*action)->does));
   command.name(fmt::format("history {} {}", (*action)->name, (*action)->subject));
   command.footer("");
