@@ -228,6 +228,13 @@ TEST_CASE("a name makes any value a secret, in each of a hundred forms") {
   }
 }
 
+TEST_CASE("a log that shows lines of a program is no program") {
+  CHECK(redact("import torch\npassword: correcthorse\nstep 1\n") ==
+        "import torch\npassword: [redacted]\nstep 1\n");
+  const std::string code = "import torch\n\nclass A:\n    password: Phrase\n";
+  CHECK(redact(code) == code);
+}
+
 TEST_CASE("a value without quotes may hold what separates values elsewhere") {
   const std::string odd = "Zx9,v;T}q&W4)k|m";
   for (const std::string_view before :

@@ -273,7 +273,10 @@ class NameFinder {
     if (is_quote(before) && after == before) return true;  // 'X-Api-Key: VALUE'
     if (before == '<' && after == '<') return true;        // <password>VALUE</password>
     if (in_flow(name) && is_among(after, ",}") && !read_.is_code()) return true;
-    if (is_identifier(value) && is_in_code(name, written)) return looks_random(value);
+    // At the margin "password: x" is a line of a log or of YAML, whatever else the text holds.
+    const bool at_margin =
+        joint == Joint::colon && line_begin(text_, name.begin, most_line) == name.begin;
+    if (!at_margin && is_identifier(value) && is_in_code(name, written)) return looks_random(value);
     if (joint == Joint::assigned && is_tight(name)) return true;
     return fills_line(name, written.span.end) || looks_like_key(value, 6);
   }
