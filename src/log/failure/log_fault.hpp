@@ -12,6 +12,6 @@ namespace schedmate::failure {
 /// "" for a log with text in it, else what is wrong: "is empty", "is binary, not a log", or why
 /// nothing of a compressed one can be read. Reads as far as it must to know, 4 MiB of a file with
 /// text. Errors: those of opening the file.
-[[nodiscard]] Result<std::string> fault_of_log(const ForeignPath& path);
+[[nodiscard]] Result<std::string> fault_of_log(const ForeignPath& given);
 
 }  // namespace schedmate::failure
