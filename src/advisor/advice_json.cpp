@@ -27,7 +27,7 @@ double seconds(FractionalSeconds duration) {
 double share(double value) { return as_known(value, digits_of_share); }
 
 ordered_json share_or_null(const std::optional<double>& value) {
-  return value ? ordered_json(share(*value)) : ordered_json(nullptr);
+  return as_known_or_null<ordered_json>(value, digits_of_share);
 }
 
 /// Of an Estimate or a RunAnswer.

@@ -23,15 +23,15 @@ ordered_json text_or_null(const std::string& text) {
 ordered_json write(const GivenAdvice& advice) {
   ordered_json neighbours = ordered_json::array();
   for (const Neighbour& each : advice.neighbours)
-    neighbours.push_back({{"job_id", each.id}, {"score", each.score}});
+    neighbours.push_back({{"job_id", each.id}, {"score", as_known(each.score)}});
   return {{"source", advice.source},
           {"duration_s",
-           {{"mean", advice.mean.count()},
-            {"p10", advice.p10.count()},
-            {"p50", advice.p50.count()},
-            {"p90", advice.p90.count()}}},
-          {"gpu_util_pct", or_null<ordered_json>(advice.gpu_util_pct)},
-          {"gpu_memory_mib", or_null<ordered_json>(advice.gpu_memory_mib)},
+           {{"mean", as_known(advice.mean.count())},
+            {"p10", as_known(advice.p10.count())},
+            {"p50", as_known(advice.p50.count())},
+            {"p90", as_known(advice.p90.count())}}},
+          {"gpu_util_pct", as_known_or_null<ordered_json>(advice.gpu_util_pct)},
+          {"gpu_memory_mib", as_known_or_null<ordered_json>(advice.gpu_memory_mib)},
           {"similar", std::move(neighbours)}};
 }
 
@@ -59,10 +59,10 @@ ordered_json write(const Outcome& outcome) {
           {"duration_s", outcome.duration.count()},
           {"start_s", seconds_or_null(outcome.start)},
           {"end_s", seconds_or_null(outcome.end)},
-          {"gpu_util_pct", or_null<ordered_json>(outcome.gpu_util_pct)},
-          {"gpu_memory_mib", or_null<ordered_json>(outcome.gpu_memory_mib)},
+          {"gpu_util_pct", as_known_or_null<ordered_json>(outcome.gpu_util_pct)},
+          {"gpu_memory_mib", as_known_or_null<ordered_json>(outcome.gpu_memory_mib)},
           {"cpu_time_s", outcome.cpu_time ? ordered_json(outcome.cpu_time->count()) : nullptr},
-          {"memory_mib", or_null<ordered_json>(outcome.memory_mib)},
+          {"memory_mib", as_known_or_null<ordered_json>(outcome.memory_mib)},
           {"attempts", attempts_document(outcome.attempts)}};
 }
 
@@ -89,7 +89,7 @@ Document record_document(const JobRecord& record) {
       {"cluster", text_or_null(record.cluster)},
       {"log", text_or_null(record.log)},
       {"cpus", record.cpus > 0 ? ordered_json(record.cpus) : nullptr},
-      {"memory_mib", or_null<ordered_json>(record.memory_mib)},
+      {"memory_mib", as_known_or_null<ordered_json>(record.memory_mib)},
       {"fields", record.fields},
       {"closure", record.closure},
       {"advice", record.advice ? write(*record.advice) : ordered_json(nullptr)},

@@ -26,4 +26,9 @@ template <class Json, class Value>
   return rounded;
 }
 
+template <class Json>
+[[nodiscard]] Json as_known_or_null(const std::optional<double>& value, int digits = 6) {
+  return value ? Json(as_known(*value, digits)) : Json(nullptr);
+}
+
 }  // namespace schedmate
