@@ -66,7 +66,7 @@ std::string estimate_text(const Advice& advice) {
   if (estimate.gpu_util_pct)
     text += fmt::format("GPU utilisation: {:.0f} %\n", *estimate.gpu_util_pct);
   if (estimate.gpu_memory_mib)
-    text += fmt::format("GPU memory: {}\n", bytes_in_words(*estimate.gpu_memory_mib * 1024 * 1024));
+    text += fmt::format("GPU memory: {}\n", mib_in_words(*estimate.gpu_memory_mib));
   return text;
 }
 

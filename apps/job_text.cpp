@@ -29,10 +29,6 @@ std::string known_length(const std::optional<Seconds>& length) {
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string gib(double mib) {
-  return mib < 1024 ? fmt::format("{:.3g} MiB", mib) : fmt::format("{:.3g} GiB", mib / 1024);
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -132,7 +128,7 @@ void add_request(const JobView& view, Screen& screen) {
   asked.push_back(fmt::format("{} node{}", record.nodes, record.nodes == 1 ? "" : "s"));
   if (record.cpus > 0)
     asked.push_back(fmt::format("{} CPU{}", record.cpus, record.cpus == 1 ? "" : "s"));
-  if (record.memory_mib) asked.push_back(gib(*record.memory_mib));
+  if (record.memory_mib) asked.push_back(mib_in_words(*record.memory_mib));
   if (record.time_limit) asked.push_back("limit " + known_length(record.time_limit));
   std::string where = record.vc;
   if (!record.qos.empty()) where += "/" + record.qos;
@@ -242,13 +238,14 @@ void add_use(const JobView& view, Screen& screen) {
                style_of_middle(use.limit_pct));
   std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
   if (outcome.gpu_memory_mib)
-    of_gpus += fmt::format(", {} of memory each", gib(*outcome.gpu_memory_mib));
+    of_gpus += fmt::format(", {} of memory each", mib_in_words(*outcome.gpu_memory_mib));
   screen.share("GPU", use.gpu_util_pct, of_gpus, style_of_high(use.gpu_util_pct));
   screen.share("CPU", use.cpu_pct, fmt::format("of {} CPUs", record.cpus),
                record.gpus > 0 ? Style::plain : style_of_high(use.cpu_pct));
   if (outcome.memory_mib && record.memory_mib)
     screen.share("memory", use.memory_pct,
-                 fmt::format("({} of {})", gib(*outcome.memory_mib), gib(*record.memory_mib)),
+                 fmt::format("({} of {})", mib_in_words(*outcome.memory_mib),
+                             mib_in_words(*record.memory_mib)),
                  style_of_middle(use.memory_pct));
   std::vector<std::string> hours = {fmt::format("{:.3g} GPU-hours held", use.gpu_hours)};
   if (use.idle_gpu_hours) hours.push_back(fmt::format("{:.3g} of them idle", *use.idle_gpu_hours));
