@@ -6,7 +6,7 @@
 
 namespace schedmate {
 
-/// Advice for people.
-[[nodiscard]] std::string advice_text(const Advice& advice);
+/// Advice for people, in a terminal of so many columns; 0: none. `explain`: with every fact.
+[[nodiscard]] std::string advice_text(const Advice& advice, bool explain, std::size_t columns);
 
 }  // namespace schedmate

@@ -15,20 +15,26 @@
 namespace schedmate {
 namespace {
 
-Result<int> print_advice(const CommandCall& call, const service::AdviseRequest& request) {
-  const auto advice = service::advise(call.session, request);
+struct AdviseFlags {
+  service::AdviseRequest request;
+  bool explain = false;
+};
+
+Result<int> print_advice(const CommandCall& call, const AdviseFlags& flags) {
+  const auto advice = service::advise(call.session, flags.request);
   if (!advice) return tl::unexpected(advice.error());
   if (call.json)
     call.console.verbatim(advice_json(*advice) + "\n");
   else
-    call.console.text(advice_text(*advice));
+    call.console.text(advice_text(*advice, flags.explain, call.session.environment.columns));
   return 0;
 }
 
 }  // namespace
 
 Command advise_command(const Parser& parser) {
-  const auto request = std::make_shared<service::AdviseRequest>();
+  const auto flags = std::make_shared<AdviseFlags>();
+  service::AdviseRequest* const request = &flags->request;
   CLI::App& command = parser.app;
   add_job(command, request->job);
   add_model(parser);
@@ -47,16 +53,18 @@ Command advise_command(const Parser& parser) {
                   ->type_name("UNIX_SECONDS"));
   command.add_flag("--record", request->record,
                    "store the submission; record its end with `history finish ID`");
+  command.add_flag("--explain", flags->explain,
+                   "also show every fact with the line that proves it, and what was not used");
   add_setting(parser, "--estimate", "estimate", "calibrated (default) or paper");
   add_setting(parser, "--similarity", "similarity", "mixed (default) or paper");
   add_setting(parser, "--embedder", "embedder.kind", "embedder of job texts; default: lexical");
   command.footer(
       "Example:\n  schedmate advise . --command 'python train.py --epochs 20' --user ann \\\n"
       "      --job-id 17 --record");
-  return {[request](const CommandCall& call) { return print_advice(call, *request); },
-          [request] {
-            return need_job(request->job, "advise").and_then([&] {
-              return need(!request->user.empty(), "advise", "--user U");
+  return {[flags](const CommandCall& call) { return print_advice(call, *flags); },
+          [flags] {
+            return need_job(flags->request.job, "advise").and_then([&] {
+              return need(!flags->request.user.empty(), "advise", "--user U");
             });
           }};
 }

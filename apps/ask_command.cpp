@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "base/table.hpp"
 #include "base/words.hpp"
 #include "service/ask.hpp"
 

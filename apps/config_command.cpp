@@ -9,6 +9,7 @@
 
 #include "apps/command.hpp"
 #include "base/document.hpp"
+#include "base/table.hpp"
 #include "base/words.hpp"
 #include "service/redaction.hpp"
 
@@ -40,17 +41,22 @@ std::vector<Row> rows_of(const settings::Settings& settings) {
   return rows;
 }
 
-std::string text_of(std::vector<Row> rows) {
-  for (Row& row : rows) {
-    for (std::string& cell : row) cell = cell.empty() ? "-" : printable(cell);
-  }
-  rows.insert(rows.begin(), Row(columns.begin(), columns.end()));
-  return aligned(rows);
+std::string text_of(const std::vector<Row>& rows, std::size_t width) {
+  constexpr std::array<int, columns.size()> ranks{0, 0, 2, 4, 1, 3};
+  std::vector<TableColumn> names;
+  for (const char* const name : columns) names.push_back({name, ranks.at(names.size())});
+  names.back().least = 24;
+  names.back().too_long = TooLong::folded;
+  std::vector<std::vector<Cell>> table;
+  for (const Row& row : rows)
+    for (std::vector<Cell>& cells = table.emplace_back(); const std::string& cell : row)
+      cells.emplace_back(cell.empty() ? "-" : printable(cell));
+  return table_text(names, table, width);
 }
 
 void print_settings(const CommandCall& call) {
-  std::vector<Row> rows = rows_of(call.session.settings);
-  if (!call.json) return call.console.text(text_of(std::move(rows)));
+  const std::vector<Row> rows = rows_of(call.session.settings);
+  if (!call.json) return call.console.text(text_of(rows, call.session.environment.columns));
   Document list = Document::array();
   for (const Row& row : rows) {
     auto& object = list.emplace_back(Document::object());

@@ -46,8 +46,8 @@ std::vector<DoctorRow> of_the_program() {
 std::string health_text(std::span<const DoctorRow> rows) {
   std::string text;
   for (const DoctorRow& row : rows) {
-    const Colour colour = row.works ? Colour::green : row.needed ? Colour::red : Colour::yellow;
-    text += coloured(fmt::format("{:<8}", verdict(row)), colour);
+    const Style style = row.works ? Style::green : row.needed ? Style::red : Style::yellow;
+    text += styled(style, fmt::format("{:<8}", verdict(row)));
     text += fmt::format("{:<20} {}\n", printable(row.what), printable(row.detail));
     if (!row.gives.empty()) text += fmt::format("{:28} {}\n", "", printable(row.gives));
     if (!row.mend.empty()) text += fmt::format("{:28} to mend: {}\n", "", printable(row.mend));

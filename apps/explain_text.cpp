@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "base/table.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {
@@ -83,20 +84,27 @@ std::string reason_text(const Wait& wait) {
 
 }  // namespace
 
-std::string explanation_text(const study::Explanation& explanation, const Trace& trace) {
+std::string explanation_text(const study::Explanation& explanation, const Trace& trace,
+                             std::size_t columns) {
   const Job& job = trace.jobs[explanation.row];
   std::string text = fmt::format(
       "job {} under {}: {} GPU{} in {}, user {}; submitted {}, {}\n", printable(job.id),
       explanation.label, job.gpus, job.gpus == 1 ? "" : "s", printable(trace.vcs[job.vc]),
       printable(trace.users[job.user]), seconds_of(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
-  std::vector<std::vector<std::string>> rows{{"  from_s", "to_s", "for", "waited for", "held by"}};
+  const std::vector<TableColumn> names{
+      {"  from_s", 1},
+      {"to_s", 1},
+      {"for"},
+      {"waited for"},
+      {.name = "held by", .least = 24, .too_long = TooLong::folded}};
+  std::vector<std::vector<Cell>> rows;
   for (const Wait& wait : explanation.waits) {
     rows.push_back({fmt::format("  {}", seconds_of(wait.from)), fmt::to_string(seconds_of(wait.to)),
                     in_words(wait.to - wait.from), reason_text(wait),
                     holders_text(wait, explanation, trace)});
   }
-  return text + aligned(rows);
+  return text + table_text(names, rows, columns);
 }
 
 }  // namespace schedmate

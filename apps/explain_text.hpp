@@ -7,8 +7,8 @@
 
 namespace schedmate {
 
-/// Why the job waited, a line for each wait.
+/// Why the job waited, a row for each wait, in a terminal of so many columns; 0: none.
 [[nodiscard]] std::string explanation_text(const study::Explanation& explanation,
-                                           const Trace& trace);
+                                           const Trace& trace, std::size_t columns);
 
 }  // namespace schedmate

@@ -28,7 +28,7 @@ Result<int> print_facts(const CommandCall& call, const FactsFlags& flags) {
   if (call.json)
     call.console.json(facts_document(*facts, detail));
   else
-    call.console.text(facts_text(*facts, flags.explain));
+    call.console.text(facts_text(*facts, flags.explain, call.session.environment.columns));
   return 0;
 }
 

@@ -3,30 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/table.hpp"
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
 
 namespace schedmate {
 namespace {
 
-using Row = std::vector<std::string>;
+using FactRow = std::vector<Cell>;
 
-/// "train.py:12: model = resnet50()", cut so that the table stays one.
-std::string evidence_of(const Fact& fact) {
-  if (fact.evidence.empty()) return "";
+/// "train.py:12" and the line there, cut so that the table stays one.
+void add_evidence(const Fact& fact, FactRow& row) {
+  if (fact.evidence.empty()) return void(row.insert(row.end(), {"", ""}));
   const Evidence& first = fact.evidence.front();
   constexpr std::size_t widest = 60;
-  std::string text = printable(first.text.substr(0, widest));
-  if (first.text.size() > widest) text += "...";
-  const std::string place =
-      first.line > 0 ? fmt::format("{}:{}", printable(first.file), first.line) : first.file;
-  return fmt::format("{}: {}", place, text);
-}
-
-Row row_of(const std::string& name, const Fact& fact) {
-  return {name, fact.known() ? printable(value_text(fact.value)) : "?",
-          fact.known() ? fmt::format("{:.2f}", fact.confidence) : "",
-          fact.known() ? std::string(source_word(fact.source)) : "", evidence_of(fact)};
+  row.emplace_back(first.line > 0 ? fmt::format("{}:{}", printable(first.file), first.line)
+                                  : printable(first.file));
+  row.emplace_back(shortened(first.text, widest));
 }
 
 std::string list_of(std::string_view title, const std::vector<std::string>& items) {
@@ -37,37 +33,112 @@ std::string list_of(std::string_view title, const std::vector<std::string>& item
   return text;
 }
 
+bool was_asked(const ModelUse& use) { return use.calls + use.accepted + use.dropped > 0; }
+
 std::string model_line(const ModelUse& use) {
-  if (use.calls + use.accepted + use.dropped == 0) return "model: not asked\n";
+  if (!was_asked(use)) return "model: not asked\n";
   return fmt::format("model: {} calls, {} tokens, {} accepted, {} dropped\n", use.calls, use.tokens,
                      use.accepted, use.dropped);
 }
 
-std::string rejected_of(const Facts& facts) {
-  std::vector<Row> rows;
+std::string rejected_of(const Facts& facts, std::size_t columns) {
+  std::vector<FactRow> rows;
   for (const Rejected& each : facts.rejected) {
-    rows.push_back({"  " + each.field, printable(value_text(each.fact.value)), printable(each.why),
-                    evidence_of(each.fact)});
+    rows.push_back({each.field, printable(value_text(each.fact.value)), printable(each.why)});
+    add_evidence(each.fact, rows.back());
   }
-  return rows.empty() ? "" : "\nrejected\n" + aligned(rows);
+  const std::vector<TableColumn> names{{"rejected"},
+                                       {"value"},
+                                       {"why", 1},
+                                       {.name = "where", .too_long = TooLong::cut_in_front},
+                                       {.name = "evidence", .rank = 2, .least = 12}};
+  return rows.empty() ? "" : "\n" + table_text(names, rows, columns);
+}
+
+std::string outlook_of(const Facts& facts) {
+  return fmt::format("expect: {}{}{}\n", outlook_word(facts.expect),
+                     facts.expect_reason.empty() ? "" : ", " + printable(facts.expect_reason),
+                     facts.runs == 1 ? "" : fmt::format("; {} trainings", facts.runs));
 }
 
 }  // namespace
 
-std::string facts_text(const Facts& facts, bool explain) {
-  std::vector<Row> rows{{"fact", "value", "sure", "source", "evidence"}};
-  for (const std::string_view name : fact_fields()) {
-    const auto found = facts.facts.find(name);
-    rows.push_back(row_of(std::string(name), found == facts.facts.end() ? Fact() : found->second));
-  }
-  for (const auto& [name, fact] : facts.extra) rows.push_back(row_of(name, fact));
-  std::string text = aligned(rows);
-  text += fmt::format("\nexpect: {}{}{}\n", outlook_word(facts.expect),
-                      facts.expect_reason.empty() ? "" : ", " + printable(facts.expect_reason),
-                      facts.runs == 1 ? "" : fmt::format("; {} trainings", facts.runs));
-  text += model_line(facts.model);
+std::string job_in_words(const std::function<std::string(std::string_view)>& value) {
+  std::string what;
+  for (const std::string_view name : {"model_name", "model_family", "model_type", "task"})
+    if (what.empty()) what = value(name);
+  if (const auto dataset = value("dataset"); !dataset.empty())
+    what += (what.empty() ? "training on " : " on ") + dataset;
+  std::string framework = value("framework");
+  if (const auto spread = value("distributed"); !spread.empty() && spread != "none")
+    framework += (framework.empty() ? "" : " ") + spread;
+  const std::string batch = value("batch_size");
+  std::string text;
+  for (const std::string& part :
+       {what, value("length"), batch.empty() ? "" : "batch " + batch, framework})
+    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string facts_line(const Facts& facts) {
+  double sure = 1;
+  const auto value = [&](std::string_view name) {
+    const Fact* fact = known_fact(facts, name);
+    if (fact == nullptr) return std::string();
+    std::string text = printable(value_text(fact->value));
+    if (text != "none") sure = std::min(sure, fact->confidence);
+    return text;
+  };
+  std::string text = job_in_words(value);
+  const std::string certainty =
+      text.empty() ? "" : fmt::format(" ({:.0f} % sure)", std::floor(100 * sure));
+  if (text.empty()) text = "what it trains is not known";
+  const std::string gpus = value("gpus");
+  const std::string type = value("gpu_type");
+  const std::string nodes = value("nodes");
+  if (!gpus.empty()) text += fmt::format(", {} GPU{}", gpus, gpus == "1" ? "" : "s");
+  if (!type.empty()) text += fmt::format(" ({})", type);
+  if (!nodes.empty() && nodes != "1") text += fmt::format(" on {} nodes", nodes);
+  return text + certainty;
+}
+
+std::string facts_doubts(const Facts& facts) {
+  std::string text;
+  if (facts.expect != Outlook::runs || facts.runs != 1) text += outlook_of(facts);
+  if (was_asked(facts.model)) text += model_line(facts.model);
+  if (facts.degraded.empty()) return text;
+  text += "could not be read: " + printable(facts.degraded.front());
+  if (facts.degraded.size() > 1)
+    text += fmt::format(" (and {} more: --explain)", facts.degraded.size() - 1);
+  return text + "\n";
+}
+
+std::string facts_text(const Facts& facts, bool explain, std::size_t columns) {
+  std::vector<FactRow> rows;
+  std::string unknown;
+  const auto add = [&](std::string_view name, const Fact* fact) {
+    if (fact == nullptr || !fact->known()) {
+      unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", name);
+      return;
+    }
+    rows.push_back({std::string(name), printable(value_text(fact->value)),
+                    fmt::format("{:.2f}", fact->confidence),
+                    std::string(source_word(fact->source))});
+    add_evidence(*fact, rows.back());
+  };
+  for (const std::string_view name : fact_fields()) add(name, facts.find(name));
+  for (const auto& [name, fact] : facts.extra) add(name, &fact);
+  const std::vector<TableColumn> names{{"fact"},
+                                       {"value"},
+                                       {"sure", 1},
+                                       {"source", 2},
+                                       {.name = "where", .too_long = TooLong::cut_in_front},
+                                       {.name = "evidence", .rank = 3, .least = 12}};
+  std::string text = table_text(names, rows, columns);
+  if (!unknown.empty()) text += "\nnot known: " + printable(unknown) + "\n";
+  text += "\n" + outlook_of(facts) + model_line(facts.model);
   text += list_of("could not be read", facts.degraded);
-  if (explain) text += rejected_of(facts) + list_of("files read", facts.files_read);
+  if (explain) text += rejected_of(facts, columns) + list_of("files read", facts.files_read);
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/table.hpp"
 #include "base/words.hpp"
 
 namespace schedmate {

@@ -17,6 +17,7 @@
 #include "advisor/record_json.hpp"
 #include "apps/command.hpp"
 #include "apps/flag_values.hpp"
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "service/history.hpp"
@@ -26,8 +27,6 @@ namespace {
 
 constexpr std::int64_t most_gpus = 10'000'000;
 constexpr double most_gpu_memory_mib = 16.0 * 1024 * 1024;
-
-using Rows = std::vector<std::vector<std::string>>;
 
 struct HistoryFlags {
   std::string action, subject;
@@ -86,7 +85,7 @@ Result<void> import(const CommandCall& call, const HistoryFlags& flags) {
   }
   std::string text = fmt::format("{} jobs from {} rows\n", imported->jobs, imported->rows);
   for (const auto& [reason, rows] : imported->dropped)
-    text += fmt::format("  dropped {}: {}\n", rows, printable(reason));
+    text += fmt::format("  {} left out: {}\n", rows, printable(reason));
   for (const std::string& message : imported->messages)
     text += fmt::format("  {}\n", printable(message));
   call.console.text(text);
@@ -100,7 +99,7 @@ std::string date_of(const settings::Environment& here, SimTime submit) {
   return s < first_date_s ? fmt::format("{} s", s) : here.date(s);
 }
 
-std::vector<std::string> table_row(const settings::Environment& here, const JobRecord& record) {
+std::vector<Cell> table_row(const settings::Environment& here, const JobRecord& record) {
   const bool ended = record.outcome.has_value();
   return {printable(record.id),
           printable(record.user),
@@ -120,10 +119,13 @@ Result<void> list(const CommandCall& call, const HistoryFlags& flags) {
     call.console.json(service::list_document(*records));
     return {};
   }
-  Rows rows{{"job", "user", "submitted", "GPUs", "end", "ran", "model", "command"}};
+  std::vector<std::vector<Cell>> rows;
   for (const JobRecord& record : *records)
     rows.push_back(table_row(call.session.environment, record));
-  call.console.text(aligned(rows));
+  const std::vector<TableColumn> names{
+      {"job"}, {"user", 1}, {"submitted", 2}, {"GPUs", 4},
+      {"end"}, {"ran"},     {"model", 3},     {"command", 5, false, 12}};
+  call.console.text(table_text(names, rows, call.session.environment.columns));
   return {};
 }
 
@@ -149,7 +151,9 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
         "length\n");
     return {};
   }
-  Rows table{{"user", "jobs", "inside 80 %", "within 100 %", "p50/actual", "over --time"}};
+  const std::vector<TableColumn> names{
+      {"user"}, {"jobs"}, {"inside 80 %"}, {"within 100 %", 2}, {"p50/actual", 1}, {"over --time"}};
+  std::vector<std::vector<Cell>> table;
   for (const advisor::Calibration& row : *rows) {
     table.push_back({printable(row.who.empty() ? "all" : row.who), fmt::format("{}", row.jobs),
                      fmt::format("{:.1f} %", 100 * row.inside_share),
@@ -157,7 +161,7 @@ Result<void> calibration(const CommandCall& call, const HistoryFlags& /*flags*/)
                      fmt::format("{:.2f}", row.bias),
                      row.limits == 0 ? "-" : fmt::format("{:.1f} %", 100 * row.over_limit_share)});
   }
-  call.console.text(aligned(table));
+  call.console.text(table_text(names, table, call.session.environment.columns));
   return {};
 }
 

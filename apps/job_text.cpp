@@ -10,8 +10,10 @@
 #include "advisor/command_flags.hpp"
 #include "advisor/fields.hpp"
 #include "advisor/run_answer.hpp"
+#include "apps/facts_text.hpp"
 #include "apps/screen.hpp"
-#include "base/words.hpp"
+#include "base/table.hpp"
+#include "core/facts_json.hpp"
 
 namespace schedmate {
 namespace {
@@ -27,10 +29,6 @@ std::string known_length(const std::optional<Seconds>& length) {
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string gib(double mib) {
-  return mib < 1024 ? fmt::format("{:.3g} MiB", mib) : fmt::format("{:.3g} GiB", mib / 1024);
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -41,27 +39,20 @@ std::string from_now(SimTime time, SimTime now) {
   return time >= now ? "in " + in_words(time - now) : in_words(now - time) + " ago";
 }
 
-/// "do_not_restart" for people.
-std::string words_of(std::string_view name) {
-  std::string words(name);
-  std::ranges::replace(words, '_', ' ');
-  return words;
-}
-
 /// A screen as it grows: labelled lines that fit.
 class Screen {
  public:
   explicit Screen(const ScreenStyle& style) : style_(style) {}
 
-  void title(std::string_view text, Colour colour) {
-    lines_.push_back(coloured(shortened(text, style_.width), colour));
+  void title(std::string_view text, Style style) {
+    lines_.push_back(styled(style, shortened(text, style_.width)));
   }
-  void row(std::string_view label, std::string_view text, Colour colour = Colour::none) {
+  void row(std::string_view label, std::string_view text, Style style = Style::plain) {
     if (text.empty()) return;
-    add(label, shortened(text, room()), colour);
+    add(label, shortened(text, room()), style);
   }
   void path_row(std::string_view label, std::string_view text) {
-    add(label, shortened(text, room(), true), Colour::none);
+    add(label, shortened(text, room(), true), Style::plain);
   }
   /// Over at most `most` lines, parted at blanks.
   void long_row(std::string_view label, std::string_view text, std::size_t most) {
@@ -76,9 +67,8 @@ class Screen {
       rest = cut < rest.size() ? rest.substr(cut + 1) : "";
     }
   }
-  void share(std::string_view label, std::optional<double> pct, std::string_view of,
-             Colour colour) {
-    if (pct) row(label, fmt::format("{} {}", share_bar(*pct), of), colour);
+  void share(std::string_view label, std::optional<double> pct, std::string_view of, Style style) {
+    if (pct) row(label, fmt::format("{} {}", share_bar(*pct), of), style);
   }
   [[nodiscard]] std::string date(SimTime time) const { return style_.date(seconds_of(time)); }
   [[nodiscard]] std::string text() const {
@@ -90,8 +80,8 @@ class Screen {
 
  private:
   [[nodiscard]] std::size_t room() const { return style_.width - label_width; }
-  void add(std::string_view label, const std::string& text, Colour colour) {
-    lines_.push_back(fmt::format("{:<{}}", label, label_width) + coloured(text, colour));
+  void add(std::string_view label, const std::string& text, Style style) {
+    lines_.push_back(fmt::format("{:<{}}", label, label_width) + styled(style, text));
   }
 
   const ScreenStyle& style_;
@@ -101,7 +91,7 @@ class Screen {
 void add_title(const JobView& view, Screen& screen) {
   const JobRecord& record = view.job.record;
   if (record.id.empty())
-    return screen.title("a log that belongs to no job that is known here", Colour::bold);
+    return screen.title("a log that belongs to no job that is known here", Style::bold);
   std::vector<std::string> parts = {fmt::format("job {}", record.id)};
   if (!record.name.empty()) parts.push_back(record.name);
   if (!record.user.empty())
@@ -114,19 +104,18 @@ void add_title(const JobView& view, Screen& screen) {
   if (!view.job.reason.empty() && view.state == "pending")
     state += fmt::format(" ({})", view.job.reason);
   parts.insert(parts.begin() + 1, state);
-  const Colour colour = colour_of_state(view.state);
-  screen.title(joined(parts), colour == Colour::none ? Colour::bold : colour);
+  const Style style = style_of_state(view.state);
+  screen.title(joined(parts), style == Style::plain ? Style::bold : style);
 }
 
 void add_what(const JobView& view, Screen& screen) {
   const JobRecord& record = view.job.record;
-  std::vector<std::string> what;
-  for (const char* const name : {"model_name", "task", "dataset", "length"})
-    if (const auto value = advisor::field(record.fields, name); !value.empty())
-      what.emplace_back(value);
-  const auto batch = advisor::field(record.fields, "batch_size");
-  if (!batch.empty()) what.push_back(fmt::format("batch {}", batch));
-  screen.row("what", joined(what));
+  const auto facts = read_facts_json(record.facts_json);
+  screen.row("what", job_in_words([&](std::string_view name) {
+               const Fact* fact = facts ? known_fact(*facts, name) : nullptr;
+               return fact != nullptr ? value_text(fact->value)
+                                      : std::string(advisor::field(record.fields, name));
+             }));
   screen.row("command", advisor::without_submission(record.command));
 }
 
@@ -139,7 +128,7 @@ void add_request(const JobView& view, Screen& screen) {
   asked.push_back(fmt::format("{} node{}", record.nodes, record.nodes == 1 ? "" : "s"));
   if (record.cpus > 0)
     asked.push_back(fmt::format("{} CPU{}", record.cpus, record.cpus == 1 ? "" : "s"));
-  if (record.memory_mib) asked.push_back(gib(*record.memory_mib));
+  if (record.memory_mib) asked.push_back(mib_in_words(*record.memory_mib));
   if (record.time_limit) asked.push_back("limit " + known_length(record.time_limit));
   std::string where = record.vc;
   if (!record.qos.empty()) where += "/" + record.qos;
@@ -219,13 +208,13 @@ void add_end(const JobView& view, Screen& screen) {
       text += fmt::format("; at the latest {} in 9 of 10 cases", screen.date(*end.high));
   }
   const bool late = view.expected && view.expected->over_limit;
-  screen.row("ends", text, late ? Colour::red : Colour::none);
+  screen.row("ends", text, late ? Style::red : Style::plain);
   if (limit && view.started)
     screen.row("limit",
                fmt::format("{} ({}){}", screen.date(*view.started + *limit),
                            from_now(*view.started + *limit, view.now),
                            late ? ": it will be killed before it is done" : ""),
-               late ? Colour::red : Colour::none);
+               late ? Style::red : Style::plain);
 }
 
 void add_earlier(const JobView& view, Screen& screen) {
@@ -246,17 +235,18 @@ void add_use(const JobView& view, Screen& screen) {
   const Outcome& outcome = *record.outcome;
   const service::JobUse& use = view.use;
   screen.share("time", use.limit_pct, "of the limit of " + known_length(record.time_limit),
-               colour_of_middle(use.limit_pct));
+               style_of_middle(use.limit_pct));
   std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
   if (outcome.gpu_memory_mib)
-    of_gpus += fmt::format(", {} of memory each", gib(*outcome.gpu_memory_mib));
-  screen.share("GPU", use.gpu_util_pct, of_gpus, colour_of_high(use.gpu_util_pct));
+    of_gpus += fmt::format(", {} of memory each", mib_in_words(*outcome.gpu_memory_mib));
+  screen.share("GPU", use.gpu_util_pct, of_gpus, style_of_high(use.gpu_util_pct));
   screen.share("CPU", use.cpu_pct, fmt::format("of {} CPUs", record.cpus),
-               record.gpus > 0 ? Colour::none : colour_of_high(use.cpu_pct));
+               record.gpus > 0 ? Style::plain : style_of_high(use.cpu_pct));
   if (outcome.memory_mib && record.memory_mib)
     screen.share("memory", use.memory_pct,
-                 fmt::format("({} of {})", gib(*outcome.memory_mib), gib(*record.memory_mib)),
-                 colour_of_middle(use.memory_pct));
+                 fmt::format("({} of {})", mib_in_words(*outcome.memory_mib),
+                             mib_in_words(*record.memory_mib)),
+                 style_of_middle(use.memory_pct));
   std::vector<std::string> hours = {fmt::format("{:.3g} GPU-hours held", use.gpu_hours)};
   if (use.idle_gpu_hours) hours.push_back(fmt::format("{:.3g} of them idle", *use.idle_gpu_hours));
   if (use.lost_gpu_hours > 0) hours.push_back(fmt::format("{:.3g} lost", use.lost_gpu_hours));
@@ -270,13 +260,13 @@ void add_failure(const JobView& view, Screen& screen) {
     return;
   }
   const Diagnosis& made = *view.diagnosis;
-  screen.row("why", fmt::format("{} ({})", made.reason, words_of(name_of(made.verdict))));
+  screen.row("why", fmt::format("{} ({})", made.reason, spaced(name_of(made.verdict))));
   for (const LogEvidence& line : made.evidence) {
     if (line.role != LineRole::cause) continue;
     screen.row("", fmt::format("line {}: {}", line.line, line.text));
     break;
   }
-  screen.long_row("do", fmt::format("{}: {}", words_of(name_of(made.recommendation)), made.advice),
+  screen.long_row("do", fmt::format("{}: {}", spaced(name_of(made.recommendation)), made.advice),
                   2);
   if (made.seen)
     screen.row("", fmt::format("seen in {} earlier job{} of {} user{}", made.seen->jobs,
@@ -287,10 +277,7 @@ void add_failure(const JobView& view, Screen& screen) {
 void add_next(const JobView& view, Screen& screen) {
   std::string_view label = "next run";
   if (view.time_limit) {
-    screen.row(
-        label,
-        fmt::format("--time={} (risk to be killed by it: at most {:.2g} %)",
-                    advisor::slurm_time(view.time_limit->limit), 100 * view.time_limit->risk));
+    screen.row(label, advisor::limit_in_words(*view.time_limit));
     label = "";
   }
   for (const service::SizeAdvice& each : view.sizes) {

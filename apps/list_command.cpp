@@ -18,6 +18,7 @@
 
 #include "apps/command.hpp"
 #include "base/document.hpp"
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "elastic/elastic_policies.hpp"

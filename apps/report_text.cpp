@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "apps/screen.hpp"
-#include "base/words.hpp"
+#include "base/table.hpp"
 
 namespace schedmate {
 namespace {
@@ -23,108 +23,115 @@ std::string hours(double value) {
   return value < 10 ? fmt::format("{:.2f}", value) : fmt::format("{:.0f}", value);
 }
 
+/// Why a job did not complete, or one that did has hours that are lost.
+std::string cause_text(const ReportJob& job) {
+  if (job.state != "completed") return job.cause;
+  const std::size_t attempts = job.record.outcome->attempts.size();
+  return attempts > 1 ? fmt::format("attempt {}", attempts) : "";
+}
+
 std::string totals_text(const UsageReport& report, const ScreenStyle& style) {
-  const std::size_t width = style.width;
   const ReportGroup& total = report.total;
-  const std::string since = seconds_of(report.since) > 0 ? style.date(seconds_of(report.since))
-                                                         : std::string("the beginning");
-  std::string text = shortened(fmt::format("jobs that ended from {} to {}, by {}", since,
-                                           style.date(seconds_of(report.until)), report.source),
-                               width) +
-                     "\n";
-  text += shortened(fmt::format("{} jobs: {} completed, {} failed, {} timed out, {} cancelled",
-                                total.jobs, total.completed, total.failed, total.timeout,
-                                total.cancelled),
-                    width) +
-          "\n";
+  const std::string until = style.date(seconds_of(report.until));
+  const std::string period =
+      seconds_of(report.since) > 0
+          ? fmt::format("from {} to {}", style.date(seconds_of(report.since)), until)
+          : fmt::format("until {}", until);
+  const auto line = [&](const std::string& text) { return shortened(text, style.width) + "\n"; };
+  std::string text = line(fmt::format("jobs that ended {}, by {}", period, report.source));
+  text +=
+      line(fmt::format("{} jobs: {} completed, {} failed, {} timed out, {} cancelled", total.jobs,
+                       total.completed, total.failed, total.timeout, total.cancelled));
   std::string cost = fmt::format("{} GPU-hours: {} lost to failures and time-outs",
                                  hours(total.gpu_hours), hours(total.lost_gpu_hours));
   cost += total.gpu_util_pct ? fmt::format(", {} idle (GPUs busy {:.0f} %)",
                                            hours(total.idle_gpu_hours), *total.gpu_util_pct)
                              : ", GPU use not measured";
-  return text + shortened(cost, width) + "\n";
-}
-
-TableColumn column(std::string name, int rank, bool to_the_right) {
-  return {std::move(name), rank, to_the_right, {}};
+  return text + line(cost);
 }
 
 /// The names that seff's users know: JobID, State, Elapsed, TimeEff, CPUEff, MemEff, GPUEff.
 std::string jobs_table(const UsageReport& report, const ScreenStyle& style, std::size_t most) {
-  std::vector<TableColumn> columns = {
-      column("JobID", 0, false), column("User", 1, false),   column("Name", 8, false),
-      column("State", 0, false), column("Ended", 7, false),  column("Elapsed", 0, true),
-      column("Waited", 9, true), column("TimeEff", 3, true), column("CPUEff", 2, true),
-      column("MemEff", 2, true), column("GPUEff", 1, true),  column("GPUs", 6, true),
-      column("GPU-h", 4, true),  column("Wasted", 2, true),  column("Nodes", 10, false),
-      column("Cause", 1, false)};
+  const std::vector<TableColumn> columns = {
+      {"JobID", 0},        {"User", 1},          {"Name", 8},         {"State", 0},
+      {"Ended", 7},        {"Elapsed", 0, true}, {"Waited", 9, true}, {"TimeEff", 3, true},
+      {"CPUEff", 2, true}, {"MemEff", 2, true},  {"GPUEff", 1, true}, {"GPUs", 6, true},
+      {"GPU-h", 4, true},  {"Wasted", 2, true},  {"Nodes", 10},       {"Cause", 1, false, 12}};
+  std::vector<std::vector<Cell>> rows;
   std::size_t shown = 0;
   for (const ReportJob& job : report.jobs) {
     if (most > 0 && shown++ == most) break;
     const JobRecord& record = job.record;
     const service::JobUse& use = job.use;
     const auto& attempts = record.outcome->attempts;
-    const std::vector<Cell> row = {
+    rows.push_back({
         {shortened(record.id, 16)},
         {shortened(record.user, 10)},
         {shortened(record.name, 18)},
-        {shortened(job.state, 13), colour_of_state(job.state)},
+        {shortened(job.state, 13), style_of_state(job.state)},
         {style.date(seconds_of(job.end)).substr(5, 11)},
         {in_words(record.outcome->duration)},
-        {job.waited ? in_words(*job.waited) : "---"},
-        {share_words(use.limit_pct), colour_of_middle(use.limit_pct)},
-        {share_words(use.cpu_pct), colour_of_high(use.cpu_pct)},
-        {share_words(use.memory_pct), colour_of_middle(use.memory_pct)},
-        {share_words(use.gpu_util_pct), colour_of_high(use.gpu_util_pct)},
+        {job.waited ? in_words(*job.waited) : unknown_cell},
+        {share_words(use.limit_pct), style_of_middle(use.limit_pct)},
+        {share_words(use.cpu_pct), style_of_high(use.cpu_pct)},
+        {share_words(use.memory_pct), style_of_middle(use.memory_pct)},
+        {share_words(use.gpu_util_pct), style_of_high(use.gpu_util_pct)},
         {fmt::format("{}", record.gpus)},
         {hours(use.gpu_hours)},
-        {use.wasted_gpu_hours() > 0 || use.idle_gpu_hours ? hours(use.wasted_gpu_hours()) : "---"},
-        {attempts.empty() ? "---" : shortened(attempts.back().nodes, 18)},
-        {job.state == "completed" ? "" : job.cause}};
-    for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(row[i]);
+        {use.wasted_gpu_hours() > 0 || use.idle_gpu_hours ? hours(use.wasted_gpu_hours())
+                                                          : unknown_cell},
+        {attempts.empty() ? unknown_cell : shortened(attempts.back().nodes, 18)},
+        {cause_text(job)},
+    });
   }
-  std::string text = table_text(std::move(columns), style.width);
+  std::string text = table_text(columns, rows, style.width);
   if (most > 0 && report.jobs.size() > most)
     text += fmt::format("... and {} more (--limit 0 shows all)\n", report.jobs.size() - most);
   return text;
 }
 
 std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
-  std::vector<TableColumn> columns = {
-      column("", 0, false),      column("Jobs", 0, true),    column("Completed", 1, true),
-      column("Failed", 0, true), column("Timeout", 2, true), column("Cancelled", 3, true),
-      column("GPU-h", 0, true),  column("Lost", 1, true),    column("Idle", 1, true),
-      column("CPUEff", 4, true), column("GPUEff", 1, true)};
+  const std::vector<TableColumn> columns = {
+      {report.by, 0},       {"Jobs", 0, true},      {"Completed", 1, true}, {"Failed", 0, true},
+      {"Timeout", 2, true}, {"Cancelled", 3, true}, {"GPU-h", 0, true},     {"Lost", 1, true},
+      {"Idle", 1, true},    {"CPUEff", 4, true},    {"GPUEff", 1, true}};
+  std::vector<std::vector<Cell>> rows;
   for (const ReportGroup& group : report.groups) {
-    const std::vector<Cell> row = {
+    rows.push_back({
         {shortened(group.key, 28)},
         {fmt::format("{}", group.jobs)},
         {fmt::format("{}", group.completed)},
         {fmt::format("{}", group.failed),
-         2 * group.failed > group.jobs ? Colour::red : Colour::none},
+         2 * group.failed > group.jobs ? Style::red : Style::plain},
         {fmt::format("{}", group.timeout)},
         {fmt::format("{}", group.cancelled)},
         {hours(group.gpu_hours)},
         {hours(group.lost_gpu_hours)},
-        {group.gpu_util_pct ? hours(group.idle_gpu_hours) : "---"},
-        {share_words(group.cpu_pct), colour_of_high(group.cpu_pct)},
-        {share_words(group.gpu_util_pct), colour_of_high(group.gpu_util_pct)}};
-    for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(row[i]);
+        {group.gpu_util_pct ? hours(group.idle_gpu_hours) : unknown_cell},
+        {share_words(group.cpu_pct), style_of_high(group.cpu_pct)},
+        {share_words(group.gpu_util_pct), style_of_high(group.gpu_util_pct)},
+    });
   }
-  return table_text(std::move(columns), style.width);
+  return table_text(columns, rows, style.width);
 }
 
 std::string causes_text(const UsageReport& report, const ScreenStyle& style) {
   if (report.causes.empty()) return "";
   std::string text = "\nwhy jobs did not complete\n";
-  std::size_t shown = 0;
-  for (const auto& cause : report.causes) {
-    if (shown++ == most_causes) break;
-    text += shortened(fmt::format("{:>5} x {:<40} {:>8} GPU-hours lost", cause.jobs, cause.cause,
-                                  hours(cause.lost_gpu_hours)),
+  const auto add = [&](const std::string& jobs, const std::string& cause, double lost) {
+    text += shortened(fmt::format("{:>7} {:<40} {:>8} GPU-hours lost", jobs, cause, hours(lost)),
                       style.width) +
             "\n";
+  };
+  std::size_t shown = 0;
+  double others = report.total.lost_gpu_hours;
+  for (const auto& cause : report.causes) {
+    others -= cause.lost_gpu_hours;
+    if (shown++ < most_causes)
+      add(fmt::format("{} x", cause.jobs), cause.cause, cause.lost_gpu_hours);
   }
+  constexpr double least_shown = 0.005;
+  if (others >= least_shown) add("", "attempts before one that completed", others);
   return text;
 }
 
@@ -139,7 +146,7 @@ std::string nodes_text(const UsageReport& report, const ScreenStyle& style) {
         fmt::format("  {}: {} of {} failed{}", node.node, node.failed, node.jobs,
                     node.suspect ? ", far more often than elsewhere: look at this node" : ""),
         style.width);
-    text += coloured(line, node.suspect ? Colour::red : Colour::none) + "\n";
+    text += styled(node.suspect ? Style::red : Style::plain, line) + "\n";
   }
   return text;
 }

@@ -22,7 +22,7 @@ Result<void> run_elastic(const CommandCall& call, const service::SimulateRequest
     call.console.json(service::elastic_document(simulation->summary));
     return {};
   }
-  call.console.text(elastic_text(simulation->summary));
+  call.console.text(elastic_text(simulation->summary, call.session.environment.columns));
   if (!simulation->report.empty()) call.console.text(printable(simulation->report) + "\n");
   return {};
 }
@@ -37,7 +37,7 @@ Result<void> run_simulate(const CommandCall& call, const service::SimulateReques
   if (call.json)
     call.console.json(service::simulation_document(*simulation));
   else
-    call.console.text(simulation_text(*simulation));
+    call.console.text(simulation_text(*simulation, call.session.environment.columns));
   return {};
 }
 

@@ -5,8 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "apps/explain_text.hpp"
+#include "base/table.hpp"
 #include "base/words.hpp"
 #include "report/run_notes.hpp"
 
@@ -57,16 +60,14 @@ std::string reading_text(const Experiment& experiment) {
   return text;
 }
 
-std::string simulation_text(const service::Simulation& simulation) {
-  const std::string table = results_table(simulation.runs);
-  const std::size_t header = std::min(table.find('\n'), table.size());
-  std::string text = "\n" + styled(Style::bold, table.substr(0, header)) + table.substr(header);
+std::string simulation_text(const service::Simulation& simulation, std::size_t columns) {
+  std::string text = "\n" + results_table(simulation.runs, columns);
   const auto notes = report::run_notes(simulation.runs);
   if (!notes.empty()) text += "\n";
   for (const report::RunNote& note : notes)
     text += fmt::format("{}: {}\n", fmt::join(note.labels, ", "), note.text);
   for (const study::Explanation& explanation : simulation.explanations)
-    text += "\n" + explanation_text(explanation, simulation.trace);
+    text += "\n" + explanation_text(explanation, simulation.trace, columns);
   if (!simulation.leftovers.empty() || !simulation.idle_settings.empty()) text += "\n";
   for (const std::string& idle : simulation.idle_settings) text += "warning: " + idle + "\n";
   for (const service::UnfinishedJobs& left : simulation.leftovers) text += warning(left) + "\n";
@@ -76,11 +77,17 @@ std::string simulation_text(const service::Simulation& simulation) {
   return text;
 }
 
-std::string elastic_text(const service::ElasticSummary& summary) {
+std::string elastic_text(const service::ElasticSummary& summary, std::size_t columns) {
+  const auto lines = service::figure_table(summary);
+  constexpr std::array<int, 1 + service::ElasticRow::figures> ranks{0, 0, 2, 3, 4, 5, 1};
+  std::vector<TableColumn> names;
+  for (const std::string& name : lines[0]) names.push_back({name, ranks.at(names.size())});
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& line : std::span(lines).subspan(1)) rows.emplace_back(line.begin(), line.end());
   return fmt::format(
       "{} jobs on {} GPUs ({}); means over ways to break ties: {}, with 95 % intervals\n{}",
       summary.jobs, summary.gpus, summary.cluster, summary.perturbations(),
-      aligned(service::figure_table(summary)));
+      table_text(names, rows, columns));
 }
 
 }  // namespace schedmate

@@ -12,9 +12,10 @@ namespace schedmate {
 
 /// What was read: rows kept and dropped and why, and the cluster.
 [[nodiscard]] std::string reading_text(const Experiment& experiment);
-/// Table, explanations, warnings, path of the report.
-[[nodiscard]] std::string simulation_text(const service::Simulation& simulation);
+/// Table, explanations, warnings, path of the report; in a terminal of so many columns, 0: none.
+[[nodiscard]] std::string simulation_text(const service::Simulation& simulation,
+                                          std::size_t columns);
 /// The figures of each elastic policy.
-[[nodiscard]] std::string elastic_text(const service::ElasticSummary& summary);
+[[nodiscard]] std::string elastic_text(const service::ElasticSummary& summary, std::size_t columns);
 
 }  // namespace schedmate

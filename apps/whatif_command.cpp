@@ -14,9 +14,9 @@ namespace {
 
 /// 1 when the replay is too far from reality, and then it stands alone.
 Result<int> run_whatif(const CommandCall& call, const service::WhatifRequest& request) {
-  const auto print = [&](std::string (*text)(const service::WhatifAnswer&)) {
+  const auto print = [&](std::string (*text)(const service::WhatifAnswer&, std::size_t)) {
     return [&call, text](const service::WhatifAnswer& answer) {
-      if (!call.json) call.console.text(text(answer));
+      if (!call.json) call.console.text(text(answer, call.session.environment.columns));
     };
   };
   const auto answer =

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/fold.hpp"
+#include "base/table.hpp"
 #include "base/words.hpp"
 #include "service/whatif_verdict.hpp"
 
@@ -22,33 +24,15 @@ using service::unit_name;
 
 std::string time(double s) { return service::time_in_words(s); }
 
-/// Lines of up to 100 columns, all but the first indented.
-std::string wrapped(const std::string& sentence) {
-  constexpr std::size_t width = 100;
-  constexpr std::size_t indent = 13;
-  std::string text = "  ";
-  std::size_t column = 2;
-  for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t blank = std::min(sentence.find(' ', at), sentence.size());
-    const std::string word = sentence.substr(at, blank - at);
-    const bool first = at == 0;
-    if (!first && column + 1 + word.size() > width) {
-      text += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (!first) {
-      text += ' ';
-      ++column;
-    }
-    text += word;
-    column += word.size();
-    at = blank + 1;
-  }
-  return text + "\n";
+/// A terminal folds sentences itself; elsewhere they get lines that can be read.
+std::string sentences(const std::string& text, std::size_t columns) {
+  constexpr std::size_t wide = 100;
+  return columns == 0 ? folded(text, wide) : text;
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-using Cells = std::vector<std::string>;
+using Cells = std::vector<Cell>;
 
 /// What a row says of a change; `who` and the word for it stand around it.
 Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
@@ -63,9 +47,18 @@ Cells row_of(const std::string& who, const service::WhatifPolicy& policy,
           std::string(service::word_for(policy, change))};
 }
 
-Cells head_of(std::string_view who) {
-  return {
-      fmt::format("  {}", who), "jobs", "wait: real", "replay", "this", "JCT x", "95 %", "verdict"};
+/// What a row says, in a terminal of so many columns.
+std::string changes_table(std::string_view who, const std::vector<Cells>& rows,
+                          std::size_t columns) {
+  const std::vector<TableColumn> names{{fmt::format("  {}", who)},
+                                       {"jobs", 2},
+                                       {"wait: real", 4},
+                                       {"wait: replay", 1},
+                                       {"wait: this"},
+                                       {"JCT x"},
+                                       {"95 %", 3},
+                                       {"verdict"}};
+  return table_text(names, rows, columns);
 }
 
 /// The largest gains and the largest losses.
@@ -99,9 +92,9 @@ std::string doubts_text(const std::vector<whatif::Change>& shown) {
 }
 
 /// Sizes and users of one policy; its own row is in the table above.
-std::string policy_text(const service::WhatifPolicy& policy) {
+std::string policy_text(const service::WhatifPolicy& policy, std::size_t columns) {
   std::string text = fmt::format("\n{} ({})\n", printable(policy.label), printable(policy.spec));
-  std::vector<Cells> rows{head_of("who")};
+  std::vector<Cells> rows;
   std::size_t left_out = 0;
   std::vector<whatif::Change> shown = policy.all;
   const auto add = [&](const std::vector<whatif::Change>& changes, std::string_view kind) {
@@ -113,47 +106,51 @@ std::string policy_text(const service::WhatifPolicy& policy) {
   };
   add(policy.sizes, "size ");
   add(outermost(policy.users, left_out), "user ");
-  text += aligned(rows) + doubts_text(shown);
+  text += changes_table("who", rows, columns) + doubts_text(shown);
   if (left_out > 0)
     text += fmt::format("  {} users in between are left out here (--json has them)\n", left_out);
   return text;
 }
 
 /// One row a policy, of those with figures of their own.
-std::string policies_text(const service::WhatifAnswer& answer) {
-  std::vector<Cells> rows{head_of("policy")};
+std::string policies_text(const service::WhatifAnswer& answer, std::size_t columns) {
+  std::vector<Cells> rows;
   for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
     rows.push_back(row_of(policy->label, *policy, policy->all.front()));
-  if (rows.size() == 1) return "";
-  return "\npolicies against the replay (JCT x: time from Eligible to the end of a job, geometric "
-         "mean of the\nratios, below 1 is faster)\n" +
-         aligned(rows);
+  if (rows.empty()) return "";
+  return sentences(
+             "\npolicies against the replay (JCT x: time from Eligible to the end of a job, "
+             "geometric mean of the ratios, below 1 is faster)\n",
+             columns) +
+         changes_table("policy", rows, columns);
 }
 
-std::string verdict_text(const service::WhatifVerdict& verdict) {
-  std::string text = "\nVERDICT\n";
-  const std::pair<std::string_view, const std::string&> parts[] = {
-      {"fidelity", verdict.fidelity},     {"gains", verdict.gains},
-      {"losers", verdict.losers},         {"failures", verdict.failures},
-      {"confidence", verdict.confidence}, {"advice", verdict.advice}};
-  for (const auto& [name, sentence] : parts)
-    text += wrapped(fmt::format("{:<11}{}", name, printable(sentence)));
-  for (const std::string& aside : verdict.asides) text += wrapped("note       " + printable(aside));
-  return text;
+std::string verdict_text(const service::WhatifVerdict& verdict, std::size_t columns) {
+  std::vector<std::vector<std::string>> rows{
+      {"  fidelity", verdict.fidelity},     {"  gains", verdict.gains},
+      {"  losers", verdict.losers},         {"  failures", verdict.failures},
+      {"  confidence", verdict.confidence}, {"  advice", verdict.advice}};
+  for (const std::string& aside : verdict.asides) rows.push_back({"  note", aside});
+  for (auto& row : rows) row[1] = printable(row[1]);
+  return "\nVERDICT\n" + sentences(aligned(rows), columns);
 }
 
-std::string losses_text(const service::WhatifAnswer& answer) {
+std::string losses_text(const service::WhatifAnswer& answer, std::size_t columns) {
   if (answer.losses.empty()) return "";
-  std::vector<Cells> rows{{"  state", "cause", "confidence", "jobs",
-                           fmt::format("{} hours", unit_name(answer)), "of all"}};
+  const std::vector<TableColumn> names{{"  state"},
+                                       {"cause"},
+                                       {"confidence", 2},
+                                       {"jobs"},
+                                       {fmt::format("{} hours", unit_name(answer))},
+                                       {"of all", 1}};
+  std::vector<Cells> rows;
   for (const whatif::Loss& loss : answer.losses) {
     rows.push_back({"  " + printable(loss.state), loss.cause,
                     std::string(whatif::to_string(loss.confidence)), fmt::format("{}", loss.jobs),
                     fmt::format("{:.2f}", loss.gpu_h), percent(loss.share)});
   }
-  return fmt::format(
-      "\nfailures in the dump (upper bounds: what checkpoints saved is not known)\n{}",
-      aligned(rows));
+  return "\nfailures in the dump (upper bounds: what checkpoints saved is not known)\n" +
+         table_text(names, rows, columns);
 }
 
 std::string limits_text(const whatif::RecordedCluster& world) {
@@ -170,13 +167,15 @@ std::string limits_text(const whatif::RecordedCluster& world) {
 }
 
 /// Attempts that the dump lacks. Not all of them failed: preempted jobs are started again, too.
-std::string attempts_text(const service::WhatifAnswer& answer) {
+std::string attempts_text(const service::WhatifAnswer& answer, std::size_t columns) {
   if (answer.alone.jobs == 0) return "";
-  return fmt::format(
-      "         {} jobs were restarted {} times, but the dump has only their last attempt: add "
-      "--duplicates\n         to sacct (or an earlier --starttime); {} hours lost to failures may "
-      "be too low\n",
-      answer.alone.jobs, answer.alone.restarts, unit_name(answer));
+  return sentences(
+      fmt::format(
+          "         {} jobs were restarted {} times, but the dump has only their last attempt: add "
+          "--duplicates to sacct (or an earlier --starttime); {} hours lost to failures may be too "
+          "low\n",
+          answer.alone.jobs, answer.alone.restarts, unit_name(answer)),
+      columns);
 }
 
 /// How far starts and waits of the replay are from the real ones; "-": no job started in it.
@@ -203,7 +202,7 @@ std::string errors_text(const service::WhatifAnswer& answer) {
 
 }  // namespace
 
-std::string world_text(const service::WhatifAnswer& answer) {
+std::string world_text(const service::WhatifAnswer& answer, std::size_t columns) {
   const ReadReport& read = answer.world.trace.report;
   std::string text = fmt::format("dump     {}: {} of {} rows are jobs that take part\n",
                                  printable(answer.dump), read.kept, read.rows);
@@ -213,7 +212,7 @@ std::string world_text(const service::WhatifAnswer& answer) {
     text += fmt::format("         {}\n", printable(read.messages[i]));
   if (!answer.accounting.has_eligible)
     text += "         no Eligible field: waits are counted from Submit\n";
-  text += attempts_text(answer);
+  text += attempts_text(answer, columns);
   for (std::size_t i = 0; i < answer.cluster.spec.partitions.size(); ++i) {
     const PartitionSpec& vc = answer.cluster.spec.partitions[i];
     const std::int64_t unit = answer.cluster.unit[i];
@@ -239,12 +238,13 @@ std::string world_text(const service::WhatifAnswer& answer) {
   return text;
 }
 
-std::string fidelity_text(const service::WhatifAnswer& answer) {
+std::string fidelity_text(const service::WhatifAnswer& answer, std::size_t columns) {
   const whatif::Fidelity& f = answer.fidelity;
   if (f.jobs == 0) {
-    return "\nreplay   no job is left after the warm-up: all of them started before the first "
-           "end\n         in the dump. Nothing can be compared; dump a longer period "
-           "(--starttime)\n";
+    return sentences(
+        "\nreplay   no job is left after the warm-up: all of them started before the first end in "
+        "the dump. Nothing can be compared; dump a longer period (--starttime)\n",
+        columns);
   }
   std::string text =
       fmt::format("\nreplay   what really happened, replayed with {}\n", printable(answer.site));
@@ -269,10 +269,22 @@ std::string fidelity_text(const service::WhatifAnswer& answer) {
   return text;
 }
 
-std::string changes_text(const service::WhatifAnswer& answer) {
-  std::string text = verdict_text(answer.verdict) + policies_text(answer) + losses_text(answer);
-  for (const service::WhatifPolicy* policy : service::ranked_policies(answer))
-    text += policy_text(*policy);
+std::string changes_text(const service::WhatifAnswer& answer, std::size_t columns) {
+  std::string text = verdict_text(answer.verdict, columns) + policies_text(answer, columns) +
+                     losses_text(answer, columns);
+  std::vector<std::string> others;
+  for (const service::WhatifPolicy* policy : service::ranked_policies(answer)) {
+    // Who gains and who loses under a policy that nobody would choose fills a screen.
+    if (columns > 0 && policy->label != answer.verdict.best)
+      others.push_back(printable(policy->label));
+    else
+      text += policy_text(*policy, columns);
+  }
+  if (!others.empty())
+    text += fmt::format(
+        "\nsizes and users under {}: in --json, in report.html (--out DIR), and in "
+        "this text when it goes to a file\n",
+        fmt::join(others, ", "));
   if (!answer.out.empty()) text += fmt::format("\nwritten to {}\n", printable(answer.out));
   return text;
 }

@@ -33,10 +33,10 @@ past_job() {
     --state-dir "$state" >/dev/null
 }
 
-# Advice without the table of facts that ends it: that one is shown once.
+# Advice; its facts are shown once, by `facts`.
 ask() {
   printf '$ schedmate advise %s --gpus 4 --user %s --command "%s"\n' "$example" "$2" "$3"
-  advise "$@" | sed -e '/^$/N' -e '/\nfacts/,$d' | cut -c -"$width"
+  advise "$@" | cut -c -"$width"
 }
 
 simulator() {

@@ -42,7 +42,7 @@ RULES = [(re.compile(pattern, re.MULTILINE), instead) for pattern, instead in [
     # simulate: CPU time of a run, the last column of its table; the column is as wide as the longest
     (r'("cpu_ms": ?)\{[^}]*\}', r"\1MASKED"),
     (r"^(\S+ .* % +[\d,]+)  +[\d,]+\.\d$", r"\1  MASKED"),
-    (r" +CPU ms$", "  CPU ms"),
+    (r" +CPU ms((?:\x1b\[0m)?)$", r"  CPU ms\1"),
     # version, doctor: what was built, where and with what
     (r"\(commit [^,]+, .*\)$", "(commit MASKED)"),
     (r'("(?:commit|compiler|build_type)": ")[^"]*', r"\1MASKED"),
@@ -207,15 +207,24 @@ def differences(name, kept, now):
         yield line
 
 
+def too_wide(texts):
+    """The command lines with a line that is wider than their terminal."""
+    return [f"{name}: {found[2].strip()}: {found[1]}" for name, text in texts.items()
+            for found in re.finditer(r"^\$ (.*)\nexit .*\n--- screen of (.*TOO WIDE.*)$", text, re.MULTILINE)]
+
+
 def main(mode, program):
     began = time.monotonic()
     texts, lines = play(pathlib.Path(program).resolve(strict=True))
+    wide = too_wide(texts)
+    for line in wide:
+        print(f"golden: {line}")
     took = f"{lines} command lines in {len(texts)} groups, {time.monotonic() - began:.0f} s"
     if mode == "--record":
         for name, text in texts.items():
             (GOLDEN / f"{name}.txt").write_text(text)
         print(f"golden: recorded {took}")
-        return 0
+        return 1 if wide else 0
     recorded = {path.stem: path for path in GOLDEN.glob("*.txt") if path.stem not in NO_RECORDINGS}
     different = []
     for name in sorted(recorded.keys() | texts.keys()):
@@ -224,7 +233,7 @@ def main(mode, program):
             different.append(name)
             sys.stdout.writelines(differences(name, kept, texts.get(name, "")))
     print(f"golden: {took}: " + ("different: " + ", ".join(different) if different else "all as recorded"))
-    return 1 if different else 0
+    return 1 if different or wide else 0
 
 
 if __name__ == "__main__":

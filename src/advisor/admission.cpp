@@ -16,7 +16,8 @@ namespace {
 
 std::string describe(const FlagDifference& each) {
   const auto shown = [](const std::string& value) { return value.empty() ? "not given" : value; };
-  return fmt::format("{} ({}): {} here, {} there", each.name, each.rule, shown(each.ours),
+  const std::string rule = each.rule == each.name ? "" : fmt::format(" ({})", each.rule);
+  return fmt::format("{}{}: {} here, {} there", each.name, rule, shown(each.ours),
                      shown(each.theirs));
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("a changed flag decides by its class, and is named with its rule") {
   const std::string command = base;
   const Verdict seed = verdict(command + " --seed 2");
   CHECK(seed.relation == FlagClass::same_job);
-  CHECK(seed.rule == "same_job: seed (seed): 2 here, not given there");
+  CHECK(seed.rule == "same_job: seed: 2 here, not given there");
   CHECK(verdict(command + " --weight-decay 0.1").relation == FlagClass::same_duration);
   CHECK(verdict(command + " --frobnicate").relation == FlagClass::another_job);
   CHECK(verdict(command + " --fp16").rule.find("precision") != std::string::npos);

@@ -119,7 +119,7 @@ TEST_CASE("a resubmission is answered from memory, without reading again") {
   CHECK(advice.facts_remembered);
   CHECK(advice.estimate.source == AdviceSource::resubmission);
   CHECK(near(advice.estimate.p50.count(), 1000, 1e-12, 0));
-  CHECK(advice.rule == "same_job: seed (seed): 7 here, not given there");
+  CHECK(advice.rule == "same_job: seed: 7 here, not given there");
   REQUIRE(advice.similar.size() == 1);
   CHECK(advice.similar[0].id == "1");
   CHECK(advice.estimate.gpu_util_pct == 80.0);

@@ -37,9 +37,9 @@ std::string_view state_in_words(EndState state) {
     case EndState::cancelled:
       return "cancelled";
     case EndState::timeout:
-      return "killed by their limit";
+      return "killed by the limit";
     case EndState::node_fail:
-      return "lost with their node";
+      return "lost with the node";
     case EndState::preempted:
       return "preempted";
     case EndState::requeued:
@@ -65,6 +65,12 @@ std::string slurm_time(Seconds limit) {
   const std::string days = all_s >= day_s ? fmt::format("{}-", all_s / day_s) : "";
   return fmt::format("{}{:0{}}:{:02}:{:02}", days, all_s % day_s / hour_s, days.empty() ? 1 : 2,
                      all_s % hour_s / minute_s, all_s % minute_s);
+}
+
+std::string limit_in_words(const TimeLimit& limit) {
+  return fmt::format("--time={} ({}risk to be killed by it: {}{:.2g} %)",
+                     slurm_time(limit.suggested), limit.longest ? "the longest allowed; " : "",
+                     limit.longest ? "" : "at most ", 100 * limit.risk);
 }
 
 std::map<EndState, std::size_t> count_by_state(std::span<const PastRun> runs) {

@@ -26,8 +26,10 @@ inline constexpr double widest_interval = 1000;
 [[nodiscard]] Seconds written_limit(FractionalSeconds at_least);
 /// As Slurm's --time reads it: "0:45:00", "1-06:00:00".
 [[nodiscard]] std::string slurm_time(Seconds limit);
+/// "--time=0:45:00 (risk to be killed by it: at most 5 %)".
+[[nodiscard]] std::string limit_in_words(const TimeLimit& limit);
 
-/// "8 completed, 2 killed by their limit (counted as at least that long), 1 failed".
+/// "8 completed, 2 killed by the limit (counted as at least that long), 1 failed".
 [[nodiscard]] std::string runs_in_words(const std::map<EndState, std::size_t>& runs);
 [[nodiscard]] std::map<EndState, std::size_t> count_by_state(std::span<const PastRun> runs);
 

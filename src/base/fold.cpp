@@ -56,6 +56,9 @@ void fold_line(std::string_view line, std::size_t columns, std::string& out) {
     if (blank != std::string_view::npos && blank > first &&
         columns_of(line.substr(0, blank)) > (room == columns ? indent : room / 3))
       end = blank;
+    else if (const std::size_t comma = line.substr(0, end).rfind(',');
+             comma != std::string_view::npos && columns_of(line.substr(0, comma)) > room / 3)
+      end = comma + 1;  // a list without blanks, such as the settings of a policy
     out += line.substr(0, line.substr(0, end).find_last_not_of(' ') + 1);
     out += '\n';
     out.append(indent, ' ');

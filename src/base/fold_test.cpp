@@ -34,6 +34,7 @@ TEST_CASE("a long line goes on below its last column, or below its own indentati
 }
 
 TEST_CASE("a word that is longer than the line is cut, and nothing else is lost") {
+  CHECK(folded("fifo:first=1,second=2,third=3", 26) == "fifo:first=1,second=2,\n  third=3");
   CHECK(folded("abcdefghijklmnopqrstuvwxyz", 20) == "abcdefghijklmnopqrst\n  uvwxyz");
 }
 

@@ -17,8 +17,8 @@ constexpr double longest_duration_s = 1e12;  // beyond it nobody counts days
 // Marks of styled(): code points that no text of others may hold (Unicode, "noncharacters").
 constexpr std::uint32_t first_mark = 0xFDD0;
 constexpr std::uint32_t end_mark = 0xFDEF;
-constexpr std::array<std::string_view, 5> colours_of_styles{"\033[1m", "\033[2m", "\033[31m",
-                                                            "\033[32m", "\033[33m"};
+constexpr std::array<std::string_view, 6> colours_of_styles{"",         "\033[1m",  "\033[2m",
+                                                            "\033[31m", "\033[32m", "\033[33m"};
 
 /// The colour that a mark stands for; "" for what is no mark.
 std::string_view colour_of(std::uint32_t code) {
@@ -36,15 +36,6 @@ void each_character(std::string_view text, Show show) {
     show(character, length == 0 ? 0 : code_point(text, at, length));
     at += character.size();
   }
-}
-
-/// Characters, not bytes; marks of styled() take no room.
-std::size_t width_of_cell(std::string_view text) {
-  std::size_t width = 0;
-  each_character(text, [&](std::string_view, std::uint32_t code) {
-    if (colour_of(code).empty()) ++width;
-  });
-  return width;
 }
 
 }  // namespace
@@ -94,6 +85,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string styled(Style style, std::string_view text) {
+  if (style == Style::plain || text.empty()) return std::string(text);
   std::string marked;
   append_utf8(marked, first_mark + static_cast<std::uint32_t>(style));
   marked += text;
@@ -116,22 +108,12 @@ std::string for_terminal(std::string_view text, bool colours) {
   return shown;
 }
 
-std::string aligned(std::span<const std::vector<std::string>> rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], width_of_cell(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += row[i];
-      text.append(widths[i] - width_of_cell(row[i]) + 2, ' ');
-    }
-    text += row.empty() ? "\n" : row.back() + "\n";
-  }
-  return text;
+std::size_t width_of_cell(std::string_view text) {
+  std::size_t width = 0;
+  each_character(text, [&](std::string_view, std::uint32_t code) {
+    if (colour_of(code).empty()) ++width;
+  });
+  return width;
 }
 
 }  // namespace schedmate

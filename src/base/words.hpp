@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <schedmate/time.hpp>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace schedmate {
 
@@ -24,15 +23,15 @@ namespace schedmate {
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// How a part of a text stands out on a terminal.
-enum class Style : std::uint8_t { bold, dim, red, green, yellow };
-/// The text between two marks that only for_terminal() reads. They take no room in aligned().
+enum class Style : std::uint8_t { plain, bold, dim, red, green, yellow };
+/// The text between two marks that only for_terminal() reads; `plain`: as it is.
 [[nodiscard]] std::string styled(Style style, std::string_view text);
 
 /// A whole text as a terminal may get it: as printable(), but line ends and tabs stay, and marks of
 /// styled() become its colours (`colours`) or vanish.
 [[nodiscard]] std::string for_terminal(std::string_view text, bool colours);
 
-/// Columns padded to their widest cell and parted by two spaces; the last one is not padded.
-[[nodiscard]] std::string aligned(std::span<const std::vector<std::string>> rows);
+/// Characters, not bytes; marks of styled() take no room.
+[[nodiscard]] std::size_t width_of_cell(std::string_view text);
 
 }  // namespace schedmate

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/table.hpp"
 #include "base/words.hpp"
 
 namespace schedmate::evaluation_report {

@@ -157,14 +157,15 @@ TEST_CASE("the best values are marked, unless all are alike") {
   CHECK(best_of(std::vector<double>{none}, BetterDirection::lower) == Marks{0});
 }
 
-TEST_CASE("the terminal's table shows each label and what did not finish") {
+TEST_CASE("the terminal's table shows each label, and what fits") {
   RunSummary run = summary_named("fi\x1b[2Jfo");
   run.run.cpu_ms = 12.34;
-  const std::string table = results_table(std::vector<RunSummary>{run});
+  const std::string table = results_table(std::vector<RunSummary>{run}, 0);
   CHECK(count(table, "fi?[2Jfo") == 1);
   CHECK(count(table, "30.6 %") == 1);  // 490 / 1600
   CHECK(count(table, "12.3\n") == 1);
-  CHECK(count(table, "1 infeasible, 0 stalled of 5 jobs") == 1);
+  const std::string narrow = results_table(std::vector<RunSummary>{run}, 40);
+  CHECK(count(narrow, "policy     avg JCT s  avg wait s") == 1);
 }
 
 }  // namespace schedmate::report

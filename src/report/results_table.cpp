@@ -1,40 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <schedmate/report.hpp>
 
+#include "base/table.hpp"
 #include "report/columns.hpp"
-#include "report/text_safety.hpp"
 
 namespace schedmate {
 
-std::string results_table(std::span<const RunSummary> runs) {
-  constexpr std::string_view row = "{:<{}}  {:>10}  {:>10}  {:>10}  {:>11}  {:>10}  {:>8}\n";
-  // A label may hold control characters, which would steer the terminal.
-  const auto shown = [](const RunSummary& run) {
-    std::string label = report::clean_utf8(run.run.label);
-    std::ranges::replace_if(label, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-    return label;
-  };
-  std::size_t width = 6;
-  for (const RunSummary& run : runs) width = std::max(width, shown(run).size());
-  std::string text = fmt::format(row, "policy", width, "avg JCT s", "p99 JCT s", "avg wait s",
-                                 "utilisation", "makespan s", "CPU ms");
+std::string results_table(std::span<const RunSummary> runs, std::size_t columns) {
+  // As wide as most figures, so that they stand in the same places after each run.
+  const std::vector<TableColumn> names{{"policy"},
+                                       {" avg JCT s", 0, true},
+                                       {" p99 JCT s", 3, true},
+                                       {"avg wait s", 1, true},
+                                       {"utilisation", 2, true},
+                                       {"makespan s", 4, true},
+                                       {"  CPU ms", 5, true}};
   const report::Scale whole{1, "", 0};
+  std::vector<std::vector<Cell>> rows;
   for (const RunSummary& run : runs) {
-    fmt::format_to(std::back_inserter(text), row, shown(run), width,
-                   report::number(run.jct_s.average, whole), report::number(run.jct_s.p99, whole),
-                   report::number(run.queue_s.average, whole),
-                   report::number(run.utilisation, {0.01, "%", 1}) + " %",
-                   report::number(static_cast<double>(run.makespan.count()), whole),
-                   report::number(run.run.cpu_ms, {1, "", 1}));
-    if (run.finished == run.jobs) continue;
-    fmt::format_to(std::back_inserter(text), "{:<{}}  {} infeasible, {} stalled of {} jobs\n", "",
-                   width, run.infeasible, run.stalled, run.jobs);
+    rows.push_back({printable(run.run.label), report::number(run.jct_s.average, whole),
+                    report::number(run.jct_s.p99, whole),
+                    report::number(run.queue_s.average, whole),
+                    report::number(run.utilisation, {0.01, "%", 1}) + " %",
+                    report::number(static_cast<double>(run.makespan.count()), whole),
+                    report::number(run.run.cpu_ms, {1, "", 1})});
   }
-  return text;
+  return table_text(names, rows, columns);
 }
 
 }  // namespace schedmate

@@ -270,7 +270,7 @@ class Asking {
       view_.earlier = *std::move(earlier);
       const auto advice = advice_on(session_, record);
       view_.expected = expected_end(view_, advice);
-      view_.time_limit = limit_advice(advice);
+      if (advice) view_.time_limit = advice->answer.time_limit;
     } else {
       view_.expected = expected_end(view_, std::nullopt);
     }

@@ -8,6 +8,7 @@
 
 #include <schedmate/diagnosis.hpp>
 #include <schedmate/progress.hpp>
+#include <schedmate/run_answer.hpp>
 
 #include "base/document.hpp"
 #include "service/accounted_jobs.hpp"
@@ -47,12 +48,6 @@ struct SizeAdvice {
   std::string why;
 };
 
-/// The time limit to ask for next time, with the risk that a run which would complete is killed.
-struct LimitAdvice {
-  Seconds limit{0};
-  double risk = 0;
-};
-
 struct JobView {
   ScheduledJob job;
   /// "pending", "running", an end_word(); "" = nobody knows it, only its log is there.
@@ -68,7 +63,7 @@ struct JobView {
   std::optional<ExpectedEnd> expected;
   JobUse use;
   std::vector<SizeAdvice> sizes;
-  std::optional<LimitAdvice> time_limit;
+  std::optional<TimeLimit> time_limit;  ///< to ask for next time
   std::vector<JobSourceState> sources;
   std::vector<std::string> notes;
 

@@ -195,10 +195,4 @@ std::vector<SizeAdvice> size_advice(const JobRecord& record, const JobUse& use) 
   return advice;
 }
 
-std::optional<LimitAdvice> limit_advice(const std::optional<Advice>& advice) {
-  if (!advice || !advice->answer.time_limit) return std::nullopt;
-  const TimeLimit& limit = *advice->answer.time_limit;
-  return LimitAdvice{limit.suggested, limit.risk};
-}
-
 }  // namespace schedmate::service

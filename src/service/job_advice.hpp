@@ -25,7 +25,4 @@ namespace schedmate::service {
 /// Of a job that has ended.
 [[nodiscard]] std::vector<SizeAdvice> size_advice(const JobRecord& record, const JobUse& use);
 
-/// The one place where a suggested time limit comes from.
-[[nodiscard]] std::optional<LimitAdvice> limit_advice(const std::optional<Advice>& advice);
-
 }  // namespace schedmate::service

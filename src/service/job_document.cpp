@@ -49,7 +49,7 @@ Document next_document(const JobView& view) {
     sizes.push_back({{"what", each.what}, {"flag", text_or_null(each.flag)}, {"why", each.why}});
   Document limit = nullptr;
   if (view.time_limit)
-    limit = {{"seconds", view.time_limit->limit.count()}, {"risk", view.time_limit->risk}};
+    limit = {{"seconds", view.time_limit->suggested.count()}, {"risk", view.time_limit->risk}};
   return {{"time_limit", std::move(limit)}, {"size", std::move(sizes)}};
 }
 

@@ -207,6 +207,7 @@ Result<UsageReport> report_usage(const settings::Session& session, const ReportQ
                             printable(question.from)));
   auto report = Gathering(session, question).run();
   if (!report) return report;
+  report->by = question.by;
   add_sums(question, *report);
   return report;
 }

@@ -65,6 +65,7 @@ struct ReportCause {
 struct UsageReport {
   SimTime since, until;
   std::string source;  ///< "history", "sacct", a file
+  std::string by;      ///< as asked
   ReportGroup total;
   std::vector<ReportGroup> groups;  ///< with `by`, the most GPU-hours first
   std::vector<ReportJob> jobs;      ///< without `by`, sorted

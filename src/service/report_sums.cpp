@@ -125,7 +125,9 @@ std::vector<std::string> last_hosts(const ReportJob& job) {
 
 /// A job on several nodes counts for each of them, its hours in equal parts.
 std::vector<std::string> keys_of(const ReportJob& job, std::string_view by) {
-  const auto or_unknown = [](std::string key) { return key.empty() ? "unknown" : key; };
+  const auto or_unknown = [](const std::string& key) {
+    return key.empty() ? std::string("unknown") : key;
+  };
   if (by == "user") return {or_unknown(job.record.user)};
   if (by == "day") return {day_of(job.end)};
   if (by == "cause") return {or_unknown(job.cause)};

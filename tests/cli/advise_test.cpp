@@ -91,6 +91,36 @@ TEST_CASE(
   CHECK(limited.out.contains("\"p50\": 600.0"));
 }
 
+TEST_CASE("advise says first what the job is; the facts come with --explain, the limit as in job") {
+  const AdvisedSite cluster;
+  for (int i = 1; i <= 6; ++i) {
+    const std::string id = std::to_string(i);
+    REQUIRE(cluster.advise(id, "ann", "python train.py --seed " + id).status == 0);
+    cluster.finish(id, std::to_string(2900 + 20 * i));
+  }
+  const Ran brief = cluster.advise("7", "ann", "python train.py --seed 7");
+  CAPTURE(brief.out);
+  CHECK(brief.out.starts_with("ResNet-50 on CIFAR-10, 10 epochs, batch 64, pytorch, 1 GPU ("));
+  CHECK(brief.out.find("\nduration: ") == brief.out.find('\n'));
+  CHECK_FALSE(brief.out.contains("model_name"));
+  const Ran full = cluster.advise("8", "ann", "python train.py --seed 8", {"--explain"});
+  CHECK(full.out.contains("\nmodel_name "));
+  CHECK(full.out.contains("\nfiles read\n"));
+  const std::size_t at = brief.out.find("\ntime limit: --time=");
+  REQUIRE(at != std::string::npos);
+  const std::string limit = brief.out.substr(at + 13, brief.out.find(')', at) - at - 12);
+  CHECK(limit.ends_with(" (risk to be killed by it: at most 5 %)"));
+  const Ran job = cluster.here.run({"job", "6", "--state-dir", "state"});
+  CHECK_MESSAGE(job.out.contains("next run  " + limit + "\n"), job.out);
+}
+
+TEST_CASE("advise: a job of which little is known is said to be one") {
+  const AdvisedSite cluster;
+  const Ran ran = cluster.advise("1", "ann", "python absent.py");
+  CAPTURE(ran.out);
+  CHECK(ran.out.starts_with("what it trains is not known, 1 GPU\nexpect: fails early, absent.py"));
+}
+
 TEST_CASE("a like job of another user is found") {
   const AdvisedSite cluster;
   cluster.advise("1", "ann", "python train.py");

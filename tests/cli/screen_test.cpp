@@ -108,7 +108,7 @@ TEST_CASE("report: totals, jobs, causes and nodes, at 80 and at 120 columns") {
       CHECK(widest_line(ran.out) <= width);
     }
     const Ran jobs = site.run({"report", "--from", from});
-    for (const char* const name : {"JobID", "State", "Elapsed", "GPUEff"})
+    for (const char* const name : {"JobID", "State", "Elapsed", "CPUEff", "Wasted"})
       CHECK_MESSAGE(jobs.out.contains(name), name);
   }
   CHECK(site.run({"report", "--from", from, "--json"}).out.contains("schedmate.report.v1"));

@@ -199,7 +199,7 @@ TEST_CASE("whatif: a variant without advice is its host, also when that was not 
   const Json& policy = tried.document["policies"][0];
   CHECK(policy["advised_jobs"] == 0);
   CHECK(policy["same_as"] == "tiresias");
-  CHECK(tried.text.contains("\n  advice     Used for no job in alone, which is tiresias"));
+  CHECK(tried.text.contains("\n  advice      Used for no job in alone, which is tiresias"));
   CHECK(rows_of(tried.text).empty());
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("whatif: the page opens with the verdict, and is one file without a ne
     const std::string sentence = verdict[name];
     CHECK_FALSE(sentence.empty());
     CHECK(plain.contains("<dd>" + sentence + "</dd>"));
-    CHECK(tried.text.contains(fmt::format("\n  {:<11}{}", name, sentence.substr(0, 30))));
+    CHECK(tried.text.contains(fmt::format("\n  {:<12}{}", name, sentence.substr(0, 30))));
   }
   CHECK(at("default-src 'none'") != std::string::npos);
   for (const char* remote : {"src=\"http", "href=\"http", "@import", "url(http"})
@@ -310,7 +310,7 @@ TEST_CASE("whatif: a verdict on a replay that is too far off names the way out")
   here.write("dump.txt", dump);
   const Ran ran = whatif(here, "dump.txt", {"--out", "out"});
   CHECK(ran.status == 1);
-  CHECK(ran.out.contains("\n  fidelity   NOT good enough: "));
+  CHECK(ran.out.contains("\n  fidelity    NOT good enough: "));
   const Json verdict = Json::parse(here.read("out/whatif.json"))["verdict"];
   CHECK(verdict["best"].is_null());
   CHECK(verdict["fidelity"].get<std::string>().contains("--site fifo"));
