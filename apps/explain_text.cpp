@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/explain_text.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iterator>
 
 #include "base/table.hpp"
@@ -18,6 +20,14 @@ using study::WaitReason;
 constexpr std::size_t most_holders_shown = 3;
 constexpr std::size_t most_vcs_shown = 3;
 
+/// As dated traces print it (a date without a zone is read as UTC), else seconds of the trace's
+/// own clock.
+std::string instant(SimTime when) {
+  constexpr SimTime year_2000 = at(946'684'800);
+  if (when < year_2000) return fmt::format("{} s", seconds_of(when));
+  return fmt::format("{:%F %T}", std::chrono::sys_seconds(when.time_since_epoch()));
+}
+
 std::string fate(const study::Explanation& explanation) {
   const JobOutcome& outcome = explanation.outcome;
   if (outcome.status == JobStatus::infeasible) {
@@ -30,7 +40,7 @@ std::string fate(const study::Explanation& explanation) {
   const std::string waited = "waited " + in_words(outcome.queue);
   if (outcome.status == JobStatus::finished) {
     return fmt::format(
-        "started {}, ended {}, {}{}", seconds_of(outcome.start), seconds_of(outcome.end), waited,
+        "started {}, ended {}, {}{}", instant(outcome.start), instant(outcome.end), waited,
         outcome.preemptions > 0 ? fmt::format(", preempted {} times", outcome.preemptions) : "");
   }
   return outcome.started ? "started but never finished" : "never started";
@@ -46,7 +56,7 @@ std::string holders_text(const Wait& wait, const study::Explanation& explanation
     fmt::format_to(std::back_inserter(text), "{}{} ({}, {} GPU{} {} {})", i == 0 ? "" : ", ",
                    printable(job.id), printable(trace.users[job.user]), holder.gpus,
                    holder.gpus == 1 ? "" : "s", holder.overtook ? "started" : "since",
-                   seconds_of(holder.since));
+                   instant(holder.since));
   }
   if (wait.holders.size() > most_holders_shown)
     text += fmt::format(" and {} more", wait.holders.size() - most_holders_shown);
@@ -90,19 +100,18 @@ std::string explanation_text(const study::Explanation& explanation, const Trace&
   std::string text = fmt::format(
       "job {} under {}: {} GPU{} in {}, user {}; submitted {}, {}\n", printable(job.id),
       explanation.label, job.gpus, job.gpus == 1 ? "" : "s", printable(trace.vcs[job.vc]),
-      printable(trace.users[job.user]), seconds_of(job.submit), fate(explanation));
+      printable(trace.users[job.user]), instant(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
   const std::vector<TableColumn> names{
-      {"  from_s", 1},
-      {"to_s", 1},
+      {"  from", 1},
+      {"to", 1},
       {"for"},
       {"waited for"},
       {.name = "held by", .least = 24, .too_long = TooLong::folded}};
   std::vector<std::vector<Cell>> rows;
   for (const Wait& wait : explanation.waits) {
-    rows.push_back({fmt::format("  {}", seconds_of(wait.from)), fmt::to_string(seconds_of(wait.to)),
-                    in_words(wait.to - wait.from), reason_text(wait),
-                    holders_text(wait, explanation, trace)});
+    rows.push_back({"  " + instant(wait.from), instant(wait.to), in_words(wait.to - wait.from),
+                    reason_text(wait), holders_text(wait, explanation, trace)});
   }
   return text + table_text(names, rows, columns);
 }

@@ -25,6 +25,21 @@ void add_evidence(const Fact& fact, FactRow& row) {
   row.emplace_back(shortened(first.text, widest));
 }
 
+/// "time_limit_s", 95400 as "time_limit", "1 d 2 h".
+std::pair<std::string, std::string> in_units(std::string_view name, const Fact& fact) {
+  constexpr std::string_view seconds = "_s";
+  constexpr std::string_view mebibytes = "_mib";
+  const auto* whole = std::get_if<std::int64_t>(&fact.value);
+  const auto without = [&](std::string_view unit) {
+    return std::string(name.substr(0, name.size() - unit.size()));
+  };
+  if (whole != nullptr && name.ends_with(seconds))
+    return {without(seconds), in_words(Seconds(*whole))};
+  if (whole != nullptr && name.ends_with(mebibytes))
+    return {without(mebibytes), bytes_in_words(static_cast<double>(*whole) * 1024 * 1024)};
+  return {std::string(name), printable(value_text(fact.value))};
+}
+
 std::string list_of(std::string_view title, const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items)
@@ -121,8 +136,8 @@ std::string facts_text(const Facts& facts, bool explain, std::size_t columns) {
       unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", name);
       return;
     }
-    rows.push_back({std::string(name), printable(value_text(fact->value)),
-                    fmt::format("{:.2f}", fact->confidence),
+    auto [field, value] = in_units(name, *fact);
+    rows.push_back({std::move(field), std::move(value), fmt::format("{:.2f}", fact->confidence),
                     std::string(source_word(fact->source))});
     add_evidence(*fact, rows.back());
   };

@@ -257,6 +257,8 @@ void add_failure(const JobView& view, Screen& screen) {
   if (!view.diagnosis || view.diagnosis->verdict == FailureClass::none) {
     const bool failed = view.job.record.outcome && view.state != "completed";
     if (failed) screen.row("why", service::cause_of(view.job.record) + ", says the scheduler");
+    if (const std::string advice = service::what_to_do(view); !advice.empty())
+      screen.long_row("do", advice, 2);
     return;
   }
   const Diagnosis& made = *view.diagnosis;

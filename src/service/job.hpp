@@ -75,6 +75,10 @@ struct JobView {
 [[nodiscard]] Result<JobView> look_at_job(const settings::Session& session,
                                           const std::string& subject);
 
+/// What to do about an end that the scheduler's word alone explains (time limit, node, memory,
+/// preemption), for a job whose log says nothing; "" = nothing.
+[[nodiscard]] std::string what_to_do(const JobView& view);
+
 /// schedmate.job.v1.
 [[nodiscard]] Document job_document(const JobView& view);
 

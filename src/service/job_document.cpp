@@ -64,6 +64,24 @@ Document earlier_document(const EarlierRuns& earlier) {
 
 }  // namespace
 
+std::string what_to_do(const JobView& view) {
+  const bool explained = view.diagnosis && view.diagnosis->verdict != FailureClass::none;
+  const auto& outcome = view.job.record.outcome;
+  if (explained || !outcome) return "";
+  switch (outcome->state) {
+    case EndState::timeout:
+      return "ask for a longer --time, or save checkpoints and go on from the last one";
+    case EndState::node_fail:
+      return "submit it again: the node failed, not the program";
+    case EndState::out_of_memory:
+      return "ask for more memory (--mem), or use less";
+    case EndState::preempted:
+      return "submit it again, with --requeue to have that done";
+    default:
+      return "";
+  }
+}
+
 Document job_document(const JobView& view) {
   Document document = advisor::record_document(view.job.record);
   document["state"] = text_or_null(view.state);
@@ -92,6 +110,7 @@ Document job_document(const JobView& view) {
   document["use"] = use_document(view);
   for (const char* const part : {"earlier", "use"}) shorten_numbers(document[part]);
   document["next"] = next_document(view);
+  document["next"]["do"] = text_or_null(what_to_do(view));
   document["sources"] = Document::array();
   for (const JobSourceState& each : view.sources)
     document["sources"].push_back({{"name", each.name}, {"gave", each.gave}, {"says", each.says}});

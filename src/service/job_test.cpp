@@ -109,6 +109,24 @@ TEST_CASE("a job that failed: what it used, why it died, what to do, what to ask
   CHECK(document["diagnosis"]["class"] == "user_script");
 }
 
+TEST_CASE("without a log the scheduler's word says what to do, where it can") {
+  const ClusterSite site;
+  site.no_slurm();
+  const auto advice = [&](std::string_view state) {
+    site.prints("sacct", header + row({"17", state, 1'793'527'200, 1'793'541'600, "/nowhere"}));
+    const auto view = look_at_job(site.session(), "17");
+    REQUIRE_MESSAGE(view.has_value(), (view ? "" : view.error().message));
+    const Document told = job_document(*view)["next"]["do"];
+    return told.is_null() ? "" : told.get<std::string>();
+  };
+  CHECK(advice("TIMEOUT").starts_with("ask for a longer --time"));
+  CHECK(advice("NODE_FAIL").starts_with("submit it again: the node"));
+  CHECK(advice("OUT_OF_MEMORY").contains("--mem"));
+  CHECK(advice("PREEMPTED").contains("--requeue"));
+  CHECK(advice("FAILED") == "");
+  CHECK(advice("COMPLETED") == "");
+}
+
 TEST_CASE("a job that completed says what to ask for next time, one without memory for more") {
   const ClusterSite site;
   site.no_slurm();
