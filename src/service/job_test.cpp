@@ -112,7 +112,7 @@ TEST_CASE("a job that failed: what it used, why it died, what to do, what to ask
 TEST_CASE("without a log the scheduler's word says what to do, where it can") {
   const ClusterSite site;
   site.no_slurm();
-  const auto advice = [&](std::string_view state) {
+  const auto advice = [&](const char* state) {
     site.prints("sacct", header + row({"17", state, 1'793'527'200, 1'793'541'600, "/nowhere"}));
     const auto view = look_at_job(site.session(), "17");
     REQUIRE_MESSAGE(view.has_value(), (view ? "" : view.error().message));

@@ -127,7 +127,7 @@ int write_sample(const char* path) {
                               .commit = "sample",
                               .trace = trace,
                               .cluster = cluster};
-  std::fputs(results_table(runs).c_str(), stdout);
+  std::fputs(results_table(runs, 0).c_str(), stdout);
   const Result<void> written = write_file(path, report_html(experiment, runs));
   if (written) return 0;
   std::fprintf(stderr, "%s\n", written.error().message.c_str());
