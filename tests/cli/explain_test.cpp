@@ -150,8 +150,8 @@ TEST_CASE("for people the explanation is a table") {
   const Ran ran =
       here.run({"simulate", "--trace", "helios:jobs.csv", "--cluster", "cluster.toml", "--policy",
                 "fifo", "--explain", "2", "--report", "none", "--out", "o"});
-  CHECK(ran.out.contains("job 2 under fifo: 4 GPUs in a, user bob; submitted 10, started 100"));
-  CHECK(ran.out.contains("GPUs busy   1 (ann, 4 GPUs since 0)"));
+  CHECK(ran.out.contains("job 2 under fifo: 4 GPUs in a, user bob; submitted 10 s, started 100 s"));
+  CHECK(ran.out.contains("GPUs busy   1 (ann, 4 GPUs since 0 s)"));
 }
 
 }  // namespace schedmate
