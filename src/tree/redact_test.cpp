@@ -100,6 +100,15 @@ std::vector<Case> by_name() {
       {"password = \"" + std::string(3000, 'x') + "\"", std::string(1000, 'x')},
       {"login.token = b'" + random + "'", random},
       {"login(token='correcthorse')", "correcthorse"},
+      {"wandb.login(key='correcthorse')", "correcthorse"},
+      {"wandb.login(\"correcthorse\")", "correcthorse"},
+      {"kinit ann <<< correcthorse", "correcthorse"},
+      {"{\"value\": \"correcthorse\", \"name\": \"HF_TOKEN\"}", "correcthorse"},
+      {"import os\n# password: correct_horse\n", "correct_horse"},
+      {"import os\nuser, password = \"me\", \"correcthorse\"\n", "correcthorse"},
+      {"import os\npassword, user = \"correcthorse\", \"me\"\n", "correcthorse"},
+      {"  password ........................ correcthorse", "correcthorse"},
+      {"password \"correcthorse\" was refused", "correcthorse"},
   };
 }
 
@@ -135,6 +144,12 @@ std::vector<std::string> no_secrets() {
       "hf_hub_download(repo_id='x')",
       "keys: [1, 2, 3]",
       "lr=0.1, monkey=12345678901234567890",
+      "import os\nuser, password = \"me\", ask()\n",
+      "import os\n# password: string\n",
+      "tokenizer ....................... gpt2",
+      "hub_token ....................... None",
+      "(using password: YES)",
+      "wandb.login(relogin=True)",
   };
 }
 

@@ -94,12 +94,15 @@ struct LoginRow {
 constexpr auto logins = std::to_array<LoginRow>(
     {{"wandb", "login"}, {"vault", "login"}, {"railway", "login"}, {"rclone", "obscure"}});
 
-constexpr auto reads_input = std::to_array<std::string_view>(
-    {"--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin", "wandb login"});
+constexpr auto reads_input =
+    std::to_array<std::string_view>({"--password-stdin", "--with-token", "chpasswd", "sudo -S",
+                                     "passwd --stdin", "wandb login", "kinit"});
 
 /// Calls and arguments with a user and a password: auth=("x", "y").
 constexpr auto pairs = std::to_array<std::string_view>(
     {"auth=(", "auth = (", "BasicAuth(", "DigestAuth(", "smtp.login(", "server.login("});
+
+constexpr std::string_view key_login = "wandb.login(";
 
 constexpr bool ends_word(char c) {
   return is_among(c, " \t\r\n;|&<>`,)]") || c == '\0' || is_quote(c);
@@ -119,10 +122,15 @@ class CommandFinder {
       for (std::size_t at = find_text(text_, call, 0); at != nowhere;
            at = find_text(text_, call, at + 1))
         take_pair(at + call.size());
+    for (std::size_t at = find_text(text_, key_login, 0); at != nowhere;
+         at = find_text(text_, key_login, at + 1))
+      take_key(at + key_login.size());
     for (const std::string_view mark : reads_input)
       for (std::size_t at = find_text(text_, mark, 0); at != nowhere;
-           at = find_text(text_, mark, at + 1))
+           at = find_text(text_, mark, at + 1)) {
         take_echo(at);
+        take_here_string(at);
+      }
   }
 
  private:
@@ -219,6 +227,17 @@ class CommandFinder {
     }
   }
 
+  /// The first argument, or that of key=.
+  void take_key(std::size_t at) {
+    if (text_.substr(at).starts_with("key=")) at += 4;
+    const char quote = at_or_nul(text_, at);
+    if (!is_quote(quote)) return;
+    const std::size_t last = text_.substr(0, at + most_command).find(quote, at + 1);
+    if (last != nowhere && last > at + 8 &&
+        !is_placeholder(text_.substr(at + 1, last - at - 1), true))
+      found_.push_back({at + 1, last});
+  }
+
   /// The second of two literals.
   void take_pair(std::size_t at) {
     const std::size_t end = std::min(text_.find(')', at), at + most_command);
@@ -247,6 +266,14 @@ class CommandFinder {
       word = value_begin(word + 3);
     const bool is_pair = text_.substr(mark).starts_with("chpasswd");
     take(word, is_pair ? Part::after_colon : Part::whole);
+  }
+
+  /// `mark ... <<< X`
+  void take_here_string(std::size_t mark) {
+    constexpr std::string_view sign = "<<<";
+    const std::string_view line = text_.substr(mark, most_command);
+    const std::size_t at = line.find(sign);
+    if (at < line.find('\n')) take(value_begin(mark + at + sign.size()), Part::whole);
   }
 
   std::string_view text_;

@@ -14,6 +14,9 @@ Joined SecretJoints::after(const Name& name) const {
   if (at_or_nul(text_, at) == ']') ++at;
   const std::size_t sign = read_.after_blanks(at);
   if (const std::size_t cell = next_cell(name, sign); cell != nowhere) return {Joint::flag, cell};
+  if (const std::size_t dots = text_.find_first_not_of('.', sign);
+      dots != nowhere && dots > sign + 2)
+    return {sign > at ? Joint::colon : Joint::none, dots};  // "password ....... VALUE"
   std::size_t end = sign;
   while (end < sign + 3 && is_among(at_or_nul(text_, end), "?|!+=:>-<")) ++end;
   const std::string_view signs = text_.substr(sign, end - sign);

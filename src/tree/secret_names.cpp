@@ -78,7 +78,9 @@ class NameFinder {
   }
 
   std::size_t after_name(const Name& name) {
-    const auto [joint, at] = joints_.after(name);
+    if (const std::size_t end = after_tuple(name); end != nowhere) return end;
+    auto [joint, at] = joints_.after(name);
+    if (joint == Joint::none && is_told(name)) joint = Joint::command;
     if (joint == Joint::none) return declare(name);
     const std::size_t line_end = read_.after_blanks(at);
     const std::size_t value = read_.value_begin(line_end);
@@ -87,6 +89,37 @@ class NameFinder {
       return take(name, joint, after_mark(value));
     if (value != line_end && next_line(name, joint, {line_end, value})) return line_end;
     return take(name, joint, value);
+  }
+
+  /// `password "x" was refused`
+  [[nodiscard]] bool is_told(const Name& name) {
+    return name.kind == SecretKind::secret && !name.quoted &&
+           at_or_nul(text_, read_.after_blanks(name.end)) == '"' && !read_.is_code();
+  }
+
+  /// `user, password = "me", "x"`: takes the value of the same place. Gives the end of the line, or
+  /// nowhere when this is no such line.
+  std::size_t after_tuple(const Name& name) {
+    constexpr std::size_t most_tuple = 200;
+    const std::string_view rest = text_.substr(name.end, most_tuple);
+    if (name.quoted || !(rest.starts_with(',') || rest.starts_with(" = "))) return nowhere;
+    const std::size_t begin = line_begin(text_, name.begin, most_tuple);
+    const std::size_t end =
+        std::min(text_.size(), name.end + std::min(rest.find('\n'), rest.size()));
+    const std::size_t sign = text_.substr(0, end).find(" = ", name.end);
+    if (sign == nowhere) return nowhere;
+    const std::string_view names = text_.substr(begin, sign - begin);
+    const auto in_names = [](char c) { return is_word(c) || is_among(c, "., \t"); };
+    if (!names.contains(',') || !std::ranges::all_of(names, in_names)) return nowhere;
+    std::size_t value = sign + 3;
+    for (auto skip = std::ranges::count(text_.substr(begin, name.begin - begin), ','); skip > 0;
+         --skip) {
+      const std::size_t comma = text_.substr(0, end).find(',', value);
+      if (comma == nowhere) return nowhere;
+      value = read_.after_blanks(comma + 1);
+    }
+    if (is_quote(at_or_nul(text_, value))) take_literal(name, value);
+    return end;
   }
 
   /// Over an anchor or a tag of YAML: `&main x`, `!str x`.
@@ -242,7 +275,7 @@ class NameFinder {
     const bool has_blank = value.contains(' ');
     if (name.kind == SecretKind::login && (has_blank || value.size() < 4)) return false;
     if (joint == Joint::argument) return !has_blank && !value.starts_with('-') && value.size() >= 4;
-    if (joint == Joint::compared) return value.size() >= 4 && !has_blank;
+    if (joint == Joint::compared || joint == Joint::command) return value.size() >= 4 && !has_blank;
     return joint != Joint::flag || !value.starts_with("--");
   }
 
@@ -318,7 +351,13 @@ class NameFinder {
     const std::size_t begin = line_begin(text_, name.begin, most_line);
     const bool begins = begin + read_.indent_at(begin) == name.begin;
     if (is_tight(name) && !begins) return false;
-    return read_.is_code();
+    return read_.is_code() && !is_commented(begin, name.begin);
+  }
+
+  [[nodiscard]] bool is_commented(std::size_t line, std::size_t at) const {
+    const std::string_view before = text_.substr(line, at - line);
+    const std::size_t mark = before.find_first_not_of(" \t");
+    return mark != nowhere && (before[mark] == '#' || before.substr(mark).starts_with("//"));
   }
 
   /// `password = a + b`, `x if y else z`.
@@ -457,10 +496,22 @@ class NameFinder {
                             line.ends_with("key:") || line.ends_with("Key=") ||
                             line.ends_with("name':") || line.ends_with("<name>");
       if (!is_entry) return name.end;
+      take_value_before(name, from + line.size());
       declared_until_ = std::min(text_.size(), name.end + 160);
     }
     declared_ = name.kind;
     return name.end;
+  }
+
+  /// {"value": "x", "name": NAME}
+  void take_value_before(const Name& name, std::size_t at) {
+    const std::string_view before = text_.substr(0, at);
+    const std::size_t open = before.rfind('{');
+    if (open == nowhere || at - open > 160 || before.find('}', open) != nowhere) return;
+    constexpr std::string_view key = "\"value\"";
+    const std::size_t value = before.find(key, open);
+    if (value == nowhere || at_or_nul(text_, value + key.size()) != ':') return;
+    take_literal(name, read_.after_blanks(value + key.size() + 1));
   }
 
   std::string_view text_;
