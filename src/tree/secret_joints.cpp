@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tree/secret_joints.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace schedmate::tree {
@@ -38,6 +39,29 @@ Joined SecretJoints::after(const Name& name) const {
   }
   if (sign == at) return argument_after(name, at);
   return {closes ? Joint::none : joint_by_blank(name), sign};
+}
+
+/// `user, password = "me", "x"`.
+TupleValue SecretJoints::tuple_value(const Name& name) const {
+  constexpr std::size_t most_tuple = 200;
+  const std::string_view rest = text_.substr(name.end, most_tuple);
+  if (name.quoted || !(rest.starts_with(',') || rest.starts_with(" = "))) return {};
+  const std::size_t begin = line_begin(text_, name.begin, most_tuple);
+  const std::size_t end = std::min(text_.size(), name.end + std::min(rest.find('\n'), rest.size()));
+  const std::string_view line = text_.substr(0, end);
+  const std::size_t sign = line.find(" = ", name.end);
+  if (sign == nowhere) return {};
+  const std::string_view names = text_.substr(begin, sign - begin);
+  const auto in_names = [](char c) { return is_word(c) || is_among(c, "., \t"); };
+  if (!names.contains(',') || !std::ranges::all_of(names, in_names)) return {};
+  std::size_t value = sign + 3;
+  for (auto skip = std::ranges::count(text_.substr(begin, name.begin - begin), ','); skip > 0;
+       --skip) {
+    const std::size_t comma = line.find(',', value);
+    if (comma == nowhere) return {};
+    value = read_.after_blanks(comma + 1);
+  }
+  return {value, end};
 }
 
 /// "| password | VALUE |": behind the mark of a table that stands on both sides of the name.

@@ -25,12 +25,20 @@ struct Joined {
   std::size_t at = 0;  ///< behind the joint
 };
 
+/// Where the value of a name stands, and where its line ends.
+struct TupleValue {
+  std::size_t value = nowhere;
+  std::size_t end = 0;
+};
+
 class SecretJoints {
  public:
   explicit SecretJoints(std::string_view text) : text_(text), read_(text) {}
 
   /// After "=", ":", ":=", "=>", "==", "!=", ...; for a flag after blanks.
   [[nodiscard]] Joined after(const Name& name) const;
+  /// Of one name of several that are assigned in one line; nowhere when it is none.
+  [[nodiscard]] TupleValue tuple_value(const Name& name) const;
   /// Of a call such as add_argument(, option(: what follows are other names of the same flag.
   [[nodiscard]] bool is_declaration(std::size_t open) const;
   [[nodiscard]] bool in_netrc(const Name& name) const;

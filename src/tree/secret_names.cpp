@@ -78,7 +78,10 @@ class NameFinder {
   }
 
   std::size_t after_name(const Name& name) {
-    if (const std::size_t end = after_tuple(name); end != nowhere) return end;
+    if (const auto [value, end] = joints_.tuple_value(name); value != nowhere) {
+      if (is_quote(at_or_nul(text_, value))) take_literal(name, value);
+      return end;
+    }
     auto [joint, at] = joints_.after(name);
     if (joint == Joint::none && is_told(name)) joint = Joint::command;
     if (joint == Joint::none) return declare(name);
@@ -95,31 +98,6 @@ class NameFinder {
   [[nodiscard]] bool is_told(const Name& name) {
     return name.kind == SecretKind::secret && !name.quoted &&
            at_or_nul(text_, read_.after_blanks(name.end)) == '"' && !read_.is_code();
-  }
-
-  /// `user, password = "me", "x"`: takes the value of the same place. Gives the end of the line, or
-  /// nowhere when this is no such line.
-  std::size_t after_tuple(const Name& name) {
-    constexpr std::size_t most_tuple = 200;
-    const std::string_view rest = text_.substr(name.end, most_tuple);
-    if (name.quoted || !(rest.starts_with(',') || rest.starts_with(" = "))) return nowhere;
-    const std::size_t begin = line_begin(text_, name.begin, most_tuple);
-    const std::size_t end =
-        std::min(text_.size(), name.end + std::min(rest.find('\n'), rest.size()));
-    const std::size_t sign = text_.substr(0, end).find(" = ", name.end);
-    if (sign == nowhere) return nowhere;
-    const std::string_view names = text_.substr(begin, sign - begin);
-    const auto in_names = [](char c) { return is_word(c) || is_among(c, "., \t"); };
-    if (!names.contains(',') || !std::ranges::all_of(names, in_names)) return nowhere;
-    std::size_t value = sign + 3;
-    for (auto skip = std::ranges::count(text_.substr(begin, name.begin - begin), ','); skip > 0;
-         --skip) {
-      const std::size_t comma = text_.substr(0, end).find(',', value);
-      if (comma == nowhere) return nowhere;
-      value = read_.after_blanks(comma + 1);
-    }
-    if (is_quote(at_or_nul(text_, value))) take_literal(name, value);
-    return end;
   }
 
   /// Over an anchor or a tag of YAML: `&main x`, `!str x`.
@@ -259,11 +237,6 @@ class NameFinder {
     return false;
   }
 
-  /// "^4.0.0"
-  [[nodiscard]] static bool is_version(std::string_view value) {
-    return value.size() > 1 && is_among(value.front(), "^~") && is_number(value.substr(1));
-  }
-
   /// A key may be a file, and PWD is a folder.
   [[nodiscard]] bool is_file_name(const Name& name) const {
     return lower(text_[name.end - 1]) == 'y' || equal_words(joints_.word_of(name), "pwd");
@@ -351,13 +324,7 @@ class NameFinder {
     const std::size_t begin = line_begin(text_, name.begin, most_line);
     const bool begins = begin + read_.indent_at(begin) == name.begin;
     if (is_tight(name) && !begins) return false;
-    return read_.is_code() && !is_commented(begin, name.begin);
-  }
-
-  [[nodiscard]] bool is_commented(std::size_t line, std::size_t at) const {
-    const std::string_view before = text_.substr(line, at - line);
-    const std::size_t mark = before.find_first_not_of(" \t");
-    return mark != nowhere && (before[mark] == '#' || before.substr(mark).starts_with("//"));
+    return read_.is_code() && !is_comment(text_.substr(begin, name.begin - begin));
   }
 
   /// `password = a + b`, `x if y else z`.

@@ -373,6 +373,15 @@ bool is_number(std::string_view value) {
                               value.find_first_not_of("0123456789+-", rest + 1) == nowhere));
 }
 
+bool is_version(std::string_view value) {
+  return value.size() > 1 && is_among(value.front(), "^~") && is_number(value.substr(1));
+}
+
+bool is_comment(std::string_view line) {
+  const std::size_t mark = line.find_first_not_of(" \t");
+  return mark != nowhere && (line[mark] == '#' || line.substr(mark).starts_with("//"));
+}
+
 bool looks_like_key(std::string_view value, std::size_t least) {
   return value.size() >= least && std::ranges::any_of(value, is_digit) &&
          std::ranges::any_of(value, is_letter) && std::ranges::all_of(value, [](char c) {

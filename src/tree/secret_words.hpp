@@ -33,6 +33,10 @@ enum class SecretKind : unsigned char { none, token, login, secret };
 [[nodiscard]] bool is_expression(std::string_view value);
 /// 12, 0.5, 1.5e-3, 0x1f
 [[nodiscard]] bool is_number(std::string_view value);
+/// "^4.0.0"
+[[nodiscard]] bool is_version(std::string_view value);
+/// The begin of a line says that all of it is a comment: "  # x", "// x".
+[[nodiscard]] bool is_comment(std::string_view line);
 /// At least so many letters, among them a digit.
 [[nodiscard]] bool looks_like_key(std::string_view value, std::size_t least);
 /// A file, not a key: "~/.ssh/id", "/run/secrets/x".
