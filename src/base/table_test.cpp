@@ -80,9 +80,11 @@ TEST_CASE("table: of a path the end is kept") {
 }
 
 TEST_CASE("table: no line is wider than a terminal that has room for its rank 0") {
-  for (std::size_t width = 17; width < 60; ++width)
-    for (const auto line : split(shown(columns, jobs, width), '\n'))
+  for (std::size_t width = 17; width < 60; ++width) {
+    const std::string text = shown(columns, jobs, width);
+    for (const auto line : split(text, '\n'))
       CHECK_MESSAGE(columns_of(line) <= width, width, ": ", line);
+  }
 }
 
 TEST_CASE("table: names are bold, a cell has its colour, and neither takes room") {

@@ -4,6 +4,7 @@
 /// `docker login -p X`, `wandb login X`, `echo X | docker login --password-stdin`.
 
 #include <array>
+#include <optional>
 
 #include "tree/secret_spans.hpp"
 #include "tree/secret_words.hpp"
@@ -135,13 +136,15 @@ class CommandFinder {
 
  private:
   void try_flag(std::size_t at) {
+    std::optional<std::string_view> before;
     for (const FlagRow& row : rows) {
       if (!text_.substr(at).starts_with(row.flag)) continue;
       const std::size_t end = at + row.flag.size();
       const char next = at_or_nul(text_, end);
       const bool parted = is_blank(next) || next == '=' || is_quote(next) || next == ',';
       if (!parted && !row.attached) continue;
-      if (!is_of(row, at)) continue;
+      if (!before) before = command_before(at);
+      if (!is_of(row, *before)) continue;
       const std::size_t value = value_begin(end);
       take(value, row.part);
       return;
@@ -155,8 +158,7 @@ class CommandFinder {
   }
 
   /// Whether the program stands before the flag, in the same command.
-  [[nodiscard]] bool is_of(const FlagRow& row, std::size_t at) const {
-    std::string_view before = command_before(at);
+  [[nodiscard]] static bool is_of(const FlagRow& row, std::string_view before) {
     const std::size_t program = word_in(before, row.program);
     if (program == nowhere) return false;
     return row.second.empty() || word_in(before.substr(program), row.second) != nowhere;

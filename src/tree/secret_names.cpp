@@ -472,13 +472,15 @@ class NameFinder {
 
   /// {"value": "x", "name": NAME}
   void take_value_before(const Name& name, std::size_t at) {
-    const std::string_view before = text_.substr(0, at);
-    const std::size_t open = before.rfind('{');
-    if (open == nowhere || at - open > 160 || before.find('}', open) != nowhere) return;
-    constexpr std::string_view key = "\"value\"";
-    const std::size_t value = before.find(key, open);
-    if (value == nowhere || at_or_nul(text_, value + key.size()) != ':') return;
-    take_literal(name, read_.after_blanks(value + key.size() + 1));
+    constexpr std::size_t most_entry = 160;
+    const std::size_t from = at > most_entry ? at - most_entry : 0;
+    const std::string_view near = text_.substr(from, at - from);
+    const std::size_t open = near.rfind('{');
+    if (open == nowhere || near.find('}', open) != nowhere) return;
+    constexpr std::string_view key = "\"value\":";
+    const std::size_t value = near.find(key, open);
+    if (value == nowhere) return;
+    take_literal(name, read_.after_blanks(from + value + key.size()));
   }
 
   std::string_view text_;
