@@ -10,7 +10,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/child_process.hpp"
 #include "base/path_walk.hpp"
 
 namespace schedmate {
@@ -45,37 +44,15 @@ Result<Place> own_folder(const std::string& path, Wanted wanted) {
   return place;
 }
 
-/// A share whose server is gone keeps whoever asks it: so a child asks first.
-Result<void> wait_for_answer(const std::string& path, Wanted wanted,
-                             std::chrono::milliseconds answer) {
-  const Deadline deadline(answer);
-  const pid_t number = ::fork();
-  if (number < 0)
-    return fail(ErrorCode::unavailable,
-                fmt::format("{}: cannot start a process: {}", path, std::strerror(errno)));
-  if (number == 0) {
-    static_cast<void>(own_folder(path, wanted));
-    ::_exit(0);
-  }
-  if (ChildProcess child(number); child.ended_by(deadline)) return {};
-  return fail(ErrorCode::unavailable,
-              fmt::format("{}: its file system does not answer within {} s; give another folder",
-                          path, std::chrono::duration<double>(answer).count()));
-}
-
 }  // namespace
 
-Result<bool> make_own_folder(const std::string& path, std::chrono::milliseconds answer) {
-  if (auto there = wait_for_answer(path, Wanted::made, answer); !there)
-    return tl::unexpected(there.error());
+Result<bool> make_own_folder(const std::string& path) {
   const auto place = own_folder(path, Wanted::made);
   if (!place) return tl::unexpected(place.error());
   return place->status.st_uid == ::geteuid();
 }
 
-Result<bool> has_own_folder(const std::string& path, std::chrono::milliseconds answer) {
-  if (auto there = wait_for_answer(path, Wanted::found, answer); !there)
-    return tl::unexpected(there.error());
+Result<bool> has_own_folder(const std::string& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0 && errno == ENOENT) return false;
   return own_folder(path, Wanted::found).map([](const Place&) { return true; });

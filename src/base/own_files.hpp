@@ -4,9 +4,8 @@
 /// Folders and files that hold this program's own state: nobody else may have a hand in them. They
 /// belong to the user or to root, others may not write them, they are no links, and no link of
 /// another user leads to them. Errors say what is wrong and how to mend it: refused (such a folder
-/// or file), unavailable (cannot be made or opened, or its file system does not answer in time).
+/// or file), unavailable (cannot be made or opened).
 
-#include <chrono>
 #include <schedmate/result.hpp>
 #include <string>
 
@@ -14,18 +13,13 @@
 
 namespace schedmate {
 
-/// How long a file system may take to say what a folder is.
-inline constexpr std::chrono::milliseconds folder_answer{10'000};
-
 /// Makes the folder (rights 0700) and its parents where they are absent. Says whether it belongs to
 /// this user (else to root).
-[[nodiscard]] Result<bool> make_own_folder(const std::string& path,
-                                           std::chrono::milliseconds answer = folder_answer);
+[[nodiscard]] Result<bool> make_own_folder(const std::string& path);
 
 /// Whether the folder is there and is such a one as make_own_folder() takes; makes nothing. Errors:
 /// those of make_own_folder().
-[[nodiscard]] Result<bool> has_own_folder(const std::string& path,
-                                          std::chrono::milliseconds answer = folder_answer);
+[[nodiscard]] Result<bool> has_own_folder(const std::string& path);
 
 /// Opens a file with `flags` of open(), or makes it (rights 0600), in a folder of one's own that is
 /// there.

@@ -15,7 +15,6 @@
 
 #include "base/foreign_file.hpp"
 #include "base/input.hpp"
-#include "base/own_files.hpp"
 #include "tests/support/hanging_mount.hpp"
 #include "tests/support/job_folder.hpp"
 #include "tests/support/needs.hpp"
@@ -217,22 +216,6 @@ TEST_CASE("a file system that never answers costs no more than the deadline" *
     REQUIRE_FALSE(got->has_value());
     CHECK_MESSAGE(got->error().code == ErrorCode::timeout, silent << got->error().message);
     CHECK(got->error().message.contains("does not answer within 0.2 s"));
-  }
-}
-
-TEST_CASE("nor does one that holds the state folder" * testing::needs_fuse()) {
-  for (const std::uint32_t silent : {0U, std::uint32_t{FUSE_LOOKUP}}) {
-    const testing::HangingMount share(silent);
-    REQUIRE(share.mounted());
-    const std::string folder = share.folder().name + "/state";
-    constexpr std::chrono::milliseconds answer{200};
-    for (const auto& ask : {has_own_folder, make_own_folder}) {
-      std::optional<Result<bool>> got;
-      CHECK(seconds_for([&] { got = ask(folder, answer); }) < 5);
-      REQUIRE_FALSE(got->has_value());
-      CHECK(got->error().code == ErrorCode::unavailable);
-      CHECK(got->error().message.contains("does not answer within 0.2 s"));
-    }
   }
 }
 
