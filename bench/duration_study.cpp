@@ -115,7 +115,6 @@ void report(const std::string& name, const std::vector<Answered>& all, bool head
   double inside = 0;
   double below = 0;
   double killed = 0;
-  double own_killed = 0;
   double with_limit = 0;
   std::vector<double> width, miss, limit, last, shorter, last_miss;
   const double factor = factor_of_equal_risk(runs, risk);
@@ -135,7 +134,6 @@ void report(const std::string& name, const std::vector<Answered>& all, bool head
     }
     if (each.asked_s <= 0) continue;
     ++with_limit;
-    own_killed += actual > each.asked_s ? 1 : 0;
     shorter.push_back(suggested / each.asked_s);
   }
   const auto share = [&](double part, double of) {

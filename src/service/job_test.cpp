@@ -221,7 +221,7 @@ TEST_CASE("a log or a folder leads to its job, and earlier runs say how fast it 
   const ClusterSite fresh;
   fresh.no_slurm();
   const std::string folder = fresh.here.path("work");
-  const std::string newest = fresh.write("work/slurm-9.out", steps_text(30));
+  (void)fresh.write("work/slurm-9.out", steps_text(30));
   fresh.prints("sacct", header + row({"9", "COMPLETED", 1'793'527'200, 1'793'527'800, folder}));
   CHECK(look_at_job(fresh.session(), folder).value().job.record.id == "9");
   // A log of this name elsewhere is none of job 3.

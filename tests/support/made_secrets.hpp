@@ -36,7 +36,7 @@ inline std::string made_letters(Random& random, std::string_view alphabet, int c
 struct MadeKind {
   std::string_view name, start, alphabet;
   int length;
-  std::string_view end = "";
+  std::string_view end{};
 };
 
 inline constexpr auto made_kinds = std::to_array<MadeKind>({
