@@ -152,7 +152,7 @@ struct DiagnoseInput {
 /// The locator `scan` reads every line of each log; nothing else grows with them. Errors: not_found
 /// (locator, classifier), unsupported (no log, a log too large for the locator), those of reading
 /// the logs, the kernel logs and the rules, those of the embedder.
-[[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& input);
+[[nodiscard]] Result<Diagnosis> diagnose(const DiagnoseInput& given);
 
 /// As documents and tables print them: "user_script", "restart_same".
 [[nodiscard]] std::string_view name_of(FailureClass verdict);

@@ -56,10 +56,10 @@ class Misses {
     misses_.reserve(normal_sample.size() + input.misses.size() + 1);
     for (const double z : normal_sample)
       misses_.push_back(
-          {z * spread, prior_weight / static_cast<double>(normal_sample.size()), completed_});
+          {z * spread, prior_weight / static_cast<double>(normal_sample.size()), whole_run});
     for (const LengthMiss& miss : input.misses)
       misses_.push_back({miss.log_ratio, weight_of_miss(miss, source),
-                         miss.at_least ? RunEnd::stopped : completed_});
+                         miss.at_least ? RunEnd::stopped : whole_run});
   }
 
   /// The run at hand is one more miss, and may lie beyond all others, as far as a spread makes
@@ -84,11 +84,11 @@ class Misses {
   [[nodiscard]] CompletionCurve with(double at_hand) const {
     constexpr double own_weight = 0.3;
     std::vector<EndedRun> all = misses_;
-    all.push_back({at_hand, own_weight, completed_});
+    all.push_back({at_hand, own_weight, whole_run});
     return CompletionCurve(std::move(all));
   }
 
-  static constexpr RunEnd completed_ = RunEnd::completed;
+  static constexpr RunEnd whole_run = RunEnd::completed;
   double spread_;
   std::vector<EndedRun> misses_;
 };

@@ -27,6 +27,7 @@ struct Errand {
 void enter(unsigned high, unsigned low) {
   constexpr unsigned half = 32;
   const auto address = (static_cast<std::uint64_t>(high) << half) | low;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it came here in two halves
   auto* const errand = reinterpret_cast<Errand*>(address);
   try {
     (*errand->work)();

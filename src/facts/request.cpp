@@ -52,7 +52,7 @@ class RequestFacts {
   RequestFacts(tree::Tree& tree, const Request* request) : tree_(tree), request_(request) {}
 
   /// `flag` is what the caller gave; unknown when nothing.
-  void find(std::string_view field, FactValue given, std::string text) {
+  void find(std::string_view field, const FactValue& given, std::string text) {
     const Asked* const asked = request_ == nullptr ? nullptr : request_->find(field);
     const bool is_given = given.index() != 0;
     if (is_given) {

@@ -20,7 +20,9 @@ class Redactor {
     const std::vector<std::string> paths = tree.files_read();
     for (const std::string& path : paths) {
       const auto file = tree.read(path);
-      if (!file || (bytes += (*file)->text.size()) > most_learnt) continue;
+      if (!file) continue;
+      bytes += (*file)->text.size();
+      if (bytes > most_learnt) continue;
       known_.learn((*file)->text);
     }
   }

@@ -32,7 +32,7 @@ Result<Asked> asked_of(const AdviseRequest& request, const JobSource& job) {
   const auto facts = extract_request(job);
   if (!facts) return tl::unexpected(facts.error());
   Asked asked{with_request(job, *facts), request.vc, request.time_limit_s, 0, 0, "", {}};
-  const auto extra = [&]<class Kind>(std::string_view name, Kind) -> const Kind* {
+  const auto extra = [&]<class Kind>(std::string_view name, const Kind& /*kind*/) -> const Kind* {
     const auto found = facts->extra.find(name);
     return found == facts->extra.end() ? nullptr : std::get_if<Kind>(&found->second.value);
   };

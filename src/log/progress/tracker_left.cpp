@@ -80,7 +80,7 @@ std::optional<LeftTime> ProgressTracker::remaining(const Progress& progress,
                      *progress.total_steps >= *progress.step;
   const bool trains = main != nullptr || progress.epoch || progress.loss;
   const bool fresh = trains && loose_left_s_ && lines_ <= loose_left_at_ + fresh_lines;
-  const auto loose = as_printed(fresh ? loose_left_s_ : std::nullopt);
+  auto loose = as_printed(fresh ? loose_left_s_ : std::nullopt);
   const auto own = steps && main != nullptr ? left_by_steps(progress, *main) : std::nullopt;
   if (main != nullptr && main->last.left_s) {
     const auto printed = left_as_printed(progress, *main, own);
