@@ -34,9 +34,9 @@ std::string limit_text(const RunAnswer& answer) {
   if (!answer.time_limit) return "";
   const TimeLimit& limit = *answer.time_limit;
   std::string text = fmt::format("time limit: {}", advisor::limit_in_words(limit));
-  constexpr double wide = 10;  // times the usual length
-  if (FractionalSeconds(limit.suggested) > wide * answer.p50)
-    text += "; wide, because few runs like it are known";
+  const double times = FractionalSeconds(limit.suggested) / answer.p50;
+  constexpr double wide = 10;
+  if (times > wide) text += fmt::format("; {:.0f} times the usual length", times);
   if (limit.asked_risk)
     text += fmt::format("; under the limit asked for: {:.2g} %", 100 * *limit.asked_risk);
   return text + "\n";

@@ -30,6 +30,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/workload_advisor.hpp"
 #include "base/text.hpp"
+#include "bench/no_tree.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate {
@@ -271,19 +272,13 @@ class DumpReplay {
     submission.submit = job.submit;
     submission.limits.risk = risk;
     submission.job = {job.work_dir, ".", job.submit_line, static_cast<int>(job.gpus), 1, ""};
-    advisor::TreeAccess tree;
-    tree.read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
-      return advisor::Closure();
-    };
-    tree.unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; };
-    tree.text = [](const std::string&, std::string_view) { return std::optional<std::string>(); };
     const advisor::AdvisorParts parts{*store_,
                                       *index_,
                                       advisor::FlagRules::built_in(),
                                       calibrated(),
                                       {},
                                       [](const JobSource&) -> Result<Facts> { return Facts(); },
-                                      std::move(tree),
+                                      no_tree(),
                                       Role::cluster_operator};
     const auto advised = advisor::advise(submission, parts);
     if (!advised || !advisor::remember(*advised, parts)) std::abort();

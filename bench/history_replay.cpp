@@ -26,6 +26,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/calibration.hpp"
 #include "base/text.hpp"
+#include "bench/no_tree.hpp"
 
 namespace schedmate {
 namespace {
@@ -102,12 +103,6 @@ class Replay {
     submission.vc = trace_.vcs[job.vc];
     submission.submit = job.submit;
     submission.job = {place.root, ".", place.command, job.gpus, 1, ""};
-    advisor::TreeAccess tree;
-    tree.read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
-      return advisor::Closure();
-    };
-    tree.unchanged = [](const std::string&, std::span<const advisor::FileStamp>) { return false; };
-    tree.text = [](const std::string&, std::string_view) { return std::optional<std::string>(); };
     const advisor::AdvisorParts parts{*store_,
                                       *index_,
                                       advisor::FlagRules::built_in(),
@@ -116,7 +111,7 @@ class Replay {
                                       [&](const JobSource&) -> Result<Facts> {
                                         return facts_at(workload_, workload_.facts_of_row[row]);
                                       },
-                                      std::move(tree),
+                                      no_tree(),
                                       Role::cluster_operator};
     const auto advised = advisor::advise(submission, parts);
     if (!advised || !advisor::remember(*advised, parts)) std::abort();

@@ -80,7 +80,7 @@ Result<void> RedisConnection::connect() {
     const auto colon = where_.rfind(':');
     const auto port = parse_number<int>(
         std::string_view(where_).substr(colon == std::string::npos ? where_.size() : colon + 1));
-    if (!port || *port < 1 || *port > 65535) {
+    if (!port || *port < 1 || *port > 65535 || where_.starts_with("//")) {
       return fail(ErrorCode::invalid,
                   fmt::format("store redis:{}: write redis:unix:PATH or redis:HOST:PORT", where_));
     }
