@@ -26,17 +26,17 @@ std::string length_text(const RunAnswer& answer) {
 }
 
 std::string early_end_text(const RunAnswer& answer) {
-  if (answer.runs_by_state.empty()) return "";
-  return fmt::format("chance to fail or be cancelled: {:.0f} %\n", 100 * answer.early_end);
+  if (!answer.early_end) return "";
+  return fmt::format("chance to fail or be cancelled: {:.0f} %\n", 100 * *answer.early_end);
 }
 
 std::string limit_text(const RunAnswer& answer) {
   if (!answer.time_limit) return "";
   const TimeLimit& limit = *answer.time_limit;
   std::string text = fmt::format("time limit: {}", advisor::limit_in_words(limit));
-  const double times = FractionalSeconds(limit.suggested) / answer.p50;
+  const double factor = FractionalSeconds(limit.suggested) / answer.centre;
   constexpr double wide = 10;
-  if (times > wide) text += fmt::format("; {:.0f} times the usual length", times);
+  if (factor > wide) text += fmt::format("; {:.0f} times the usual length", factor);
   if (limit.asked_risk)
     text += fmt::format("; under the limit asked for: {:.2g} %", 100 * *limit.asked_risk);
   return text + "\n";

@@ -103,14 +103,14 @@ std::string explanation_text(const study::Explanation& explanation, const Trace&
       printable(trace.users[job.user]), instant(job.submit), fate(explanation));
   if (explanation.waits.empty()) return text + "  it never waited\n";
   const std::vector<TableColumn> names{
-      {"  from", 1},
+      {"from", 1},
       {"to", 1},
       {"for"},
       {"waited for"},
       {.name = "held by", .least = 24, .too_long = TooLong::folded}};
   std::vector<std::vector<Cell>> rows;
   for (const Wait& wait : explanation.waits) {
-    rows.push_back({"  " + instant(wait.from), instant(wait.to), in_words(wait.to - wait.from),
+    rows.push_back({instant(wait.from), instant(wait.to), in_words(wait.to - wait.from),
                     reason_text(wait), holders_text(wait, explanation, trace)});
   }
   return text + table_text(names, rows, columns);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/screen.hpp"
 #include "base/table.hpp"
 #include "base/words.hpp"
 #include "core/facts_json.hpp"
@@ -36,7 +37,7 @@ std::pair<std::string, std::string> in_units(std::string_view name, const Fact& 
   if (whole != nullptr && name.ends_with(seconds))
     return {without(seconds), in_words(Seconds(*whole))};
   if (whole != nullptr && name.ends_with(mebibytes))
-    return {without(mebibytes), bytes_in_words(static_cast<double>(*whole) * 1024 * 1024)};
+    return {without(mebibytes), mib_in_words(static_cast<double>(*whole))};
   return {std::string(name), printable(value_text(fact.value))};
 }
 
@@ -105,15 +106,18 @@ std::string facts_line(const Facts& facts) {
     return text;
   };
   std::string text = job_in_words(value);
+  const std::string gpus = value("gpus");
+  const std::string type = value("gpu_type");
+  std::string nodes;
+  if (const Fact* fact = known_fact(facts, "nodes");
+      fact != nullptr && value_text(fact->value) != "1")
+    nodes = value("nodes");
   const std::string certainty =
       text.empty() ? "" : fmt::format(" ({:.0f} % sure)", std::floor(100 * sure));
   if (text.empty()) text = "what it trains is not known";
-  const std::string gpus = value("gpus");
-  const std::string type = value("gpu_type");
-  const std::string nodes = value("nodes");
   if (!gpus.empty()) text += fmt::format(", {} GPU{}", gpus, gpus == "1" ? "" : "s");
   if (!type.empty()) text += fmt::format(" ({})", type);
-  if (!nodes.empty() && nodes != "1") text += fmt::format(" on {} nodes", nodes);
+  if (!nodes.empty()) text += fmt::format(" on {} nodes", nodes);
   return text + certainty;
 }
 

@@ -53,16 +53,12 @@ Result<void> add(const CommandCall& call, const HistoryFlags& flags) {
 /// How the advice came out, beside the outcome.
 std::string finish_text(const JobRecord& record) {
   const auto score = advisor::score_advice(record);
-  return fmt::format(
-      "{}: {} after {}{}\n", printable(record.id), advisor::state_word(record.outcome->state),
-      in_words(record.outcome->duration),
-      !score ? std::string()
-             : fmt::format(
-                   "; advised {}, {} the interval",
-                   in_words(Seconds(std::llround(
-                       (record.advice->length ? record.advice->length->p50 : record.advice->p50)
-                           .count()))),
-                   score->inside ? "inside" : "outside"));
+  return fmt::format("{}: {} after {}{}\n", printable(record.id),
+                     advisor::state_word(record.outcome->state), in_words(record.outcome->duration),
+                     !score ? std::string()
+                            : fmt::format("; advised {}, {} the interval",
+                                          in_words(Seconds(std::llround(score->p50.count()))),
+                                          score->inside ? "inside" : "outside"));
 }
 
 Result<void> finish(const CommandCall& call, const HistoryFlags& flags) {

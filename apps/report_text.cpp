@@ -118,20 +118,13 @@ std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
 std::string causes_text(const UsageReport& report, const ScreenStyle& style) {
   if (report.causes.empty()) return "";
   std::string text = "\nwhy jobs did not complete\n";
-  const auto add = [&](const std::string& jobs, const std::string& cause, double lost) {
-    text += shortened(fmt::format("{:>7} {:<40} {:>8} GPU-hours lost", jobs, cause, hours(lost)),
+  for (std::size_t i = 0; i < std::min(most_causes, report.causes.size()); ++i) {
+    const service::ReportCause& cause = report.causes[i];
+    text += shortened(fmt::format("{:>5} x {:<40} {:>8} GPU-hours lost", cause.jobs, cause.cause,
+                                  hours(cause.lost_gpu_hours)),
                       style.width) +
             "\n";
-  };
-  std::size_t shown = 0;
-  double others = report.total.lost_gpu_hours;
-  for (const auto& cause : report.causes) {
-    others -= cause.lost_gpu_hours;
-    if (shown++ < most_causes)
-      add(fmt::format("{} x", cause.jobs), cause.cause, cause.lost_gpu_hours);
   }
-  constexpr double least_shown = 0.005;
-  if (others >= least_shown) add("", "attempts before one that completed", others);
   return text;
 }
 

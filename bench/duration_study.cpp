@@ -30,7 +30,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/workload_advisor.hpp"
 #include "base/text.hpp"
-#include "bench/no_tree.hpp"
+#include "bench/empty_tree.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate {
@@ -72,8 +72,8 @@ class LastRuns {
   std::map<std::string, std::deque<double>> runs_;
 };
 
-/// That of the last runs times this kills as large a share of the runs: what last_k could do at
-/// best, chosen in hindsight.
+/// The mean of the last runs times this kills as large a share of the runs as the suggestions did:
+/// what last_k could do at best, chosen in hindsight.
 double factor_of_equal_risk(const std::vector<Answered>& runs, double risk) {
   std::vector<double> ratios;
   for (const Answered& each : runs)
@@ -118,7 +118,6 @@ void report(const std::string& name, const std::vector<Answered>& all, bool head
   double killed = 0;
   double with_limit = 0;
   std::vector<double> width, miss, limit, last, shorter, last_miss;
-  const double factor = factor_of_equal_risk(runs, risk);
   for (const Answered& each : runs) {
     const RunAnswer& said = each.answer;
     const double actual = std::max(1.0, each.actual_s);
@@ -130,13 +129,16 @@ void report(const std::string& name, const std::vector<Answered>& all, bool head
     killed += actual > suggested ? 1 : 0;
     limit.push_back(suggested / actual);
     if (each.last_s > 0) {
-      last.push_back(factor * each.last_s / actual);
+      last.push_back(each.last_s / actual);
       last_miss.push_back(std::exp(std::abs(std::log(each.last_s / actual))));
     }
     if (each.asked_s <= 0) continue;
     ++with_limit;
     shorter.push_back(suggested / each.asked_s);
   }
+  const double factor =
+      factor_of_equal_risk(runs, killed / std::max(1.0, static_cast<double>(runs.size())));
+  for (double& each : last) each *= factor;
   const auto share = [&](double part, double of) {
     return of > 0 ? 100 * part / of : std::nan("");
   };
@@ -278,7 +280,7 @@ class DumpReplay {
                                       calibrated(),
                                       {},
                                       [](const JobSource&) -> Result<Facts> { return Facts(); },
-                                      no_tree(),
+                                      empty_tree(),
                                       Role::cluster_operator};
     const auto advised = advisor::advise(submission, parts);
     if (!advised || !advisor::remember(*advised, parts)) std::abort();

@@ -26,7 +26,7 @@
 #include "advisor/advisor.hpp"
 #include "advisor/calibration.hpp"
 #include "base/text.hpp"
-#include "bench/no_tree.hpp"
+#include "bench/empty_tree.hpp"
 
 namespace schedmate {
 namespace {
@@ -111,7 +111,7 @@ class Replay {
                                       [&](const JobSource&) -> Result<Facts> {
                                         return facts_at(workload_, workload_.facts_of_row[row]);
                                       },
-                                      no_tree(),
+                                      empty_tree(),
                                       Role::cluster_operator};
     const auto advised = advisor::advise(submission, parts);
     if (!advised || !advisor::remember(*advised, parts)) std::abort();

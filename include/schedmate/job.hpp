@@ -40,6 +40,8 @@ inline constexpr auto known_end_states = std::to_array<EndState>(
     {EndState::completed, EndState::failed, EndState::out_of_memory, EndState::cancelled,
      EndState::timeout, EndState::node_fail, EndState::preempted, EndState::requeued});
 [[nodiscard]] std::string_view to_string(EndState state);
+/// The one that to_string() names so.
+[[nodiscard]] std::optional<EndState> end_state_named(std::string_view name);
 /// The job ended by its own fault: failed, or out of memory.
 [[nodiscard]] constexpr bool failed_itself(EndState state) {
   return state == EndState::failed || state == EndState::out_of_memory;

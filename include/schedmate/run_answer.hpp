@@ -22,14 +22,14 @@ enum class AdviceSource : std::uint8_t { resubmission, similar, user_history, no
 
 /// How a past answer about the length of a completed run came out.
 struct LengthMiss {
-  /// log(length / the p50 of the answer).
+  /// log(length / the centre of the answer).
   double log_ratio = 0;
   /// The run was stopped from outside (its limit, a node): the ratio is at least this.
   bool at_least = false;
   AdviceSource source = AdviceSource::none;
   bool same_user = false;
-  /// log(p50), which tells answers of one user apart.
-  double log_p50 = 0;
+  /// log(centre), which tells answers of one user apart.
+  double log_centre = 0;
   /// So many of the misses at hand are of one answer, given to a burst of submissions.
   double alike = 1;
 };
@@ -61,7 +61,9 @@ struct RunAnswer {
   /// Past runs that it stands on.
   std::map<EndState, std::size_t> runs_by_state;
   /// Chance that the job fails or is cancelled before it completes, 0 to 1.
-  double early_end = 0;
+  /// Absent where no past run says anything, and of an estimate that looks at none but completed
+  /// ones.
+  std::optional<double> early_end{};
   /// Of a run that completes.
   FractionalSeconds mean{0}, p10{0}, p50{0}, p90{0};
   /// p50 before it was brought below the limit asked for.

@@ -90,14 +90,6 @@ ordered_json failure_of(const Advice& advice) {
 
 }  // namespace
 
-AdviceSource source_of(const Advice& advice) {
-  return advice.answer.source == AdviceSource::none ? advice.estimate.source : advice.answer.source;
-}
-
-std::string why_not_known(const RunAnswer& answer) {
-  return answer.not_known.empty() ? "no past job to go by" : answer.not_known;
-}
-
 std::string advice_json(const Advice& advice) {
   const Estimate& estimate = advice.estimate;
   const RunAnswer& answer = advice.answer;
@@ -114,9 +106,8 @@ std::string advice_json(const Advice& advice) {
       {"runs_by_state", runs_by_state(answer)},
       {"held_s", figures_of(estimate.source != AdviceSource::none, estimate)},
       {"gpu_util_pct", share_or_null(estimate.gpu_util_pct)},
-      {"gpu_memory_mib", share_or_null(estimate.gpu_memory_mib)},
-      {"early_end", answer.runs_by_state.empty() ? ordered_json(nullptr)
-                                                 : ordered_json(share(answer.early_end))},
+      {"gpu_memory_mib", as_known_or_null<ordered_json>(estimate.gpu_memory_mib)},
+      {"early_end", share_or_null(answer.early_end)},
       {"estimate", advice.estimator},
       {"runs", estimate.runs},
       {"admission", advice.rule},

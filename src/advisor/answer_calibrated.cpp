@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "advisor/completion_curve.hpp"
+#include "advisor/conformal.hpp"
 #include "advisor/estimates.hpp"
 #include "advisor/run_answer.hpp"
 #include "base/words.hpp"
@@ -20,6 +20,7 @@ namespace {
 
 constexpr double interval_tail = 0.1;  ///< on each side
 constexpr double interval_believable = 3;
+constexpr double widest_interval = 1000;  ///< as a factor; a wider one is no answer
 
 /// Past runs that say something, newest first.
 struct AnswerBasis {
@@ -49,10 +50,6 @@ std::span<const PastRun> latest_of_user(std::span<const PastRun> own) {
 class Misses {
  public:
   Misses(const EstimateInput& input, AdviceSource source, double spread) : spread_(spread) {
-    // A normal sample of the spread stands in while there is little experience.
-    constexpr auto normal_sample =
-        std::to_array<double>({-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593});
-    constexpr double prior_weight = 3;
     misses_.reserve(normal_sample.size() + input.misses.size() + 1);
     for (const double z : normal_sample)
       misses_.push_back(
@@ -77,9 +74,8 @@ class Misses {
   /// them are more than one case, and much less than a hundred.
   static double weight_of_miss(const LengthMiss& miss, AdviceSource source) {
     constexpr double burst_exponent = 0.4;
-    const double of_user = miss.same_user ? 1 : 0.2;
-    const double of_source = miss.source == source ? 1 : 0.1;
-    return of_user * of_source * std::pow(miss.alike, -burst_exponent);
+    return weight_of_case(miss.same_user, miss.source == source) *
+           std::pow(miss.alike, -burst_exponent);
   }
   [[nodiscard]] CompletionCurve with(double at_hand) const {
     constexpr double own_weight = 0.3;
@@ -98,11 +94,16 @@ std::string none_completed(const AnswerBasis& basis) {
                      runs_in_words(count_by_state(basis.runs)));
 }
 
-std::string unlike_runs(const AnswerBasis& basis) {
-  const auto [shortest, longest] = std::ranges::minmax(basis.runs, {}, &PastRun::duration);
-  return fmt::format("{} unlike run{}, {} to {}", basis.runs.size(),
-                     basis.runs.size() == 1 ? "" : "s", in_words(shortest.duration),
-                     in_words(longest.duration));
+/// Why an interval is too wide to be told.
+std::string too_wide(const AnswerBasis& basis) {
+  constexpr double unlike = 10;  // times as long
+  std::vector<Seconds> lengths;
+  for (const PastRun& run : basis.runs)
+    if (run_end(run.state) != RunEnd::own_end) lengths.push_back(run.duration);
+  const auto [shortest, longest] = std::ranges::minmax(lengths);
+  if (longest < shortest * unlike) return "past answers for such jobs were far off";
+  return fmt::format("{} unlike runs, {} to {}", lengths.size(), in_words(shortest),
+                     in_words(longest));
 }
 
 TimeLimit limit_of(const EstimateInput& input, const Misses& misses, double centre) {
@@ -129,7 +130,7 @@ std::string doubt(const AnswerBasis& basis, const CompletionCurve& curve, double
   if (curve.is_open_at(0.5))
     return fmt::format("most past runs were stopped before they could complete: {}",
                        runs_in_words(count_by_state(basis.runs)));
-  return log_width > std::log(widest_interval) ? unlike_runs(basis) : "";
+  return log_width > std::log(widest_interval) ? too_wide(basis) : "";
 }
 
 void fill_length(const EstimateInput& input, const AnswerBasis& basis, const CompletionCurve& curve,
@@ -156,28 +157,22 @@ void fill_length(const EstimateInput& input, const AnswerBasis& basis, const Com
 
 }  // namespace
 
-std::optional<LengthMiss> miss_of(const GivenCentre& given, EndState state, Seconds duration) {
-  const RunEnd end = run_end(state);
-  if (given.source == AdviceSource::none || end == RunEnd::own_end) return std::nullopt;
-  return LengthMiss{.log_ratio = log_of(duration) - given.log_p50,
-                    .at_least = end == RunEnd::stopped,
-                    .source = given.source,
-                    .log_p50 = given.log_p50};
-}
-
 RunAnswer answer_calibrated(const EstimateInput& input) {
   RunAnswer answer;
   AnswerBasis basis(input.matches, input.now);
   CompletionCurve curve(basis.sample);
   answer.source = input.source;
-  answer.early_end = curve.ended_early();
-  if (!curve.has_lengths()) {
-    const bool alike = !basis.runs.empty();
-    basis = AnswerBasis(latest_of_user(input.own), input.now);
-    curve = CompletionCurve(basis.sample);
-    answer.source = AdviceSource::user_history;
-    if (!alike) answer.early_end = curve.ended_early();
+  // Other jobs do not show how long one runs that has only failed so far.
+  const bool is_same_job = input.source == AdviceSource::resubmission && !basis.runs.empty();
+  if (!curve.has_lengths() && !is_same_job) {
+    AnswerBasis latest(latest_of_user(input.own), input.now);
+    if (CompletionCurve other(latest.sample); other.has_lengths() || basis.runs.empty()) {
+      basis = std::move(latest);
+      curve = std::move(other);
+      answer.source = AdviceSource::user_history;
+    }
   }
+  if (!basis.runs.empty()) answer.early_end = curve.ended_early();
   answer.runs_by_state = count_by_state(basis.runs);
   if (!curve.has_lengths()) {
     answer.source = AdviceSource::none;

@@ -32,7 +32,7 @@ void finish(Calibration& row) {
 }
 
 AdviceScore score_of(const GivenLength& given, FractionalSeconds took) {
-  AdviceScore score;
+  AdviceScore score{.p10 = given.p10, .p50 = given.p50, .p90 = given.p90};
   score.inside = given.p10 <= took && took <= given.p90;
   score.within_100 = std::abs((given.p50 - took).count()) <= took.count();
   score.log_ratio = log_of(given.p50) - log_of(took);

@@ -11,9 +11,10 @@ namespace schedmate::advisor {
 
 /// How one advice came out.
 struct AdviceScore {
-  bool inside = false;      ///< the job ended within p10 .. p90
-  bool within_100 = false;  ///< |p50 - actual| <= actual
-  double log_ratio = 0;     ///< log(p50 / actual): above 0 where the advice was too long
+  bool inside = false;                       ///< the job ended within p10 .. p90
+  bool within_100 = false;                   ///< |p50 - actual| <= actual
+  FractionalSeconds p10{0}, p50{0}, p90{0};  ///< that are scored
+  double log_ratio = 0;  ///< log(p50 / actual): above 0 where the advice was too long
   std::optional<bool> over_limit = std::nullopt;  ///< the suggested time limit would have killed it
 };
 /// Nothing when the job was told no length, has not ended, or did not complete.

@@ -2,7 +2,6 @@
 #include "advisor/conformal.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "advisor/weighted.hpp"
 
@@ -10,17 +9,6 @@ namespace schedmate::advisor {
 namespace {
 
 constexpr double tail = 0.1;  ///< on each side of the interval
-
-/// Normal quantiles at the middles of nine equal shares: a sample of a normal distribution.
-constexpr auto normal_sample =
-    std::to_array<double>({-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593});
-constexpr double prior_weight = 3;  ///< of the whole made-up sample: forgotten after some dozens
-
-double weight_of(const Residual& residual, AdviceSource source) {
-  // The same user's like cases show most; anybody's like cases outnumber them.
-  if (residual.source == source) return residual.same_user ? 1 : 0.2;
-  return residual.same_user ? 0.1 : 0.02;
-}
 
 }  // namespace
 
@@ -30,7 +18,8 @@ LogInterval conformal_interval(const EstimateInput& input, double spread) {
   for (const double z : normal_sample)
     sample.push_back({z * spread, prior_weight / static_cast<double>(normal_sample.size())});
   for (const Residual& residual : input.residuals)
-    sample.push_back({residual.log_ratio, weight_of(residual, input.source)});
+    sample.push_back(
+        {residual.log_ratio, weight_of_case(residual.same_user, residual.source == input.source)});
   // The case at hand is one more member of the sample, and may lie beyond all others: that is the
   // finite-sample correction. "Beyond" is as far as a spread makes believable.
   constexpr double own_weight = 1;

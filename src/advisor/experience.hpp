@@ -74,7 +74,7 @@ template <PastJobs Jobs, class User>
     miss->same_user = same_user;
     errors.misses.push_back(*miss);
     whose.push_back(job.user);
-    ++alike[{job.user, miss->log_p50}];
+    ++alike[{job.user, miss->log_centre}];
   };
   if (auto done = jobs.of_user(user, looked_at, [&](const auto& job) { add(job, true); }); !done)
     return tl::unexpected(done.error());
@@ -87,7 +87,7 @@ template <PastJobs Jobs, class User>
   };
   if (auto done = jobs.of_all(looked_at, add_other); !done) return tl::unexpected(done.error());
   for (std::size_t i = 0; i < whose.size(); ++i)
-    errors.misses[i].alike = alike[{whose[i], errors.misses[i].log_p50}];
+    errors.misses[i].alike = alike[{whose[i], errors.misses[i].log_centre}];
   return errors;
 }
 

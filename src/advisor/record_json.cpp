@@ -20,6 +20,19 @@ ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
+ordered_json write(const GivenLength& length) {
+  const auto told = [&](FractionalSeconds value) {
+    return length.told ? ordered_json(as_known(value.count())) : ordered_json(nullptr);
+  };
+  return {{"source", length.source},
+          {"told", length.told},
+          {"p10_s", told(length.p10)},
+          {"p50_s", told(length.p50)},
+          {"p90_s", told(length.p90)},
+          {"time_limit_s",
+           length.limit.count() > 0 ? ordered_json(length.limit.count()) : ordered_json(nullptr)}};
+}
+
 ordered_json write(const GivenAdvice& advice) {
   ordered_json neighbours = ordered_json::array();
   for (const Neighbour& each : advice.neighbours)
@@ -32,6 +45,7 @@ ordered_json write(const GivenAdvice& advice) {
             {"p90", as_known(advice.p90.count())}}},
           {"gpu_util_pct", as_known_or_null<ordered_json>(advice.gpu_util_pct)},
           {"gpu_memory_mib", as_known_or_null<ordered_json>(advice.gpu_memory_mib)},
+          {"length", advice.length ? write(*advice.length) : ordered_json(nullptr)},
           {"similar", std::move(neighbours)}};
 }
 

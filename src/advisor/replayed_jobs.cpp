@@ -26,8 +26,10 @@ void insert_ended(std::vector<ReplayedJob>& jobs, const ReplayedJob& ended, std:
 
 static_assert(PastJobs<ReplayedJobs>);
 
-ReplayedJobs::ReplayedJobs(ComparedJobs& compared)
-    : compared_(compared), embedder_(lexical_embedder()) {
+ReplayedJobs::ReplayedJobs(ComparedJobs& compared, bool lengths)
+    : compared_(compared),
+      looked_at_(lengths ? experience::misses : experience::errors),
+      embedder_(lexical_embedder()) {
   auto store = open_store("memory");
   SCHEDMATE_CHECK(store.has_value(), "memory is built in");
   texts_ = std::move(*store);
@@ -38,9 +40,9 @@ ReplayedJobs::ReplayedJobs(ComparedJobs& compared)
 
 void ReplayedJobs::add(const ReplayedJob& job) {
   User& user = users_[job.user];
-  insert_ended(user.ended, job, std::max(experience::misses, experience::latest_jobs));
+  insert_ended(user.ended, job, looked_at_);
   insert_ended(user.by_entry[job.described->record.entry], job, submissions_of_an_entry);
-  insert_ended(all_, job, experience::misses);
+  insert_ended(all_, job, looked_at_);
   if (const auto text = text_id_of(*job.described); text != 0)
     insert_ended(by_text_[text], job, jobs_of_a_text);
 }

@@ -61,8 +61,8 @@ struct ReplayedJob {
 class ReplayedJobs {
  public:
   using Job = ReplayedJob;
-  /// `compared` outlives the object.
-  explicit ReplayedJobs(ComparedJobs& compared);
+  /// `compared` outlives the object. `lengths`: as many are kept as answers about lengths look at.
+  ReplayedJobs(ComparedJobs& compared, bool lengths);
 
   /// Remembers a job that has ended; in any order.
   void add(const ReplayedJob& job);
@@ -115,6 +115,7 @@ class ReplayedJobs {
   std::uint64_t text_id_of(const Described& job);
 
   ComparedJobs& compared_;
+  std::size_t looked_at_;  // of a user, and of all
   Embedder embedder_;
   std::unique_ptr<Store> texts_;  // the distinct texts alone
   std::unique_ptr<TextIndex> index_;

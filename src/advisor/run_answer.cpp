@@ -7,6 +7,9 @@
 #include <array>
 #include <cmath>
 
+#include "advisor/completion_curve.hpp"
+#include "advisor/estimates.hpp"
+
 namespace schedmate::advisor {
 namespace {
 
@@ -52,6 +55,15 @@ std::string_view state_in_words(EndState state) {
 
 }  // namespace
 
+std::optional<LengthMiss> miss_of(const GivenCentre& given, EndState state, Seconds duration) {
+  const RunEnd end = run_end(state);
+  if (given.source == AdviceSource::none || end == RunEnd::own_end) return std::nullopt;
+  return LengthMiss{.log_ratio = log_of(duration) - given.log_centre,
+                    .at_least = end == RunEnd::stopped,
+                    .source = given.source,
+                    .log_centre = given.log_centre};
+}
+
 Seconds written_limit(FractionalSeconds at_least) {
   constexpr double longest_s = 36500.0 * day_s;  // a hundred years are no limit
   const auto needed =
@@ -86,7 +98,7 @@ std::string runs_in_words(const std::map<EndState, std::size_t>& runs) {
     if (found == runs.end()) continue;
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {}", found->second, state_in_words(state));
-    if (state == EndState::timeout) text += " (counted as at least that long)";
+    if (run_end(state) == RunEnd::stopped) text += " (counted as at least that long)";
   }
   return text;
 }
@@ -101,10 +113,22 @@ std::vector<std::string> would_help(const RunAnswer& answer) {
     help.emplace_back(
         "earlier runs of this job: `advise --record --job-id ID`, then `history finish ID`; or "
         "`history import` of the accounting");
-  else if (help.empty())
+  else if (answer.runs_by_state.contains(EndState::completed) && help.empty())
     help.emplace_back(
         "what tells these runs apart on their command line, such as epochs or a config file");
   return help;
 }
 
 }  // namespace schedmate::advisor
+
+namespace schedmate {
+
+AdviceSource source_of(const Advice& advice) {
+  return advice.answer.source == AdviceSource::none ? advice.estimate.source : advice.answer.source;
+}
+
+std::string why_not_known(const RunAnswer& answer) {
+  return answer.not_known.empty() ? "no past job to go by" : answer.not_known;
+}
+
+}  // namespace schedmate

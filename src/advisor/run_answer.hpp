@@ -12,14 +12,11 @@ namespace schedmate::advisor {
 /// What a past answer said, as far as its error needs it.
 struct GivenCentre {
   AdviceSource source = AdviceSource::none;  ///< none: there was no answer
-  double log_p50 = 0;
+  double log_centre = 0;
 };
 /// How it came out; nothing for a run that ended by itself before it could complete.
 [[nodiscard]] std::optional<LengthMiss> miss_of(const GivenCentre& given, EndState state,
                                                 Seconds duration);
-
-/// An interval wider than this factor is no answer.
-inline constexpr double widest_interval = 1000;
 
 /// The next longer limit that a person would write: whole minutes up to 10, then steps of 5 min,
 /// 15 min (from an hour), 1 h (from 6 h), 6 h (from a day), 1 day (from a week).

@@ -14,10 +14,13 @@ namespace schedmate::advisor {
 class WorkloadAdvisor::Memory {
  public:
   Memory(const Trace& trace, const Workload& workload, const Options& options)
-      : trace_(trace), workload_(workload), options_(options), jobs_(*options.compared) {}
+      : trace_(trace),
+        workload_(workload),
+        options_(options),
+        jobs_(*options.compared, options.answers) {}
 
   void learn(std::uint32_t row) { jobs_.add(ended_job(row)); }
-  Estimate advise(const EnteringJob& at, const std::optional<Seconds>& limit = {});
+  Estimate advise(const EnteringJob& at);
   [[nodiscard]] const std::optional<RunAnswer>& answer() const { return answer_; }
   /// Mean GPU use of the best matches of the latest advice (paper 4.1).
   [[nodiscard]] std::optional<GpuUse> use_of_matches() const;
@@ -42,14 +45,13 @@ class WorkloadAdvisor::Memory {
   std::optional<RunAnswer> answer_;
 };
 
-Estimate WorkloadAdvisor::Memory::advise(const EnteringJob& at,
-                                         const std::optional<Seconds>& limit) {
+Estimate WorkloadAdvisor::Memory::advise(const EnteringJob& at) {
   const Described& ours = options_.compared->describe(trace_, workload_, at.job.number);
   jobs_.look_from(ours, at.job.user);
   const OrderOptions options{*options_.estimate, options_.similarity, options_.admission,
                              options_.top, options_.answers};
   auto made = OrderOfAdvice(jobs_, options)
-                  .run({at.job.user, at.job.gpus, at.job.submit, limit, options_.limits});
+                  .run({at.job.user, at.job.gpus, at.job.submit, {}, options_.limits});
   SCHEDMATE_CHECK(made.has_value(), "jobs in memory can be read");
   matches_ = std::move(made->matches);
   answer_ = std::move(made->answer);
@@ -118,10 +120,9 @@ Estimate WorkloadAdvisor::advise_row(const EnteringJob& entering) {
   return memory_->advise(entering);
 }
 
-RunAnswer WorkloadAdvisor::answer_row(const EnteringJob& entering,
-                                      const std::optional<Seconds>& limit) {
+RunAnswer WorkloadAdvisor::answer_row(const EnteringJob& entering) {
   SCHEDMATE_CHECK(options_.answers, "answers were asked for");
-  (void)memory_->advise(entering, limit);
+  (void)memory_->advise(entering);
   return *memory_->answer();
 }
 

@@ -44,9 +44,8 @@ class WorkloadAdvisor {
   void learn(const FinishedJob& ended);
   /// The estimate of advise(), after all that has been learned.
   [[nodiscard]] Estimate advise_row(const EnteringJob& entering);
-  /// The answer of advise() to a submission that asks for this limit; in place of advise_row().
-  [[nodiscard]] RunAnswer answer_row(const EnteringJob& entering,
-                                     const std::optional<Seconds>& limit = {});
+  /// The answer of advise() to a submission without a limit; in place of advise_row().
+  [[nodiscard]] RunAnswer answer_row(const EnteringJob& entering);
   /// The same as a prediction: the median and the mean GPU use of the matches.
   Prediction operator()(const EnteringJob& entering);
 

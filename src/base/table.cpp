@@ -51,7 +51,7 @@ class Layout {
 
   void fit(Rows rows, std::size_t width) {
     const auto rank = [&](std::size_t i) { return columns_[i].rank; };
-    if (needed() > width)
+    if (needed() > width && !rows.empty())
       std::erase_if(kept, [&](std::size_t i) { return rank(i) > 0 && !is_known(rows, i); });
     while (needed() > width) {
       const auto worst = std::ranges::max_element(kept, {}, rank);

@@ -30,6 +30,12 @@ std::string_view to_string(EndState state) {
   return "UNKNOWN";
 }
 
+std::optional<EndState> end_state_named(std::string_view name) {
+  for (const EndState state : known_end_states)
+    if (to_string(state) == name) return state;
+  return std::nullopt;
+}
+
 PairRate PackingTables::rate(std::uint32_t newcomer, std::uint32_t resident) const {
   if (newcomer == no_index || resident == no_index) return {};
   SCHEDMATE_CHECK(newcomer < profiles.size() && resident < profiles.size(), "profile in table");

@@ -70,17 +70,6 @@ Submission submission_of(const AdviseRequest& request, const Asked& asked, SimTi
   return submission;
 }
 
-Result<LimitPolicy> limit_policy(const settings::Settings& settings) {
-  const std::int64_t risk_pct = settings.whole("time_limit.risk_pct");
-  const std::int64_t longest_s = settings.whole("time_limit.longest_s");
-  if (risk_pct < 1 || risk_pct > 50)
-    return fail(ErrorCode::unsupported,
-                fmt::format("time_limit.risk_pct = {}: the risk must be 1 to 50 %", risk_pct));
-  LimitPolicy policy{.risk = static_cast<double>(risk_pct) / 100};
-  if (longest_s > 0) policy.longest = Seconds(longest_s);
-  return policy;
-}
-
 Result<void> check(const AdviseRequest& request) {
   if (request.record && request.id.empty())
     return fail(ErrorCode::unsupported, "advise: --record needs --job-id ID");

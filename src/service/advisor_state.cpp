@@ -79,4 +79,15 @@ Result<AdvisorState> open_state(const settings::Session& session) {
   return state;
 }
 
+Result<LimitPolicy> limit_policy(const settings::Settings& settings) {
+  const std::int64_t risk_pct = settings.whole("time_limit.risk_pct");
+  const std::int64_t longest_s = settings.whole("time_limit.longest_s");
+  if (risk_pct < 1 || risk_pct > 50)
+    return fail(ErrorCode::unsupported,
+                fmt::format("time_limit.risk_pct = {}: the risk must be 1 to 50 %", risk_pct));
+  LimitPolicy policy{.risk = static_cast<double>(risk_pct) / 100};
+  if (longest_s > 0) policy.longest = Seconds(longest_s);
+  return policy;
+}
+
 }  // namespace schedmate::service

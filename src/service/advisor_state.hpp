@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <schedmate/caller.hpp>
+#include <schedmate/run_answer.hpp>
 #include <schedmate/search.hpp>
 
 #include "settings/session.hpp"
@@ -33,6 +34,9 @@ struct AdvisorState {
 /// Makes the state directory (rights 0700) when it is absent. Errors: unavailable (no rights),
 /// invalid (the store is damaged or of a newer version; nothing is changed then).
 [[nodiscard]] Result<AdvisorState> open_state(const settings::Session& session);
+
+/// What suggested time limits are bound to. Errors: unsupported (a risk that is none).
+[[nodiscard]] Result<LimitPolicy> limit_policy(const settings::Settings& settings);
 
 /// The one that the settings name; secrets are taken out of what it sends. Errors: not_found,
 /// invalid (no URL, an unreadable recording or token).

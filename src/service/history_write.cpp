@@ -173,9 +173,9 @@ Document finish_document(const JobRecord& record) {
   document["duration_s"] = record.outcome->duration.count();
   document["advice"] = nullptr;
   if (score) {
-    document["advice"] = {{"p10_s", as_known(record.advice->p10.count())},
-                          {"p50_s", as_known(record.advice->p50.count())},
-                          {"p90_s", as_known(record.advice->p90.count())},
+    document["advice"] = {{"p10_s", as_known(score->p10.count())},
+                          {"p50_s", as_known(score->p50.count())},
+                          {"p90_s", as_known(score->p90.count())},
                           {"inside", score->inside},
                           {"p50_over_actual", as_known(std::exp(score->log_ratio))}};
   }

@@ -126,7 +126,9 @@ std::optional<Advice> advice_on(const settings::Session& session, const JobRecor
                                     facts,
                                     no_tree(),
                                     state->role};
-  auto advised = advisor::advise(again(record, session.clock.wall()), parts);
+  Submission submission = again(record, session.clock.wall());
+  if (const auto limits = limit_policy(session.settings)) submission.limits = *limits;
+  auto advised = advisor::advise(submission, parts);
   if (!advised || source_of(advised->advice) == AdviceSource::none) return std::nullopt;
   return std::move(advised->advice);
 }
@@ -171,10 +173,11 @@ std::optional<ExpectedEnd> expected_end(const JobView& view, const std::optional
     end = ExpectedEnd{after(*view.log_written, FractionalSeconds(*view.progress->remaining_s)),
                       std::nullopt, std::nullopt, "its log"};
   } else if (advice && advice->answer.known() &&
-             after(*view.started, advice->answer.p50) > view.now) {
+             after(*view.started, advice->answer.centre) > view.now) {
+    // What the limit does to the run is said beside it.
     const RunAnswer& answer = advice->answer;
-    end = ExpectedEnd{after(*view.started, answer.p50), after(*view.started, answer.p10),
-                      after(*view.started, answer.p90), "earlier runs"};
+    end = ExpectedEnd{after(*view.started, answer.centre), after(*view.started, answer.p10),
+                      after(*view.started, std::max(answer.p90, answer.centre)), "earlier runs"};
   }
   const auto& limit = view.job.record.time_limit;
   if (end && limit) end->over_limit = end->at > *view.started + *limit;

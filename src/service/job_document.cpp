@@ -67,7 +67,7 @@ Document earlier_document(const EarlierRuns& earlier) {
 std::string what_to_do(const JobView& view) {
   const bool explained = view.diagnosis && view.diagnosis->verdict != FailureClass::none;
   const auto& outcome = view.job.record.outcome;
-  if (explained || !outcome) return "";
+  if (explained || !outcome || end_word(view.job.record) == "deadline") return "";
   switch (outcome->state) {
     case EndState::timeout:
       return "ask for a longer --time, or save checkpoints and go on from the last one";

@@ -124,6 +124,7 @@ TEST_CASE("without a log the scheduler's word says what to do, where it can") {
   CHECK(advice("OUT_OF_MEMORY").contains("--mem"));
   CHECK(advice("PREEMPTED").contains("--requeue"));
   CHECK(advice("FAILED") == "");
+  CHECK(advice("DEADLINE") == "");
   CHECK(advice("COMPLETED") == "");
 }
 
@@ -160,6 +161,31 @@ TEST_CASE("a job that runs: how far, when it ends, and that its limit comes firs
   CHECK(view.expected->at == at(written + 5400));  // 900 steps of 6 s
   CHECK(view.expected->by == "its log");
   CHECK(view.expected->over_limit);  // 4 h after its start
+}
+
+TEST_CASE(
+    "the limit of the next run keeps to the settings; earlier runs say what a limit will kill") {
+  ClusterSite site;
+  site.no_slurm();
+  std::string rows = header;
+  for (int i = 0; i < 6; ++i)
+    rows += row({fmt::format("{}", i + 1), "COMPLETED", 1'793'000'000 + 40'000 * i,
+                 1'793'000'000 + 40'000 * i + 20'000 + i});
+  site.wall_s = 1'793'527'200 + 3600;
+  rows += row({"17", "RUNNING", 1'793'527'200, std::nullopt});
+  REQUIRE(import_jobs(site.session(), "sacct:" + site.write("dump.txt", rows)).has_value());
+  site.prints("sacct", header + row({"17", "RUNNING", 1'793'527'200, std::nullopt}));
+  const auto view = look_at_job(site.session(), "17").value();
+  REQUIRE(view.time_limit.has_value());
+  CHECK(view.time_limit->suggested > Seconds(20'000));
+  REQUIRE(view.expected.has_value());
+  CHECK(view.expected->by == "earlier runs");
+  CHECK(view.expected->over_limit);  // 20,000 s of a limit of 4 h
+  auto session = site.session();
+  REQUIRE(session.settings.set("time_limit.longest_s", "7200", "here").has_value());
+  const auto kept = look_at_job(session, "17").value();
+  REQUIRE(kept.time_limit.has_value());
+  CHECK(kept.time_limit->suggested == Seconds(7200));
 }
 
 TEST_CASE("a job that waits is known by the controller alone") {

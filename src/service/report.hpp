@@ -69,7 +69,8 @@ struct UsageReport {
   ReportGroup total;
   std::vector<ReportGroup> groups;  ///< with `by`, the most GPU-hours first
   std::vector<ReportJob> jobs;      ///< without `by`, sorted
-  std::vector<ReportCause> causes;  ///< of all that did not complete, the most frequent first
+  std::vector<ReportCause> causes;  ///< of all that did not complete, the most frequent
+                                    ///< first; last, what others lost before they completed
   std::vector<ReportNode> nodes;    ///< with failures, the most first
   std::vector<std::string> notes;   ///< what could not be read, and what was left out
 };

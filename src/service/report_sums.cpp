@@ -83,7 +83,8 @@ struct Sum {
       ++group.completed;
     else if (state == EndState::timeout)
       ++group.timeout;
-    else if (state == EndState::cancelled)
+    else if (state == EndState::cancelled || state == EndState::preempted ||
+             state == EndState::requeued)
       ++group.cancelled;
     else
       ++group.failed;
@@ -153,8 +154,13 @@ std::vector<ReportGroup> groups_of(const std::vector<ReportJob>& jobs, std::stri
 
 std::vector<ReportCause> causes_of(const std::vector<ReportJob>& jobs) {
   std::map<std::string, ReportCause> all;
+  ReportCause earlier{.cause = "attempts before one that completed"};
   for (const ReportJob& job : jobs) {
-    if (job.record.outcome->state == EndState::completed) continue;
+    if (job.record.outcome->state == EndState::completed) {
+      if (job.use.lost_gpu_hours > 0) ++earlier.jobs;
+      earlier.lost_gpu_hours += job.use.lost_gpu_hours;
+      continue;
+    }
     ReportCause& cause = all[job.cause];
     cause.cause = job.cause;
     ++cause.jobs;
@@ -163,6 +169,7 @@ std::vector<ReportCause> causes_of(const std::vector<ReportJob>& jobs) {
   std::vector<ReportCause> causes;
   for (auto& [name, cause] : all) causes.push_back(std::move(cause));
   std::ranges::stable_sort(causes, std::ranges::greater(), &ReportCause::jobs);
+  if (earlier.jobs > 0) causes.push_back(std::move(earlier));
   return causes;
 }
 

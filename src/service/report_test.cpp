@@ -68,6 +68,21 @@ Result<UsageReport> report_on(const ClusterSite& site, const std::string& dump,
 
 }  // namespace
 
+TEST_CASE("preemption is no failure, and what it cost a job that completed has a line of its own") {
+  const ClusterSite site;
+  std::vector<Line> lines{{.id = "1", .state = "PREEMPTED"}, {.id = "2", .state = "REQUEUED"}};
+  lines.push_back({.id = "2", .start_s = monday_s + 7200});
+  const auto report = report_on(site, dump_of(lines)).value();
+  CHECK(report.total.jobs == 2);
+  CHECK(report.total.completed == 1);
+  CHECK(report.total.cancelled == 1);
+  CHECK(report.total.failed == 0);
+  REQUIRE(report.causes.size() == 2);
+  CHECK(report.causes[1].cause == "attempts before one that completed");
+  CHECK(report.causes[1].jobs == 1);
+  CHECK(is_close_to(report.causes[1].lost_gpu_hours, 2));
+}
+
 TEST_CASE("a report counts efficiency, waste, causes and nodes") {
   const ClusterSite site;
   const auto report = report_on(site, dump_of(week())).value();

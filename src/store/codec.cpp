@@ -182,22 +182,17 @@ Result<void> use_from_json(std::string_view text, Outcome& outcome) {
       outcome.cpu_time = FractionalSeconds(value.at("cpu_time_s").get<double>());
     if (value.contains("memory_mib")) outcome.memory_mib = value.at("memory_mib").get<double>();
     for (const json& each : value.value("attempts", json::array())) {
-      outcome.attempts.push_back({.start = time_or_none(each.at(0)),
-                                  .end = time_or_none(each.at(1)),
-                                  .state = end_state_of(each.at(2).get<std::string>()),
-                                  .word = each.at(3),
-                                  .exit_code = each.at(4),
-                                  .nodes = each.at(5)});
+      outcome.attempts.push_back(
+          {.start = time_or_none(each.at(0)),
+           .end = time_or_none(each.at(1)),
+           .state = end_state_named(each.at(2).get<std::string>()).value_or(EndState::unknown),
+           .word = each.at(3),
+           .exit_code = each.at(4),
+           .nodes = each.at(5)});
     }
     return true;
   });
   return read ? Result<void>() : tl::unexpected(read.error());
-}
-
-EndState end_state_of(std::string_view word) {
-  for (const EndState state : known_end_states)
-    if (to_string(state) == word) return state;
-  return EndState::unknown;
 }
 
 std::string_view bytes_of_floats(const std::vector<float>& values) {

@@ -32,9 +32,6 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string use_to_json(const Outcome& outcome);
 [[nodiscard]] Result<void> use_from_json(std::string_view text, Outcome& outcome);
 
-/// The reverse of to_string; unknown for any other word.
-[[nodiscard]] EndState end_state_of(std::string_view word);
-
 /// Little-endian floats.
 [[nodiscard]] std::string_view bytes_of_floats(const std::vector<float>& values);
 [[nodiscard]] std::vector<float> floats_of_bytes(std::string_view bytes);

@@ -72,7 +72,7 @@ std::string seconds_or_none(const std::optional<SimTime>& time) {
 }
 
 Result<Outcome> outcome_of(const Values& values) {
-  Outcome outcome{.state = end_state_of(values.text("state")),
+  Outcome outcome{.state = end_state_named(values.text("state")).value_or(EndState::unknown),
                   .start = values.when("start_s"),
                   .end = values.when("end_s"),
                   .duration = Seconds(values.whole("duration_s")),

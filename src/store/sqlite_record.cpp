@@ -55,7 +55,7 @@ std::optional<double> number_or_none(const Query& query, int column) {
 }
 
 Result<Outcome> read_outcome(const Query& query) {
-  Outcome outcome{.state = end_state_of(query.text(state)),
+  Outcome outcome{.state = end_state_named(query.text(state)).value_or(EndState::unknown),
                   .start = time_or_none(query, start_s),
                   .end = time_or_none(query, end_s),
                   .duration = Seconds(query.integer(duration_s)),

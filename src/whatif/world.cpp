@@ -108,9 +108,7 @@ class WorldBuilder {
   static EndState state_of(std::string_view state) {
     if (state == "BOOT_FAIL") return EndState::node_fail;
     if (state == "DEADLINE") return EndState::timeout;
-    const auto* const known = std::ranges::find_if(
-        known_end_states, [&](EndState each) { return schedmate::to_string(each) == state; });
-    return known == known_end_states.end() ? EndState::cancelled : *known;
+    return end_state_named(state).value_or(EndState::cancelled);
   }
 
   double limit_s(const AccountedJob& job) {

@@ -9,7 +9,7 @@
 
 namespace schedmate {
 
-inline advisor::TreeAccess no_tree() {
+inline advisor::TreeAccess empty_tree() {
   advisor::TreeAccess tree;
   tree.read = [](const std::string&, std::span<const std::string>) -> Result<advisor::Closure> {
     return advisor::Closure();
