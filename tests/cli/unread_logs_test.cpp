@@ -143,6 +143,46 @@ TEST_CASE("of a log that ends early what can be read counts, and it is said") {
   }
 }
 
+TEST_CASE("a text that stops within a line is not that of a job that went well") {
+  const Scratch here;
+  const auto bars = [](int to) {
+    std::string text;
+    for (int i = 1; i <= to; ++i)
+      text +=
+          fmt::format("\r {}%|##  | {}/100 [00:{:02}<01:00,  5.{}it/s, loss=0.{}]", i, i, i, i, i);
+    return text;
+  };
+  const std::string at = "2026-11-01 10:00:00 saved to /ckpt/";
+  const std::vector<std::string> cut = {
+      steps(60) + "step 61/10",
+      steps(60) + "st",
+      bars(40) + "\r 41%|##  | 41/100 [00:41<01:0",
+      bars(40) + "\r 41%|##  | 41/100 [00:41<01:00,  5.41it/s, loss=0.41",
+      at + "a.pt done\n" + at + "b.pt done\nepoch 3\n" + at + "c.p",
+  };
+  for (const std::string& text : cut) {
+    here.write("x.log", text);
+    const Json made = diagnosed(here, {"x.log"}, 3);
+    CHECK_MESSAGE(made["class"].is_null(), text.substr(text.size() - 20));
+    CHECK(made["unread"] == Json::array({"x.log: its last line is cut off"}));
+    here.write("x.log", text + "\n" + failure);
+    CHECK(diagnosed(here, {"x.log"}, 0)["class"] == "user_script");
+  }
+  const std::vector<std::string> whole = {
+      steps(60),
+      steps(60).substr(0, steps(60).size() - 1),
+      steps(60) + "Training done.",
+      bars(100),
+      bars(40) + "\n",
+      "epoch 1\nepoch 1 of 2 done\nepoch 2 of 2 done\nepoch 2",
+      "hello",
+  };
+  for (const std::string& text : whole) {
+    here.write("x.log", text);
+    CHECK_MESSAGE(diagnosed(here, {"x.log"}, 0)["class"] == "none", text.substr(text.size() - 5));
+  }
+}
+
 TEST_CASE("an empty log beside others, and beside a scheduler that knows more") {
   const Scratch here;
   here.write("0.log", "");

@@ -186,12 +186,22 @@ Result<std::vector<std::string>> readable(const DiagnoseInput& given, Diagnosis&
 }
 
 /// A log that has nothing to say, or not all of it, is not that of a job that went well.
-void see_what_was_read(bool any, bool cut_short, Diagnosis& made) {
-  if (made.verdict != FailureClass::none || (any && !cut_short)) return;
+Result<void> see_what_was_read(const DiagnoseInput& input, bool cut_short, Diagnosis& made) {
+  if (made.verdict != FailureClass::none) return {};
+  for (const std::string& path : input.paths) {
+    const auto stops = failure::stops_within_line({path, input.access});
+    if (!stops) return tl::unexpected(stops.error());
+    if (!*stops) continue;
+    cut_short = true;
+    made.unread.push_back(path + ": its last line is cut off");
+  }
+  const bool any = !input.paths.empty();
+  if (any && !cut_short) return {};
   made.judged = false;
   made.confidence = 0;
   made.reason = fmt::format("{}{}", fmt::join(made.unread, "; "),
                             any ? "; what could be read shows no failure" : "");
+  return {};
 }
 
 Result<failure::ClassifyLine> classifier_of(const DiagnoseInput& input,
@@ -262,7 +272,8 @@ Result<Diagnosis> diagnose(const DiagnoseInput& given) {
     return tl::unexpected(done.error());
   if (auto done = fill_unseen(tools, made); !done) return tl::unexpected(done.error());
   restrain_model(made);
-  see_what_was_read(!input.paths.empty(), !located->cut_short.empty(), made);
+  if (auto done = see_what_was_read(input, !located->cut_short.empty(), made); !done)
+    return tl::unexpected(done.error());
   if (!input.good.empty() && !input.paths.empty()) {
     auto unseen = failure::new_lines(
         {made.root_file.empty() ? input.paths.front() : made.root_file, input.access}, known,

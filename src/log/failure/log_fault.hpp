@@ -14,4 +14,9 @@ namespace schedmate::failure {
 /// text. Errors: those of opening the file.
 [[nodiscard]] Result<std::string> fault_of_log(const ForeignPath& given);
 
+/// Whether the text stops within its last line: that has no end, and is the beginning of what at
+/// least two lines above it say in full ("step 61/10" below "step 60/100 loss 2.1"). A line of
+/// which no other shows how it goes on may well be whole. Errors: those of opening the file.
+[[nodiscard]] Result<bool> stops_within_line(const ForeignPath& path);
+
 }  // namespace schedmate::failure
