@@ -175,7 +175,8 @@ struct ReportOpening {
 [[nodiscard]] std::string report_html(const Experiment& experiment,
                                       std::span<const RunSummary> runs,
                                       const ReportOpening& opening);
-/// For people: one line per label, with cpu_ms, in a terminal of so many columns; 0: none.
+/// For people: one line per label, with cpu_ms and how its average JCT compares with that of the
+/// first, in a terminal of so many columns; 0: none.
 [[nodiscard]] std::string results_table(std::span<const RunSummary> runs, std::size_t columns);
 
 }  // namespace schedmate

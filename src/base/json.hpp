@@ -31,4 +31,14 @@ template <class Json>
   return value ? Json(as_known(*value, digits)) : Json(nullptr);
 }
 
+/// Each fraction in a document as as_known() gives it; whole numbers stay.
+template <class Json>
+void round_fractions(Json& document, int digits) {
+  if (document.is_structured()) {
+    for (Json& part : document) round_fractions(part, digits);
+  } else if (document.is_number_float()) {
+    document = as_known(document.template get<double>(), digits);
+  }
+}
+
 }  // namespace schedmate

@@ -165,7 +165,14 @@ TEST_CASE("the terminal's table shows each label, and what fits") {
   CHECK(count(table, "30.6 %") == 1);  // 490 / 1600
   CHECK(count(table, "12.3\n") == 1);
   const std::string narrow = results_table(std::vector<RunSummary>{run}, 40);
-  CHECK(count(narrow, "policy     avg JCT s  avg wait s") == 1);
+  CHECK(count(narrow, "policy       avg JCT    avg wait") == 1);
+  RunSummary slower = run;
+  slower.jct_s.average = 1.25 * run.jct_s.average;
+  const std::string two = results_table(std::vector<RunSummary>{run, slower}, 0);
+  CHECK(count(two, "/ first") == 1);
+  CHECK(count(two, "1.000") == 1);
+  CHECK(count(two, "1.250") == 1);
+  CHECK(count(table, "/ first") == 0);
 }
 
 }  // namespace schedmate::report

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "report/text_safety.hpp"
 
 namespace schedmate {
@@ -133,6 +134,8 @@ Json cluster_part(const Experiment& experiment) {
 Document report::summary_document(const Experiment& experiment, std::span<const RunSummary> runs) {
   Json labels = Json::object();
   for (const RunSummary& run : runs) labels[report::clean_utf8(run.run.label)] = label(run);
+  constexpr int digits = 9;  // a millisecond of eleven days
+  round_fractions(labels, digits);
   return {{"schema", "schedmate.simulation.v1"},
           {"commit", report::clean_utf8(experiment.commit)},
           {"trace", trace_part(experiment)},
