@@ -171,8 +171,9 @@ TEST_CASE("what is asked for shows its lines, and what could not be read is said
 TEST_CASE("submissions to other schedulers are named") {
   for (const char* const command :
        {"bsub -n 4 -gpu num=4 python train.py", "qsub job.sh", "ray job submit -- python train.py",
-        "sky launch job.yaml", "kubectl apply -f job.yaml", "flux submit -N2 python train.py",
-        "condor_submit a.sub", "nohup oarsub -l gpu=2 ./job.sh", "yarn jar x.jar"}) {
+        "torchx run -s lsf dist.ddp -j 2x4 --script train.py", "sky launch job.yaml",
+        "kubectl apply -f job.yaml", "flux submit -N2 python train.py", "condor_submit a.sub",
+        "nohup oarsub -l gpu=2 ./job.sh", "yarn jar x.jar"}) {
     CAPTURE(command);
     SmallTree tree({{"train.py", ""}, {"job.sh", "python train.py\n"}});
     const auto commands = commands_of(*tree, {command});

@@ -281,6 +281,7 @@ constexpr auto unread_submissions = std::to_array<UnreadSubmission>({
     {"dstack", "apply run"},
     {"ngc", "run"},
     {"det", "create"},
+    {"torchx", "run"},
     {"anyscale", "submit"},
     {"modal", "run deploy"},
     {"gcloud", "custom-jobs submit"},
