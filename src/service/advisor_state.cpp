@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/advisor_state.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <filesystem>
 
