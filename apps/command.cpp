@@ -14,7 +14,8 @@ namespace schedmate {
 
 std::span<const CommandRow> command_rows() {
   static constexpr std::array rows{
-#define COMMAND(name, summary) CommandRow{#name, summary, name##_command},
+#define COMMAND(name, summary) CommandRow{#name, summary, name##_command, false},
+#define STATE_COMMAND(name, summary) CommandRow{#name, summary, name##_command, true},
 #include "apps/commands.def"
 #undef COMMAND
   };

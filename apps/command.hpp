@@ -54,6 +54,7 @@ struct CommandRow {
   std::string_view name;
   std::string_view summary;
   Command (*make)(const Parser& parser);
+  bool uses_state;  ///< it reads or writes the state folder; others may for a model only
 };
 [[nodiscard]] std::span<const CommandRow> command_rows();
 

@@ -17,6 +17,7 @@
 #include "apps/version.hpp"
 #include "base/error_document.hpp"
 #include "service/redaction.hpp"
+#include "settings/state_folder.hpp"
 
 namespace schedmate {
 namespace {
@@ -26,6 +27,7 @@ constexpr int usage_error = 2;
 struct MadeCommand {
   const CLI::App* parser;
   Command command;
+  bool uses_state;
 };
 
 std::vector<MadeCommand> make_commands(CLI::App& program, CommonFlags& common) {
@@ -33,7 +35,7 @@ std::vector<MadeCommand> make_commands(CLI::App& program, CommonFlags& common) {
   for (const CommandRow& row : command_rows()) {
     CLI::App& parser = *program.add_subcommand(std::string(row.name), std::string(row.summary));
     add_common(parser, common);
-    commands.push_back({&parser, row.make({parser, common})});
+    commands.push_back({&parser, row.make({parser, common}), row.uses_state});
   }
   return commands;
 }
@@ -81,8 +83,14 @@ Result<int> run(const Program& program, settings::Environment environment, Conso
   console.fit(environment.columns);
   const Clock clock = settings::machine_clock();
   auto progress = progress_bars(environment.progress ? &console : nullptr, clock);
-  const settings::Session session{std::move(environment), *std::move(settings), clock,
-                                  std::move(progress)};
+  settings::Session session{std::move(environment), *std::move(settings), clock,
+                            std::move(progress)};
+  const std::string models = session.settings.text("llm.use");  // their tokens are counted there
+  if (chosen->uses_state || (!models.empty() && models != "none")) {
+    const auto ended = settings::watch_state_folder(session);
+    if (!ended) return tl::unexpected(ended.error());
+    if (*ended) return **ended;
+  }
   return chosen->command.run({session, console, program.common.json});
 }
 

@@ -44,4 +44,11 @@ bool ChildProcess::ended_by(const Deadline& deadline) {
   }
 }
 
+void keep_only(int file) {
+  const auto kept = static_cast<unsigned>(file);
+  if (kept > 0) ::syscall(SYS_close_range, 0U, kept - 1, 0U);
+  ::syscall(SYS_close_range, kept + 1, ~0U, 0U);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+}
+
 }  // namespace schedmate

@@ -32,4 +32,8 @@ class ChildProcess {
   int status_ = 0;
 };
 
+/// In a child that may wait for ever: it holds nothing open but `file`, so that nobody else waits
+/// with it, and the signals that end a program end it.
+void keep_only(int file);
+
 }  // namespace schedmate

@@ -5,8 +5,8 @@
 #include <sys/timerfd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <vector>
 
 namespace schedmate {
 
@@ -26,14 +26,20 @@ bool Deadline::passed() const {
   return ::poll(&timer, 1, 0) > 0;
 }
 
-bool Deadline::wait_readable(int file) const {
+bool Deadline::wait_readable(int file) const { return first_readable({file}).has_value(); }
+
+std::optional<std::size_t> Deadline::first_readable(std::initializer_list<int> files) const {
+  std::vector<pollfd> any;
+  for (const int file : files) any.push_back({file, POLLIN, 0});
+  any.push_back({timer_.number(), POLLIN, 0});
   while (timer_) {
-    std::array<pollfd, 2> any{pollfd{file, POLLIN, 0}, pollfd{timer_.number(), POLLIN, 0}};
     const int ready = ::poll(any.data(), any.size(), -1);
     if (ready < 0 && errno == EINTR) continue;
-    return ready > 0 && any[0].revents != 0;
+    for (std::size_t i = 0; ready > 0 && i < files.size(); ++i)
+      if (any[i].revents != 0) return i;
+    break;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace schedmate

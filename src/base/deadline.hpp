@@ -5,6 +5,9 @@
 /// clock here, and a change of the machine's time moves no deadline.
 
 #include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
 
 #include "base/descriptor.hpp"
 
@@ -20,6 +23,8 @@ class Deadline {
   /// Waits until `file` can be read, or is closed at its other end; false when the deadline passes
   /// before that.
   [[nodiscard]] bool wait_readable(int file) const;
+  /// As wait_readable(), for the first of several; gives its index.
+  [[nodiscard]] std::optional<std::size_t> first_readable(std::initializer_list<int> files) const;
 
  private:
   Descriptor timer_;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,14 +87,6 @@ std::optional<Heard> hear(int socket) {
     heard.file = Descriptor(number);
   }
   return heard;
-}
-
-/// Whatever the child waits for, it holds nothing open that somebody else waits for.
-void keep_only(int socket) {
-  const auto kept = static_cast<unsigned>(socket);
-  if (kept > 0) ::syscall(SYS_close_range, 0U, kept - 1, 0U);
-  ::syscall(SYS_close_range, kept + 1, ~0U, 0U);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
 }
 
 [[noreturn]] void be_child(const ForeignPath& path, Want want, bool serves, int socket) {

@@ -47,7 +47,7 @@ Result<Embedder> open_embedder(const settings::Session& session) {
 }
 
 Result<HistoryAccess> open_history(const settings::Session& session) {
-  const auto owner = settings::make_state_folder(session.state_dir());
+  const auto owner = settings::make_state_folder(session);
   if (!owner) return tl::unexpected(owner.error());
   const std::string given = session.settings.text("store");
   auto store = open_store(given.empty() ? "sqlite:" + file_of(session) : given);
@@ -56,6 +56,7 @@ Result<HistoryAccess> open_history(const settings::Session& session) {
 }
 
 Result<std::optional<HistoryAccess>> find_history(const settings::Session& session) {
+  if (session.state_fault) return tl::unexpected(*session.state_fault);
   std::error_code error;
   if (session.settings.text("store").empty() && !std::filesystem::exists(file_of(session), error))
     return std::nullopt;

@@ -46,9 +46,10 @@ Result<ask::LogIndex> index_of(const settings::Session& session, const ForeignPa
                                   [&](std::string_view text) { return secrets.text(text); }};
   if (is_held) return ask::index_log(log, cleaner);
   // Without a folder nothing is kept; one that others may write is another matter.
-  if (auto state = settings::make_state_folder(session.state_dir());
-      !state && state.error().code == ErrorCode::refused)
-    return tl::unexpected(state.error());
+  if (auto state = settings::make_state_folder(session); !state) {
+    if (state.error().code == ErrorCode::refused) return tl::unexpected(state.error());
+    return ask::index_log(log, cleaner);
+  }
   return ask::cached_index(log, log_index_folder(session), cleaner);
 }
 

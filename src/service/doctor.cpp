@@ -49,6 +49,10 @@ DoctorRow state_folder(const Session& session) {
     row.detail = std::move(detail);
     row.mend = std::move(mend);
   };
+  if (session.state_fault) {
+    wrong(session.state_fault->message, "choose another with --state-dir, or see to its server");
+    return row;
+  }
   const auto own = has_own_folder(path);
   if (!own) {
     struct stat info{};

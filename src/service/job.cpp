@@ -102,8 +102,12 @@ class Asking {
     std::vector<std::string> asked;
     for (const JobSourceState& each : view_.sources)
       asked.push_back(fmt::format("{}: {}", each.name, each.says));
-    return fail(ErrorCode::not_found, fmt::format("{}: no such job, log or directory ({})",
-                                                  printable(subject_), fmt::join(asked, "; ")));
+    // Without the history nobody knows that there is no such job.
+    const auto& fault = session_.state_fault;
+    return fail(
+        fault ? fault->code : ErrorCode::not_found,
+        fmt::format("{}: {} ({})", printable(subject_),
+                    fault ? "not found" : "no such job, log or directory", fmt::join(asked, "; ")));
   }
 
   /// A log called slurm-17.out may be of another cluster's job 17: the folder has to agree.

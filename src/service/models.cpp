@@ -82,7 +82,7 @@ Result<Models> open_models(const settings::Session& session, const std::string& 
   }
   // The budget is written there.
   if (!models.chats.empty())
-    if (const auto made = settings::make_state_folder(session.state_dir()); !made)
+    if (const auto made = settings::make_state_folder(session); !made)
       return tl::unexpected(made.error());
   return models;
 }

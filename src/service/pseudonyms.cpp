@@ -47,7 +47,7 @@ Result<bool> make_key(const std::string& path) {
 }  // namespace
 
 Result<Pseudonyms> Pseudonyms::open(const settings::Session& session) {
-  if (auto made = settings::make_state_folder(session.state_dir()); !made)
+  if (auto made = settings::make_state_folder(session); !made)
     return tl::unexpected(made.error());
   const std::string path = session.state_dir() + "/names.key";
   if (::access(path.c_str(), F_OK) != 0) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <schedmate/result.hpp>
 #include <string>
 
 #include "settings/clock.hpp"
@@ -17,6 +19,8 @@ struct Session {
   Settings settings;
   Clock clock;
   BeginProgress progress = no_progress;
+  /// Why nothing in the state folder may be touched; else none.
+  std::optional<Error> state_fault = std::nullopt;
 
   [[nodiscard]] std::string state_dir() const {
     const std::string given = settings.text("state_dir");
