@@ -72,13 +72,13 @@ std::vector<int> open_files() {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
     numbers.push_back(std::stoi(entry.path().filename().string()));
   std::erase_if(numbers, [](int number) { return ::fcntl(number, F_GETFD) < 0; });  // the listing's
-  if (numbers.empty()) numbers = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+  if (numbers.empty()) numbers = {0, 1, 2};
   return numbers;
 }
 
 /// When the watchdog leaves or ends, a terminal, a pipe to a reader and the like must not wait for
 /// a process that hangs. So another one shares its table of descriptors, and closes them. A thread
-/// is not enough: it may need the address space that the one that hangs keeps locked.
+/// would need the address space, which the one that hangs may keep locked.
 void let_go_when_left(int socket, const std::vector<int>& inherited) {
   sigset_t all;
   sigset_t before;
@@ -116,6 +116,7 @@ tl::unexpected<Error> FolderWatch::no_answer(std::size_t answered) const {
 }
 
 Result<void> FolderWatch::ask() const {
+  if (!needed()) return {};
   auto question = ask_of(folders_);
   if (!question) return tl::unexpected(question.error());
   const Deadline deadline(times_.answer);

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <string>
 
 #include "base/foreign_file.hpp"
 
@@ -76,12 +77,21 @@ void close_others(int reply, int kept) {
   close_range(std::max(3, high + 1), std::numeric_limits<int>::max());
 }
 
-/// Standard error stays, for what a broken invariant or a sanitizer has to say.
+/// Before files are closed, which on a dead share waits for ever: nobody must wait for this
+/// process.
 void leave_terminal() {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) return;
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(nothing, STDOUT_FILENO);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);
+}
+
+/// That of the parent again, for what a broken invariant or a sanitizer has to say.
+void take_standard_error() {
+  const std::string name = "/proc/" + std::to_string(::getppid()) + "/fd/2";
+  const int file = ::open(name.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return;
+  ::dup2(file, STDERR_FILENO);
+  ::close(file);
 }
 
 /// Handlers of the parent would run in the child otherwise.
@@ -98,6 +108,7 @@ const char* drop_privileges(const Confinement& confinement, int reply) {
   reset_signals();
   leave_terminal();
   close_others(reply, confinement.kept);
+  take_standard_error();
   // A network namespace of its own needs rights that not every system gives; the filter below
   // forbids sockets in any case.
   static_cast<void>(::unshare(CLONE_NEWNET));

@@ -25,6 +25,7 @@
 
 #include "base/child_process.hpp"
 #include "base/deadline.hpp"
+#include "base/folder_watch.hpp"
 #include "tests/dead_share/memory_mount.hpp"
 #include "tests/support/needs.hpp"
 
@@ -177,6 +178,15 @@ void play_silences(uid_t user) {
 }
 
 }  // namespace
+
+TEST_CASE("the disks and memory of this machine are not watched") {
+  const FolderWatch watch({"/proc/self", "/sys"});
+  CHECK_FALSE(watch.needed());
+  CHECK(watch.ask().has_value());
+  const World world;
+  const Ran ran = run({"history", "list"}, world.home.path());
+  CHECK_MESSAGE(ran.status == 0, ran.printed);
+}
 
 TEST_CASE("a share that answers holds the state" * testing::needs_fuse()) {
   const World world;
