@@ -26,7 +26,7 @@ std::string_view bytes_of(const Body& body) {
 template <class Body>
 Body body_of(std::string_view bytes) {
   Body body{};
-  std::memcpy(&body, bytes.data(), std::min(sizeof body, bytes.size()));
+  std::ranges::copy(bytes.substr(0, sizeof body), reinterpret_cast<char*>(&body));
   return body;
 }
 
