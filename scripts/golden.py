@@ -41,7 +41,7 @@ RULES = [(re.compile(pattern, re.MULTILINE), instead) for pattern, instead in [
     (r'("wall_ms": ?)[0-9.e+-]+', r"\1MASKED"),
     # simulate: CPU time of a run, the last column of its table; the column is as wide as the longest
     (r'("cpu_ms": ?)\{[^}]*\}', r"\1MASKED"),
-    (r"^(\S+ .* % +[\d,]+)  +[\d,]+\.\d$", r"\1  MASKED"),
+    (r"^(\S+ .* %  +\d[\w. ]*?)  +[\d,]+\.\d$", r"\1  MASKED"),
     (r" +CPU ms((?:\x1b\[0m)?)$", r"  CPU ms\1"),
     # version, doctor: what was built, where and with what
     (r"\(commit [^,]+, .*\)$", "(commit MASKED)"),
