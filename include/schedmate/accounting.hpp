@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <schedmate/job.hpp>
+#include <schedmate/node_use.hpp>
 #include <schedmate/result.hpp>
 #include <string>
 #include <string_view>
@@ -33,7 +34,10 @@ struct AccountedUse {
   std::optional<FractionalSeconds> cpu_time;
   /// All processes together at their highest, of the step that needed most.
   std::optional<double> memory_mib;
-  std::optional<double> gpu_util_pct, gpu_memory_mib;
+  std::optional<double> gpu_util_pct, gpu_memory_mib, gpu_memory_total_mib;
+  /// Joules, as the nodes' meters counted them.
+  std::optional<double> energy_j;
+  std::vector<UsedNode> nodes;
 };
 
 /// One attempt of one job: from its submission until it ended, was requeued, or the dump ends.
@@ -41,7 +45,7 @@ struct AccountedUse {
 struct AccountedJob {
   /// "17", or "12_3" of an array. Later attempts of a requeued job are "17#2", "17#3", ...
   std::string id;
-  std::string user, partition, qos;
+  std::string user, group, partition, qos;
   /// What the user wrote; "" when the dump lacks the field.
   std::string name, work_dir, submit_line;
   /// Where its output went, as given: with %j and the like. "" when the dump lacks the field.
@@ -63,6 +67,9 @@ struct AccountedJob {
   /// As it was given to the job.
   std::optional<double> memory_mib;
   AccountedUse use;
+  /// Why the summary of use in AdminComment was not read in full: "not read: it is no base64 (cut
+  /// off?)"; "" = it was, or there is none.
+  std::string unread;
   /// The run time as Slurm counts it, without suspension; empty when the dump lacks the field.
   std::optional<Seconds> elapsed;
   /// Of gres/gpu:TYPE; "" when untyped, "a,b" for two types.

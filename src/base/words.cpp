@@ -75,6 +75,21 @@ std::string bytes_in_words(double bytes) {
                   : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
+std::string energy_in_words(double joules) {
+  constexpr double watt_hour = 3600;
+  if (!std::isfinite(joules)) return "unknown";
+  if (joules < watt_hour) return fmt::format("{:.0f} J", joules);
+  constexpr std::array<std::string_view, 4> units{"Wh", "kWh", "MWh", "GWh"};
+  double amount = joules / watt_hour;
+  std::size_t unit = 0;
+  for (; amount >= 999.5 && unit + 1 < units.size(); ++unit) amount /= 1000;
+  return fmt::format("{:.{}f} {}", amount,
+                     amount < 9.995   ? 2
+                     : amount < 99.95 ? 1
+                                      : 0,
+                     units[unit]);
+}
+
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());

@@ -53,6 +53,17 @@ TEST_CASE("an amount of memory in words") {
   CHECK(bytes_in_words(-2048) == "-2 KiB");
 }
 
+TEST_CASE("energy in words") {
+  CHECK(energy_in_words(0) == "0 J");
+  CHECK(energy_in_words(3599) == "3599 J");
+  CHECK(energy_in_words(3600) == "1.00 Wh");
+  CHECK(energy_in_words(44'280) == "12.3 Wh");
+  CHECK(energy_in_words(3'600'000) == "1.00 kWh");
+  CHECK(energy_in_words(3.6e6 * 999.7) == "1.00 MWh");
+  CHECK(energy_in_words(1e15) == "278 GWh");
+  CHECK(energy_in_words(std::nan("")) == "unknown");
+}
+
 TEST_CASE("an estimate has the digits that are known") {
   CHECK(as_known(1.0 / 3, 3) == 0.333);
   CHECK(as_known(12345.678901, 6) == 12345.7);

@@ -21,6 +21,8 @@ constexpr std::size_t longest_word = 1024;
 constexpr std::size_t most_named_clusters = 5;
 /// Nodes of all jobs together: a small file can name very many.
 constexpr std::uint64_t most_node_uses = 10'000'000;
+/// Nodes and GPUs of all jobs together whose use is kept one by one.
+constexpr std::uint64_t most_units = 2'000'000;
 /// More bad rows than one in this many, and the dump is not believed.
 constexpr std::uint64_t bad_rows_limit = 10;
 /// More restarts of a job are none that were counted: Slurm writes 4294967294 for "not set".
@@ -77,7 +79,7 @@ Fault check_names(const AccountingRow& row) {
   if (row.id.empty()) return RowFault{RowField::id, "is empty"};
   const std::size_t longest =
       std::max({row.id.size(), row.user.size(), row.partition.size(), row.qos.size(),
-                row.reason.size(), row.gpu_type.size(), row.cluster.size()});
+                row.reason.size(), row.gpu_type.size(), row.cluster.size(), row.group.size()});
   if (longest > longest_word) {
     return RowFault{RowField::id, "or another name in this row is longer than 1,024 characters"};
   }
@@ -136,12 +138,20 @@ void add_component(AccountedJob& whole, AccountedJob& part) {
   if (whole.memory_mib && part.memory_mib) *whole.memory_mib += *part.memory_mib;
   if (whole.use.cpu_time && part.use.cpu_time) *whole.use.cpu_time += *part.use.cpu_time;
   if (whole.use.memory_mib && part.use.memory_mib) *whole.use.memory_mib += *part.use.memory_mib;
+  if (part.use.energy_j) whole.use.energy_j = whole.use.energy_j.value_or(0) + *part.use.energy_j;
+  whole.use.nodes.insert(whole.use.nodes.end(), part.use.nodes.begin(), part.use.nodes.end());
+  if (whole.unread.empty()) whole.unread = part.unread;
   whole.start = std::min(whole.start, part.start);
   whole.end = std::max(whole.end, part.end);
   whole.running = whole.running || part.running;
 }
 
 }  // namespace
+
+std::optional<double> known_energy(std::optional<double> joules) {
+  constexpr double most = 1e15;
+  return joules && *joules > 0 && *joules < most ? joules : std::nullopt;
+}
 
 AccountingBuilder::AccountingBuilder(std::string name, const AccountingOptions& options)
     : name_(std::move(name)), strict_(options.strict), lenient_(options.lenient) {}
@@ -221,6 +231,8 @@ void AccountingBuilder::use_step(std::string_view job, const AccountedUse& use) 
   greater(whole.memory_mib, use.memory_mib);
   greater(whole.gpu_util_pct, use.gpu_util_pct);
   greater(whole.gpu_memory_mib, use.gpu_memory_mib);
+  // Steps that run side by side meter the same nodes.
+  greater(whole.energy_j, use.energy_j);
 }
 
 namespace {
@@ -229,6 +241,7 @@ namespace {
 void copy_row(const AccountingRow& row, AccountedJob& job) {
   job.id = row.id;
   job.user = row.user;
+  job.group = row.group;
   job.partition = row.partition;
   job.qos = row.qos;
   job.name = row.name;
@@ -248,6 +261,7 @@ void copy_row(const AccountingRow& row, AccountedJob& job) {
   job.cpus = row.cpus;
   job.memory_mib = row.memory_mib;
   job.use = row.use;
+  job.unread = row.unread;
   if (row.elapsed_s) job.elapsed = Seconds(*row.elapsed_s);
   job.node_list = row.nodes;
   job.gpu_type = row.gpu_type;
@@ -283,6 +297,11 @@ Fault AccountingBuilder::add(const AccountingRow& row) {
   AccountedJob job;
   if (auto fault = take_nodes(row.nodes, job)) return fault;
   copy_row(row, job);
+  for (const UsedNode& node : job.use.nodes) units_ += 1 + node.gpus.size();
+  if (units_ > most_units && !job.use.nodes.empty()) {
+    job.use.nodes.clear();
+    job.unread = "its nodes are not kept one by one: the dump has more than two million units";
+  }
   job.end = at(end_s.value_or(*row.start_s));
   job.running = running;
   note_times(job);

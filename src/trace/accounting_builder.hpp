@@ -28,7 +28,7 @@ enum class RowField : std::uint8_t {
 
 /// One row as it was read. Text need only live until `add` returns.
 struct AccountingRow {
-  std::string_view id, user, partition, qos, name, work_dir, submit_line, account, log;
+  std::string_view id, user, group, partition, qos, name, work_dir, submit_line, account, log;
   std::string_view state, reason, exit_code;
   std::string_view cluster;  ///< "" = the dump does not say
   std::string_view nodes;    ///< a host list
@@ -38,11 +38,15 @@ struct AccountingRow {
   std::int64_t cpus = 0;
   std::optional<double> memory_mib;
   AccountedUse use;
+  std::string unread;  ///< as AccountedJob::unread
   std::string_view gpu_type;
   LimitKind limit_kind = LimitKind::unknown;
   std::int64_t limit_s = 0;
   std::int64_t restarts = 0;
 };
+
+/// Joules as Slurm counted them; it writes zero, nothing or its greatest numbers where nobody did.
+[[nodiscard]] std::optional<double> known_energy(std::optional<double> joules);
 
 /// What is wrong with a row, and in which field.
 struct RowFault {
@@ -89,6 +93,7 @@ class AccountingBuilder {
   std::uint64_t bad_ = 0;
   std::uint64_t jobs_ = 0;  // rows that are no steps
   std::uint64_t node_uses_ = 0;
+  std::uint64_t units_ = 0;  // nodes and GPUs whose use is kept
   std::set<std::string, std::less<>> clusters_;
   std::map<std::string, std::uint32_t, std::less<>> node_index_;
   std::string last_list_;  // neighbours often ran on the same nodes

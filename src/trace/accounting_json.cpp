@@ -31,7 +31,7 @@ std::optional<JsonElement> at_path(JsonElement of, std::string_view first, std::
 struct Resources {
   std::optional<std::int64_t> total, typed;
   std::int64_t cpus = 0;
-  std::optional<double> memory_mib;
+  std::optional<double> memory_mib, energy_j;
   std::string types;
   bool wrong = false;
 };
@@ -45,6 +45,7 @@ bool read_tres(JsonElement job, std::string_view which, Resources& out) {
     const auto count = whole_of(member(item, "count"));
     if (type == "cpu") out.cpus = count.value_or(0);
     if (type == "mem" && count && *count > 0) out.memory_mib = static_cast<double>(*count);
+    if (type == "energy" && count) out.energy_j = known_energy(static_cast<double>(*count));
     if (type != "gres" || (name != "gpu" && !name.starts_with("gpu:"))) continue;
     if (!count || *count < 0 || *count > most_gpus) {
       out.wrong = true;
@@ -71,6 +72,9 @@ std::optional<FractionalSeconds> cpu_time_of(JsonElement of) {
 AccountedUse use_of_step(JsonElement step, std::int64_t gpus) {
   AccountedUse use;
   use.cpu_time = cpu_time_of(step);
+  if (const auto energy = at_path(step, "statistics", "energy"))
+    if (const auto joules = whole_of(member(*energy, "consumed")))
+      use.energy_j = known_energy(static_cast<double>(*joules));
   const auto used = at_path(step, "tres", "requested");
   const auto list = used ? member(*used, "total") : std::nullopt;
   simdjson::dom::array items;
@@ -97,6 +101,7 @@ class JobReader {
     AccountingRow row;
     row.id = id();
     row.user = user();
+    row.group = text_of(member(job_, "group"));
     row.partition = text_of(member(job_, "partition"));
     row.qos = text_of(member(job_, "qos"));
     row.name = text_of(member(job_, "name"));
@@ -124,7 +129,8 @@ class JobReader {
     row.cpus = resources_.cpus;
     row.memory_mib = resources_.memory_mib;
     row.use.cpu_time = cpu_time_of(job_);
-    read_summary(text_of(at_path(job_, "comment", "administrator")), row.use);
+    row.use.energy_j = resources_.energy_j;
+    row.unread = read_summary(text_of(at_path(job_, "comment", "administrator")), row.use);
     if (row.cpus < 0 || row.cpus > most_gpus)
       blame(RowField::cpus, "has no plausible number of CPUs");
     return row;

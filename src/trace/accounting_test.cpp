@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -309,6 +310,52 @@ TEST_CASE("the default output of sacct is refused with the command to use") {
     CHECK_MESSAGE(message.contains("sacct --allusers --duplicates --parsable2"), message);
     CHECK_MESSAGE(message.contains("TimelimitRaw"), message);
   }
+}
+
+TEST_CASE("accounting: group and energy, from text and from JSON; zero and nothing are not known") {
+  const std::string head =
+      "JobID|User|Group|Partition|State|Submit|Start|End|AllocTRES|ConsumedEnergyRaw\n";
+  const auto job = [&](std::string_view tres, std::string_view energy, std::string_view steps) {
+    return parse(fmt::format("{}1|ann|users|gpu|COMPLETED|100|100|200|gres/gpu=1{}|{}\n{}", head,
+                             tres, energy, steps))
+        .value()
+        .jobs.at(0);
+  };
+  CHECK(job("", "7200", "").group == "users");
+  CHECK(job("", "7200", "").use.energy_j == 7200);
+  CHECK(job(",energy=360", "", "").use.energy_j == 360);
+  // Steps that run side by side meter the same nodes.
+  CHECK(job("", "", "1.batch||||COMPLETED|100|100|200||500\n1.0||||COMPLETED|100|100|200||900\n")
+            .use.energy_j == 900);
+  for (const char* const none : {"", "0", "-5", "18446744073709551614", "1.5K", "nan"})
+    CHECK_MESSAGE(!job("", none, "").use.energy_j.has_value(), none);
+  const auto json = [](std::string_view tres, std::string_view steps) {
+    return read_accounting_text(
+               fmt::format(
+                   R"({{"jobs": [{{"job_id": 1, "user": "ann", "group": "users", )"
+                   R"("partition": "gpu", "state": {{"current": ["COMPLETED"]}}, )"
+                   R"("time": {{"submission": 100, "start": 100, "end": 200}}, )"
+                   R"("tres": {{"allocated": [{{"type": "gres", "name": "gpu", "count": 1}}{}]}},)"
+                   R"("steps": [{}]}}]}})",
+                   tres, steps),
+               "t", {})
+        .value()
+        .jobs.at(0);
+  };
+  CHECK(json("", "").group == "users");
+  CHECK_FALSE(json("", "").use.energy_j.has_value());
+  CHECK(json(R"(, {"type": "energy", "name": "", "count": 360})", "").use.energy_j == 360);
+  CHECK(json("", R"({"statistics": {"energy": {"consumed": {"set": true, "infinite": false,)"
+                 R"( "number": 900}}}})")
+            .use.energy_j == 900);
+  CHECK_FALSE(json("", R"({"statistics": {"energy": {"consumed": 18446744073709551614}}})")
+                  .use.energy_j.has_value());
+}
+
+TEST_CASE("accounting: the documented command asks for everything that is read") {
+  for (const char* const field :
+       {"Group", "Cluster", "ConsumedEnergyRaw", "AdminComment", "TotalCPU"})
+    CHECK_MESSAGE(accounting_fields().contains(field), field);
 }
 
 TEST_CASE("accounting: the ways of AllocGRES to name GPUs") {

@@ -22,15 +22,16 @@ namespace {
 using Column = SacctRows::Column;
 
 constexpr std::string_view all_fields =
-    "JobID,User,Account,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,ElapsedRaw,"
-    "TimelimitRaw,AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInTot,NodeList,Reason,AdminComment,"
-    "WorkDir,JobName,SubmitLine";
+    "JobID,User,Group,Account,Cluster,Partition,QOS,State,ExitCode,Submit,Eligible,Start,End,"
+    "ElapsedRaw,TimelimitRaw,AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInTot,ConsumedEnergyRaw,"
+    "NodeList,Reason,AdminComment,WorkDir,JobName,SubmitLine";
 
 struct Columns {
   Column id, user, partition, qos, state, submit, eligible, start, end, elapsed;
   Column limit_minutes, limit_text, allocated, requested, cpus, nodes, reason, exit, restarts;
   Column name, work_dir, submit_line, cluster, account, log;
   Column cpu_time, peak, tasks, used, memory, node_count, comment;
+  Column group, energy;
 };
 
 Columns find_columns(const SacctRows& rows) {
@@ -67,7 +68,9 @@ Columns find_columns(const SacctRows& rows) {
           .used = rows.find("TRESUsageInTot"),
           .memory = rows.find("ReqMem"),
           .node_count = first({"NNodes", "AllocNodes"}),
-          .comment = rows.find("AdminComment")};
+          .comment = rows.find("AdminComment"),
+          .group = first({"Group", "GID"}),
+          .energy = rows.find("ConsumedEnergyRaw")};
 }
 
 Column either(Column first, Column second) { return first == SacctRows::none ? second : first; }
@@ -130,6 +133,10 @@ AccountedUse use_in(const SacctRows& rows, const Columns& columns, std::int64_t 
   use.gpu_util_pct = per_gpu(parse_number<double>(tres_value(used, "gres/gpuutil")));
   if (use.gpu_util_pct) use.gpu_util_pct = std::clamp(*use.gpu_util_pct, 0.0, 100.0);
   use.gpu_memory_mib = per_gpu(parse_memory_mib(tres_value(used, "gres/gpumem"), byte_mib));
+  use.energy_j = known_energy(parse_number<double>(text(columns.energy)));
+  if (!use.energy_j)
+    use.energy_j =
+        known_energy(parse_number<double>(tres_value(text(columns.allocated), "energy")));
   return use;
 }
 
@@ -142,6 +149,7 @@ class RowReader {
     AccountingRow row;
     row.id = text(columns_.id);
     row.user = text(columns_.user);
+    row.group = text(columns_.group);
     row.partition = text(columns_.partition);
     row.qos = text(columns_.qos);
     row.state = text(columns_.state);
@@ -194,7 +202,7 @@ class RowReader {
     types_ = gpu_types_of_tres(tres);
     row.gpu_type = types_;
     row.use = use_in(rows_, columns_, row.gpus);
-    read_summary(text(columns_.comment), row.use);
+    row.unread = read_summary(text(columns_.comment), row.use);
     row.cpus = cpus_in(tres).value_or(parse_number<std::int64_t>(text(columns_.cpus)).value_or(0));
     if (row.cpus < 0 || row.cpus > most_gpus) blame(RowField::cpus, "is not a plausible number");
     row.memory_mib = parse_memory_mib(tres_value(tres, "mem"), 1);

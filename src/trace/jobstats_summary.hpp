@@ -6,12 +6,15 @@
 /// that Slurm itself does not count.
 
 #include <schedmate/accounting.hpp>
+#include <string>
 #include <string_view>
 
 namespace schedmate::trace {
 
-/// Takes over what the comment says. Any other comment, and one that is damaged or unreasonably
-/// long, changes nothing.
-void read_summary(std::string_view comment, AccountedUse& use);
+/// Takes over what the comment says. Gives AccountedJob::unread: why one that is marked as a
+/// summary was not read in full, as when it is damaged or unreasonably long; what was not read
+/// changes nothing. "" for any other comment, and for the marks of jobstats that it measured
+/// nothing.
+[[nodiscard]] std::string read_summary(std::string_view comment, AccountedUse& use);
 
 }  // namespace schedmate::trace

@@ -31,7 +31,7 @@ std::vector<Target> targets() {
       {"log_lines", fuzz_log_lines},   {"log_formats", fuzz_log_formats},
       {"kernel_log", fuzz_kernel_log}, {"log_reply", fuzz_log_reply},
       {"recipes", fuzz_recipes},       {"accounting", fuzz_accounting},
-      {"elastic", fuzz_elastic},
+      {"elastic", fuzz_elastic},       {"jobstats", fuzz_jobstats},
   };
 }
 
