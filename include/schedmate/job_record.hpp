@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <schedmate/job.hpp>
+#include <schedmate/node_use.hpp>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,12 @@ struct Outcome {
   std::optional<double> memory_mib;
   /// Oldest first. State, times and duration above are those of the last one.
   std::vector<Attempt> attempts;
+  /// What each GPU has.
+  std::optional<double> gpu_memory_total_mib{};
+  /// Joules of all attempts that were measured.
+  std::optional<double> energy_j{};
+  /// Of the last attempt.
+  std::vector<UsedNode> node_use{};
   bool operator==(const Outcome&) const = default;
 };
 
@@ -127,6 +134,8 @@ struct JobRecord {
   std::optional<GivenAdvice> advice;
   /// Empty while the job runs.
   std::optional<Outcome> outcome;
+  /// The user's Unix group, "" = not known.
+  std::string group{};
   bool operator==(const JobRecord&) const = default;
 };
 

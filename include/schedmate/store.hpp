@@ -81,6 +81,8 @@ struct StoreLimits {
   static constexpr std::size_t fields = 256;
   /// Of more, the last ones are kept.
   static constexpr std::size_t attempts = 256;
+  /// Whose use is kept one by one; more nodes, and more GPUs of one, are left out.
+  static constexpr std::size_t nodes = 1024, gpus_of_a_node = 64;
 };
 
 /// Errors of every call: unavailable (disk full, server away, locked for too long), invalid (the

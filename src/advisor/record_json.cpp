@@ -68,7 +68,27 @@ Document attempts_document(std::span<const Attempt> attempts) {
 
 namespace {
 
+ordered_json write(const UsedGpu& gpu) {
+  return {{"gpu", gpu.gpu},
+          {"util_pct", as_known_or_null<ordered_json>(gpu.util_pct)},
+          {"memory_mib", as_known_or_null<ordered_json>(gpu.memory_mib)},
+          {"memory_total_mib", as_known_or_null<ordered_json>(gpu.memory_total_mib)}};
+}
+
+ordered_json write(const UsedNode& node) {
+  ordered_json gpus = ordered_json::array();
+  for (const UsedGpu& gpu : node.gpus) gpus.push_back(write(gpu));
+  return {{"node", node.node},
+          {"cpus", node.cpus > 0 ? ordered_json(node.cpus) : nullptr},
+          {"cpu_time_s", node.cpu_time ? ordered_json(as_known(node.cpu_time->count())) : nullptr},
+          {"memory_mib", as_known_or_null<ordered_json>(node.memory_mib)},
+          {"memory_total_mib", as_known_or_null<ordered_json>(node.memory_total_mib)},
+          {"gpus", std::move(gpus)}};
+}
+
 ordered_json write(const Outcome& outcome) {
+  ordered_json nodes = ordered_json::array();
+  for (const UsedNode& node : outcome.node_use) nodes.push_back(write(node));
   return {{"state", state_word(outcome.state)},
           {"duration_s", outcome.duration.count()},
           {"start_s", seconds_or_null(outcome.start)},
@@ -77,7 +97,10 @@ ordered_json write(const Outcome& outcome) {
           {"gpu_memory_mib", as_known_or_null<ordered_json>(outcome.gpu_memory_mib)},
           {"cpu_time_s", outcome.cpu_time ? ordered_json(outcome.cpu_time->count()) : nullptr},
           {"memory_mib", as_known_or_null<ordered_json>(outcome.memory_mib)},
-          {"attempts", attempts_document(outcome.attempts)}};
+          {"attempts", attempts_document(outcome.attempts)},
+          {"gpu_memory_total_mib", as_known_or_null<ordered_json>(outcome.gpu_memory_total_mib)},
+          {"energy_j", as_known_or_null<ordered_json>(outcome.energy_j)},
+          {"node_use", std::move(nodes)}};
 }
 
 }  // namespace
@@ -99,6 +122,7 @@ Document record_document(const JobRecord& record) {
       {"time_limit_s", record.time_limit ? ordered_json(record.time_limit->count()) : nullptr},
       {"name", text_or_null(record.name)},
       {"account", text_or_null(record.account)},
+      {"group", text_or_null(record.group)},
       {"qos", text_or_null(record.qos)},
       {"cluster", text_or_null(record.cluster)},
       {"log", text_or_null(record.log)},

@@ -120,6 +120,23 @@ JobFilter admit(const JobFilter& filter) {
   return clean;
 }
 
+namespace {
+
+void admit_node(UsedNode& node) {
+  node.node = clean_name(node.node);
+  if (node.cpu_time && !std::isfinite(node.cpu_time->count())) node.cpu_time.reset();
+  node.memory_mib = finite(node.memory_mib);
+  node.memory_total_mib = finite(node.memory_total_mib);
+  if (node.gpus.size() > StoreLimits::gpus_of_a_node) node.gpus.resize(StoreLimits::gpus_of_a_node);
+  for (UsedGpu& gpu : node.gpus) {
+    gpu.gpu = clean_name(gpu.gpu);
+    for (auto* const value : {&gpu.util_pct, &gpu.memory_mib, &gpu.memory_total_mib})
+      *value = finite(*value);
+  }
+}
+
+}  // namespace
+
 Result<Outcome> admit(const Outcome& outcome) {
   Outcome kept = outcome;
   const auto summary = document("log summary", outcome.log_summary);
@@ -132,6 +149,10 @@ Result<Outcome> admit(const Outcome& outcome) {
   kept.gpu_memory_mib = finite(outcome.gpu_memory_mib);
   kept.progress = thinned(outcome.progress);
   kept.memory_mib = finite(outcome.memory_mib);
+  kept.gpu_memory_total_mib = finite(outcome.gpu_memory_total_mib);
+  kept.energy_j = finite(outcome.energy_j);
+  if (kept.node_use.size() > StoreLimits::nodes) kept.node_use.resize(StoreLimits::nodes);
+  for (UsedNode& node : kept.node_use) admit_node(node);
   if (kept.cpu_time && !std::isfinite(kept.cpu_time->count())) kept.cpu_time.reset();
   if (kept.attempts.size() > StoreLimits::attempts)
     kept.attempts.erase(kept.attempts.begin(),
@@ -157,8 +178,9 @@ Result<JobRecord> admit(const JobRecord& record) {
     if (!clean) return tl::unexpected(clean.error());
     *member = std::move(*clean);
   }
-  for (auto* const member : {&kept.root, &kept.workdir, &kept.command, &kept.text, &kept.entry,
-                             &kept.name, &kept.account, &kept.qos, &kept.cluster, &kept.log}) {
+  for (auto* const member :
+       {&kept.root, &kept.workdir, &kept.command, &kept.text, &kept.entry, &kept.name,
+        &kept.account, &kept.qos, &kept.cluster, &kept.log, &kept.group}) {
     *member = long_text(*member);
   }
   kept.memory_mib = finite(record.memory_mib);

@@ -140,7 +140,7 @@ std::string request_to_json(const JobRecord& record) {
   for (const auto& [key, text] :
        {std::pair("name", &record.name), std::pair("account", &record.account),
         std::pair("qos", &record.qos), std::pair("cluster", &record.cluster),
-        std::pair("log", &record.log)}) {
+        std::pair("log", &record.log), std::pair("group", &record.group)}) {
     if (!text->empty()) object[key] = *text;
   }
   if (record.cpus != 0) object["cpus"] = record.cpus;
@@ -156,6 +156,7 @@ Result<void> request_from_json(std::string_view text, JobRecord& record) {
     record.qos = value.value("qos", "");
     record.cluster = value.value("cluster", "");
     record.log = value.value("log", "");
+    record.group = value.value("group", "");
     record.cpus = value.value("cpus", std::int64_t{0});
     if (value.contains("memory_mib")) record.memory_mib = value.at("memory_mib").get<double>();
     return true;
@@ -163,10 +164,41 @@ Result<void> request_from_json(std::string_view text, JobRecord& record) {
   return read ? Result<void>() : tl::unexpected(read.error());
 }
 
+namespace {
+
+/// [node, CPUs, CPU seconds, memory, of, [[GPU, utilisation, memory, of], ...]]
+json node_to_json(const UsedNode& node) {
+  json gpus = json::array();
+  for (const UsedGpu& gpu : node.gpus)
+    gpus.push_back(json::array(
+        {gpu.gpu, or_null(gpu.util_pct), or_null(gpu.memory_mib), or_null(gpu.memory_total_mib)}));
+  const auto cpu_s = node.cpu_time ? std::optional(node.cpu_time->count()) : std::nullopt;
+  return json::array({node.node, node.cpus, or_null(cpu_s), or_null(node.memory_mib),
+                      or_null(node.memory_total_mib), std::move(gpus)});
+}
+
+UsedNode node_from_json(const json& value) {
+  UsedNode node;
+  node.node = value.at(0);
+  node.cpus = value.at(1);
+  if (const auto cpu_s = number_or_none(value.at(2))) node.cpu_time = FractionalSeconds(*cpu_s);
+  node.memory_mib = number_or_none(value.at(3));
+  node.memory_total_mib = number_or_none(value.at(4));
+  for (const json& gpu : value.at(5))
+    node.gpus.push_back({gpu.at(0), number_or_none(gpu.at(1)), number_or_none(gpu.at(2)),
+                         number_or_none(gpu.at(3))});
+  return node;
+}
+
+}  // namespace
+
 std::string use_to_json(const Outcome& outcome) {
   json object = json::object();
   if (outcome.cpu_time) object["cpu_time_s"] = outcome.cpu_time->count();
   if (outcome.memory_mib) object["memory_mib"] = *outcome.memory_mib;
+  if (outcome.gpu_memory_total_mib) object["gpu_memory_total_mib"] = *outcome.gpu_memory_total_mib;
+  if (outcome.energy_j) object["energy_j"] = *outcome.energy_j;
+  for (const UsedNode& node : outcome.node_use) object["nodes"].push_back(node_to_json(node));
   for (const Attempt& attempt : outcome.attempts) {
     object["attempts"].push_back(
         json::array({seconds_or_null(attempt.start), seconds_or_null(attempt.end),
@@ -181,6 +213,11 @@ Result<void> use_from_json(std::string_view text, Outcome& outcome) {
     if (value.contains("cpu_time_s"))
       outcome.cpu_time = FractionalSeconds(value.at("cpu_time_s").get<double>());
     if (value.contains("memory_mib")) outcome.memory_mib = value.at("memory_mib").get<double>();
+    if (value.contains("gpu_memory_total_mib"))
+      outcome.gpu_memory_total_mib = value.at("gpu_memory_total_mib").get<double>();
+    if (value.contains("energy_j")) outcome.energy_j = value.at("energy_j").get<double>();
+    for (const json& node : value.value("nodes", json::array()))
+      outcome.node_use.push_back(node_from_json(node));
     for (const json& each : value.value("attempts", json::array())) {
       outcome.attempts.push_back(
           {.start = time_or_none(each.at(0)),

@@ -28,7 +28,7 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string request_to_json(const JobRecord& record);
 [[nodiscard]] Result<void> request_from_json(std::string_view text, JobRecord& record);
 
-/// CPU time, memory and attempts; "" when nothing is known.
+/// CPU time, memory, energy, use of each node, and attempts; "" when nothing is known.
 [[nodiscard]] std::string use_to_json(const Outcome& outcome);
 [[nodiscard]] Result<void> use_from_json(std::string_view text, Outcome& outcome);
 

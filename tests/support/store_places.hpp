@@ -73,7 +73,8 @@ inline JobRecord full_record(int number) {
                                 .gpu_util_pct = 71.5,
                                 .gpu_memory_mib = std::nullopt,
                                 .neighbours = {{"job-0", 0.93}}},
-          .outcome = std::nullopt};
+          .outcome = std::nullopt,
+          .group = "vision-users"};
 }
 
 inline Outcome full_outcome() {
@@ -99,7 +100,21 @@ inline Outcome full_outcome() {
                         .state = EndState::completed,
                         .word = "COMPLETED",
                         .exit_code = "0:0",
-                        .nodes = "n[13-14]"}}};
+                        .nodes = "n[13-14]"}},
+          .gpu_memory_total_mib = 81920,
+          .energy_j = 1234567.5,
+          .node_use = {{.node = "n13",
+                        .cpus = 32,
+                        .cpu_time = FractionalSeconds(40000.5),
+                        .memory_mib = 49000.5,
+                        .memory_total_mib = 65536,
+                        .gpus = {{"0", 91.5, 40536, 81920}, {"1", std::nullopt, 7, std::nullopt}}},
+                       {.node = "n14",
+                        .cpus = 0,
+                        .cpu_time = std::nullopt,
+                        .memory_mib = std::nullopt,
+                        .memory_total_mib = std::nullopt,
+                        .gpus = {}}}};
 }
 
 }  // namespace schedmate::testing
