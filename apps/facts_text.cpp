@@ -16,14 +16,14 @@ namespace {
 
 using FactRow = std::vector<Cell>;
 
-/// "train.py:12" and the line there, cut so that the table stays one.
-void add_evidence(const Fact& fact, FactRow& row) {
+/// "train.py:12" and the line there, which a screen cuts so that the table stays one.
+void add_evidence(const Fact& fact, std::size_t columns, FactRow& row) {
   if (fact.evidence.empty()) return void(row.insert(row.end(), {"", ""}));
   const Evidence& first = fact.evidence.front();
   constexpr std::size_t widest = 60;
   row.emplace_back(first.line > 0 ? fmt::format("{}:{}", printable(first.file), first.line)
                                   : printable(first.file));
-  row.emplace_back(shortened(first.text, widest));
+  row.emplace_back(columns == 0 ? printable(first.text) : shortened(first.text, widest));
 }
 
 /// "time_limit_s", 95400 as "time_limit", "1 d 2 h".
@@ -61,7 +61,7 @@ std::string rejected_of(const Facts& facts, std::size_t columns) {
   std::vector<FactRow> rows;
   for (const Rejected& each : facts.rejected) {
     rows.push_back({each.field, printable(value_text(each.fact.value)), printable(each.why)});
-    add_evidence(each.fact, rows.back());
+    add_evidence(each.fact, columns, rows.back());
   }
   const std::vector<TableColumn> names{{"rejected"},
                                        {"value"},
@@ -143,7 +143,7 @@ std::string facts_text(const Facts& facts, bool explain, std::size_t columns) {
     auto [field, value] = in_units(name, *fact);
     rows.push_back({std::move(field), std::move(value), fmt::format("{:.2f}", fact->confidence),
                     std::string(source_word(fact->source))});
-    add_evidence(*fact, rows.back());
+    add_evidence(*fact, columns, rows.back());
   };
   for (const std::string_view name : fact_fields()) add(name, facts.find(name));
   for (const auto& [name, fact] : facts.extra) add(name, &fact);

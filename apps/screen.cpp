@@ -7,15 +7,21 @@
 #include <cmath>
 
 #include "base/table.hpp"
-#include "base/text.hpp"
 
 namespace schedmate {
 
-std::size_t screen_width(const settings::Environment& environment) {
-  constexpr std::size_t usual = 80;
-  const auto given = parse_number<std::size_t>(environment.variable("COLUMNS"));
-  const std::size_t width = environment.columns > 0 ? environment.columns : given.value_or(usual);
-  return std::clamp<std::size_t>(width, 40, 400);
+std::string ScreenStyle::fit(std::string_view text, std::size_t beside, bool keep_end) const {
+  return width == 0 ? printable(text) : shortened(text, width - std::min(width, beside), keep_end);
+}
+
+std::string ScreenStyle::cell(std::string_view text, std::size_t most) const {
+  return width == 0 ? printable(text) : shortened(text, most);
+}
+
+ScreenStyle screen_style(const settings::Environment& environment) {
+  constexpr std::size_t least = 40;
+  const std::size_t columns = environment.columns;
+  return {columns == 0 ? 0 : std::max(columns, least), environment.date};
 }
 
 std::string spaced(std::string_view name) {

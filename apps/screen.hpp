@@ -3,6 +3,7 @@
 
 /// How wide the screen is, shares as bars, and which colours figures and states have.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +13,18 @@
 
 namespace schedmate {
 
-/// The terminal's, else COLUMNS, else 80; 40 to 400.
-[[nodiscard]] std::size_t screen_width(const settings::Environment& environment);
+struct ScreenStyle {
+  std::size_t width = 80;                                ///< 0: no screen
+  std::function<std::string(std::int64_t unix_s)> date;  ///< for people
+
+  /// What of a text fits beside so many columns, from the left or (of a path) the right.
+  [[nodiscard]] std::string fit(std::string_view text, std::size_t beside = 0,
+                                bool keep_end = false) const;
+  /// What of a text fits into a cell, which has no limit where there is no screen.
+  [[nodiscard]] std::string cell(std::string_view text, std::size_t most) const;
+};
+/// As wide as environment says, at least 40 columns.
+[[nodiscard]] ScreenStyle screen_style(const settings::Environment& environment);
 
 /// "do_not_restart" for people: "do not restart".
 [[nodiscard]] std::string spaced(std::string_view name);

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace schedmate::settings {
 namespace {
 
@@ -25,9 +27,12 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-std::size_t terminal_columns() {
+std::size_t columns_of(const char* const* variables) {
+  constexpr std::size_t most = 1000;
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const auto given = parse_number<std::size_t>(value_of("COLUMNS", variables));
+  return given && *given <= most ? *given : 0;
 }
 
 std::string local_date(std::int64_t unix_s) {
@@ -53,7 +58,7 @@ Environment read_environment(const char* const* variables) {
           .host = host_name(),
           .colour = ::isatty(STDOUT_FILENO) == 1 && value_of("NO_COLOR", variables).empty(),
           .progress = ::isatty(STDERR_FILENO) == 1,
-          .columns = terminal_columns(),
+          .columns = columns_of(variables),
           .date = local_date,
           .variable = [variables](std::string_view name) {
             return std::string(value_of(name, variables));

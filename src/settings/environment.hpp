@@ -16,7 +16,9 @@ struct Environment {
   std::string host;         ///< name of this machine
   bool colour = false;      ///< standard output is a terminal and NO_COLOR is not set
   bool progress = false;    ///< standard error is a terminal
-  std::size_t columns = 0;  ///< of the terminal on standard output; 0: it is none
+  /// How wide what is printed may be: as the terminal on standard output, else as COLUMNS says;
+  /// 0: neither, and nothing is cut or left out.
+  std::size_t columns = 0;
   /// An instant since 1970 in this machine's zone, for people: "2026-11-25 04:33 CET".
   std::function<std::string(std::int64_t unix_s)> date;
   /// Of a name, for secrets that the settings name; "" = not set.
