@@ -19,11 +19,10 @@ namespace {
 Result<int> print_job(const CommandCall& call, const std::string& subject) {
   const auto view = service::look_at_job(call.session, subject);
   if (!view) return tl::unexpected(view.error());
-  const auto& environment = call.session.environment;
   if (call.json)
     call.console.json(service::job_document(*view));
   else
-    call.console.text(job_text(*view, {screen_width(environment), environment.date}));
+    call.console.text(job_text(*view, screen_style(call.session.environment)));
   return 0;
 }
 

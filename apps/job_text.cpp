@@ -45,21 +45,21 @@ class Screen {
   explicit Screen(const ScreenStyle& style) : style_(style) {}
 
   void title(std::string_view text, Style style) {
-    lines_.push_back(styled(style, shortened(text, style_.width)));
+    lines_.push_back(styled(style, style_.fit(text)));
   }
   void row(std::string_view label, std::string_view text, Style style = Style::plain) {
     if (text.empty()) return;
-    add(label, shortened(text, room()), style);
+    add(label, style_.fit(text, label_width), style);
   }
   void path_row(std::string_view label, std::string_view text) {
-    add(label, shortened(text, room(), true), Style::plain);
+    add(label, style_.fit(text, label_width, true), Style::plain);
   }
   /// Over at most `most` lines, parted at blanks.
   void long_row(std::string_view label, std::string_view text, std::size_t most) {
     std::string rest = printable(text);
     for (std::size_t i = 0; i < most && !rest.empty(); ++i) {
       std::size_t cut = rest.size();
-      if (rest.size() > room() && i + 1 < most) {
+      if (style_.width > 0 && rest.size() > room() && i + 1 < most) {
         cut = rest.rfind(' ', room());
         if (cut == std::string::npos || cut == 0) cut = rest.size();
       }
@@ -73,10 +73,13 @@ class Screen {
   [[nodiscard]] std::string date(SimTime time) const { return style_.date(seconds_of(time)); }
   [[nodiscard]] std::string text() const {
     std::string text;
-    for (std::size_t i = 0; i < std::min(lines_.size(), most_lines); ++i) text += lines_[i] + "\n";
+    for (std::size_t i = 0; i < lines_.size() && (i < most_lines || style_.width == 0); ++i)
+      text += lines_[i] + "\n";
     return text;
   }
-  [[nodiscard]] bool has_room() const { return lines_.size() < most_lines; }
+  [[nodiscard]] bool has_room(std::size_t lines = 1) const {
+    return style_.width == 0 || lines_.size() + lines <= most_lines;
+  }
 
  private:
   [[nodiscard]] std::size_t room() const { return style_.width - label_width; }
@@ -95,8 +98,9 @@ void add_title(const JobView& view, Screen& screen) {
   std::vector<std::string> parts = {fmt::format("job {}", record.id)};
   if (!record.name.empty()) parts.push_back(record.name);
   if (!record.user.empty())
-    parts.push_back("of " + record.user +
-                    (record.account.empty() ? "" : fmt::format(" ({})", record.account)));
+    parts.push_back(
+        fmt::format("of {}{}{}", record.user, record.group.empty() ? "" : "/" + record.group,
+                    record.account.empty() ? "" : fmt::format(" ({})", record.account)));
   std::string state = view.state.empty() ? "state not known" : view.state;
   const auto& attempts = view.job.attempts;
   const std::string exit = attempts.empty() ? "" : attempts.back().exit_code;
@@ -117,23 +121,6 @@ void add_what(const JobView& view, Screen& screen) {
                                       : std::string(advisor::field(record.fields, name));
              }));
   screen.row("command", advisor::without_submission(record.command));
-}
-
-void add_request(const JobView& view, Screen& screen) {
-  const JobRecord& record = view.job.record;
-  if (record.id.empty()) return;
-  std::vector<std::string> asked;
-  asked.push_back(fmt::format("{} GPU{}{}", record.gpus, record.gpus == 1 ? "" : "s",
-                              record.gpu_type.empty() ? "" : " (" + record.gpu_type + ")"));
-  asked.push_back(fmt::format("{} node{}", record.nodes, record.nodes == 1 ? "" : "s"));
-  if (record.cpus > 0)
-    asked.push_back(fmt::format("{} CPU{}", record.cpus, record.cpus == 1 ? "" : "s"));
-  if (record.memory_mib) asked.push_back(mib_in_words(*record.memory_mib));
-  if (record.time_limit) asked.push_back("limit " + known_length(record.time_limit));
-  std::string where = record.vc;
-  if (!record.qos.empty()) where += "/" + record.qos;
-  if (!where.empty()) asked.push_back(where);
-  screen.row("asked", joined(asked));
 }
 
 void add_run(const JobView& view, Screen& screen) {
@@ -237,20 +224,46 @@ void add_use(const JobView& view, Screen& screen) {
   screen.share("time", use.limit_pct, "of the limit of " + known_length(record.time_limit),
                style_of_middle(use.limit_pct));
   std::string of_gpus = fmt::format("busy, of {} GPU{}", record.gpus, record.gpus == 1 ? "" : "s");
-  if (outcome.gpu_memory_mib)
+  if (outcome.gpu_memory_mib && !use.gpu_memory_pct)
     of_gpus += fmt::format(", {} of memory each", mib_in_words(*outcome.gpu_memory_mib));
   screen.share("GPU", use.gpu_util_pct, of_gpus, style_of_high(use.gpu_util_pct));
-  screen.share("CPU", use.cpu_pct, fmt::format("of {} CPUs", record.cpus),
-               record.gpus > 0 ? Style::plain : style_of_high(use.cpu_pct));
+  if (use.gpu_memory_pct)
+    screen.share("GPU mem", use.gpu_memory_pct,
+                 fmt::format("({} of {} each)", mib_in_words(*outcome.gpu_memory_mib),
+                             mib_in_words(*outcome.gpu_memory_total_mib)),
+                 Style::plain);
+  if (use.cpu_pct)
+    screen.share("CPU", use.cpu_pct,
+                 fmt::format("of {} CPUs ({} of {} CPU time)", record.cpus,
+                             in_words(*outcome.cpu_time), in_words(outcome.duration * record.cpus)),
+                 record.gpus > 0 ? Style::plain : style_of_high(use.cpu_pct));
+  else if (outcome.cpu_time)
+    screen.row("CPU", in_words(*outcome.cpu_time) + " of CPU time");
+  std::string a_node;
+  if (record.nodes > 1 && record.memory_mib)
+    a_node = fmt::format("; {} a node",
+                         mib_in_words(*record.memory_mib / static_cast<double>(record.nodes)));
   if (outcome.memory_mib && record.memory_mib)
     screen.share("memory", use.memory_pct,
-                 fmt::format("({} of {})", mib_in_words(*outcome.memory_mib),
-                             mib_in_words(*record.memory_mib)),
+                 fmt::format("({} of {}{})", mib_in_words(*outcome.memory_mib),
+                             mib_in_words(*record.memory_mib), a_node),
                  style_of_middle(use.memory_pct));
-  std::vector<std::string> hours = {fmt::format("{:.3g} GPU-hours held", use.gpu_hours)};
-  if (use.idle_gpu_hours) hours.push_back(fmt::format("{:.3g} of them idle", *use.idle_gpu_hours));
-  if (use.lost_gpu_hours > 0) hours.push_back(fmt::format("{:.3g} lost", use.lost_gpu_hours));
-  if (record.gpus > 0) screen.row("cost", joined(hours));
+  screen.row("cost", service::cost_words(record, use));
+}
+
+/// Each node and each GPU, as far as the lines go that `kept` leaves.
+void add_nodes(const JobView& view, std::size_t kept, Screen& screen) {
+  const auto nodes = service::words_of_nodes(view.job.record);
+  constexpr std::size_t lines_of_one = 4;  // two for its GPUs, one to say how many are left
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!screen.has_room(kept + lines_of_one)) {
+      screen.row(i == 0 ? "nodes" : "",
+                 fmt::format("{} more by --json, or in a pipe", nodes.size() - i));
+      break;
+    }
+    screen.row(i == 0 ? "nodes" : "", nodes[i].node);
+    screen.long_row("", nodes[i].gpus.empty() ? "" : "  " + nodes[i].gpus, 2);
+  }
 }
 
 void add_failure(const JobView& view, Screen& screen) {
@@ -309,7 +322,7 @@ std::string job_text(const JobView& view, const ScreenStyle& style) {
   Screen screen(style);
   add_title(view, screen);
   add_what(view, screen);
-  add_request(view, screen);
+  screen.long_row("asked", service::asked_words(view.job.record), 2);
   add_run(view, screen);
   add_progress(view, screen);
   add_end(view, screen);
@@ -317,6 +330,7 @@ std::string job_text(const JobView& view, const ScreenStyle& style) {
   add_use(view, screen);
   add_earlier(view, screen);
   add_next(view, screen);
+  add_nodes(view, view.notes.size() + 2, screen);
   add_sources(view, screen);
   return screen.text();
 }

@@ -19,7 +19,7 @@ namespace {
 
 struct ReportFlags {
   service::ReportQuestion question;
-  std::size_t limit = 20;
+  std::optional<std::size_t> limit;
   bool csv = false;
 };
 
@@ -28,14 +28,15 @@ Result<int> print_report(const CommandCall& call, const ReportFlags& flags) {
     return fail(ErrorCode::unsupported, "report: --json and --csv: give one of them");
   const auto report = service::report_usage(call.session, flags.question);
   if (!report) return tl::unexpected(report.error());
-  const auto& environment = call.session.environment;
+  const ScreenStyle style = screen_style(call.session.environment);
+  constexpr std::size_t usual = 20;
   if (call.json)
     call.console.json(service::usage_document(*report));
   else if (flags.csv)
     call.console.verbatim(service::usage_csv(*report));
   else
     call.console.text(
-        report_text(*report, {screen_width(environment), environment.date}, flags.limit));
+        report_text(*report, style, flags.limit.value_or(style.width == 0 ? 0 : usual)));
   return 0;
 }
 
@@ -63,8 +64,10 @@ Command report_command(const Parser& parser) {
                   "sacct:FILE (a dump), sacct (the program) or history; default: the history, and "
                   "the program where that has nothing")
       ->type_name("WHERE");
-  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
-                   ->type_name("N"));
+  takes_whole(
+      *command
+           .add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20, in a pipe all")
+           ->type_name("N"));
   command.add_flag("--csv", flags->csv, "print CSV: every field of every job");
   add_strict(parser, "a bad row of a dump is an error");
   command.footer(

@@ -37,7 +37,7 @@ std::string totals_text(const UsageReport& report, const ScreenStyle& style) {
       seconds_of(report.since) > 0
           ? fmt::format("from {} to {}", style.date(seconds_of(report.since)), until)
           : fmt::format("until {}", until);
-  const auto line = [&](const std::string& text) { return shortened(text, style.width) + "\n"; };
+  const auto line = [&](const std::string& text) { return style.fit(text) + "\n"; };
   std::string text = line(fmt::format("jobs that ended {}, by {}", period, report.source));
   text +=
       line(fmt::format("{} jobs: {} completed, {} failed, {} timed out, {} cancelled", total.jobs,
@@ -47,16 +47,22 @@ std::string totals_text(const UsageReport& report, const ScreenStyle& style) {
   cost += total.gpu_util_pct ? fmt::format(", {} idle (GPUs busy {:.0f} %)",
                                            hours(total.idle_gpu_hours), *total.gpu_util_pct)
                              : ", GPU use not measured";
-  return text + line(cost);
+  text += line(cost);
+  if (total.energy_jobs > 0)
+    text += line(fmt::format("{} of energy, measured for {} of {} jobs",
+                             energy_in_words(total.energy_j), total.energy_jobs, total.jobs));
+  return text;
 }
 
 /// The names that seff's users know: JobID, State, Elapsed, TimeEff, CPUEff, MemEff, GPUEff.
 std::string jobs_table(const UsageReport& report, const ScreenStyle& style, std::size_t most) {
   const std::vector<TableColumn> columns = {
-      {"JobID", 0},        {"User", 1},          {"Name", 8},         {"State", 0},
-      {"Ended", 7},        {"Elapsed", 0, true}, {"Waited", 9, true}, {"TimeEff", 3, true},
-      {"CPUEff", 2, true}, {"MemEff", 2, true},  {"GPUEff", 1, true}, {"GPUs", 6, true},
-      {"GPU-h", 4, true},  {"Wasted", 2, true},  {"Nodes", 10},       {"Cause", 1, false, 12}};
+      {"JobID", 0},        {"User", 1},          {"Name", 8},
+      {"State", 0},        {"Ended", 7},         {"Elapsed", 0, true},
+      {"Waited", 9, true}, {"TimeEff", 3, true}, {"CPUEff", 2, true},
+      {"MemEff", 2, true}, {"GPUEff", 1, true},  {"GPUMem", 5, true},
+      {"GPUs", 6, true},   {"GPU-h", 4, true},   {"Energy", 9, true},
+      {"Wasted", 2, true}, {"Nodes", 10},        {"Cause", 1, false, 12}};
   std::vector<std::vector<Cell>> rows;
   std::size_t shown = 0;
   for (const ReportJob& job : report.jobs) {
@@ -65,10 +71,10 @@ std::string jobs_table(const UsageReport& report, const ScreenStyle& style, std:
     const service::JobUse& use = job.use;
     const auto& attempts = record.outcome->attempts;
     rows.push_back({
-        {shortened(record.id, 16)},
-        {shortened(record.user, 10)},
-        {shortened(record.name, 18)},
-        {shortened(job.state, 13), style_of_state(job.state)},
+        {style.cell(record.id, 16)},
+        {style.cell(record.user, 10)},
+        {style.cell(record.name, 18)},
+        {style.cell(job.state, 13), style_of_state(job.state)},
         {style.date(seconds_of(job.end)).substr(5, 11)},
         {in_words(record.outcome->duration)},
         {job.waited ? in_words(*job.waited) : unknown_cell},
@@ -76,12 +82,14 @@ std::string jobs_table(const UsageReport& report, const ScreenStyle& style, std:
         {share_words(use.cpu_pct), style_of_high(use.cpu_pct)},
         {share_words(use.memory_pct), style_of_middle(use.memory_pct)},
         {share_words(use.gpu_util_pct), style_of_high(use.gpu_util_pct)},
+        {share_words(use.gpu_memory_pct)},
         {fmt::format("{}", record.gpus)},
         {hours(use.gpu_hours)},
+        {record.outcome->energy_j ? energy_in_words(*record.outcome->energy_j) : unknown_cell},
         {use.wasted_gpu_hours() > 0 || use.idle_gpu_hours ? hours(use.wasted_gpu_hours())
                                                           : unknown_cell},
-        {attempts.empty() ? unknown_cell : shortened(attempts.back().nodes, 18)},
-        {cause_text(job)},
+        {attempts.empty() ? unknown_cell : style.cell(attempts.back().nodes, 18)},
+        {printable(cause_text(job))},
     });
   }
   std::string text = table_text(columns, rows, style.width);
@@ -91,14 +99,16 @@ std::string jobs_table(const UsageReport& report, const ScreenStyle& style, std:
 }
 
 std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
-  const std::vector<TableColumn> columns = {
+  std::vector<TableColumn> columns = {
       {report.by, 0},       {"Jobs", 0, true},      {"Completed", 1, true}, {"Failed", 0, true},
       {"Timeout", 2, true}, {"Cancelled", 3, true}, {"GPU-h", 0, true},     {"Lost", 1, true},
-      {"Idle", 1, true},    {"CPUEff", 4, true},    {"GPUEff", 1, true}};
+      {"Idle", 1, true},    {"CPUEff", 4, true},    {"GPUEff", 1, true},    {"Energy", 5, true}};
+  // The last one; few sites meter energy.
+  if (style.width > 0 && report.total.energy_jobs == 0) columns.pop_back();
   std::vector<std::vector<Cell>> rows;
   for (const ReportGroup& group : report.groups) {
     rows.push_back({
-        {shortened(group.key, 28)},
+        {style.cell(group.key, 28)},
         {fmt::format("{}", group.jobs)},
         {fmt::format("{}", group.completed)},
         {fmt::format("{}", group.failed),
@@ -110,6 +120,7 @@ std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
         {group.gpu_util_pct ? hours(group.idle_gpu_hours) : unknown_cell},
         {share_words(group.cpu_pct), style_of_high(group.cpu_pct)},
         {share_words(group.gpu_util_pct), style_of_high(group.gpu_util_pct)},
+        {group.energy_jobs > 0 ? energy_in_words(group.energy_j) : unknown_cell},
     });
   }
   return table_text(columns, rows, style.width);
@@ -118,11 +129,11 @@ std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
 std::string causes_text(const UsageReport& report, const ScreenStyle& style) {
   if (report.causes.empty()) return "";
   std::string text = "\nwhy jobs did not complete\n";
-  for (std::size_t i = 0; i < std::min(most_causes, report.causes.size()); ++i) {
+  const std::size_t most = style.width == 0 ? report.causes.size() : most_causes;
+  for (std::size_t i = 0; i < std::min(most, report.causes.size()); ++i) {
     const service::ReportCause& cause = report.causes[i];
-    text += shortened(fmt::format("{:>5} x {:<40} {:>8} GPU-hours lost", cause.jobs, cause.cause,
-                                  hours(cause.lost_gpu_hours)),
-                      style.width) +
+    text += style.fit(fmt::format("{:>5} x {:<40} {:>8} GPU-hours lost", cause.jobs, cause.cause,
+                                  hours(cause.lost_gpu_hours))) +
             "\n";
   }
   return text;
@@ -134,11 +145,10 @@ std::string nodes_text(const UsageReport& report, const ScreenStyle& style) {
   std::string text = "\nwhere jobs failed\n";
   std::size_t shown = 0;
   for (const auto& node : report.nodes) {
-    if (shown++ == most_nodes) break;
-    const std::string line = shortened(
+    if (style.width > 0 && shown++ == most_nodes) break;
+    const std::string line = style.fit(
         fmt::format("  {}: {} of {} failed{}", node.node, node.failed, node.jobs,
-                    node.suspect ? ", far more often than elsewhere: look at this node" : ""),
-        style.width);
+                    node.suspect ? ", far more often than elsewhere: look at this node" : ""));
     text += styled(node.suspect ? Style::red : Style::plain, line) + "\n";
   }
   return text;

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "apps/job_text.hpp"
+#include "apps/screen.hpp"
 #include "service/report.hpp"
 
 namespace schedmate {
 
-/// A line of totals, the table of jobs (at most `most`, 0 = all) or groups, why and where jobs
+/// Lines of totals, the table of jobs (at most `most`, 0 = all) or groups, why and where jobs
 /// failed. No line is wider than the screen.
 [[nodiscard]] std::string report_text(const service::UsageReport& report, const ScreenStyle& style,
                                       std::size_t most);

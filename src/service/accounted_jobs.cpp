@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "advisor/command_flags.hpp"
@@ -30,6 +31,7 @@ JobRecord request_of(const AccountedJob& job) {
   JobRecord record;
   record.id = job_of_attempt(job.id);
   record.user = job.user;
+  record.group = job.group;
   record.vc = job.partition;
   record.submit = job.submit;
   record.root = redacted(job.work_dir);
@@ -59,7 +61,8 @@ bool goes_on(const AccountedJob& job) {
   return job.running || job.state == "REQUEUED" || job.state == "REQUEUE_HOLD";
 }
 
-Outcome outcome_of(const AccountedJob& last, std::vector<Attempt> attempts) {
+Outcome outcome_of(std::span<const AccountedJob* const> of_job, std::vector<Attempt> attempts) {
+  const AccountedJob& last = *of_job.back();
   Outcome outcome;
   outcome.state = trace::parse_state(last.state);
   outcome.start = last.start;
@@ -69,6 +72,10 @@ Outcome outcome_of(const AccountedJob& last, std::vector<Attempt> attempts) {
   outcome.gpu_memory_mib = last.use.gpu_memory_mib;
   outcome.cpu_time = last.use.cpu_time;
   outcome.memory_mib = last.use.memory_mib;
+  outcome.gpu_memory_total_mib = last.use.gpu_memory_total_mib;
+  outcome.node_use = last.use.nodes;
+  for (const AccountedJob* const job : of_job)
+    if (job->use.energy_j) outcome.energy_j = outcome.energy_j.value_or(0) + *job->use.energy_j;
   outcome.attempts = std::move(attempts);
   return outcome;
 }
@@ -87,13 +94,24 @@ std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
   for (auto& of_job : attempts) {
     std::ranges::stable_sort(of_job, {}, &AccountedJob::start);
     const AccountedJob& last = *of_job.back();
-    ScheduledJob made{request_of(last), {}, last.state, last.reason};
+    ScheduledJob made{
+        .record = request_of(last), .attempts = {}, .word = last.state, .reason = last.reason};
+    made.unread = last.unread;
     made.record.submit = of_job.front()->submit;
     for (const AccountedJob* const job : of_job) made.attempts.push_back(attempt_of(*job));
-    if (!goes_on(last)) made.record.outcome = outcome_of(last, made.attempts);
+    if (!goes_on(last)) made.record.outcome = outcome_of(of_job, made.attempts);
     jobs.push_back(std::move(made));
   }
   return jobs;
+}
+
+std::string unread_words(std::span<const ScheduledJob> jobs) {
+  const auto bad = [](const ScheduledJob& job) { return !job.unread.empty(); };
+  const auto first = std::ranges::find_if(jobs, bad);
+  if (first == jobs.end()) return {};
+  const auto others = std::ranges::count_if(jobs, bad) - 1;
+  return fmt::format("jobstats' summary in AdminComment, job {}{}: {}", first->record.id,
+                     others == 0 ? "" : fmt::format(" and {} more", others), first->unread);
 }
 
 bool is_slurm_id(std::string_view text) {

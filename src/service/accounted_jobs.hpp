@@ -6,6 +6,8 @@
 
 #include <schedmate/accounting.hpp>
 #include <schedmate/job_record.hpp>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "settings/session.hpp"
@@ -23,10 +25,14 @@ struct ScheduledJob {
   std::string reason;  ///< why it waits
   /// When the scheduler means to start it, as it stands.
   std::optional<SimTime> planned_start{};
+  std::string unread{};  ///< as AccountedJob::unread
 };
 
 /// The jobs of a dump by their first submission.
 [[nodiscard]] std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump);
+
+/// A sentence on the jobs whose summary of use could not be read, "" = there is none.
+[[nodiscard]] std::string unread_words(std::span<const ScheduledJob> jobs);
 
 /// Whether this is a job id of Slurm, "17", "12_3" or "17+1": nothing else is given to its
 /// programs.

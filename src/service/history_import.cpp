@@ -35,6 +35,7 @@ JobRecord record_of(const Job& job, const Trace& trace) {
 JobRecord merged(JobRecord kept, JobRecord from_dump) {
   kept.name = std::move(from_dump.name);
   kept.account = std::move(from_dump.account);
+  if (!from_dump.group.empty()) kept.group = std::move(from_dump.group);
   kept.cluster = std::move(from_dump.cluster);
   if (!from_dump.qos.empty()) kept.qos = std::move(from_dump.qos);
   if (from_dump.cpus > 0) kept.cpus = from_dump.cpus;
@@ -112,6 +113,8 @@ Result<Imported> import_accounting(const settings::Session& session, const std::
   if (!dump) return tl::unexpected(dump.error());
   Imported imported{0, dump->report.rows, dump->report.dropped, dump->report.messages};
   auto jobs = accounted_jobs(*dump);
+  if (auto words = unread_words(jobs); !words.empty())
+    imported.messages.push_back(std::move(words));
   std::erase_if(jobs, [&](const ScheduledJob& job) {
     const JobRecord& record = job.record;
     const char* const why = !record.outcome    ? "still running at the end of the dump"

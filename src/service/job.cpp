@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "log/failure/log_fault.hpp"
 #include "service/job_advice.hpp"
 #include "service/job_log.hpp"
 #include "service/log_summary.hpp"
@@ -34,7 +35,8 @@ Wanted read_subject(const std::string& subject) {
     if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
     return {"", "", std::move(folder)};
   }
-  if (fs::exists(subject, error)) return {id_in_log_name(subject), absolute(), ""};
+  if (fs::exists(fs::symlink_status(subject, error)))
+    return {id_in_log_name(subject), absolute(), ""};
   return {subject, "", ""};
 }
 
@@ -45,7 +47,7 @@ void complete(ScheduledJob& job, const ScheduledJob& from) {
   for (const auto member :
        {&JobRecord::user, &JobRecord::vc, &JobRecord::root, &JobRecord::command, &JobRecord::entry,
         &JobRecord::gpu_type, &JobRecord::name, &JobRecord::account, &JobRecord::qos,
-        &JobRecord::cluster, &JobRecord::log})
+        &JobRecord::cluster, &JobRecord::log, &JobRecord::group})
     if ((ours.*member).empty()) ours.*member = theirs.*member;
   if (ours.gpus == 0) ours.gpus = theirs.gpus;
   if (ours.cpus == 0) ours.cpus = theirs.cpus;
@@ -61,6 +63,9 @@ void complete(ScheduledJob& job, const ScheduledJob& from) {
     if (!end.memory_mib) end.memory_mib = theirs.outcome->memory_mib;
     if (!end.gpu_util_pct) end.gpu_util_pct = theirs.outcome->gpu_util_pct;
     if (!end.gpu_memory_mib) end.gpu_memory_mib = theirs.outcome->gpu_memory_mib;
+    if (!end.gpu_memory_total_mib) end.gpu_memory_total_mib = theirs.outcome->gpu_memory_total_mib;
+    if (!end.energy_j) end.energy_j = theirs.outcome->energy_j;
+    if (end.node_use.empty()) end.node_use = theirs.outcome->node_use;
     if (end.attempts.empty()) end.attempts = theirs.outcome->attempts;
     if (!end.start) end.start = theirs.outcome->start;
     if (!end.end) end.end = theirs.outcome->end;
@@ -87,7 +92,7 @@ class Asking {
     settle_state();
     if (auto ok = find_log(); !ok) return tl::unexpected(ok.error());
     if (view_.job.record.id.empty() && view_.log.empty()) return nothing();
-    read_log();
+    if (auto ok = read_log(); !ok) return tl::unexpected(ok.error());
     if (auto ok = look_back(); !ok) return tl::unexpected(ok.error());
     return std::move(view_);
   }
@@ -179,6 +184,8 @@ class Asking {
     if (job == nullptr) return note(name, false, "no such job");
     if (!fits(job->record)) return note(name, false, "has another job of this number");
     note(name, true, job->word);
+    if (auto words = unread_words({job, 1}); !words.empty())
+      view_.notes.push_back(fmt::format("{}: {}", name, words));
     const bool known = !view_.job.record.id.empty();
     if (!known) view_.job.record.id = job->record.id;
     complete(view_.job, *job);
@@ -240,29 +247,45 @@ class Asking {
     return context;
   }
 
-  /// A log that cannot be read takes nothing from what the others say.
-  void read_log() {
-    if (view_.log.empty()) return;
+  /// A log that cannot be read takes nothing from what the others say; where nobody says anything,
+  /// it is the error that `diagnose` has with it.
+  Result<void> read_log() {
+    if (view_.log.empty()) return {};
+    const bool is_alone = view_.job.record.id.empty();
     const std::string rules = session_.settings.text("rules");
     auto progress = schedmate::track(view_.log, {rules});
-    if (!progress) return note("log", false, progress.error().message);
+    if (!progress) {
+      if (is_alone) return tl::unexpected(progress.error());
+      return note("log", false, progress.error().message), Result<void>();
+    }
     note("log", true, view_.log);
     make_safe(progress->evidence);
+    if (progress->lines == 0 && progress->unread.empty())
+      if (const auto fault = failure::fault_of_log({view_.log, {}}); fault && !fault->empty())
+        progress->unread.push_back(fmt::format("{}: {}", view_.log, *fault));
+    for (const std::string& each : progress->unread) view_.notes.push_back(safe_line(each));
     view_.progress = *std::move(progress);
-    if (view_.is_running() || view_.state == "pending" || view_.state == "completed") return;
+    if (view_.is_running() || view_.state == "pending" || view_.state == "completed") return {};
+    return explain_end(rules, is_alone);
+  }
+
+  Result<void> explain_end(const std::string& rules, bool is_alone) {
     DiagnoseInput input;
     input.paths = {view_.log};
     input.rules = rules;
     input.clean = safe_line;
     input.job = context();
     auto made = schedmate::diagnose(input);
-    if (!made) return view_.notes.push_back("diagnosis: " + made.error().message);
+    if (!made) return view_.notes.push_back("diagnosis: " + made.error().message), Result<void>();
+    if (is_alone && !made->judged && view_.progress->lines == 0)
+      return fail(ErrorCode::invalid, made->reason);
     if (history_) {
       const auto asked = consult_history(session_, {*history_->store, history_->role},
                                          {*input.job, view_.progress->step}, *made);
       if (!asked) view_.notes.push_back("history: " + asked.error().message);
     }
     view_.diagnosis = *std::move(made);
+    return {};
   }
 
   Result<void> look_back() {

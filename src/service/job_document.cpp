@@ -38,6 +38,9 @@ Document use_document(const JobView& view) {
       {"gpu_util_pct", or_null<Document>(use.gpu_util_pct)},
       {"gpu_memory_mib",
        outcome != nullptr ? or_null<Document>(outcome->gpu_memory_mib) : Document(nullptr)},
+      {"gpu_memory_pct", or_null<Document>(use.gpu_memory_pct)},
+      {"energy_j", outcome != nullptr ? or_null<Document>(outcome->energy_j) : Document(nullptr)},
+      {"cpus_per_node", or_null<Document>(cpus_per_node(record))},
       {"gpu_hours", use.gpu_hours},
       {"idle_gpu_hours", or_null<Document>(use.idle_gpu_hours)},
       {"lost_gpu_hours", use.lost_gpu_hours}};

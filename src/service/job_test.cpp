@@ -11,6 +11,7 @@
 #include "service/history.hpp"
 #include "service/job_log.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/jobstats_comment.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -188,6 +189,110 @@ TEST_CASE(
   CHECK(kept.time_limit->suggested == Seconds(7200));
 }
 
+TEST_CASE("group, cluster, energy, each node and each GPU, as the accounting has them") {
+  const ClusterSite site;
+  site.no_slurm();
+  const std::string summary = testing::jobstats_comment(
+      read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/jobstats/two_nodes.json").value());
+  const auto dump = [](const std::string& comment) {
+    return "JobID|User|Group|Cluster|Partition|State|Submit|Start|End|ElapsedRaw|AllocTRES|"
+           "ConsumedEnergyRaw|NodeList|AdminComment\n"
+           "17|ann|users|big|gpu|PREEMPTED|1000|1100|1130|30|cpu=8,gres/gpu=4,mem=8G|400|n[1-2]|\n"
+           "17|ann|users|big|gpu|COMPLETED|1000|1200|1260|60|cpu=8,gres/gpu=4,mem=8G|7200|n[1-2]|" +
+           comment + "\n";
+  };
+  site.prints("sacct", dump(summary));
+  const auto view = look_at_job(site.session(), "17").value();
+  const Outcome& outcome = *view.job.record.outcome;
+  CHECK(view.job.record.group == "users");
+  CHECK(view.job.record.cluster == "big");
+  CHECK(outcome.energy_j == 7600);  // of both attempts
+  REQUIRE(outcome.node_use.size() == 2);
+  CHECK(outcome.node_use[1].gpus[1].util_pct == 0);
+  CHECK(is_close(view.use.gpu_util_pct.value(), 49.875));
+  CHECK(is_close(view.use.gpu_memory_pct.value(), 100 * 11'264.0 / 40'960));
+  CHECK(view.notes.empty());
+  const Document document = job_document(view);
+  CHECK(document["group"] == "users");
+  CHECK(document["use"]["energy_j"] == 7600);
+  CHECK(document["use"]["cpus_per_node"] == 4);
+  CHECK(document["outcome"]["node_use"][0]["gpus"][1]["util_pct"] == 60.5);
+  const auto words = words_of_nodes(view.job.record);
+  REQUIRE(words.size() == 2);
+  CHECK(words[0].node == "n1: CPU 42 % of 4, memory 50 % (2 GiB of 4 GiB)");
+  CHECK(words[1].gpus == "GPU 0, 1: 99, 0 % busy; memory 50, 50 % of 40 GiB");
+  // A damaged one is said, and takes nothing away.
+  site.prints("sacct", dump(summary.substr(0, summary.size() / 2)));
+  const auto damaged = look_at_job(site.session(), "17").value();
+  CHECK(damaged.job.record.outcome->node_use.empty());
+  REQUIRE(damaged.notes.size() == 1);
+  CHECK(damaged.notes[0].contains("jobstats' summary in AdminComment, job 17: not read: "));
+}
+
+TEST_CASE("the controller's group and comment are read, too, and the history keeps them") {
+  ClusterSite site;
+  site.no_slurm();
+  const std::string summary = testing::jobstats_comment(
+      read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/jobstats/two_nodes.json").value());
+  site.prints("scontrol",
+              "JobId=17 JobName=net\n   UserId=ann(1000) GroupId=users(100) MCS_label=N/A\n"
+              "   JobState=COMPLETED Reason=None ExitCode=0:0\n   RunTime=00:01:00 TimeLimit=1:00\n"
+              "   SubmitTime=2026-11-01T09:00:00\n   StartTime=2026-11-01T10:00:00 "
+              "EndTime=2026-11-01T10:01:00\n   Partition=gpu\n   NodeList=n[1-2]\n"
+              "   NumNodes=2 NumCPUs=8\n   TRES=cpu=8,mem=8G,node=2,gres/gpu=4\n"
+              "   AdminComment=" +
+                  summary + "\n");
+  const auto view = look_at_job(site.session(), "17").value();
+  CHECK(view.job.record.group == "users");
+  CHECK(view.job.record.outcome->node_use.size() == 2);
+  CHECK(is_close(view.use.cpu_pct.value(), 100 * 151.0 / (60 * 8)));
+  const std::string path = site.write(
+      "dump.txt",
+      "JobID|User|Group|Partition|State|Submit|Start|End|AllocTRES|ConsumedEnergyRaw|NodeList|"
+      "AdminComment\n18|ann|users|gpu|COMPLETED|1000|1200|1260|cpu=8,gres/gpu=4|7200|n[1-2]|" +
+          summary + "\n19|ann|users|gpu|COMPLETED|1000|1200|1260|gres/gpu=4|0|n1|JS1:x\n");
+  const auto imported = import_jobs(site.session(), "sacct:" + path).value();
+  REQUIRE(imported.messages.size() == 1);
+  CHECK(imported.messages[0].contains("job 19: not read: "));
+  const JobRecord kept = show_job(site.session(), "18").value();
+  CHECK(kept.group == "users");
+  CHECK(kept.outcome->energy_j == 7200);
+  CHECK(kept.outcome->node_use.size() == 2);
+  CHECK(kept.outcome->gpu_memory_total_mib == 40960);
+  CHECK_FALSE(show_job(site.session(), "19")->outcome->energy_j.has_value());
+}
+
+TEST_CASE("a log that cannot be read is an error where nobody else knows the job, else a gap") {
+  const ClusterSite site;
+  site.no_slurm();
+  const std::string work = site.here.path("work");
+  const auto error = [&](const std::string& subject) {
+    const auto view = look_at_job(site.session(), subject);
+    REQUIRE_FALSE_MESSAGE(view.has_value(), subject);
+    CHECK_FALSE(view.error().message.contains('\n'));
+    return view.error();
+  };
+  const auto gz = error(site.write("work/bad.log.gz", "\x1f\x8b\x08 garbage, no gzip"));
+  CHECK(gz.code == ErrorCode::invalid);
+  CHECK(gz.message.contains("bad.log.gz: gzip data are damaged"));
+  CHECK(error(site.write("work/empty.log", "")).message.contains("is empty"));
+  CHECK(error(site.write("work/binary.log", std::string("\0\1\2\3", 4) + std::string(5000, '\0')))
+            .code == ErrorCode::invalid);
+  std::filesystem::create_symlink("/nowhere/at/all", site.here.path("work/link.log"));
+  CHECK(error(site.here.path("work/link.log")).message.contains("link.log: cannot open"));
+  CHECK(error("/dev/null").message.contains("/dev/null: "));
+  // The newest of a folder, and a job that the accounting knows.
+  std::filesystem::create_directory(site.here.path("other"));
+  (void)site.write("other/slurm-9.out", "");
+  CHECK(error(site.here.path("other")).message.contains("is empty"));
+  (void)site.write("work/slurm-9.out", "");
+  site.prints("sacct", header + row({"9", "FAILED", 1'793'527'200, 1'793'527'800, work}));
+  const auto known = look_at_job(site.session(), site.here.path("work/slurm-9.out")).value();
+  CHECK(known.job.record.id == "9");
+  REQUIRE(known.notes.size() == 1);
+  CHECK(known.notes[0].contains("is empty"));
+}
+
 TEST_CASE("a job that waits is known by the controller alone") {
   const ClusterSite site;
   site.no_slurm();
@@ -325,6 +430,14 @@ TEST_CASE("what a real controller and a real accounting said") {
   CHECK(running.record.entry == "train.sh");
   CHECK(running.attempts.at(0).nodes == "n0");
   CHECK_FALSE(running.record.outcome.has_value());
+  const ScheduledJob counted = read("scontrol_jobstats.txt");
+  CHECK(counted.record.group == "root");
+  CHECK(counted.unread == "");
+  REQUIRE(counted.record.outcome->node_use.size() == 2);
+  const auto dump = read_accounting(folder + "sacct_jobstats.txt", {.strict = true}).value();
+  CHECK(accounted_jobs(dump).at(0).record.outcome->node_use == counted.record.outcome->node_use);
+  CHECK(dump.jobs.at(0).use.nodes.at(1).gpus.at(0).util_pct == 91.3);
+  CHECK_FALSE(dump.jobs.at(0).use.energy_j.has_value());  // "" of the job, 0 of its step
   const ScheduledJob waiting = read("scontrol_pending.txt");
   CHECK(waiting.word == "PENDING");
   CHECK(waiting.reason == "Resources");

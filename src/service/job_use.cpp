@@ -2,13 +2,16 @@
 #include "service/job_use.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "advisor/record_json.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "service/redaction.hpp"
 
 namespace schedmate::service {
@@ -72,7 +75,86 @@ std::string scheduler_cause(const JobRecord& record) {
   return exit.empty() ? word : exit;
 }
 
+std::string mib_words(double mib) { return bytes_in_words(mib * 1024 * 1024); }
+
+std::string in_a_row(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// "66, 65, ---" of all GPUs, "" where nobody measured one.
+template <class Value, class Words>
+std::string listed(const std::vector<UsedGpu>& gpus, Value value, Words words) {
+  std::vector<std::string> parts;
+  bool any = false;
+  for (const UsedGpu& gpu : gpus) {
+    const std::optional<double> number = value(gpu);
+    any = any || number;
+    parts.push_back(number ? words(*number) : "---");
+  }
+  return any ? in_a_row(parts) : "";
+}
+
+std::string whole(double number) { return fmt::format("{:.0f}", number); }
+
+std::optional<double> share_of_memory(const UsedGpu& gpu) {
+  if (!gpu.memory_mib || !gpu.memory_total_mib || *gpu.memory_total_mib <= 0) return std::nullopt;
+  return 100 * *gpu.memory_mib / *gpu.memory_total_mib;
+}
+
+/// "66, 1 % of 40 GiB"; without what they have, "26 GiB, 1 GiB".
+std::string memory_words(const std::vector<UsedGpu>& gpus) {
+  const std::string shares = listed(gpus, share_of_memory, whole);
+  if (shares.empty())
+    return listed(gpus, [](const UsedGpu& gpu) { return gpu.memory_mib; }, mib_words);
+  const auto& first = gpus.front().memory_total_mib;
+  const bool are_alike = first && std::ranges::all_of(gpus, [&](const UsedGpu& gpu) {
+                           return gpu.memory_total_mib == first;
+                         });
+  return shares + (are_alike ? " % of " + mib_words(*first) : " %");
+}
+
+/// "GPU 0, 1: 66, 65 % busy; memory 66, 1 % of 40 GiB".
+std::string gpu_words(const std::vector<UsedGpu>& gpus) {
+  if (gpus.empty()) return "";
+  std::vector<std::string_view> names;
+  for (const UsedGpu& gpu : gpus) names.push_back(gpu.gpu);
+  std::vector<std::string> parts;
+  if (const auto busy = listed(
+          gpus, [](const UsedGpu& gpu) { return gpu.util_pct; }, whole);
+      !busy.empty())
+    parts.push_back(busy + " % busy");
+  if (const auto memory = memory_words(gpus); !memory.empty()) parts.push_back("memory " + memory);
+  if (parts.empty()) return "";
+  return fmt::format("GPU {}: {}", fmt::join(names, ", "), fmt::join(parts, "; "));
+}
+
+std::string node_words(const UsedNode& node, Seconds ran) {
+  std::vector<std::string> parts;
+  const auto given = static_cast<double>(node.cpus) * static_cast<double>(ran.count());
+  if (node.cpu_time && given > 0)
+    parts.push_back(
+        fmt::format("CPU {:.0f} % of {}", 100 * node.cpu_time->count() / given, node.cpus));
+  else if (node.cpu_time)
+    parts.push_back("CPU time " + in_words(*node.cpu_time));
+  if (node.memory_mib && node.memory_total_mib && *node.memory_total_mib > 0)
+    parts.push_back(fmt::format("memory {:.0f} % ({} of {})",
+                                100 * *node.memory_mib / *node.memory_total_mib,
+                                mib_words(*node.memory_mib), mib_words(*node.memory_total_mib)));
+  else if (node.memory_mib)
+    parts.push_back("memory " + mib_words(*node.memory_mib));
+  return fmt::format("{}: {}", node.node, parts.empty() ? "nothing measured" : in_a_row(parts));
+}
+
+std::string count_words(std::int64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 }  // namespace
+
+std::optional<std::int64_t> cpus_per_node(const JobRecord& record) {
+  if (record.cpus <= 0 || record.nodes <= 0 || record.cpus % record.nodes != 0) return std::nullopt;
+  return record.cpus / record.nodes;
+}
 
 bool is_lost(const Attempt& attempt) {
   if (attempt.word.starts_with("REQUEUE") || attempt.word == "PREEMPTED") return true;
@@ -104,6 +186,7 @@ JobUse use_of(const JobRecord& record) {
     use.cpu_pct = share_pct(outcome.cpu_time->count(), ran * static_cast<double>(record.cpus));
   use.memory_pct = share_pct(outcome.memory_mib, record.memory_mib.value_or(0));
   use.gpu_util_pct = outcome.gpu_util_pct;
+  use.gpu_memory_pct = share_pct(outcome.gpu_memory_mib, outcome.gpu_memory_total_mib.value_or(0));
   return use;
 }
 
@@ -132,6 +215,41 @@ std::string cause_of(const JobRecord& record) {
   const std::string reason = text_in(diagnosis, "reason");
   if (!reason.empty() && text_in(diagnosis, "class") != "none") return safe_line(reason);
   return scheduler_cause(record);
+}
+
+std::string asked_words(const JobRecord& record) {
+  if (record.id.empty()) return "";
+  std::vector<std::string> asked = {count_words(record.gpus, "GPU"),
+                                    count_words(record.nodes, "node")};
+  if (!record.gpu_type.empty()) asked[0] += " (" + record.gpu_type + ")";
+  const auto each = record.nodes > 1 ? cpus_per_node(record) : std::nullopt;
+  if (record.cpus > 0) asked.push_back(count_words(record.cpus, "CPU"));
+  if (each) asked.back() += fmt::format(" ({} a node)", *each);
+  if (record.memory_mib) asked.push_back(mib_words(*record.memory_mib));
+  if (record.time_limit) asked.push_back("limit " + in_words(*record.time_limit));
+  const std::string where = record.vc + (record.qos.empty() ? "" : "/" + record.qos);
+  if (!where.empty()) asked.push_back(where);
+  if (!record.cluster.empty()) asked.push_back("cluster " + record.cluster);
+  return in_a_row(asked);
+}
+
+std::string cost_words(const JobRecord& record, const JobUse& use) {
+  std::vector<std::string> cost;
+  if (record.gpus > 0) cost.push_back(fmt::format("{:.3g} GPU-hours held", use.gpu_hours));
+  if (record.gpus > 0 && use.idle_gpu_hours)
+    cost.push_back(fmt::format("{:.3g} of them idle", *use.idle_gpu_hours));
+  if (use.lost_gpu_hours > 0) cost.push_back(fmt::format("{:.3g} lost", use.lost_gpu_hours));
+  if (record.outcome && record.outcome->energy_j)
+    cost.push_back(energy_in_words(*record.outcome->energy_j));
+  return in_a_row(cost);
+}
+
+std::vector<NodeWords> words_of_nodes(const JobRecord& record) {
+  std::vector<NodeWords> words;
+  if (!record.outcome) return words;
+  for (const UsedNode& node : record.outcome->node_use)
+    words.push_back({node_words(node, record.outcome->duration), gpu_words(node.gpus)});
+  return words;
 }
 
 }  // namespace schedmate::service

@@ -2,12 +2,14 @@
 #pragma once
 
 /// What a job used of what it was given, as seff, reportseff and jobstats count it, and what of it
-/// was wasted. Nothing that was not measured is counted.
+/// was wasted, as figures and in words for people. Nothing that was not measured is counted; names
+/// in words are foreign text.
 
 #include <schedmate/job_record.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace schedmate::service {
 
@@ -15,6 +17,8 @@ struct JobUse {
   /// In per cent: run time of the time limit, CPU time of the CPUs' time, memory of the memory.
   std::optional<double> limit_pct, cpu_pct, memory_pct;
   std::optional<double> gpu_util_pct;
+  /// Memory of the GPUs of what they have.
+  std::optional<double> gpu_memory_pct;
   /// Held by all attempts together.
   double gpu_hours = 0;
   /// Held and not used, by the utilisation that was measured; empty: nobody measured it.
@@ -31,6 +35,9 @@ struct JobUse {
 /// shares.
 [[nodiscard]] JobUse use_of(const JobRecord& record);
 
+/// Empty: not known, or not the same number on each.
+[[nodiscard]] std::optional<std::int64_t> cpus_per_node(const JobRecord& record);
+
 /// What counts as lost: neither completed nor cancelled.
 [[nodiscard]] bool is_lost(const Attempt& attempt);
 
@@ -45,5 +52,20 @@ struct JobUse {
 [[nodiscard]] std::string end_word(const JobRecord& record);
 /// All that end_word() may give.
 [[nodiscard]] std::span<const std::string_view> end_words();
+
+/// "8 GPUs (a100), 2 nodes, 32 CPUs (16 a node), 64 GiB, limit 4 h, gpu/normal, cluster big"; ""
+/// for a log that belongs to no known job.
+[[nodiscard]] std::string asked_words(const JobRecord& record);
+
+/// "16 GPU-hours held, 2.1 of them idle, 4 lost, 1.2 kWh"; "" = nothing is known.
+[[nodiscard]] std::string cost_words(const JobRecord& record, const JobUse& use);
+
+struct NodeWords {
+  std::string node;  ///< "n1: CPU 10 % of 24, memory 6 % (7.9 GiB of 128 GiB)"
+  std::string gpus;  ///< "GPU 0, 1: 66, 65 % busy; memory 66, 1 % of 40 GiB", "" = none
+};
+
+/// One for each node, where jobstats counted it.
+[[nodiscard]] std::vector<NodeWords> words_of_nodes(const JobRecord& record);
 
 }  // namespace schedmate::service

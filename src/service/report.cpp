@@ -102,6 +102,11 @@ class Gathering {
     report_.jobs.push_back(std::move(job));
   }
 
+  void take_all(std::vector<ScheduledJob> jobs) {
+    if (auto words = unread_words(jobs); !words.empty()) report_.notes.push_back(std::move(words));
+    for (ScheduledJob& job : jobs) take(std::move(job.record));
+  }
+
   Result<void> read_history() {
     report_.source = "history";
     auto history = find_history(session_);
@@ -135,7 +140,7 @@ class Gathering {
     const auto since = read_since(question_.since.empty() ? "all" : question_.since, report_.until);
     if (!since) return tl::unexpected(since.error());
     report_.since = *since;
-    for (ScheduledJob& job : accounted_jobs(*dump)) take(std::move(job.record));
+    take_all(accounted_jobs(*dump));
     return {};
   }
 
@@ -151,7 +156,7 @@ class Gathering {
       flags.insert(flags.end(), {"--user", question_.user});
     auto jobs = ask_sacct(session_, flags);
     if (!jobs) return tl::unexpected(jobs.error());
-    for (ScheduledJob& job : *jobs) take(std::move(job.record));
+    take_all(*std::move(jobs));
     return {};
   }
 

@@ -45,6 +45,9 @@ struct ReportGroup {
   double gpu_hours = 0, idle_gpu_hours = 0, lost_gpu_hours = 0;
   /// Means weighted by GPU-hours and CPU-hours of the jobs that were measured.
   std::optional<double> gpu_util_pct, cpu_pct;
+  /// Joules of the jobs whose energy was measured, and how many these are.
+  double energy_j = 0;
+  std::size_t energy_jobs = 0;
 };
 
 /// Jobs that a node had, and how many of them failed there: by an exit code, a signal or the node

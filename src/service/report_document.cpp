@@ -24,7 +24,9 @@ Document document_of(const ReportGroup& group) {
           {"idle_gpu_hours", group.idle_gpu_hours},
           {"lost_gpu_hours", group.lost_gpu_hours},
           {"gpu_util_pct", or_null<Document>(group.gpu_util_pct)},
-          {"cpu_pct", or_null<Document>(group.cpu_pct)}};
+          {"cpu_pct", or_null<Document>(group.cpu_pct)},
+          {"energy_j", group.energy_jobs > 0 ? Document(group.energy_j) : Document(nullptr)},
+          {"energy_jobs", group.energy_jobs}};
 }
 
 /// The fields of a job, for JSON and CSV alike.
@@ -68,6 +70,12 @@ Document document_of(const ReportJob& job) {
       {"gpu_hours", job.use.gpu_hours},
       {"idle_gpu_hours", or_null<Document>(job.use.idle_gpu_hours)},
       {"lost_gpu_hours", job.use.lost_gpu_hours},
+      {"group", text(record.group)},
+      {"node_count", record.nodes > 0 ? Document(record.nodes) : Document(nullptr)},
+      {"cpus_per_node", or_null<Document>(cpus_per_node(record))},
+      {"gpu_memory_total_mib", or_null<Document>(outcome.gpu_memory_total_mib)},
+      {"gpu_mem_eff_pct", or_null<Document>(job.use.gpu_memory_pct)},
+      {"energy_j", or_null<Document>(outcome.energy_j)},
   };
 }
 

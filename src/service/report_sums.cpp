@@ -91,6 +91,10 @@ struct Sum {
     group.gpu_hours += share * use.gpu_hours;
     group.idle_gpu_hours += share * use.idle_gpu_hours.value_or(0);
     group.lost_gpu_hours += share * use.lost_gpu_hours;
+    if (job.record.outcome->energy_j) {
+      group.energy_j += share * *job.record.outcome->energy_j;
+      ++group.energy_jobs;
+    }
     if (use.gpu_util_pct) {
       util += *use.gpu_util_pct * use.gpu_hours;
       util_hours += use.gpu_hours;

@@ -10,6 +10,7 @@
 #include "service/doctor.hpp"
 #include "service/history.hpp"
 #include "tests/support/cluster_site.hpp"
+#include "tests/support/jobstats_comment.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -154,6 +155,41 @@ TEST_CASE("the history gives the same report as the dump it came from") {
   CHECK(kept["source"] == "history");
   for (const char* const key : {"total", "jobs", "causes", "nodes"})
     CHECK_MESSAGE(kept[key] == from_dump[key], key);
+}
+
+TEST_CASE("a report has groups, energy and the memory of GPUs, where they are known") {
+  const ClusterSite site;
+  const std::string summary = testing::jobstats_comment(
+      R"({"nodes": {"n1": {"gpu_utilization": {"0": 20}, "gpu_used_memory": {"0": 1073741824},)"
+      R"("gpu_total_memory": {"0": 4294967296}}}})");
+  const auto report = report_on(
+      site,
+      "JobID|User|Group|Partition|State|Submit|Start|End|AllocTRES|ConsumedEnergyRaw|NodeList|"
+      "AdminComment\n1|ann|users|gpu|COMPLETED|1000|1000|4600|cpu=8,gres/gpu=1|7200|n[1-2]|" +
+          summary +
+          "\n2|ann|users|gpu|COMPLETED|1000|1000|4600|gres/gpu=1|3600|n1|JS1:damaged\n"
+          "3|ann|users|gpu|COMPLETED|1000|1000|4600|gres/gpu=1||n1|JS1:damaged\n",
+      {.by = "node"});
+  REQUIRE(report.has_value());
+  CHECK(report->total.energy_jobs == 2);
+  CHECK(is_close_to(report->total.energy_j, 10'800));
+  const auto n2 = std::ranges::find(report->groups, "n2", &ReportGroup::key);
+  REQUIRE(n2 != report->groups.end());
+  CHECK(is_close_to(n2->energy_j, 3600));  // its half of job 1
+  REQUIRE(report->notes.size() == 1);
+  CHECK(report->notes[0].contains("job 2 and 1 more: not read: "));
+  const std::string dump = site.here.path("dump.txt");
+  const auto jobs = report_usage(site.session(), {.sort = "job", .from = "sacct:" + dump}).value();
+  const Document document = usage_document(jobs);
+  CHECK(document["total"]["energy_j"] == 10'800);
+  CHECK(document["jobs"][0]["group"] == "users");
+  CHECK(document["jobs"][0]["energy_j"] == 7200);
+  CHECK(document["jobs"][0]["gpu_mem_eff_pct"] == 25);
+  CHECK(document["jobs"][0]["gpu_eff_pct"] == 20);
+  CHECK(document["jobs"][0]["node_count"] == 2);
+  CHECK(document["jobs"][0]["cpus_per_node"] == 4);
+  CHECK(document["jobs"][2]["energy_j"].is_null());
+  CHECK(usage_csv(jobs).contains(",gpu_mem_eff_pct,energy_j\n"));
 }
 
 TEST_CASE("where the history has nothing of the period, the program is asked") {

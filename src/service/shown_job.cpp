@@ -13,6 +13,7 @@
 #include "service/accounted_jobs.hpp"
 #include "service/redaction.hpp"
 #include "service/run_tool.hpp"
+#include "trace/jobstats_summary.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {
@@ -71,7 +72,11 @@ class ShownJob {
     if (life == trace::RunState::waiting || !attempt.start) return job;
     if (life == trace::RunState::ended) {
       attempt.end = when("EndTime");
-      if (attempt.end && *attempt.end >= *attempt.start) job.record.outcome = outcome(attempt);
+      if (attempt.end && *attempt.end >= *attempt.start) {
+        AccountedUse use;
+        job.unread = trace::read_summary(text("AdminComment"), use);
+        job.record.outcome = outcome(attempt, std::move(use));
+      }
     }
     job.attempts.push_back(std::move(attempt));
     return job;
@@ -81,6 +86,11 @@ class ShownJob {
   [[nodiscard]] std::string text(std::string_view key) const {
     const auto found = values_.find(key);
     return found == values_.end() ? "" : found->second;
+  }
+  /// "ann" of "ann(1000)".
+  [[nodiscard]] std::string name(std::string_view key) const {
+    const std::string value = text(key);
+    return value.substr(0, value.find('('));
   }
   [[nodiscard]] std::optional<SimTime> when(std::string_view key) const {
     const auto seconds = trace::parse_time(text(key));
@@ -100,8 +110,8 @@ class ShownJob {
   [[nodiscard]] JobRecord request() const {
     JobRecord record;
     record.id = id();
-    const std::string user = text("UserId");
-    record.user = user.substr(0, user.find('('));
+    record.user = name("UserId");
+    record.group = name("GroupId");
     record.vc = text("Partition");
     record.submit = when("SubmitTime").value_or(SimTime());
     record.root = text("WorkDir");
@@ -128,7 +138,7 @@ class ShownJob {
     return record;
   }
 
-  [[nodiscard]] Outcome outcome(const Attempt& attempt) const {
+  [[nodiscard]] Outcome outcome(const Attempt& attempt, AccountedUse use) const {
     Outcome made;
     made.state = attempt.state;
     made.start = attempt.start;
@@ -136,6 +146,12 @@ class ShownJob {
     const auto ran = trace::parse_elapsed(text("RunTime"));
     made.duration = ran ? Seconds(*ran) : *attempt.end - *attempt.start;
     made.attempts = {attempt};
+    made.cpu_time = use.cpu_time;
+    made.memory_mib = use.memory_mib;
+    made.gpu_util_pct = use.gpu_util_pct;
+    made.gpu_memory_mib = use.gpu_memory_mib;
+    made.gpu_memory_total_mib = use.gpu_memory_total_mib;
+    made.node_use = std::move(use.nodes);
     return made;
   }
 

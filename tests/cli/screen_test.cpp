@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/input.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/support/jobstats_comment.hpp"
 
 namespace schedmate {
 namespace {
@@ -117,6 +119,88 @@ TEST_CASE("report: totals, jobs, causes and nodes, at 80 and at 120 columns") {
   const Ran wrong = site.run({"report", "--by", "usr"});
   CHECK(wrong.status == 2);
   CHECK(wrong.err.contains("nearest: user"));
+}
+
+TEST_CASE("into a pipe nothing is cut or left out, nothing is coloured; COLUMNS still fits") {
+  ScreenSite site;
+  site.tool("scontrol", "exit 1\n");
+  const std::string long_name(60, 'n');
+  const std::string command = "python train.py --data " + std::string(300, 'd') + " --end";
+  std::string text =
+      "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|"
+      "JobName|SubmitLine\n";
+  for (int i = 1; i <= 30; ++i)
+    text += std::to_string(i) + "|" + long_name +
+            "|gpu|FAILED|1793577600|1793577600|1793577700|100|" + "60|cpu=8,gres/gpu=4|node" +
+            std::to_string(i) + "|" + long_name + "|" + command + "\n";
+  const std::string dump = site.here.write("dump.txt", text);
+  site.prints("sacct", dump);
+  const std::vector<std::string> report = {"report", "--from", "sacct:" + dump};
+  CHECK(widest_line(site.run(report).out) <= 80);
+  CHECK(widest_line(site.run({"list", "formats"}).out) <= 80);
+  site.columns("");
+  const Ran whole = site.run(report);
+  REQUIRE(whole.status == 0);
+  CHECK_FALSE(whole.out.contains("..."));
+  CHECK_FALSE(whole.out.contains('\033'));
+  for (const char* const column :
+       {"JobID", "User", "Name", "Ended", "Waited", "TimeEff", "MemEff", "GPUEff", "GPUMem",
+        "GPU-h", "Energy", "Wasted", "Nodes", "Cause"})
+    CHECK_MESSAGE(whole.out.contains(column), column);
+  CHECK(whole.out.contains("\n30 "));  // more rows than a screen has
+  CHECK(whole.out.contains("  node30: 1 of 1 failed"));
+  CHECK(whole.out.contains(long_name + "  " + long_name));
+  CHECK(site.run({"report", "--from", "sacct:" + dump, "--limit", "2"}).out.contains("28 more"));
+  const Ran job = site.run({"job", "7"});
+  CHECK(job.out.contains("command   " + command + "\n"));
+  CHECK_FALSE(job.out.contains("..."));
+}
+
+TEST_CASE("job: what seff, reportseff and jobstats print stands on the screen") {
+  ScreenSite site;
+  site.tool("scontrol", "exit 1\n");
+  const std::string summary = testing::jobstats_comment(
+      read_file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/jobstats/two_nodes.json").value());
+  site.prints("sacct",
+              site.here.write(
+                  "dump.txt",
+                  "JobID|User|Group|Account|Cluster|Partition|QOS|State|ExitCode|Submit|Start|End|"
+                  "ElapsedRaw|TimelimitRaw|AllocTRES|TotalCPU|ConsumedEnergyRaw|NodeList|JobName|"
+                  "AdminComment\n17|ann|users|lab|big|gpu|high|COMPLETED|0:0|1793577600|1793577600|"
+                  "1793577660|60|2|cpu=8,gres/gpu=4,mem=8G|00:02:31|7200|n[1-2]|net|" +
+                      summary + "\n"));
+  const Ran ran = site.run({"job", "17"});
+  CAPTURE(ran.out);
+  for (const char* const part :
+       {"of ann/users (lab)", "8 CPUs (4 a node)", "gpu/high", "cluster big", "limit 2 min",
+        "50 % of the limit", "50 % busy, of 4 GPUs", "28 % (11 GiB of 40 GiB each)",
+        "31 % of 8 CPUs (2 min 31 s of 8 min CPU time)", "(3 GiB of 8 GiB; 4 GiB a node)",
+        "2.00 Wh", "nodes     n1: CPU 42 % of 4, memory 50 % (2 GiB of 4 GiB)",
+        "GPU 0, 1: 99, 0 % busy; memory 50, 50 % of 40 GiB"})
+    CHECK_MESSAGE(ran.out.contains(part), part);
+  CHECK(lines_of(ran.out) <= 24);
+  CHECK(widest_line(ran.out) <= 80);
+}
+
+TEST_CASE("job LOG of a log that cannot be read ends as diagnose does") {
+  const ScreenSite site;
+  site.tool("sacct", "exit 1\n");
+  site.tool("scontrol", "exit 1\n");
+  (void)site.here.write("bad.log.gz", "\x1f\x8b\x08 garbage, no gzip");
+  (void)site.here.write("empty.log", "");
+  (void)site.here.write("blank.log", "\n\n\n");
+  (void)site.here.write("binary.log", std::string(5000, '\0'));
+  std::filesystem::create_symlink("loop.log", site.here.path("loop.log"));
+  for (const char* const log :
+       {"bad.log.gz", "empty.log", "blank.log", "binary.log", "loop.log", "/dev/null"}) {
+    CAPTURE(log);
+    const Ran diagnosed = site.run({"diagnose", log});
+    const Ran ran = site.run({"job", log});
+    CHECK(ran.status == diagnosed.status);
+    CHECK(ran.status >= 3);  // root may follow no loop of links: 4
+    CHECK(ran.out == "");
+    CHECK(lines_of(ran.err) == 1);
+  }
 }
 
 TEST_CASE("report and job: hostile names and huge figures command no terminal and fit") {
