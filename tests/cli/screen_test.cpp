@@ -3,6 +3,7 @@
 /// job and report with the real program, as a terminal of 80 and of 120 columns shows them.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
@@ -130,9 +131,10 @@ TEST_CASE("into a pipe nothing is cut or left out, nothing is coloured; COLUMNS 
       "JobID|User|Partition|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|AllocTRES|NodeList|"
       "JobName|SubmitLine\n";
   for (int i = 1; i <= 30; ++i)
-    text += std::to_string(i) + "|" + long_name +
-            "|gpu|FAILED|1793577600|1793577600|1793577700|100|" + "60|cpu=8,gres/gpu=4|node" +
-            std::to_string(i) + "|" + long_name + "|" + command + "\n";
+    text += fmt::format(
+        "{0}|{1}|gpu|FAILED|1793577600|1793577600|1793577700|100|60|cpu=8,gres/"
+        "gpu=4|node{0}|{1}|{2}\n",
+        i, long_name, command);
   const std::string dump = site.here.write("dump.txt", text);
   site.prints("sacct", dump);
   const std::vector<std::string> report = {"report", "--from", "sacct:" + dump};
