@@ -47,8 +47,7 @@ Result<bool> make_key(const std::string& path) {
 }  // namespace
 
 Result<Pseudonyms> Pseudonyms::open(const settings::Session& session) {
-  if (auto made = settings::make_state_folder(session); !made)
-    return tl::unexpected(made.error());
+  if (auto made = settings::make_state_folder(session); !made) return tl::unexpected(made.error());
   const std::string path = session.state_dir() + "/names.key";
   if (::access(path.c_str(), F_OK) != 0) {
     if (auto made = make_key(path); !made) return tl::unexpected(made.error());
