@@ -9,10 +9,12 @@
 #include <ranges>
 #include <string_view>
 
-#include "tree/secret_joints.hpp"
+#include "tree/secret_phrases.hpp"
 
 namespace schedmate::tree {
 namespace {
+
+constexpr std::size_t most_auths = 4000;  ///< letters of the logins of a registry's file
 
 constexpr auto name_letters = [] {
   std::array<bool, 256> letters{};
@@ -23,7 +25,7 @@ constexpr auto name_letters = [] {
 class NameFinder {
  public:
   NameFinder(std::string_view text, Spans& found)
-      : text_(text), read_(text), joints_(text), found_(found) {}
+      : text_(text), read_(text), joints_(text), phrases_(text), found_(found) {}
 
   void run() {
     const auto in_name = [&](std::size_t at) {
@@ -56,6 +58,7 @@ class NameFinder {
       name.kind = of_string ? SecretKind::secret : kind_of_name(word);
       if (name.kind == SecretKind::none || name.kind == SecretKind::token) join_words(name);
     }
+    if (word == "auths") auths_until_ = end + most_auths;
     if (name.kind == SecretKind::none) return end;
     name.quoted = begin > 0 && is_quote(text_[begin - 1]) &&
                   at_or_nul(text_, read_.after_escape(end)) == text_[begin - 1];
@@ -70,21 +73,29 @@ class NameFinder {
   void join_words(Name& name) const {
     const std::string_view word = joints_.word_of(name);
     if (word.size() > 5 || !is_second_word(word)) return;
-    if (name.begin < 2 || text_[name.begin - 1] != ' ' || !is_letter(text_[name.begin - 2])) return;
+    // "secret.key" of Hadoop is one, too.
+    if (name.begin < 2 || !is_among(text_[name.begin - 1], " .") ||
+        !is_letter(text_[name.begin - 2]))
+      return;
     std::size_t begin = name.begin - 1;
     while (begin > 0 && name.begin - begin < 20 && is_letter(text_[begin - 1])) --begin;
     const SecretKind both = kind_of_words(text_.substr(begin, name.begin - 1 - begin), word);
     if (both != SecretKind::none) name.kind = both;
   }
 
-  std::size_t after_name(const Name& name) {
+  std::size_t after_name(Name name) {
     if (const auto [value, end] = joints_.tuple_value(name); value != nowhere) {
       if (is_quote(at_or_nul(text_, value))) take_literal(name, value);
       return end;
     }
     auto [joint, at] = joints_.after(name);
-    if (joint == Joint::none && is_told(name)) joint = Joint::command;
-    if (joint == Joint::none) return declare(name);
+    if (joint == Joint::none) {
+      const Span told = phrases_.value_after(name);
+      if (told.end == 0) return is_setter(name) ? take_last(name) : declare(name);
+      found_.push_back(told);
+      return told.end;
+    }
+    if (name.kind == SecretKind::token && is_login(name, joint)) name.kind = SecretKind::login;
     const std::size_t line_end = read_.after_blanks(at);
     const std::size_t value = read_.value_begin(line_end);
     if (value == nowhere) return name.end;
@@ -94,10 +105,21 @@ class NameFinder {
     return take(name, joint, value);
   }
 
-  /// `password "x" was refused`
-  [[nodiscard]] bool is_told(const Name& name) {
-    return name.kind == SecretKind::secret && !name.quoted &&
-           at_or_nul(text_, read_.after_blanks(name.end)) == '"' && !read_.is_code();
+  /// A plain token that no tokenizer has: a flag `--token x`, the variable `TOKEN=x` of a shell, a
+  /// cookie, what a registry is logged in with.
+  [[nodiscard]] bool is_login(const Name& name, Joint joint) {
+    const std::string_view word = joints_.word_of(name);
+    if (word == "auth" && name.begin < auths_until_) return true;
+    if (word == "_auth") return joint == Joint::assigned && !read_.is_code();
+    if (joint != Joint::flag && !is_tight(name)) return false;
+    const std::size_t begin = line_begin(text_, name.begin, most_line);
+    const std::string_view before = text_.substr(begin, name.begin - begin);
+    if (word == "TOKEN" || before.contains("ookie: ")) return true;
+    // --token, --ServerApp.token
+    const std::size_t blank = before.find_last_of(" \t\"'");
+    const std::string_view flag = blank == nowhere ? before : before.substr(blank + 1);
+    return equal_words(word, "--token") ||
+           (equal_words(word, "token") && flag.starts_with("--") && flag.ends_with('.'));
   }
 
   /// Over an anchor or a tag of YAML: `&main x`, `!str x`.
@@ -134,6 +156,8 @@ class NameFinder {
     const std::size_t rest = read_.after_blanks(value.span.end);
     const bool fills = rest >= text_.size() || is_among(text_[rest], "\r\n");
     const bool is_deeper = read_.indent_at(below) > read_.indent_at(own);
+    if (joint == Joint::colon && is_section(name) && is_deeper && !read_.is_code())
+      take_section(name, below);
     if (!fills || word.size() < 4 || word.ends_with(':') || is_among(word.front(), "-#{[(<\"'"))
       return true;
     const bool is_plain =
@@ -168,7 +192,7 @@ class NameFinder {
     Value value = read_.value_at(at);
     if (!value.quoted && !is_in_parens(name) && !in_braces(name))
       value.span.end = read_.bare_end(value.span.end);
-    if (at_or_nul(text_, at) == '[' && !value.after_scheme)
+    if (is_among(at_or_nul(text_, at), "[{") && !value.after_scheme && value.span.begin == at)
       return joint == Joint::argument ? name.end : take_list(name, at);
     const std::size_t size = value.span.end - value.span.begin;
     const std::size_t call = text_.substr(value.span.begin, size).find('(');
@@ -262,11 +286,13 @@ class NameFinder {
     if (next != '=' && kind_of_name(value.substr(0, sign)) != SecretKind::none)
       return false;  // a name of its own
     if (is_expression(value) || is_operator_after(written.span.end)) return false;
+    if (joint == Joint::colon && phrases_.is_aside(name, written.span)) return true;
     switch (joint) {
       case Joint::flag:
         return !value.starts_with("--");
       case Joint::command:
-        return looks_like_key(value, 8) || read_.follows_set(name.begin) || joints_.in_netrc(name);
+        return looks_like_key(value, 8) || read_.follows_set(name.begin) ||
+               joints_.in_netrc(name) || joints_.sets_by_name(name);
       case Joint::compared:
         return looks_like_key(value, 6) && !is_identifier(value);
       case Joint::argument:
@@ -364,24 +390,92 @@ class NameFinder {
     if (value.quoted && is_secret(name, Joint::assigned, value)) found_.push_back(value.span);
   }
 
-  /// ["x", "y"], of a name that says "keys" or "passwords".
+  /// ["x", "y"] or {"a": "x"}, of a name that says "keys" or "passwords".
   std::size_t take_list(const Name& name, std::size_t at) {
-    const std::size_t end = std::min(text_.find(']', at), std::min(text_.size(), at + most_call));
-    const char first = at_or_nul(text_, read_.after_blanks(at + 1));
-    if (name.kind == SecretKind::token || (first != '"' && first != '\'')) return name.end;
-    for (std::size_t i = at + 1; i < end; ++i) {
+    const bool is_map = text_[at] == '{';
+    const std::string_view near = text_.substr(0, std::min(text_.size(), at + most_call));
+    const std::size_t end = std::min(near.find(is_map ? '}' : ']', at), near.size());
+    const std::size_t first = text_.find_first_not_of(" \t\r\n", at + 1);
+    if (name.kind == SecretKind::token || first >= end || !is_among(text_[first], "\"'"))
+      return name.end;
+    if (is_map && !is_section(name)) return name.end;
+    for (std::size_t i = first; i < end; ++i) {
       if (!is_quote(text_[i]) || !read_.opens_string(i)) continue;
-      take_literal(name, i);
-      i = read_.value_at(i).span.end;
+      const Value value = read_.value_at(i);
+      const std::string_view word =
+          text_.substr(value.span.begin, value.span.end - value.span.begin);
+      const bool is_key = is_map && at_or_nul(text_, value.span.end + 1) == ':';
+      if (!is_key) take_literal(name, i);
+      i = value.span.end;
+      if (is_key && is_about(word)) i = std::min(text_.find_first_of(",\n", i), end);
     }
+    return name.end;
+  }
+
+  /// The name of several values that have names of their own.
+  [[nodiscard]] bool is_section(const Name& name) const {
+    constexpr auto sections =
+        std::to_array<std::string_view>({"secrets", "passwords", "api_keys", "apikeys"});
+    return is_listed(sections, joints_.word_of(name)) &&
+           is_upper(text_[name.begin]) == is_upper(text_[name.end - 1]);
+  }
+
+  /// What in a section "secrets" tells about one.
+  static bool is_about(std::string_view key) {
+    constexpr auto words = std::to_array<std::string_view>(
+        {"file",        "name",     "type",    "path",   "driver",    "external",
+         "description", "provider", "backend", "engine", "namespace", "environment",
+         "mode",        "required", "enabled", "create", "id",        "source",
+         "target",      "manager",  "shape",   "ref"});
+    return std::ranges::any_of(words, [&](auto word) { return key.ends_with(word); });
+  }
+
+  /// The values below "secrets:", one level deep.
+  void take_section(const Name& name, std::size_t begin) {
+    const std::size_t indent = read_.indent_at(begin);
+    for (int lines = 0; begin < text_.size() && lines < 40; ++lines) {
+      const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+      const std::size_t deep = read_.indent_at(begin);
+      if (deep < indent) return;
+      const std::size_t colon = text_.substr(0, end).find(": ", begin + deep);
+      const std::string_view key = text_.substr(begin + deep, colon - begin - deep);
+      if (colon != nowhere && deep == indent && is_identifier(key) && !is_about(key)) {
+        const Name item{begin + deep, colon, name.kind, false, false};
+        take(item, Joint::colon, read_.after_blanks(colon + 1));
+      }
+      begin = end + 1;
+    }
+  }
+
+  /// `set_password("x")`, `PASSWORD('x')` of SQL, `.password("x")` of a builder.
+  [[nodiscard]] bool is_setter(const Name& name) const {
+    const std::string_view word = joints_.word_of(name);
+    if (at_or_nul(text_, name.end) != '(') return false;
+    constexpr auto methods = std::to_array<std::string_view>(
+        {"password", "passwd", "passphrase", "apikey", "api_key", "secretkey", "secret_key"});
+    const bool is_method =
+        name.begin > 0 && text_[name.begin - 1] == '.' && is_listed(methods, word);
+    return is_method || word == "PASSWORD" || word.starts_with("set") || word.starts_with("with");
+  }
+
+  /// The last argument of a call.
+  std::size_t take_last(const Name& name) {
+    const std::size_t end = read_.call_end(name.end) - 1;
+    if (end <= name.end + 2 || at_or_nul(text_, end) != ')' || !is_quote(text_[end - 1]))
+      return name.end;
+    const std::size_t open = text_.substr(0, end - 1).find_last_of("(,", end - 2);
+    const std::size_t at = read_.after_blanks(open + 1);
+    const Value value = read_.value_at(at);
+    if (value.quoted && value.span.end + 1 == end && is_secret(name, Joint::argument, value))
+      found_.push_back(value.span);
     return name.end;
   }
 
   /// `SecretStr("x")`, `b64decode("x")`, `getenv("NAME", "x")`: which literal is the value.
   std::size_t take_call(const Name& name, std::size_t open, std::string_view function) {
-    constexpr auto wraps =
-        std::to_array<std::string_view>({"secretstr", "secret", "bytes", "b64decode", "decode",
-                                         "frombytes", "unhexlify", "fromhex", "securestring"});
+    constexpr auto wraps = std::to_array<std::string_view>(
+        {"secretstr", "secret", "bytes", "b64decode", "decode", "frombytes", "unhexlify", "fromhex",
+         "securestring", "field", "from", "new", "some"});
     constexpr std::array<std::string_view, 6> looks_up = {"get", "getenv", "pop",
                                                           "env", "config", "setdefault"};
     const std::size_t last = function.find_last_of(".:> ");
@@ -450,24 +544,34 @@ class NameFinder {
     while (before > 0 && is_among(text_[before - 1], " \t\r\n")) --before;
     const std::size_t from = line_begin(text_, before, 40);
     std::string_view line = text_.substr(from, before - from);
-    if (name.quoted && joints_.is_declaration(before)) {
+    if (name.quoted && (line.ends_with("alias=") || line.ends_with("env="))) {
+      take_first(name, from + line.size());
+    } else if (name.quoted && joints_.is_declaration(before)) {
       declared_until_ = read_.call_end(before - 1);
     } else {
       if (line.ends_with('.'))  // name: db.password
         while (!line.empty() && (is_word(line.back()) || line.back() == '.')) line.remove_suffix(1);
       while (!line.empty() && (is_blank(line.back()) || is_quote(line.back())))
         line.remove_suffix(1);
-      const bool is_entry = line.ends_with("name:") || line.ends_with("name\":") ||
-                            line.ends_with("name'") || line.ends_with("name=") ||
-                            line.ends_with("key=") || line.ends_with("key\":") ||
-                            line.ends_with("key:") || line.ends_with("Key=") ||
-                            line.ends_with("name':") || line.ends_with("<name>");
+      const bool is_entry =
+          line.ends_with("name:") || line.ends_with("name\":") || line.ends_with("name'") ||
+          line.ends_with("name=") || line.ends_with("key=") || line.ends_with("key\":") ||
+          line.ends_with("key:") || line.ends_with("Key=") || line.ends_with("name':") ||
+          line.ends_with("<name>") || line.ends_with("variable");
       if (!is_entry) return name.end;
       take_value_before(name, from + line.size());
       declared_until_ = std::min(text_.size(), name.end + 160);
     }
     declared_ = name.kind;
     return name.end;
+  }
+
+  /// Field("x", alias=NAME)
+  void take_first(const Name& name, std::size_t at) {
+    constexpr std::string_view call = "Field(";
+    const std::size_t from = at > most_call ? at - most_call : 0;
+    const std::size_t open = text_.substr(from, at - from).rfind(call);
+    if (open != nowhere) take_literal(name, from + open + call.size());
   }
 
   /// {"value": "x", "name": NAME}
@@ -486,8 +590,10 @@ class NameFinder {
   std::string_view text_;
   SecretText read_;
   SecretJoints joints_;
+  SecretPhrases phrases_;
   Spans& found_;
   std::size_t declared_until_ = 0;
+  std::size_t auths_until_ = 0;
   SecretKind declared_ = SecretKind::none;
 };
 
