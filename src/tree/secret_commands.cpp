@@ -284,7 +284,8 @@ class CommandFinder {
       const std::size_t end = word_end(word);
       if (at_or_nul(text_, word) != '-' && --left == 0) {
         const std::string_view value = text_.substr(word, end - word);
-        if (!row.spoken || is_key(value) || (stands_first(at) && ends_command(end)))
+        if (!row.spoken || is_key(value) ||
+            (value.size() >= 6 && stands_first(at) && ends_command(end)))
           take(word, row.part);
         return;
       }

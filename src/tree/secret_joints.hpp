@@ -15,6 +15,7 @@ struct Name {
   SecretKind kind = SecretKind::none;
   bool quoted = false;
   bool flag = false;
+  bool declared = false;  ///< behind a name that is said before its value
 };
 
 /// How the value is joined to its name.

@@ -135,9 +135,9 @@ bool SecretPhrases::is_told(const Name& name, const Told& told, const Value& wri
       kind_of_name(value) != SecretKind::none)
     return false;
   if (name.kind == SecretKind::token) return looks_like_key(value, 16) && !is_expression(value);
-  if (written.quoted && !told.fills &&
-      is_second_word(text_.substr(name.begin, name.end - name.begin)))
-    return looks_like_key(value, 8);  // "encryption key 'k'"
+  // "encryption key 'k'"
+  const bool is_joined = is_second_word(text_.substr(name.begin, name.end - name.begin));
+  if (written.quoted && is_joined && (told.given || !told.fills)) return looks_like_key(value, 8);
   if (written.quoted) return !told.fills || !is_word_of_prose(value);
   if (is_expression(value) || is_word_of_prose(value)) return false;
   if (looks_like_key(value, 6) && !is_identifier(value)) return true;

@@ -10,7 +10,7 @@ namespace schedmate::tree {
 
 class SecretPhrases {
  public:
-  explicit SecretPhrases(std::string_view text) : text_(text), read_(text) {}
+  SecretPhrases(std::string_view text, SecretText& read) : text_(text), read_(read) {}
 
   /// The value that is told of a name which no sign joins to one; empty when there is none.
   [[nodiscard]] Span value_after(const Name& name);
@@ -32,7 +32,7 @@ class SecretPhrases {
   [[nodiscard]] std::string_view line_before(const Name& name) const;
 
   std::string_view text_;
-  SecretText read_;
+  SecretText& read_;
 };
 
 }  // namespace schedmate::tree
