@@ -218,6 +218,14 @@ std::vector<std::string> no_secrets_by_name() {
       "shared_keys = {\"num_items\"}",
       "api_key=\"hf_****\"",
       "$(echo hello)",
+      "pass 'info' instead",
+      "grep -Pw '(.)x'",
+      "identified by `make check`",
+      "https://host.org/static/t/65663480a92fba51d0e1023f/x",
+      "passwd commands.",
+      "the entry of the\nsh_secret module.",
+      "{valid_consumer.key : valid_consumer}",
+      "(strlen_pass::get_len_or_size): new",
       "send \"mode reader\\r\"",
   };
 }

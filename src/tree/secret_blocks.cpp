@@ -171,8 +171,8 @@ void find_private_keys(std::string_view text, Spans& found) {
 Span url_token(std::string_view text, std::size_t start) {
   std::string_view near = text.substr(start, 300);
   near = near.substr(0, near.find_first_of(" \t\r\n\"'`<>\\"));
-  const std::size_t mark = near.find("/t/");
-  if (mark == nowhere) return {};
+  const std::size_t mark = near.find('/');
+  if (mark == nowhere || !near.substr(mark).starts_with("/t/")) return {};
   const std::string_view rest = near.substr(mark + 3);
   const std::string_view token = rest.substr(0, rest.find('/'));
   std::size_t run = 0, longest = 0, digits = 0;

@@ -320,7 +320,7 @@ class CommandFinder {
     if (text_.substr(at).starts_with("key=")) at += 4;
     if (at_or_nul(text_, at) == 'b') ++at;
     const char quote = at_or_nul(text_, at);
-    if (!is_quote(quote)) return;
+    if (!is_among(quote, "\"'")) return;
     const std::size_t last = text_.substr(0, at + most_command).find(quote, at + 1);
     if (last != nowhere && last > at + 8 &&
         !is_placeholder(text_.substr(at + 1, last - at - 1), true))

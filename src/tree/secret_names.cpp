@@ -86,6 +86,9 @@ class NameFinder {
     std::size_t begin = name.begin - 1;
     while (begin > 0 && name.begin - begin < 20 && is_letter(text_[begin - 1])) --begin;
     const SecretKind both = kind_of_words(text_.substr(begin, name.begin - 1 - begin), word);
+    const bool is_dotted = text_[name.begin - 1] == '.';
+    if (is_dotted && !(both == SecretKind::secret && text_.substr(begin).starts_with("secret.")))
+      return;
     if (both != SecretKind::none) name.kind = both;
   }
 

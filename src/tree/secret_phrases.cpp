@@ -8,15 +8,15 @@ namespace {
 
 /// What follows "the password is" and is no password.
 constexpr auto states = std::to_array<std::string_view>(
-    {"wrong",  "correct", "incorrect", "valid",   "weak",     "strong",  "blank",     "short",
-     "long",   "bad",     "good",      "public",  "private",  "known",   "same",      "different",
-     "unique", "secure",  "insecure",  "plain",   "optional", "present", "absent",    "mandatory",
-     "kept",   "sent",    "lost",      "shown",   "given",    "found",   "read",      "written",
-     "taken",  "held",    "built",     "stolen",  "broken",   "chosen",  "forgotten", "bound",
-     "there",  "too",     "ready",     "safe",    "unsafe",   "fine",    "easy",      "hard",
-     "either", "expire",  "expires",   "always",  "never",    "still",   "like",      "what",
-     "where",  "who",     "more",      "less",    "just",     "simple",  "clear",     "used",
-     "needed", "static",  "random",    "visible", "available"});
+    {"wrong",  "correct", "incorrect", "valid",  "weak",     "strong",  "blank",     "short",
+     "long",   "bad",     "good",      "public", "private",  "known",   "same",      "different",
+     "unique", "secure",  "insecure",  "plain",  "optional", "present", "absent",    "mandatory",
+     "kept",   "sent",    "lost",      "shown",  "given",    "found",   "read",      "written",
+     "taken",  "held",    "built",     "stolen", "broken",   "chosen",  "forgotten", "bound",
+     "there",  "too",     "ready",     "safe",   "unsafe",   "fine",    "easy",      "hard",
+     "either", "builtin", "format",    "expire", "expires",  "always",  "never",     "still",
+     "like",   "what",    "where",     "who",    "more",     "less",    "just",      "simple",
+     "clear",  "used",    "needed",    "static", "random",   "visible", "available"});
 /// What follows "with password".
 constexpr auto subjects = std::to_array<std::string_view>(
     {"protection", "hash",   "hashing", "prompt", "prompts",  "login",   "reset",    "change",
@@ -90,7 +90,8 @@ bool SecretPhrases::is_column(const Name& name) {
   const std::size_t at = read_.after_blanks(name.end);
   const bool is_wide = at > name.end + 1 || at_or_nul(text_, name.end) == '\t';
   const std::string_view word = text_.substr(name.begin, name.end - name.begin);
-  return before.find_first_not_of(" \t") == nowhere && (is_wide || !is_listed(plain_names, word)) &&
+  return before.find_first_not_of(" \t") == nowhere &&
+         (is_wide || !(is_listed(plain_names, word) || word.ends_with("passwd"))) &&
          !read_.is_code();
 }
 
@@ -113,7 +114,8 @@ SecretPhrases::Told SecretPhrases::told_by(const Name& name) {
   if (is_cell && !read_.is_code()) return {read_.after_blanks(at + 1)};
   if (is_given(name)) return {at, true, true};
   if (is_column(name)) return {at};
-  const bool is_quoted = name.kind == SecretKind::secret && is_among(at_or_nul(text_, at), "\"'");
+  const bool is_quoted = name.kind == SecretKind::secret && name.end - name.begin > 4 &&
+                         is_among(at_or_nul(text_, at), "\"'");
   return is_quoted && !read_.is_code() ? Told{at, false, false} : Told{};
 }
 
@@ -145,7 +147,10 @@ bool SecretPhrases::is_told(const Name& name, const Told& told, const Value& wri
   const std::string_view before = line_before(name);
   const bool is_code =
       read_.is_code() && !is_quote(at_or_nul(text_, span.end)) && !is_comment(before);
-  return !is_code && ends_sentence(span.end);
+  // "the use of login and\n passwd commands."
+  const bool ends_prose = !told.given && at_or_nul(text_, name.end) == ' ' &&
+                          at_or_nul(text_, span.end) == '.' && told.at == name.end + 1;
+  return !is_code && !ends_prose && ends_sentence(span.end);
 }
 
 Span SecretPhrases::value_after(const Name& name) {
@@ -167,8 +172,8 @@ bool SecretPhrases::is_aside(const Name& name, const Span& value) {
   const std::string_view before = line_before(name);
   const std::size_t open = before.rfind('(');
   return open != nowhere && open > 0 && is_blank(before[open - 1]) &&
-         at_or_nul(text_, value.end) == ')' && kind_of_name(word) == SecretKind::none &&
-         !read_.is_code();
+         at_or_nul(text_, value.end) == ')' && at_or_nul(text_, name.end + 1) != ':' &&
+         kind_of_name(word) == SecretKind::none && !read_.is_code();
 }
 
 }  // namespace schedmate::tree
