@@ -379,7 +379,11 @@ class CommandFinder {
     const std::size_t from = at - std::min(at, most_prompt);
     const std::string_view before = text_.substr(from, at - from);
     const std::size_t prompt = before.rfind("assword");
-    if (prompt != nowhere && before.substr(prompt).find("send ") == nowhere) take_key(at + size);
+    const std::string_view line = text_.substr(at, most_command);
+    const std::size_t end = line.find("\\r\"");
+    if (prompt != nowhere && before.substr(prompt).find("send ") == nowhere && end != nowhere &&
+        line.substr(size, end - size).find_first_of(" \n") == nowhere)
+      take_key(at + size);
   }
 
   /// `mark ... <<< X`

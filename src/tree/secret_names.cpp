@@ -149,7 +149,8 @@ class NameFinder {
     const std::size_t rest = read_.after_blanks(value.span.end);
     const bool fills = rest >= text_.size() || is_among(text_[rest], "\r\n");
     const bool is_deeper = read_.indent_at(below) > read_.indent_at(own);
-    if (joint == Joint::colon && is_section(name) && is_deeper && !read_.is_code())
+    if (joint == Joint::colon && is_section(name) && is_deeper &&
+        (own == name.begin || !read_.is_code()))
       take_section(name, below);
     if (!fills || word.size() < 4 || word.ends_with(':') || is_among(word.front(), "-#{[(<\"'"))
       return true;
@@ -261,7 +262,7 @@ class NameFinder {
       const std::size_t colon = text_.substr(0, end).find(": ", begin + deep);
       const std::string_view key = text_.substr(begin + deep, colon - begin - deep);
       if (colon != nowhere && deep == indent && is_identifier(key) && !is_about(key)) {
-        const Name item{begin + deep, colon, name.kind, false, false, false};
+        const Name item{begin + deep, colon, name.kind, false, false, true};
         take(item, Joint::colon, read_.after_blanks(colon + 1));
       }
       begin = end + 1;

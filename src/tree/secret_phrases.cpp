@@ -92,7 +92,7 @@ bool SecretPhrases::is_column(const Name& name) {
   const std::string_view word = text_.substr(name.begin, name.end - name.begin);
   return before.find_first_not_of(" \t") == nowhere &&
          (is_wide || !(is_listed(plain_names, word) || word.ends_with("passwd"))) &&
-         !read_.is_code();
+         (before.empty() || !read_.is_code());
 }
 
 SecretPhrases::Told SecretPhrases::told_by(const Name& name) {
@@ -102,21 +102,21 @@ SecretPhrases::Told SecretPhrases::told_by(const Name& name) {
   const bool is_owned = owner != at;
   at = read_.after_blanks(owner);
   if (is_owned && is_among(at_or_nul(text_, at), ":=") && is_blank(at_or_nul(text_, at + 1)))
-    return {read_.after_blanks(at + 1)};
+    return {.at = read_.after_blanks(at + 1)};
   // "in 1 pass is" counts what is done.
   const bool counts = equal_words(text_.substr(name.begin, name.end - name.begin), "pass");
   for (const std::string_view verb : {"is now ", "is set to ", "set to ", "changed to ",
                                       "reset to ", "is: ", "was: ", "is ", "was "})
     if (!counts && text_.substr(at).starts_with(verb))
-      return {read_.after_blanks(at + verb.size())};
+      return {.at = read_.after_blanks(at + verb.size()), .is_code = !verb.contains(':')};
   if (is_owned) return {};
   const bool is_cell = name.kind == SecretKind::secret && text_.substr(at).starts_with("| ");
   if (is_cell && !read_.is_code()) return {read_.after_blanks(at + 1)};
-  if (is_given(name)) return {at, true, true};
-  if (is_column(name)) return {at};
+  if (is_given(name)) return {.at = at, .is_code = false, .given = true};
+  if (is_column(name)) return {.at = at, .is_code = false};
   const bool is_quoted = name.kind == SecretKind::secret && name.end - name.begin > 4 &&
                          is_among(at_or_nul(text_, at), "\"'");
-  return is_quoted && !read_.is_code() ? Told{at, false, false} : Told{};
+  return is_quoted && !read_.is_code() ? Told{.at = at, .fills = false} : Told{};
 }
 
 /// The line ends here, but for a dot or what closes a string.
@@ -145,8 +145,8 @@ bool SecretPhrases::is_told(const Name& name, const Told& told, const Value& wri
   if (looks_like_key(value, 6) && !is_identifier(value)) return true;
   if (told.given && looks_like_key(value, 8)) return true;
   const std::string_view before = line_before(name);
-  const bool is_code =
-      read_.is_code() && !is_quote(at_or_nul(text_, span.end)) && !is_comment(before);
+  const bool is_code = told.is_code && read_.is_code() && !is_quote(at_or_nul(text_, span.end)) &&
+                       !is_comment(before);
   // "the use of login and\n passwd commands."
   const bool ends_prose = !told.given && at_or_nul(text_, name.end) == ' ' &&
                           at_or_nul(text_, span.end) == '.' && told.at == name.end + 1;
@@ -173,7 +173,8 @@ bool SecretPhrases::is_aside(const Name& name, const Span& value) {
   const std::size_t open = before.rfind('(');
   return open != nowhere && open > 0 && is_blank(before[open - 1]) &&
          at_or_nul(text_, value.end) == ')' && at_or_nul(text_, name.end + 1) != ':' &&
-         kind_of_name(word) == SecretKind::none && !read_.is_code();
+         kind_of_name(word) == SecretKind::none &&
+         (before.ends_with("(using ") || !read_.is_code());
 }
 
 }  // namespace schedmate::tree

@@ -20,8 +20,9 @@ class SecretPhrases {
  private:
   struct Told {
     std::size_t at = nowhere;
-    bool fills = true;   ///< a plain word must end its line to be a value
-    bool given = false;  ///< "with password X"
+    bool fills = true;    ///< a plain word must end its line to be a value
+    bool is_code = true;  ///< may be an expression of a program: `password is other`
+    bool given = false;   ///< "with password X"
   };
   [[nodiscard]] Told told_by(const Name& name);
   [[nodiscard]] bool is_given(const Name& name) const;
