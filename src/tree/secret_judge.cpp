@@ -155,7 +155,8 @@ bool SecretJudge::is_in_code(const Name& name, const Value& written) {
   const std::size_t begin = line_begin(text_, name.begin, most_line);
   const bool begins = begin + read_.indent_at(begin) == name.begin;
   if (is_tight(name) && !begins) return false;
-  return read_.is_code() && !is_comment(text_.substr(begin, name.begin - begin));
+  const std::string_view before = text_.substr(begin, name.begin - begin);
+  return read_.is_code(before) && !is_comment(before);
 }
 
 /// `password = a + b`, `x if y else z`.
@@ -176,7 +177,8 @@ bool SecretJudge::fills_line(const Name& name, std::size_t end) {
   while (!before.empty() && is_among(before.front(), " \t-\"'<#/*")) before.remove_prefix(1);
   if (before.empty() || before == "export " || before == "set ") return true;
   if (before.ends_with('.') && !before.contains(' ')) return true;
-  return (before.ends_with(' ') || before.ends_with(':')) && !read_.is_code();
+  return (before.ends_with(' ') || before.ends_with(':')) &&
+         !read_.is_code(text_.substr(line, name.begin - line));
 }
 
 /// {user: x, password: VALUE} of YAML.

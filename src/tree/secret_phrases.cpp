@@ -111,7 +111,10 @@ SecretPhrases::Told SecretPhrases::told_by(const Name& name) {
       return {.at = read_.after_blanks(at + verb.size()), .is_code = !verb.contains(':')};
   if (is_owned) return {};
   const bool is_cell = name.kind == SecretKind::secret && text_.substr(at).starts_with("| ");
-  if (is_cell && !read_.is_code()) return {read_.after_blanks(at + 1)};
+  const std::string_view line = line_before(name);
+  // "Config: password | X"
+  const bool is_labelled = line.ends_with(": ") && line.find_first_of(" (,") + 1 == line.size();
+  if (is_cell && (is_labelled || !read_.is_code(line))) return {read_.after_blanks(at + 1)};
   if (is_given(name)) return {.at = at, .is_code = false, .given = true};
   if (is_column(name)) return {.at = at, .is_code = false};
   const bool is_quoted = name.kind == SecretKind::secret && name.end - name.begin > 4 &&
@@ -140,13 +143,13 @@ bool SecretPhrases::is_told(const Name& name, const Told& told, const Value& wri
   // "encryption key 'k'"
   const bool is_joined = is_second_word(text_.substr(name.begin, name.end - name.begin));
   if (written.quoted && is_joined && (told.given || !told.fills)) return looks_like_key(value, 8);
-  if (written.quoted) return !told.fills || !is_word_of_prose(value);
+  if (written.quoted) return true;
   if (is_expression(value) || is_word_of_prose(value)) return false;
   if (looks_like_key(value, 6) && !is_identifier(value)) return true;
   if (told.given && looks_like_key(value, 8)) return true;
   const std::string_view before = line_before(name);
-  const bool is_code = told.is_code && read_.is_code() && !is_quote(at_or_nul(text_, span.end)) &&
-                       !is_comment(before);
+  const bool is_code = told.is_code && read_.is_code(before) &&
+                       !is_quote(at_or_nul(text_, span.end)) && !is_comment(before);
   // "the use of login and\n passwd commands."
   const bool ends_prose = !told.given && at_or_nul(text_, name.end) == ' ' &&
                           at_or_nul(text_, span.end) == '.' && told.at == name.end + 1;
