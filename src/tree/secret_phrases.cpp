@@ -114,7 +114,8 @@ SecretPhrases::Told SecretPhrases::told_by(const Name& name) {
   const std::string_view line = line_before(name);
   // "Config: password | X"
   const bool is_labelled = line.ends_with(": ") && line.find_first_of(" (,") + 1 == line.size();
-  if (is_cell && (is_labelled || !read_.is_code(line))) return {read_.after_blanks(at + 1)};
+  if (is_cell && (is_labelled || !read_.is_code(line)))
+    return {.at = read_.after_blanks(at + 1), .is_code = false};
   if (is_given(name)) return {.at = at, .is_code = false, .given = true};
   if (is_column(name)) return {.at = at, .is_code = false};
   const bool is_quoted = name.kind == SecretKind::secret && name.end - name.begin > 4 &&
