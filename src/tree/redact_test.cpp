@@ -205,6 +205,7 @@ std::vector<std::string> no_secrets_by_name() {
 std::vector<std::string> no_secrets_in_sentences() {
   return {
       "the password is required",
+      "|   with Access Token     +---------------+",
       "the decryption key is either\nof them",
       "the secret is stored.",
       "1 pass is sufficient.",

@@ -15,6 +15,7 @@ struct Name {
   SecretKind kind = SecretKind::none;
   bool quoted = false;
   bool flag = false;
+  bool item = false;      ///< of a section "secrets"
   bool declared = false;  ///< behind a name that is said before its value
 };
 

@@ -150,7 +150,7 @@ bool SecretJudge::is_in_code(const Name& name, const Value& written) {
   const bool is_variable =
       is_tight(name) && std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
   if (is_in_parens(name)) return is_among(at_or_nul(text_, written.span.end), ",) \n");
-  if (is_variable || name.declared) return false;
+  if (is_variable || name.item || (name.declared && word == "value")) return false;
   // Code has blanks around '=', but for arguments on lines of their own.
   const std::size_t begin = line_begin(text_, name.begin, most_line);
   const bool begins = begin + read_.indent_at(begin) == name.begin;

@@ -49,7 +49,7 @@ class NameFinder {
  private:
   /// Where to go on: after the value when it was a secret.
   std::size_t after_word(std::size_t begin, std::size_t end) {
-    Name name{begin, end, SecretKind::none, false, text_.substr(begin, 2) == "--", false};
+    Name name{.begin = begin, .end = end, .flag = text_.substr(begin, 2) == "--"};
     const std::string_view word = text_.substr(begin, end - begin);
     const bool closes = begin > 0 && text_[begin - 1] == '/';  // </name>
     if (begin < declared_until_ && !closes && (word == "name" || word == "key"))
@@ -262,7 +262,7 @@ class NameFinder {
       const std::size_t colon = text_.substr(0, end).find(": ", begin + deep);
       const std::string_view key = text_.substr(begin + deep, colon - begin - deep);
       if (colon != nowhere && deep == indent && is_identifier(key) && !is_about(key)) {
-        const Name item{begin + deep, colon, name.kind, false, false, true};
+        const Name item{.begin = begin + deep, .end = colon, .kind = name.kind, .item = true};
         take(item, Joint::colon, read_.after_blanks(colon + 1));
       }
       begin = end + 1;

@@ -136,6 +136,7 @@ bool SecretPhrases::is_told(const Name& name, const Told& told, const Value& wri
   const std::string_view value = text_.substr(span.begin, span.end - span.begin);
   if (value.size() < 4 || value.contains(' ') || value.contains("://") || value.starts_with('-'))
     return false;
+  if (std::ranges::none_of(value, is_word)) return false;
   if (is_placeholder(value, written.quoted) || is_common_word(value) || is_prose_word(value) ||
       is_variable_name(value) || is_number(value.substr(0, value.find('/'))) || is_path(value) ||
       kind_of_name(value) != SecretKind::none)
