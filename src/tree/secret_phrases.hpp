@@ -28,7 +28,7 @@ class SecretPhrases {
   [[nodiscard]] bool is_given(const Name& name) const;
   [[nodiscard]] std::size_t after_owner(std::size_t at) const;
   [[nodiscard]] bool is_column(const Name& name);
-  [[nodiscard]] bool is_told(const Name& name, const Told& told, const Value& value);
+  [[nodiscard]] bool is_told(const Name& name, const Told& told, const Value& written);
   [[nodiscard]] bool ends_sentence(std::size_t at);
   [[nodiscard]] std::string_view line_before(const Name& name) const;
 
