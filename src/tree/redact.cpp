@@ -14,6 +14,7 @@ Spans secrets_of(std::string_view text) {
   find_private_keys(text, found);
   find_shapes(text, found);
   find_url_passwords(text, found);
+  find_pgpass(text, found);
   find_named_secrets(text, found);
   find_command_secrets(text, found);
   find_wandb_keys(text, found);

@@ -70,8 +70,11 @@ Span url_secret(std::string_view text, std::size_t start) {
   if (at == nowhere || (!has_user && slash != nowhere && slash < at)) return {};
   const std::string_view login = near.substr(0, at);
   if (!has_user || colon > at) {
-    const bool is_key =
-        login.size() >= 30 || (login.size() >= 16 && std::ranges::any_of(login, is_digit));
+    // A user's name has no letters of both cases beside digits.
+    const bool is_mixed = std::ranges::any_of(login, is_upper) &&
+                          std::ranges::any_of(login, [](char c) { return c >= 'a' && c <= 'z'; });
+    const bool is_key = login.size() >= 30 || (login.size() >= (is_mixed ? 12U : 16U) &&
+                                               std::ranges::any_of(login, is_digit));
     return is_key && !is_placeholder(login, false) ? Span{start, start + at} : Span{};
   }
   const std::string_view password = login.substr(colon + 1);
@@ -164,6 +167,24 @@ void find_private_keys(std::string_view text, Spans& found) {
   }
 }
 
+/// "/t/TOKEN/" in the path of a URL, as channels of conda have it. Topics of forums are words.
+Span url_token(std::string_view text, std::size_t start) {
+  std::string_view near = text.substr(start, 300);
+  near = near.substr(0, near.find_first_of(" \t\r\n\"'`<>\\"));
+  const std::size_t mark = near.find('/');
+  if (mark == nowhere || !near.substr(mark).starts_with("/t/")) return {};
+  const std::string_view rest = near.substr(mark + 3);
+  const std::string_view token = rest.substr(0, rest.find('/'));
+  std::size_t run = 0, longest = 0, digits = 0;
+  for (const char c : token) {
+    run = is_digit(c) || is_letter(c) ? run + 1 : 0;
+    longest = std::max(longest, run);
+    digits += is_digit(c) ? 1U : 0U;
+  }
+  return longest >= 12 && digits >= 3 ? Span{start + mark + 3, start + mark + 3 + token.size()}
+                                      : Span{};
+}
+
 void find_url_passwords(std::string_view text, Spans& found) {
   for (std::size_t at = find_text(text, "://", 0); at != nowhere; at = find_text(text, "://", at)) {
     at += 3;
@@ -172,6 +193,42 @@ void find_url_passwords(std::string_view text, Spans& found) {
       continue;
     const Span secret = url_secret(text, at);
     if (secret.end > secret.begin) found.push_back(secret);
+    const Span token = url_token(text, at);
+    if (token.end > token.begin) found.push_back(token);
+  }
+}
+
+/// "host:5432:database:user:password" as .pgpass has it. The ports of servers have four or five
+/// digits, so that "file.py:12:1:name:text" is none.
+void find_pgpass(std::string_view text, Spans& found) {
+  constexpr std::size_t most_field = 64;
+  const auto field_end = [&](std::size_t at, auto&& is_of) {
+    const std::size_t most = std::min(text.size(), at + most_field);
+    while (at < most && is_of(text[at])) ++at;
+    return at;
+  };
+  const auto in_name = [](char c) { return is_host_letter(c) || c == '*'; };
+  for (std::size_t colon = text.find(':'); colon != nowhere; colon = text.find(':', colon + 1)) {
+    std::size_t at = field_end(colon + 1, [](char c) { return is_digit(c) || c == '*'; });
+    const bool is_port = at == colon + 2 ? text[at - 1] == '*' : at >= colon + 5 && at <= colon + 6;
+    if (!is_port || at_or_nul(text, at) != ':') continue;
+    std::size_t host = colon;
+    while (host > 0 && colon - host < most_field && in_name(text[host - 1])) --host;
+    bool is_line = host < colon &&
+                   (host == 0 || is_quote(text[host - 1]) || is_among(text[host - 1], " \t\n"));
+    for (int field = 0; field < 2; ++field) {
+      const std::size_t end = field_end(at + 1, in_name);
+      is_line = is_line && (is_letter(at_or_nul(text, at + 1)) || at_or_nul(text, at + 1) == '*') &&
+                at_or_nul(text, end) == ':';
+      at = end;
+    }
+    const std::size_t value = at + 1;
+    const std::size_t end =
+        is_line ? field_end(value, [](char c) { return !is_among(c, " \t\r\n\"':"); }) : value;
+    const bool ends = end >= text.size() || is_among(text[end], "\r\n\"'");
+    if (is_line && ends && end > value + 3 &&
+        !is_placeholder(text.substr(value, end - value), false))
+      found.push_back({value, end});
   }
 }
 

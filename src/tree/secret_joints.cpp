@@ -33,10 +33,6 @@ Joined SecretJoints::after(const Name& name) const {
       signs != ":-=" && signs != "=>")
     return {signs[0] == '=' ? Joint::assigned : Joint::colon, sign + 1};
   if (signs.contains('=') || signs == "<-") return {Joint::assigned, end};
-  if (sign > at && is_said(name, sign)) {
-    while (end < text_.size() && is_letter(text_[end])) ++end;
-    return {Joint::compared, end};
-  }
   if (sign == at) return argument_after(name, at);
   return {closes ? Joint::none : joint_by_blank(name), sign};
 }
@@ -89,13 +85,6 @@ bool SecretJoints::is_element(std::size_t at) const {
   return end != nowhere && rest.substr(end).starts_with("</");
 }
 
-/// "the password is X", "token was X".
-bool SecretJoints::is_said(const Name& name, std::size_t at) const {
-  const std::string_view rest = text_.substr(at, 5);
-  return !name.flag &&
-         (rest.starts_with("is ") || rest.starts_with("was ") || rest.starts_with("is: "));
-}
-
 /// What joins a value that follows after blanks.
 Joint SecretJoints::joint_by_blank(const Name& name) const {
   const std::string_view word = word_of(name);
@@ -103,7 +92,7 @@ Joint SecretJoints::joint_by_blank(const Name& name) const {
                         name.begin > 0 && is_blank(text_[name.begin - 1]);
   if (name.flag || is_short) return Joint::flag;
   if (equal_words(word, "bearer")) return Joint::command;
-  if (in_netrc(name) || read_.follows_set(name.begin)) return Joint::command;
+  if (in_netrc(name) || sets_by_name(name) || read_.follows_set(name.begin)) return Joint::command;
   // WITH PASSWORD 'x', IDENTIFIED BY PASSWORD 'x'.
   const std::size_t value = read_.after_blanks(name.end);
   return word == "PASSWORD" && at_or_nul(text_, value) == '\'' ? Joint::command : Joint::none;
@@ -117,9 +106,22 @@ bool SecretJoints::in_netrc(const Name& name) const {
   return login != nowhere && before.substr(0, login).find("machine ") != nowhere;
 }
 
+/// `nmcli ... password X`: a program that is given names and values beside each other.
+bool SecretJoints::sets_by_name(const Name& name) const {
+  const std::size_t begin = line_begin(text_, name.begin, most_line);
+  const std::string_view line = text_.substr(begin, name.begin - begin);
+  const std::string_view own = line.substr(std::min(line.find_first_not_of(" \t$+"), line.size()));
+  for (const std::string_view words : {"nmcli ", "dvc remote modify ", "rclone config "})
+    if (own.starts_with(words)) return true;
+  return false;
+}
+
 /// `setdefault("NAME", "x")`, `["--token", "x"]`: the next argument.
 Joined SecretJoints::argument_after(const Name& name, std::size_t at) const {
-  if (!name.quoted || text_[name.begin - 1] == '`' || at_or_nul(text_, at) != ',') return {};
+  if (at_or_nul(text_, at) != ',') return {};
+  if (is_symbol(name) && is_quote(at_or_nul(text_, read_.after_blanks(at + 1))))
+    return {Joint::argument, at + 1};
+  if (!name.quoted || text_[name.begin - 1] == '`') return {};
   std::size_t open = name.begin - 1;
   while (open > 0 && is_among(text_[open - 1], " \t\r\n")) --open;
   const char before = open > 0 ? text_[open - 1] : '\0';
@@ -128,9 +130,9 @@ Joined SecretJoints::argument_after(const Name& name, std::size_t at) const {
   if (before == ',' && call_before(open - 1).contains("setattr(")) return {Joint::argument, at + 1};
   if (before != '(') return {};
   // Of a function that sets or looks up, else the "name" is a value like the others.
-  constexpr auto parts =
-      std::to_array<std::string_view>({"set", "get", "put", "env", "add", "header", "default",
-                                       "insert", "pop", "push", "config", "option", "field"});
+  constexpr auto parts = std::to_array<std::string_view>(
+      {"set", "get", "put", "env", "add", "header", "default", "insert", "pop", "push", "config",
+       "option", "field", "define"});
   std::string_view call = call_before(open - 1);
   const std::size_t begin = call.find_last_of(" \t\n(=,");
   if (begin != nowhere) call = call.substr(begin + 1);
@@ -138,6 +140,11 @@ Joined SecretJoints::argument_after(const Name& name, std::size_t at) const {
   const bool sets = std::ranges::any_of(
       parts, [&](std::string_view part) { return !std::ranges::search(call, part, same).empty(); });
   return {sets ? Joint::argument : Joint::none, at + 1};
+}
+
+/// :smtp_password of Ruby.
+bool SecretJoints::is_symbol(const Name& name) const {
+  return name.begin >= 2 && text_[name.begin - 1] == ':' && is_among(text_[name.begin - 2], " (");
 }
 
 bool SecretJoints::is_declaration(std::size_t open) const {

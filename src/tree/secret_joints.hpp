@@ -15,6 +15,8 @@ struct Name {
   SecretKind kind = SecretKind::none;
   bool quoted = false;
   bool flag = false;
+  bool item = false;      ///< of a section "secrets"
+  bool declared = false;  ///< behind a name that is said before its value
 };
 
 /// How the value is joined to its name.
@@ -42,6 +44,7 @@ class SecretJoints {
   /// Of a call such as add_argument(, option(: what follows are other names of the same flag.
   [[nodiscard]] bool is_declaration(std::size_t open) const;
   [[nodiscard]] bool in_netrc(const Name& name) const;
+  [[nodiscard]] bool sets_by_name(const Name& name) const;
   [[nodiscard]] std::string_view word_of(const Name& name) const {
     return text_.substr(name.begin, name.end - name.begin);
   }
@@ -50,9 +53,9 @@ class SecretJoints {
   [[nodiscard]] Joined after_type(Joined joined) const;
   [[nodiscard]] Joined argument_after(const Name& name, std::size_t at) const;
   [[nodiscard]] Joint joint_by_blank(const Name& name) const;
+  [[nodiscard]] bool is_symbol(const Name& name) const;
   [[nodiscard]] bool is_element(std::size_t at) const;
   [[nodiscard]] std::size_t next_cell(const Name& name, std::size_t at) const;
-  [[nodiscard]] bool is_said(const Name& name, std::size_t at) const;
   [[nodiscard]] std::string_view call_before(std::size_t open) const;
 
   std::string_view text_;

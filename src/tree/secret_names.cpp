@@ -6,13 +6,14 @@
 /// line, too.
 
 #include <array>
-#include <ranges>
 #include <string_view>
 
-#include "tree/secret_joints.hpp"
+#include "tree/secret_judge.hpp"
 
 namespace schedmate::tree {
 namespace {
+
+constexpr std::size_t most_auths = 4000;  ///< letters of the logins of a registry's file
 
 constexpr auto name_letters = [] {
   std::array<bool, 256> letters{};
@@ -23,7 +24,12 @@ constexpr auto name_letters = [] {
 class NameFinder {
  public:
   NameFinder(std::string_view text, Spans& found)
-      : text_(text), read_(text), joints_(text), found_(found) {}
+      : text_(text),
+        read_(text),
+        joints_(text),
+        phrases_(text, read_),
+        judge_(text, read_),
+        found_(found) {}
 
   void run() {
     const auto in_name = [&](std::size_t at) {
@@ -43,12 +49,13 @@ class NameFinder {
  private:
   /// Where to go on: after the value when it was a secret.
   std::size_t after_word(std::size_t begin, std::size_t end) {
-    Name name{begin, end, SecretKind::none, false, text_.substr(begin, 2) == "--"};
+    Name name{.begin = begin, .end = end, .flag = text_.substr(begin, 2) == "--"};
     const std::string_view word = text_.substr(begin, end - begin);
     const bool closes = begin > 0 && text_[begin - 1] == '/';  // </name>
     if (begin < declared_until_ && !closes && (word == "name" || word == "key"))
       declared_until_ = 0;
-    if (begin < declared_until_ && is_value_word(word)) {
+    name.declared = begin < declared_until_;
+    if (name.declared && is_value_word(word)) {
       name.kind = declared_;
     } else {
       // The PWD of a connection string; elsewhere it is a folder.
@@ -56,6 +63,8 @@ class NameFinder {
       name.kind = of_string ? SecretKind::secret : kind_of_name(word);
       if (name.kind == SecretKind::none || name.kind == SecretKind::token) join_words(name);
     }
+    if (word == "auths") auths_until_ = end + most_auths;
+    if (word == "auth" && begin < auths_until_) name.kind = SecretKind::login;
     if (name.kind == SecretKind::none) return end;
     name.quoted = begin > 0 && is_quote(text_[begin - 1]) &&
                   at_or_nul(text_, read_.after_escape(end)) == text_[begin - 1];
@@ -70,21 +79,33 @@ class NameFinder {
   void join_words(Name& name) const {
     const std::string_view word = joints_.word_of(name);
     if (word.size() > 5 || !is_second_word(word)) return;
-    if (name.begin < 2 || text_[name.begin - 1] != ' ' || !is_letter(text_[name.begin - 2])) return;
+    // "secret.key" of Hadoop is one, too.
+    if (name.begin < 2 || !is_among(text_[name.begin - 1], " .") ||
+        !is_letter(text_[name.begin - 2]))
+      return;
     std::size_t begin = name.begin - 1;
     while (begin > 0 && name.begin - begin < 20 && is_letter(text_[begin - 1])) --begin;
     const SecretKind both = kind_of_words(text_.substr(begin, name.begin - 1 - begin), word);
+    const bool is_dotted = text_[name.begin - 1] == '.';
+    if (is_dotted && !(both == SecretKind::secret && text_.substr(begin).starts_with("secret.")))
+      return;
     if (both != SecretKind::none) name.kind = both;
   }
 
-  std::size_t after_name(const Name& name) {
+  std::size_t after_name(Name name) {
     if (const auto [value, end] = joints_.tuple_value(name); value != nowhere) {
       if (is_quote(at_or_nul(text_, value))) take_literal(name, value);
       return end;
     }
     auto [joint, at] = joints_.after(name);
-    if (joint == Joint::none && is_told(name)) joint = Joint::command;
-    if (joint == Joint::none) return declare(name);
+    if (joint == Joint::none) {
+      const Span told = phrases_.value_after(name);
+      if (told.end == 0) return is_setter(name) ? take_last(name) : declare(name);
+      found_.push_back(told);
+      return told.end;
+    }
+    if (name.kind == SecretKind::token && judge_.is_login(name, joint))
+      name.kind = SecretKind::login;
     const std::size_t line_end = read_.after_blanks(at);
     const std::size_t value = read_.value_begin(line_end);
     if (value == nowhere) return name.end;
@@ -92,12 +113,6 @@ class NameFinder {
       return take(name, joint, after_mark(value));
     if (value != line_end && next_line(name, joint, {line_end, value})) return line_end;
     return take(name, joint, value);
-  }
-
-  /// `password "x" was refused`
-  [[nodiscard]] bool is_told(const Name& name) {
-    return name.kind == SecretKind::secret && !name.quoted &&
-           at_or_nul(text_, read_.after_blanks(name.end)) == '"' && !read_.is_code();
   }
 
   /// Over an anchor or a tag of YAML: `&main x`, `!str x`.
@@ -134,6 +149,9 @@ class NameFinder {
     const std::size_t rest = read_.after_blanks(value.span.end);
     const bool fills = rest >= text_.size() || is_among(text_[rest], "\r\n");
     const bool is_deeper = read_.indent_at(below) > read_.indent_at(own);
+    if (joint == Joint::colon && is_section(name) && is_deeper &&
+        (own == name.begin || !read_.is_code()))
+      take_section(name, below);
     if (!fills || word.size() < 4 || word.ends_with(':') || is_among(word.front(), "-#{[(<\"'"))
       return true;
     const bool is_plain =
@@ -166,15 +184,15 @@ class NameFinder {
   /// Takes the value that begins here when it is a secret. Gives where to go on.
   std::size_t take(const Name& name, Joint joint, std::size_t at) {
     Value value = read_.value_at(at);
-    if (!value.quoted && !is_in_parens(name) && !in_braces(name))
+    if (!value.quoted && !judge_.is_in_parens(name) && !judge_.in_braces(name))
       value.span.end = read_.bare_end(value.span.end);
-    if (at_or_nul(text_, at) == '[' && !value.after_scheme)
+    if (is_among(at_or_nul(text_, at), "[{") && !value.after_scheme && value.span.begin == at)
       return joint == Joint::argument ? name.end : take_list(name, at);
     const std::size_t size = value.span.end - value.span.begin;
     const std::size_t call = text_.substr(value.span.begin, size).find('(');
     if (!value.quoted && call != nowhere && call > 0)
       return take_call(name, value.span.begin + call, text_.substr(value.span.begin, call));
-    if (!is_secret(name, joint, value)) {
+    if (!judge_.is_secret(name, joint, value)) {
       if (!value.quoted && joint == Joint::assigned) take_alternatives(name, value.span.end);
       return name.end;
     }
@@ -186,202 +204,100 @@ class NameFinder {
     return value.span.end;
   }
 
-  [[nodiscard]] bool is_secret(const Name& name, Joint joint, const Value& written) {
-    const std::string_view value =
-        text_.substr(written.span.begin, written.span.end - written.span.begin);
-    if (value.contains("://") || value.starts_with("id=") || is_version(value)) return false;
-    if (is_placeholder(value, written.quoted) || is_common_word(value)) return false;
-    if (written.prefix == 'f' && value.starts_with('{')) return false;
-    if (equal_words(value, "password") || is_variable_name(value) || is_same_word(name, value))
-      return false;
-    if (written.after_scheme) {
-      const bool is_header = equal_words(joints_.word_of(name), "authorization") ||
-                             equal_words(joints_.word_of(name), "proxy-authorization");
-      return value.size() >= 8 && !is_prose_word(value) &&
-             (written.quoted || !is_expression(value)) &&
-             (is_header || value.size() >= 20 || looks_like_key(value, 8));
-    }
-    if (name.kind == SecretKind::token && written.quoted && value.size() >= 8 && logs_in(name))
-      return !value.contains(' ');
-    const bool of_query = name.begin > 0 && is_among(text_[name.begin - 1], "?&") && is_tight(name);
-    if (name.kind == SecretKind::token && of_query && value.size() >= 8) return true;
-    if (name.kind == SecretKind::token)
-      return looks_like_key(value, 16) && (written.quoted || !is_expression(value));
-    const bool is_whole = std::ranges::all_of(value, is_digit);
-    const char after = at_or_nul(text_, written.span.end);
-    if (!written.quoted && is_number(value) &&
-        (!is_whole || name.kind == SecretKind::login || is_among(after, ",;")))
-      return false;
-    if (is_path(value) && name.kind == SecretKind::secret &&
-        (is_file_name(name) || std::ranges::none_of(value, is_digit)))
-      return false;
-    return written.quoted ? is_quoted_secret(name, joint, value)
-                          : is_bare_secret(name, joint, written);
-  }
-
-  /// `password=password`, "Password": "password".
-  [[nodiscard]] bool is_same_word(const Name& name, std::string_view value) const {
-    const auto plain = [](std::string_view text) {
-      return std::views::filter(text, [](char c) { return c != '_' && c != '-'; }) |
-             std::views::transform(lower);
-    };
-    return std::ranges::equal(plain(joints_.word_of(name)), plain(value));
-  }
-
-  /// login(token='x'): what a tokenizer's token is never given to.
-  [[nodiscard]] bool logs_in(const Name& name) const {
-    const std::size_t begin = line_begin(text_, name.begin, most_line);
-    const std::string_view before = text_.substr(begin, name.begin - begin);
-    for (const std::string_view call : {"login(", "Api(", "Client(", "to_hub(", "from_pretrained("})
-      if (before.contains(call)) return true;
-    return false;
-  }
-
-  /// A key may be a file, and PWD is a folder.
-  [[nodiscard]] bool is_file_name(const Name& name) const {
-    return lower(text_[name.end - 1]) == 'y' || equal_words(joints_.word_of(name), "pwd");
-  }
-
-  [[nodiscard]] static bool is_quoted_secret(const Name& name, Joint joint,
-                                             std::string_view value) {
-    if (is_label(value)) return false;
-    const bool has_blank = value.contains(' ');
-    if (name.kind == SecretKind::login && (has_blank || value.size() < 4)) return false;
-    if (joint == Joint::argument) return !has_blank && !value.starts_with('-') && value.size() >= 4;
-    if (joint == Joint::compared || joint == Joint::command) return value.size() >= 4 && !has_blank;
-    return joint != Joint::flag || !value.starts_with("--");
-  }
-
-  [[nodiscard]] bool is_bare_secret(const Name& name, Joint joint, const Value& written) {
-    const std::string_view value =
-        text_.substr(written.span.begin, written.span.end - written.span.begin);
-    if (value.size() < 4 || is_prose_word(value) || name.quoted)
-      return looks_like_key(value, 8) && !is_call_name(value);
-    const std::size_t sign = value.find_first_of("=:");
-    const char next = sign == nowhere ? '=' : at_or_nul(value, sign + 1);
-    if (next != '=' && kind_of_name(value.substr(0, sign)) != SecretKind::none)
-      return false;  // a name of its own
-    if (is_expression(value) || is_operator_after(written.span.end)) return false;
-    switch (joint) {
-      case Joint::flag:
-        return !value.starts_with("--");
-      case Joint::command:
-        return looks_like_key(value, 8) || read_.follows_set(name.begin) || joints_.in_netrc(name);
-      case Joint::compared:
-        return looks_like_key(value, 6) && !is_identifier(value);
-      case Joint::argument:
-        return false;
-      default:
-        break;
-    }
-    const char before = name.begin > 0 ? text_[name.begin - 1] : '\0';
-    const char after = at_or_nul(text_, written.span.end);
-    if (is_quote(before) && after == before) return true;  // 'X-Api-Key: VALUE'
-    if (before == '<' && after == '<') return true;        // <password>VALUE</password>
-    if (in_flow(name) && is_among(after, ",}") && !read_.is_code()) return true;
-    // At the margin "password: x" is a line of a log or of YAML, whatever else the text holds.
-    const bool at_margin =
-        joint == Joint::colon && line_begin(text_, name.begin, most_line) == name.begin;
-    if (!at_margin && is_identifier(value) && is_in_code(name, written)) return looks_random(value);
-    if (joint == Joint::assigned && is_tight(name)) return true;
-    return fills_line(name, written.span.end) || looks_like_key(value, 6);
-  }
-
-  [[nodiscard]] static bool is_call_name(std::string_view value) { return is_identifier(value); }
-
-  /// A value with a digit amid its letters is no identifier that a person would choose.
-  [[nodiscard]] static bool looks_random(std::string_view value) {
-    return looks_like_key(value, 8) && !value.contains('_') && !is_digit(value.back()) &&
-           std::ranges::count_if(value, is_digit) >= 2;
-  }
-
-  /// `NAME=x` without blanks, as shells and command lines have it.
-  [[nodiscard]] bool is_tight(const Name& name) const {
-    return at_or_nul(text_, name.end) == '=' && !is_blank(at_or_nul(text_, name.end + 1));
-  }
-
-  /// An opening '(' before it on its line is not closed.
-  [[nodiscard]] bool is_in_parens(const Name& name) const {
-    int depth = 0;
-    for (std::size_t i = line_begin(text_, name.begin, most_line); i < name.begin; ++i)
-      depth += text_[i] == '(' ? 1 : text_[i] == ')' && depth > 0 ? -1 : 0;
-    return depth > 0;
-  }
-
-  [[nodiscard]] bool in_braces(const Name& name) const {
-    return name.begin > 0 && text_[name.begin - 1] == '{';
-  }
-
-  /// A name without quotes is an expression in code: between parentheses, or anywhere in a text
-  /// that is a program's. NAME=x of a shell is no code.
-  [[nodiscard]] bool is_in_code(const Name& name, const Value& written) {
-    const std::string_view word = joints_.word_of(name);
-    const bool is_variable =
-        is_tight(name) && std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
-    if (is_in_parens(name)) return is_among(at_or_nul(text_, written.span.end), ",) \n");
-    if (is_variable || (word == "value" && name.begin < declared_until_)) return false;
-    // Code has blanks around '=', but for arguments on lines of their own.
-    const std::size_t begin = line_begin(text_, name.begin, most_line);
-    const bool begins = begin + read_.indent_at(begin) == name.begin;
-    if (is_tight(name) && !begins) return false;
-    return read_.is_code() && !is_comment(text_.substr(begin, name.begin - begin));
-  }
-
-  /// `password = a + b`, `x if y else z`.
-  [[nodiscard]] bool is_operator_after(std::size_t at) const {
-    if (!is_blank(at_or_nul(text_, at))) return false;
-    const std::string_view rest = text_.substr(read_.after_blanks(at), 4);
-    for (const std::string_view word :
-         {"+ ", "if ", "or ", "and ", "? ", "?? ", "|| ", "== ", "% "})
-      if (rest.starts_with(word)) return true;
-    return false;
-  }
-
-  /// The value ends its line, and the name begins it or is the last word of a message.
-  bool fills_line(const Name& name, std::size_t end) {
-    const std::size_t after = read_.after_blanks(end);
-    if (after < text_.size() && !is_among(text_[after], "\r\n#;<")) return false;
-    const std::size_t line = line_begin(text_, name.begin, most_line);
-    std::string_view before = text_.substr(line, name.begin - line);
-    while (!before.empty() && is_among(before.front(), " \t-\"'<#/*")) before.remove_prefix(1);
-    if (before.empty() || before == "export " || before == "set ") return true;
-    if (before.ends_with('.') && !before.contains(' ')) return true;
-    return (before.ends_with(' ') || before.ends_with(':')) && !read_.is_code();
-  }
-
-  /// {user: x, password: VALUE} of YAML.
-  [[nodiscard]] bool in_flow(const Name& name) const {
-    const std::size_t line = line_begin(text_, name.begin, most_line);
-    const std::string_view before = text_.substr(line, name.begin - line);
-    const std::size_t open = before.rfind('{');
-    return open != nowhere && before.find_first_of("}(", open) == nowhere;
-  }
-
   // Several literals.
 
   void take_literal(const Name& name, std::size_t at) {
     const Value value = read_.value_at(at);
-    if (value.quoted && is_secret(name, Joint::assigned, value)) found_.push_back(value.span);
+    if (value.quoted && judge_.is_secret(name, Joint::assigned, value))
+      found_.push_back(value.span);
   }
 
-  /// ["x", "y"], of a name that says "keys" or "passwords".
+  /// ["x", "y"] or {"a": "x"}, of a name that says "keys" or "passwords".
   std::size_t take_list(const Name& name, std::size_t at) {
-    const std::size_t end = std::min(text_.find(']', at), std::min(text_.size(), at + most_call));
-    const char first = at_or_nul(text_, read_.after_blanks(at + 1));
-    if (name.kind == SecretKind::token || (first != '"' && first != '\'')) return name.end;
-    for (std::size_t i = at + 1; i < end; ++i) {
+    const bool is_map = text_[at] == '{';
+    const std::string_view near = text_.substr(0, std::min(text_.size(), at + most_call));
+    const std::size_t end = std::min(near.find(is_map ? '}' : ']', at), near.size());
+    const std::size_t first = text_.find_first_not_of(" \t\r\n", at + 1);
+    if (name.kind == SecretKind::token || first >= end || !is_among(text_[first], "\"'"))
+      return name.end;
+    if (is_map && !is_section(name)) return name.end;
+    for (std::size_t i = first; i < end; ++i) {
       if (!is_quote(text_[i]) || !read_.opens_string(i)) continue;
-      take_literal(name, i);
-      i = read_.value_at(i).span.end;
+      const Value value = read_.value_at(i);
+      const std::string_view word =
+          text_.substr(value.span.begin, value.span.end - value.span.begin);
+      const bool is_key = is_map && at_or_nul(text_, value.span.end + 1) == ':';
+      if (!is_key) take_literal(name, i);
+      i = value.span.end;
+      if (is_key && is_about(word)) i = std::min(text_.find_first_of(",\n", i), end);
     }
+    return name.end;
+  }
+
+  /// The name of several values that have names of their own.
+  [[nodiscard]] bool is_section(const Name& name) const {
+    constexpr auto sections =
+        std::to_array<std::string_view>({"secrets", "passwords", "api_keys", "apikeys"});
+    return is_listed(sections, joints_.word_of(name)) &&
+           is_upper(text_[name.begin]) == is_upper(text_[name.end - 1]);
+  }
+
+  /// What in a section "secrets" tells about one.
+  static bool is_about(std::string_view key) {
+    constexpr auto words = std::to_array<std::string_view>(
+        {"file",        "name",     "type",    "path",   "driver",    "external",
+         "description", "provider", "backend", "engine", "namespace", "environment",
+         "mode",        "required", "enabled", "create", "id",        "source",
+         "target",      "manager",  "shape",   "ref"});
+    return std::ranges::any_of(words, [&](auto word) { return key.ends_with(word); });
+  }
+
+  /// The values below "secrets:", one level deep.
+  void take_section(const Name& name, std::size_t begin) {
+    const std::size_t indent = read_.indent_at(begin);
+    for (int lines = 0; begin < text_.size() && lines < 40; ++lines) {
+      const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+      const std::size_t deep = read_.indent_at(begin);
+      if (deep < indent) return;
+      const std::size_t colon = text_.substr(0, end).find(": ", begin + deep);
+      const std::string_view key = text_.substr(begin + deep, colon - begin - deep);
+      if (colon != nowhere && deep == indent && is_identifier(key) && !is_about(key)) {
+        const Name item{.begin = begin + deep, .end = colon, .kind = name.kind, .item = true};
+        take(item, Joint::colon, read_.after_blanks(colon + 1));
+      }
+      begin = end + 1;
+    }
+  }
+
+  /// `set_password("x")`, `PASSWORD('x')` of SQL, `.password("x")` of a builder.
+  [[nodiscard]] bool is_setter(const Name& name) const {
+    const std::string_view word = joints_.word_of(name);
+    if (at_or_nul(text_, name.end) != '(') return false;
+    constexpr auto methods = std::to_array<std::string_view>(
+        {"password", "passwd", "passphrase", "apikey", "api_key", "secretkey", "secret_key"});
+    const bool is_method =
+        name.begin > 0 && text_[name.begin - 1] == '.' && is_listed(methods, word);
+    return is_method || word == "PASSWORD" || word.starts_with("set") || word.starts_with("with");
+  }
+
+  /// The last argument of a call.
+  std::size_t take_last(const Name& name) {
+    const std::size_t end = read_.call_end(name.end) - 1;
+    if (end <= name.end + 2 || at_or_nul(text_, end) != ')' || !is_quote(text_[end - 1]))
+      return name.end;
+    const std::size_t open = text_.substr(0, end - 1).find_last_of("(,", end - 2);
+    const std::size_t at = read_.after_blanks(open + 1);
+    const Value value = read_.value_at(at);
+    if (value.quoted && value.span.end + 1 == end && judge_.is_secret(name, Joint::argument, value))
+      found_.push_back(value.span);
     return name.end;
   }
 
   /// `SecretStr("x")`, `b64decode("x")`, `getenv("NAME", "x")`: which literal is the value.
   std::size_t take_call(const Name& name, std::size_t open, std::string_view function) {
-    constexpr auto wraps =
-        std::to_array<std::string_view>({"secretstr", "secret", "bytes", "b64decode", "decode",
-                                         "frombytes", "unhexlify", "fromhex", "securestring"});
+    constexpr auto wraps = std::to_array<std::string_view>(
+        {"secretstr", "secret", "bytes", "b64decode", "decode", "frombytes", "unhexlify", "fromhex",
+         "securestring", "field", "from", "new", "some"});
     constexpr std::array<std::string_view, 6> looks_up = {"get", "getenv", "pop",
                                                           "env", "config", "setdefault"};
     const std::size_t last = function.find_last_of(".:> ");
@@ -450,24 +366,34 @@ class NameFinder {
     while (before > 0 && is_among(text_[before - 1], " \t\r\n")) --before;
     const std::size_t from = line_begin(text_, before, 40);
     std::string_view line = text_.substr(from, before - from);
-    if (name.quoted && joints_.is_declaration(before)) {
+    if (name.quoted && (line.ends_with("alias=") || line.ends_with("env="))) {
+      take_first(name, from + line.size());
+    } else if (name.quoted && joints_.is_declaration(before)) {
       declared_until_ = read_.call_end(before - 1);
     } else {
       if (line.ends_with('.'))  // name: db.password
         while (!line.empty() && (is_word(line.back()) || line.back() == '.')) line.remove_suffix(1);
       while (!line.empty() && (is_blank(line.back()) || is_quote(line.back())))
         line.remove_suffix(1);
-      const bool is_entry = line.ends_with("name:") || line.ends_with("name\":") ||
-                            line.ends_with("name'") || line.ends_with("name=") ||
-                            line.ends_with("key=") || line.ends_with("key\":") ||
-                            line.ends_with("key:") || line.ends_with("Key=") ||
-                            line.ends_with("name':") || line.ends_with("<name>");
+      const bool is_entry =
+          line.ends_with("name:") || line.ends_with("name\":") || line.ends_with("name'") ||
+          line.ends_with("name=") || line.ends_with("key=") || line.ends_with("key\":") ||
+          line.ends_with("key:") || line.ends_with("Key=") || line.ends_with("name':") ||
+          line.ends_with("<name>") || line.ends_with("variable");
       if (!is_entry) return name.end;
       take_value_before(name, from + line.size());
       declared_until_ = std::min(text_.size(), name.end + 160);
     }
     declared_ = name.kind;
     return name.end;
+  }
+
+  /// Field("x", alias=NAME)
+  void take_first(const Name& name, std::size_t at) {
+    constexpr std::string_view call = "Field(";
+    const std::size_t from = at > most_call ? at - most_call : 0;
+    const std::size_t open = text_.substr(from, at - from).rfind(call);
+    if (open != nowhere) take_literal(name, from + open + call.size());
   }
 
   /// {"value": "x", "name": NAME}
@@ -486,8 +412,11 @@ class NameFinder {
   std::string_view text_;
   SecretText read_;
   SecretJoints joints_;
+  SecretPhrases phrases_;
+  SecretJudge judge_;
   Spans& found_;
   std::size_t declared_until_ = 0;
+  std::size_t auths_until_ = 0;
   SecretKind declared_ = SecretKind::none;
 };
 

@@ -277,6 +277,7 @@ constexpr std::array listed_shapes = {
     Shape{"sq0idp-", url, 20},                               // Square
     Shape{"EAAA", url, 56, Proof::digit},                    // Square
     Shape{"EAA", alnum, 80},                                 // Facebook
+    Shape{"EAACEdEose0cBA", alnum, 20},                      // Facebook, short-lived
     Shape{"shpat_", hex, 32},                                // Shopify
     Shape{"shpca_", hex, 32},                                // Shopify
     Shape{"shppa_", hex, 32},                                // Shopify

@@ -22,6 +22,7 @@ using Spans = std::vector<Span>;
 void find_shapes(std::string_view text, Spans& found);         ///< by the key's own form
 void find_private_keys(std::string_view text, Spans& found);   ///< -----BEGIN ... PRIVATE KEY-----
 void find_url_passwords(std::string_view text, Spans& found);  ///< ://user:password@host
+void find_pgpass(std::string_view text, Spans& found);         ///< host:port:database:user:password
 void find_wandb_keys(std::string_view text, Spans& found);     ///< 40 hex digits, by context
 void find_kubernetes_secrets(std::string_view text, Spans& found);  ///< values of kind: Secret
 void find_named_secrets(std::string_view text, Spans& found);       ///< by the name they are given

@@ -155,6 +155,14 @@ std::size_t SecretText::bare_end(std::size_t end) const {
   return end;
 }
 
+bool SecretText::is_log(std::string_view before) {
+  if (before.size() >= 2 && (is_digit(before[0]) || (before[0] == '[' && is_digit(before[1]))))
+    return true;
+  for (const std::string_view level : {"INFO", "WARN", "ERROR", "DEBUG", "FATAL", "CRITICAL"})
+    if (before.starts_with(level)) return true;
+  return false;
+}
+
 bool SecretText::is_code() {
   if (is_code_) return *is_code_;
   is_code_ = false;

@@ -46,8 +46,11 @@ class SecretText {
   [[nodiscard]] bool follows_set(std::size_t begin) const;
   /// A program: one of its lines begins as those of programs do. Looked up once.
   bool is_code();
+  /// Of a program, and `before`, the begin of a line, is none of a log: no time, no level.
+  bool is_code(std::string_view before) { return is_code() && !is_log(before); }
 
  private:
+  [[nodiscard]] static bool is_log(std::string_view before);
   [[nodiscard]] std::size_t after_scheme(std::size_t at) const;
 
   std::string_view text_;

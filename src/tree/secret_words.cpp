@@ -13,17 +13,59 @@ namespace {
 constexpr std::size_t most_name = 48;  ///< letters of a name that are looked at, its last ones
 
 /// Ends of names without '_' and '-', in lower case.
-constexpr auto secret_ends = std::to_array<std::string_view>(
-    {"password",        "passwd",           "passphrase",  "passwort",      "secret",
-     "apikey",          "secretkey",        "accesskey",   "privatekey",    "privatekeyid",
-     "authkey",         "accountkey",       "signingkey",  "encryptionkey", "decryptionkey",
-     "encryptkey",      "masterkey",        "wandbkey",    "hfkey",         "openaikey",
-     "anthropickey",    "clientsecret",     "sharedkey",   "storagekey",    "servicekey",
-     "subscriptionkey", "licensekey",       "deploykey",   "consumerkey",   "adminkey",
-     "hmackey",         "aeskey",           "jwtkey",      "sessionkey",    "webhookkey",
-     "functionkey",     "apppassword",      "apitokenkey", "sshpass",       "userpass",
-     "storepass",       "keypass",          "mysqlpwd",    "mnemonic",      "seedphrase",
-     "passcode",        "secretaccesskeyid"});
+constexpr auto secret_ends = std::to_array<std::string_view>({"password",
+                                                              "passwd",
+                                                              "passphrase",
+                                                              "passwort",
+                                                              "secret",
+                                                              "apikey",
+                                                              "secretkey",
+                                                              "accesskey",
+                                                              "privatekey",
+                                                              "privatekeyid",
+                                                              "authkey",
+                                                              "accountkey",
+                                                              "signingkey",
+                                                              "encryptionkey",
+                                                              "decryptionkey",
+                                                              "encryptkey",
+                                                              "masterkey",
+                                                              "wandbkey",
+                                                              "hfkey",
+                                                              "openaikey",
+                                                              "anthropickey",
+                                                              "clientsecret",
+                                                              "sharedkey",
+                                                              "storagekey",
+                                                              "servicekey",
+                                                              "subscriptionkey",
+                                                              "licensekey",
+                                                              "deploykey",
+                                                              "consumerkey",
+                                                              "adminkey",
+                                                              "hmackey",
+                                                              "aeskey",
+                                                              "jwtkey",
+                                                              "sessionkey",
+                                                              "webhookkey",
+                                                              "functionkey",
+                                                              "apppassword",
+                                                              "apitokenkey",
+                                                              "sshpass",
+                                                              "userpass",
+                                                              "storepass",
+                                                              "keypass",
+                                                              "mysqlpwd",
+                                                              "mnemonic",
+                                                              "seedphrase",
+                                                              "passcode",
+                                                              "secretaccesskeyid",
+                                                              "rootpw",
+                                                              "bindpw",
+                                                              "requirepass",
+                                                              "masterauth",
+                                                              "presharedkey",
+                                                              "wpapsk"});
 constexpr auto login_ends = std::to_array<std::string_view>(
     {"accesstoken",   "authtoken",     "apitoken",        "hftoken",        "hubtoken",
      "githubtoken",   "ghtoken",       "gitlabtoken",     "gittoken",       "bearertoken",
@@ -123,10 +165,6 @@ constexpr auto prose_words = std::to_array<std::string_view>({"provided",
                                                               "set",
                                                               "file",
                                                               "field"});
-
-bool is_listed(std::span<const std::string_view> words, std::string_view word) {
-  return std::ranges::any_of(words, [&](std::string_view one) { return equal_words(word, one); });
-}
 
 /// A name in lower case without its separators, and where its last word begins.
 struct PlainName {
@@ -240,8 +278,14 @@ std::string_view without_qualifiers(std::string_view name) {
 
 }  // namespace
 
+bool is_listed(std::span<const std::string_view> words, std::string_view word) {
+  return std::ranges::any_of(words, [&](std::string_view one) { return equal_words(word, one); });
+}
+
 SecretKind kind_of_name(std::string_view name) {
   if (name.size() > most_name) name = name.substr(name.size() - most_name);
+  // "password_for_db"
+  if (const std::size_t owner = name.find("_for_"); owner != nowhere) name = name.substr(0, owner);
   if (!may_be_secret(name) || name == "PWD" || name == "OLDPWD") return SecretKind::none;
   if (may_end_secret(name)) {
     const SecretKind kind = kind_of_plain(plain_name(name));
@@ -275,7 +319,7 @@ bool is_placeholder(std::string_view value, bool quoted) {
   };
   if ((value.size() < 100 && is_all("*.-_xX#?")) || value.starts_with("\xe2\x80\xa6")) return true;
   if (value.contains("[redacted") || value.contains("{{") || value.contains("...") ||
-      (value.size() < 100 && value.contains("xxxxx")))
+      value.contains("***") || (value.size() < 100 && value.contains("xxxxx")))
     return true;
   if (equal_words(value.substr(0, 4), "your") && value.find_first_of("-_ ") != nowhere) return true;
   switch (first) {

@@ -3,6 +3,7 @@
 
 /// What names say of values, and what values say of themselves.
 
+#include <span>
 #include <string_view>
 
 namespace schedmate::tree {
@@ -11,6 +12,8 @@ namespace schedmate::tree {
 /// that of a `token` when it looks like a key. What is plainly no value is none in each case.
 enum class SecretKind : unsigned char { none, token, login, secret };
 
+/// Is it one of these, which are in lower case?
+[[nodiscard]] bool is_listed(std::span<const std::string_view> words, std::string_view word);
 [[nodiscard]] SecretKind kind_of_name(std::string_view name);
 /// Of two words that stand beside each other: "API key". The second is "key", "token" or "id".
 [[nodiscard]] bool is_second_word(std::string_view word);

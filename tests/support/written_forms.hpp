@@ -3,18 +3,16 @@
 
 /// The forms in which people write secrets down.
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 
+#include "tests/support/command_forms.hpp"
+
 namespace schedmate::testing {
 
-/// A way of writing a secret down; '@' stands for it.
-struct WrittenForm {
-  std::string_view what, text;
-};
-
-inline constexpr auto written_forms = std::to_array<WrittenForm>({
+inline constexpr auto forms_of_files = std::to_array<WrittenForm>({
     // Python.
     {"assignment", "password = \"@\"\n"},
     {"assignment, single quotes", "    self.db_password = '@'\n"},
@@ -55,6 +53,14 @@ inline constexpr auto written_forms = std::to_array<WrittenForm>({
     {"setattr", "setattr(cfg, \"password\", \"@\")\n"},
     {"pair of requests", "requests.get(u, auth=(\"me\", \"@\"))\n"},
     {"basic auth", "auth = HTTPBasicAuth('me', '@')\n"},
+    {"pair of a login", "mail.login(\"me\", \"@\")\n"},
+    {"setter of a password", "keyring.set_password(\"store\", \"me\", \"@\")\n"},
+    {"Fernet", "box = Fernet(b\"@\")\n"},
+    {"field", "    api_key: str = Field(\"@\", min_length=1)\n"},
+    {"field with an alias", "    key: str = Field(\"@\", alias=\"api_key\")\n"},
+    {"name with an owner", "the_password_for_runs = \"@\"\n"},
+    {"dictionary of keys", "api_keys = {\"search\": \"@\", \"maps\": \"@\"}\n"},
+    {"said in a string", "print(\"password is @\")\n"},
     // Other languages.
     {"C", "const char *password = \"@\";\n"},
     {"Go", "password := \"@\"\n"},
@@ -63,38 +69,13 @@ inline constexpr auto written_forms = std::to_array<WrittenForm>({
     {"PHP array", "'password' => '@',\n"},
     {"R", "password <- \"@\"\n"},
     {"SQL", "ALTER USER me WITH PASSWORD '@';\n"},
-    // Shells and command lines.
-    {"shell variable", "HF_TOKEN=@\n"},
-    {"export", "export WANDB_API_KEY=@\n"},
-    {"export in quotes", "export HF_TOKEN=\"@\"\n"},
-    {"variable of a command", "PGPASSWORD=@ psql -h db\n"},
-    {"csh", "setenv HF_TOKEN @\n"},
-    {"fish", "set -gx HF_TOKEN @\n"},
-    {"PowerShell", "$env:HF_TOKEN = \"@\"\n"},
-    {"default in braces", "TOKEN=${HF_TOKEN:-@}\n"},
-    {"flag", "python train.py --hub_token @ --epochs 3\n"},
-    {"flag with =", "python train.py --password=@ --epochs 3\n"},
-    {"flag on the next line", "python train.py \\\n  --password \\\n  @ \\\n  --epochs 3\n"},
-    {"flag in quotes", "python train.py --api-key '@'\n"},
-    {"override", "python train.py db.password=@ lr=0.1\n"},
-    {"override with +", "python train.py +logger.wandb.api_key=@\n"},
-    {"container variable", "docker run -e DB_PASSWORD=@ image\n"},
-    {"docker login", "docker login -u me -p @ registry.org\n"},
-    {"mysql", "mysql -u root -p@ db\n"},
-    {"mysql with a space", "mysql -u root -p @ db\n"},
-    {"sshpass", "sshpass -p @ ssh me@host\n"},
-    {"twine", "twine upload -u __token__ -p @ d/*\n"},
-    {"ipmitool", "ipmitool -I lan -U me -P @ power status\n"},
-    {"curl user", "curl -u me:@ https://host/x\n"},
-    {"curl header", "curl -H \"Authorization: Bearer @\" https://host/x\n"},
-    {"curl header of a key", "curl -H 'X-Api-Key: @' https://host/x\n"},
-    {"redis-cli", "redis-cli -h host -a @ ping\n"},
-    {"password over a pipe", "echo @ | docker login -u me --password-stdin\n"},
-    {"config set", "npm config set //registry/:_authToken @\n"},
-    {"aws configure", "aws configure set aws_secret_access_key @\n"},
-    {"kubectl", "kubectl create secret generic s --from-literal=key=@\n"},
-    {"Dockerfile", "ENV HF_TOKEN=@\n"},
-    {"Dockerfile with a space", "ENV HF_TOKEN @\n"},
+    {"SQL, identified", "CREATE USER me IDENTIFIED BY '@';\n"},
+    {"SQL, function", "SET PASSWORD FOR me = PASSWORD('@');\n"},
+    {"PHP constant", "define('FTP_PASSWORD', '@');\n"},
+    {"Ruby symbol", "set :deploy_password, \"@\"\n"},
+    {"Rust", "let api_key = String::from(\"@\");\n"},
+    {"builder", "client.user(\"me\").password(\"@\").build();\n"},
+    {"Terraform", "variable \"mail_password\" { default = \"@\" }\n"},
     // Files of configuration.
     {"YAML", "password: @\n"},
     {"YAML, nested", "db:\n  user: me\n  password: @  # change\nlr: 1\n"},
@@ -125,6 +106,13 @@ inline constexpr auto written_forms = std::to_array<WrittenForm>({
     {"npmrc", "//registry/:_authToken=@\n"},
     {"connection string", "Server=db;User Id=me;Password=@;Port=1\n"},
     {"ODBC", "DRIVER=x;UID=me;PWD=@\n"},
+    {"section of secrets", "secrets:\n  tracker: @\n  lab: @\n"},
+    {"JSON, logins of registries", "{\"auths\": {\"reg.org\": {\"auth\": \"@\"}}}\n"},
+    {"npmrc, basic", "_auth = @\n"},
+    {"pgpass", "db:5432:runs:me:@\n"},
+    {"properties of Spark", "spark.hadoop.fs.s3a.secret.key @\n"},
+    {"redis.conf", "requirepass @\n"},
+    {"LDAP", "binddn: cn=me\nbindpw: @\n"},
     // URLs.
     {"query of a token", "GET https://host.org/x?token=@&page=1\n"},
     {"URL", "postgres://me:@@db:5432/x\n"},
@@ -141,8 +129,25 @@ inline constexpr auto written_forms = std::to_array<WrittenForm>({
     {"log, table", "│ password │ @ │\n"},
     {"log, Markdown table", "| password | @ |\n"},
     {"log, command", "+ srun python train.py --hub_token=@ --lr 1\n"},
+    {"log, cell without a border", "Config: password | @\n"},
+    {"log, column", "user          me\npassword      @\n"},
+    {"log, aside", "Access denied for user me (using password: @)\n"},
+    {"log, new password", "Your new password is: @\n"},
+    {"log, temporary password", "A temporary password is generated for root: @\n"},
+    {"log, set to", "INFO password set to @\n"},
+    {"log, with password", "login with password @\n"},
+    {"log, in single quotes", "ann came with password '@' today\n"},
+    {"log, cookie", "Set-Cookie: session=@; HttpOnly\n"},
+    {"comment, user and pass", "# user me pass @\n"},
+    {"comment, key of a service", "# my wandb key is @\n"},
     {"log, header", "> Authorization: Basic @\n"},
 });
+
+inline constexpr auto written_forms = [] {
+  std::array<WrittenForm, forms_of_files.size() + forms_of_commands.size()> all;
+  std::ranges::copy(forms_of_commands, std::ranges::copy(forms_of_files, all.begin()).out);
+  return all;
+}();
 
 /// The form with the secret in it.
 inline std::string written(std::string_view form, std::string_view secret) {
