@@ -28,6 +28,9 @@ TEST_CASE("what lies on a share may hang, and is not looked at") {
   CHECK_FALSE(may_hang(here.path("share"), table + row(here.path("share"), "tmpfs")));
   CHECK(may_hang(here.path("share"), row("/", "fuse.x")));
   CHECK(may_hang(here.path("disk"), ""));
+  // In a chroot the root need not be a mount; this program comes from there.
+  CHECK_FALSE(may_hang(here.path("disk"), row("/proc", "proc")));
+  CHECK(may_hang(here.path("share"), row(here.path("share"), "nfs")));
 }
 
 TEST_CASE("links and .. lead to shares, too") {
