@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "tests/support/gzip.hpp"
 #include "tests/support/log_text.hpp"
 
 namespace schedmate {
@@ -34,20 +34,6 @@ std::string steps(int count) {
   for (int i = 1; i <= count; ++i)
     text += "step " + std::to_string(i) + "/9000 loss " + std::to_string(1.0 / i) + " dt: 250ms\n";
   return text;
-}
-
-std::string zipped(const std::string& text) {
-  z_stream stream{};
-  ::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 1000, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  ::deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
 }
 
 std::string zstd(const std::string& text) {
@@ -87,8 +73,8 @@ TEST_CASE("a log without text is not that of a job that went well") {
                                                          "ELF" +
                                                              noise,
                                                          "binary"},
-                                                        {zipped(""), "is empty"},
-                                                        {zipped(noise), "binary"},
+                                                        {testing::gzipped(""), "is empty"},
+                                                        {testing::gzipped(noise), "binary"},
                                                         {zstd(noise), "binary"}}) {
     here.write("x.log", text);
     CAPTURE(why);
@@ -120,7 +106,9 @@ TEST_CASE("texts with odd bytes are logs") {
 TEST_CASE("of a log that ends early what can be read counts, and it is said") {
   const Scratch here;
   for (const bool gzip : {true, false}) {
-    const auto pack = [&](const std::string& text) { return gzip ? zipped(text) : zstd(text); };
+    const auto pack = [&](const std::string& text) {
+      return gzip ? testing::gzipped(text) : zstd(text);
+    };
     // zstd gives whole blocks of 128 KiB: the failure is in the first, the cut in the last.
     const std::string quiet = steps(9000);
     const std::string failed = pack(failure + std::string(400'000, '-') + "\n");
@@ -165,6 +153,11 @@ TEST_CASE("a text that stops within a line is not that of a job that went well")
     const Json made = diagnosed(here, {"x.log"}, 3);
     CHECK_MESSAGE(made["class"].is_null(), text.substr(text.size() - 20));
     CHECK(made["unread"] == Json::array({"x.log: its last line is cut off"}));
+    for (const char* const question :
+         {"why did it fail?", "should I restart it?", "which node was at fault?"}) {
+      const std::string said = here.run({"ask", "x.log", question}).out;
+      CHECK_MESSAGE(said.contains("not known: x.log: its last line is cut off"), said);
+    }
     here.write("x.log", text + "\n" + failure);
     CHECK(diagnosed(here, {"x.log"}, 0)["class"] == "user_script");
   }
@@ -213,7 +206,7 @@ TEST_CASE("an empty log in the history is no earlier failure") {
 TEST_CASE("track, diagnose and ask read from pipes by any of their names") {
   const Scratch here;
   here.write("x.log", steps(30) + failure);
-  here.write("x.gz", zipped(steps(30) + failure));
+  here.write("x.gz", testing::gzipped(steps(30) + failure));
   for (const char* input :
        {"cat x.log | $P VERB - REST", "$P VERB - REST < x.log", "cat x.gz | $P VERB - REST",
         "cat x.log | $P VERB /dev/stdin REST", "$P VERB <(cat x.log) REST",

@@ -179,16 +179,22 @@ class Answerer {
     return answer;
   }
 
+  /// Where found_failure() is none, and what follows from that. A log that could not be judged
+  /// proves nothing.
+  LogAnswer no_failure(std::string_view so) {
+    if (!diagnosis()) return {};
+    if (!diagnosis()->judged) return {"", "not known: " + diagnosis()->reason, {}, ""};
+    return {"", fmt::format("no failure was found in this log{}", so), {}, ""};
+  }
+
   LogAnswer failure() {
     if (const Diagnosis* made = found_failure()) return of_failure(in_short(*made), *made);
-    if (!diagnosis()) return {};
-    return {"", "no failure was found in this log", {}, ""};
+    return no_failure("");
   }
 
   LogAnswer restart() {
     const Diagnosis* made = found_failure();
-    if (made == nullptr)
-      return {"", "no failure was found in this log, so nothing asks for a restart", {}, ""};
+    if (made == nullptr) return no_failure(", so nothing asks for a restart");
     const auto text = fmt::format("{}{}{} ({})", advice_of(*made), made->advice.empty() ? "" : ": ",
                                   made->advice, in_short(*made));
     return of_failure(text, *made);
@@ -219,8 +225,7 @@ class Answerer {
     if (where && job && !job->nodes.empty())
       return {"", fmt::format("it was given {}", fmt::join(job->nodes, " ")), {}, ""};
     const Diagnosis* made = found_failure();
-    if (made == nullptr)
-      return {"", "no failure was found in this log, so no node is to blame", {}, ""};
+    if (made == nullptr) return no_failure(", so no node is to blame");
     if (!made->nodes.empty())
       return of_failure(fmt::format("{} ({})", fmt::join(made->nodes, " "), in_short(*made)),
                         *made);
