@@ -36,6 +36,7 @@ std::optional<std::string> read_until(int from, const Deadline& deadline) {
 }
 
 [[noreturn]] void work(int to, const std::string& library) {
+  keep_only(to);  // a driver may keep this process for ever; nobody must wait for it
   // A crash is the child's own business, whatever this program does about its crashes.
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) ::signal(number, SIG_DFL);
   const std::string text = gpus_json(witness::read_nvml(library));
