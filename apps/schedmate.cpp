@@ -16,6 +16,7 @@
 #include "apps/progress_bar.hpp"
 #include "apps/version.hpp"
 #include "base/error_document.hpp"
+#include "service/models.hpp"
 #include "service/redaction.hpp"
 #include "settings/state_folder.hpp"
 
@@ -85,8 +86,8 @@ Result<int> run(const Program& program, settings::Environment environment, Conso
   auto progress = progress_bars(environment.progress ? &console : nullptr, clock);
   settings::Session session{std::move(environment), *std::move(settings), clock,
                             std::move(progress)};
-  const std::string models = session.settings.text("llm.use");  // their tokens are counted there
-  if (chosen->uses_state || (!models.empty() && models != "none")) {
+  // The tokens of models are counted there.
+  if (chosen->uses_state || service::uses_models(session.settings)) {
     const auto ended = settings::watch_state_folder(session);
     if (!ended) return tl::unexpected(ended.error());
     if (*ended) return **ended;

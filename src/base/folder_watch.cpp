@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -21,9 +22,13 @@
 #include "base/descriptor.hpp"
 #include "base/folder_touch.hpp"
 #include "base/mounts.hpp"
+#include "base/text.hpp"
 
 namespace schedmate {
 namespace {
+
+constexpr std::chrono::seconds answer_in{10};
+constexpr std::chrono::seconds from_answer_to_question{2};
 
 tl::unexpected<Error> no_process(const std::string& folder) {
   return fail(ErrorCode::unavailable,
@@ -70,7 +75,8 @@ std::vector<int> open_files() {
   std::vector<int> numbers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
-    numbers.push_back(std::stoi(entry.path().filename().string()));
+    if (const auto number = parse_number<int>(entry.path().filename().string()))
+      numbers.push_back(*number);
   std::erase_if(numbers, [](int number) { return ::fcntl(number, F_GETFD) < 0; });  // the listing's
   if (numbers.empty()) numbers = {0, 1, 2};
   return numbers;
@@ -103,29 +109,34 @@ int exit_code_of(int status) {
 
 }  // namespace
 
-FolderWatch::FolderWatch(const std::vector<std::string>& folders, WatchTimes times)
-    : times_(times) {
+FolderWatch::FolderWatch(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders)
     if (may_hang(folder)) folders_.push_back(folder);
 }
 
 tl::unexpected<Error> FolderWatch::no_answer(std::size_t answered) const {
-  return fail(ErrorCode::timeout,
-              fmt::format("{}: the file system does not answer within {} s", folders_.at(answered),
-                          std::chrono::duration<double>(times_.answer).count()));
+  return fail(ErrorCode::timeout, fmt::format("{}: the file system does not answer within {} s",
+                                              folders_.at(answered), answer_in.count()));
+}
+
+Result<bool> FolderWatch::ask_beside(int child) const {
+  auto question = ask_of(folders_);
+  if (!question) return tl::unexpected(question.error());
+  const Deadline deadline(answer_in);
+  while (question->answered < folders_.size()) {
+    const auto ready = deadline.first_readable({child, question->answers.number()});
+    if (!ready) return no_answer(question->answered);
+    if (*ready == 0) return false;
+    if (!hear(*question)) break;
+  }
+  static_cast<void>(question->child.ended_by(deadline));
+  return true;
 }
 
 Result<void> FolderWatch::ask() const {
   if (!needed()) return {};
-  auto question = ask_of(folders_);
-  if (!question) return tl::unexpected(question.error());
-  const Deadline deadline(times_.answer);
-  while (question->answered < folders_.size()) {
-    if (!deadline.wait_readable(question->answers.number())) return no_answer(question->answered);
-    if (!hear(*question)) break;
-  }
-  static_cast<void>(question->child.ended_by(deadline));
-  return {};
+  constexpr int no_child = -1;
+  return ask_beside(no_child).map([](bool) {});
 }
 
 Result<std::optional<int>> FolderWatch::go_on_in_child() const {
@@ -149,7 +160,7 @@ Result<std::optional<int>> FolderWatch::go_on_in_child() const {
   ChildProcess child(number);
   auto watched = watch(ours.number());
   // Its end closes the socket, but closing another file may hang it still.
-  if (watched && child.ended_by(Deadline(times_.answer))) return exit_code_of(child.status());
+  if (watched && child.ended_by(Deadline(answer_in))) return exit_code_of(child.status());
   if (watched) watched = no_answer(0);
   static_cast<void>(::send(ours.number(), "", 1, MSG_NOSIGNAL));
   constexpr std::chrono::milliseconds to_let_go{500};
@@ -159,17 +170,12 @@ Result<std::optional<int>> FolderWatch::go_on_in_child() const {
 
 Result<void> FolderWatch::watch(int child) const {
   for (;;) {
-    if (Deadline(times_.interval).wait_readable(child)) return {};
-    auto question = ask_of(folders_);
-    if (!question) continue;  // no process to be had just now
-    const Deadline deadline(times_.answer);
-    while (question->answered < folders_.size()) {
-      const auto ready = deadline.first_readable({child, question->answers.number()});
-      if (!ready) return no_answer(question->answered);
-      if (*ready == 0) return {};
-      if (!hear(*question)) break;
-    }
-    static_cast<void>(question->child.ended_by(deadline));
+    if (Deadline(from_answer_to_question).wait_readable(child)) return {};
+    const auto goes_on = ask_beside(child);
+    if (goes_on && !*goes_on) return {};
+    // Without a process to be had just now it asks again later.
+    if (!goes_on && goes_on.error().code == ErrorCode::timeout)
+      return tl::unexpected(goes_on.error());
   }
 }
 

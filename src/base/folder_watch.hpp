@@ -8,7 +8,6 @@
 /// no answer, the parent leaves all of them behind and ends with an error. The disks and memory of
 /// this machine are not watched, and cost nothing (base/mounts.hpp).
 
-#include <chrono>
 #include <optional>
 #include <schedmate/result.hpp>
 #include <string>
@@ -16,15 +15,10 @@
 
 namespace schedmate {
 
-struct WatchTimes {
-  std::chrono::milliseconds answer{10'000};   ///< how long a file system may take to answer
-  std::chrono::milliseconds interval{2'000};  ///< from an answer to the next question
-};
-
 class FolderWatch {
  public:
   /// Keeps those folders that lie on a file system that may hang; they need not exist.
-  explicit FolderWatch(const std::vector<std::string>& folders, WatchTimes times = {});
+  explicit FolderWatch(const std::vector<std::string>& folders);
 
   [[nodiscard]] bool needed() const { return !folders_.empty(); }
   /// Waits for one answer of each. In a folder of one's own that is there the file ".answers" is
@@ -37,9 +31,10 @@ class FolderWatch {
 
  private:
   [[nodiscard]] tl::unexpected<Error> no_answer(std::size_t answered) const;
+  /// False: the child at this socket has ended meanwhile (-1: there is none).
+  [[nodiscard]] Result<bool> ask_beside(int child) const;
   [[nodiscard]] Result<void> watch(int child) const;
   std::vector<std::string> folders_;
-  WatchTimes times_;
 };
 
 }  // namespace schedmate

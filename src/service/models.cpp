@@ -62,10 +62,15 @@ ChatServices services_of(const settings::Session& session, const std::string& us
 
 }  // namespace
 
+bool uses_models(const settings::Settings& settings) {
+  const std::string names = settings.text("llm.use");
+  return !names.empty() && names != no_model;
+}
+
 Result<Models> open_models(const settings::Session& session, const std::string& user) {
   Models models;
   models.names = session.settings.text("llm.use");
-  if (models.names == no_model || models.names.empty()) return models;
+  if (!uses_models(session.settings)) return models;
   models.agent = agent_settings(session.settings);
   const ChatServices services = services_of(session, user);
   models.meter = services.meter;

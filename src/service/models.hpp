@@ -18,6 +18,9 @@ struct Models {
   Clock clock;
 };
 
+/// Whether `llm.use` names any.
+[[nodiscard]] bool uses_models(const settings::Settings& settings);
+
 /// The models of `llm.use`: "none", or with commas between: a NAME of a table [llm.NAME], or a kind
 /// that needs no more than its file, as replay:FILE. `user` is whose budget it is. No server is
 /// called. Errors: not_found with the nearest name, those of open_chat.

@@ -8,7 +8,6 @@
 #include <linux/fuse.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -37,21 +36,18 @@ class MemoryMount {
   void fall_silent(std::uint32_t opcode) { silent_ = opcode; }
   /// No request after so many more gets an answer.
   void fall_silent_after(int requests) { left_ = requests; }
-  /// How many there were of this kind.
-  [[nodiscard]] int asked(std::uint32_t opcode) const { return asked_.at(opcode); }
-  [[nodiscard]] int asked() const;
+  /// How many requests there were.
+  [[nodiscard]] int asked() const { return asked_; }
 
   static constexpr std::uint32_t everything = 0;
 
  private:
   struct Node {
     mode_t mode = 0;
-    std::uint64_t parent = 1;
     std::string bytes;
     std::map<std::string, std::uint64_t> names;
   };
-  static constexpr std::size_t most_opcodes = 64;
-  static constexpr std::uint32_t nothing = most_opcodes - 1;
+  static constexpr std::uint32_t nothing = ~0U;
 
   void serve();
   void answer(const fuse_in_header& head, std::string_view body);
@@ -73,7 +69,7 @@ class MemoryMount {
   std::uint64_t last_ = 1;
   std::atomic<std::uint32_t> silent_ = nothing;
   std::atomic<int> left_ = -1;
-  std::array<std::atomic<int>, most_opcodes> asked_{};
+  std::atomic<int> asked_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread server_;
 };
