@@ -129,9 +129,10 @@ std::string groups_table(const UsageReport& report, const ScreenStyle& style) {
 std::string causes_text(const UsageReport& report, const ScreenStyle& style) {
   if (report.causes.empty()) return "";
   std::string text = "\nwhy jobs did not complete\n";
-  const std::size_t most = style.width == 0 ? report.causes.size() : most_causes;
-  for (std::size_t i = 0; i < std::min(most, report.causes.size()); ++i) {
-    const service::ReportCause& cause = report.causes[i];
+  std::size_t shown = 0;
+  for (const service::ReportCause& cause : report.causes) {
+    if (style.width > 0 && shown++ >= most_causes && cause.cause != service::earlier_attempts)
+      continue;
     text += style.fit(fmt::format("{:>5} x {:<40} {:>8} GPU-hours lost", cause.jobs, cause.cause,
                                   hours(cause.lost_gpu_hours))) +
             "\n";

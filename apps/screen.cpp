@@ -30,8 +30,6 @@ std::string spaced(std::string_view name) {
   return words;
 }
 
-std::string mib_in_words(double mib) { return bytes_in_words(mib * 1024 * 1024); }
-
 std::string share_bar(double share_pct) {
   constexpr std::size_t marks = 20;
   const double part = std::clamp(share_pct, 0.0, 100.0) / 100 * static_cast<double>(marks);

@@ -29,9 +29,6 @@ struct ScreenStyle {
 /// "do_not_restart" for people: "do not restart".
 [[nodiscard]] std::string spaced(std::string_view name);
 
-/// Memory: "40 GiB".
-[[nodiscard]] std::string mib_in_words(double mib);
-
 /// "[||||      ] 41 %", of 20 marks; more than 100 % fills it.
 [[nodiscard]] std::string share_bar(double share_pct);
 /// "41 %", "---" when nobody knows.

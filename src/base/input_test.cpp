@@ -4,12 +4,12 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <filesystem>
 
 #include "base/output.hpp"
+#include "tests/support/gzip.hpp"
 
 namespace schedmate {
 namespace {
@@ -29,19 +29,7 @@ struct InputFolder {
   }
 };
 
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  REQUIRE(::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(::deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
-}
+using testing::gzipped;
 
 std::string zstd(std::string_view text) {
   std::string out(::ZSTD_compressBound(text.size()), '\0');
@@ -60,7 +48,7 @@ std::string long_text() {
 TEST_CASE("plain, gzip and zstd files give the same text whatever their name") {
   const InputFolder folder;
   const std::string text = long_text();
-  for (const std::string& stored : {text, gzip(text), zstd(text)}) {
+  for (const std::string& stored : {text, gzipped(text), zstd(text)}) {
     const auto read = read_file(folder.put(stored));
     REQUIRE(read);
     CHECK(*read == text);
@@ -69,7 +57,7 @@ TEST_CASE("plain, gzip and zstd files give the same text whatever their name") {
 
 TEST_CASE("an empty file is an empty text, also when compressed") {
   const InputFolder folder;
-  for (const std::string& stored : {std::string(), gzip(""), zstd("")}) {
+  for (const std::string& stored : {std::string(), gzipped(""), zstd("")}) {
     const auto read = read_file(folder.put(stored));
     REQUIRE(read);
     CHECK(read->empty());
@@ -78,14 +66,14 @@ TEST_CASE("an empty file is an empty text, also when compressed") {
 
 TEST_CASE("compressed members that follow each other are one text") {
   const InputFolder folder;
-  CHECK(read_file(folder.put(gzip("ab") + gzip("") + gzip("cd"))).value() == "abcd");
+  CHECK(read_file(folder.put(gzipped("ab") + gzipped("") + gzipped("cd"))).value() == "abcd");
   CHECK(read_file(folder.put(zstd("ab") + zstd("cd"))).value() == "abcd");
-  CHECK(read_file(folder.put(gzip("ab") + std::string(512, '\0'))).value() == "ab");
+  CHECK(read_file(folder.put(gzipped("ab") + std::string(512, '\0'))).value() == "ab");
 }
 
 TEST_CASE("a truncated stream is an error that names the file, at every length") {
   const InputFolder folder;
-  for (const std::string& whole : {gzip("some text, some text"), zstd("some text, some text")}) {
+  for (const std::string& whole : {gzipped("some text, some text"), zstd("some text, some text")}) {
     for (std::size_t length = 4; length < whole.size(); ++length) {
       const std::string path = folder.put(whole.substr(0, length));
       const auto read = read_file(path);
@@ -99,18 +87,18 @@ TEST_CASE("a truncated stream is an error that names the file, at every length")
 
 TEST_CASE("damaged streams and foreign bytes after them are errors") {
   const InputFolder folder;
-  for (std::string stored : {gzip(long_text()), zstd(long_text())}) {
+  for (std::string stored : {gzipped(long_text()), zstd(long_text())}) {
     stored[stored.size() / 2] = static_cast<char>(stored[stored.size() / 2] ^ 0x55);
     CHECK(!read_file(folder.put(stored)));
   }
-  CHECK(!read_file(folder.put(gzip("ab") + "plain text")));
+  CHECK(!read_file(folder.put(gzipped("ab") + "plain text")));
   CHECK(!read_file(folder.put(zstd("ab") + "plain text")));
 }
 
 TEST_CASE("a small file that unpacks to more than the limit is refused") {
   const InputFolder folder;
   const std::string zeros(1 << 20, '0');
-  for (const std::string& bomb : {gzip(zeros), zstd(zeros)}) {
+  for (const std::string& bomb : {gzipped(zeros), zstd(zeros)}) {
     CHECK(read_file(folder.put(bomb), 1 << 20));
     const auto read = read_file(folder.put(bomb), (1 << 20) - 1);
     REQUIRE(!read);
@@ -121,7 +109,7 @@ TEST_CASE("a small file that unpacks to more than the limit is refused") {
 TEST_CASE("a UTF-8 mark is left out and UTF-16 is refused") {
   const InputFolder folder;
   CHECK(read_file(folder.put("\xef\xbb\xbfid")).value() == "id");
-  CHECK(read_file(folder.put(gzip("\xef\xbb\xbfid"))).value() == "id");
+  CHECK(read_file(folder.put(gzipped("\xef\xbb\xbfid"))).value() == "id");
   CHECK(read_file(folder.put("\xef\xbb")).value() == "\xef\xbb");
   const auto read = read_file(folder.put(std::string("\xff\xfei\0d\0", 6)));
   REQUIRE(!read);

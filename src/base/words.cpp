@@ -90,6 +90,8 @@ std::string energy_in_words(double joules) {
                      units[unit]);
 }
 
+std::string mib_in_words(double mib) { return bytes_in_words(mib * 1024 * 1024); }
+
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());

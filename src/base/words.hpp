@@ -16,6 +16,7 @@ namespace schedmate {
 [[nodiscard]] std::string in_words(FractionalSeconds duration);
 /// An amount of memory, in units of 1024: "512 B", "40 GiB", "1.5 TiB".
 [[nodiscard]] std::string bytes_in_words(double bytes);
+[[nodiscard]] std::string mib_in_words(double mib);
 /// Energy: "812 J", from an hour of one watt on "12.3 Wh", "1.23 kWh", "45.6 MWh".
 [[nodiscard]] std::string energy_in_words(double joules);
 

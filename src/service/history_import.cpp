@@ -9,6 +9,7 @@
 #include "service/advisor_state.hpp"
 #include "service/held_input.hpp"
 #include "service/history.hpp"
+#include "service/job_use.hpp"
 
 namespace schedmate::service {
 namespace {
@@ -50,8 +51,7 @@ JobRecord merged(JobRecord kept, JobRecord from_dump) {
   kept.outcome->log_summary = before->log_summary;
   kept.outcome->fingerprint = before->fingerprint;
   kept.outcome->progress = before->progress;
-  if (!kept.outcome->gpu_util_pct) kept.outcome->gpu_util_pct = before->gpu_util_pct;
-  if (!kept.outcome->gpu_memory_mib) kept.outcome->gpu_memory_mib = before->gpu_memory_mib;
+  fill_use(*before, *kept.outcome);
   return kept;
 }
 

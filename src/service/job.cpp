@@ -59,13 +59,7 @@ void complete(ScheduledJob& job, const ScheduledJob& from) {
     ours.outcome = theirs.outcome;
   else if (theirs.outcome) {
     Outcome& end = *ours.outcome;
-    if (!end.cpu_time) end.cpu_time = theirs.outcome->cpu_time;
-    if (!end.memory_mib) end.memory_mib = theirs.outcome->memory_mib;
-    if (!end.gpu_util_pct) end.gpu_util_pct = theirs.outcome->gpu_util_pct;
-    if (!end.gpu_memory_mib) end.gpu_memory_mib = theirs.outcome->gpu_memory_mib;
-    if (!end.gpu_memory_total_mib) end.gpu_memory_total_mib = theirs.outcome->gpu_memory_total_mib;
-    if (!end.energy_j) end.energy_j = theirs.outcome->energy_j;
-    if (end.node_use.empty()) end.node_use = theirs.outcome->node_use;
+    fill_use(*theirs.outcome, end);
     if (end.attempts.empty()) end.attempts = theirs.outcome->attempts;
     if (!end.start) end.start = theirs.outcome->start;
     if (!end.end) end.end = theirs.outcome->end;

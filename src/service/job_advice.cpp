@@ -174,10 +174,12 @@ std::optional<ExpectedEnd> expected_end(const JobView& view, const std::optional
                       std::nullopt, std::nullopt, "its log"};
   } else if (advice && advice->answer.known() &&
              after(*view.started, advice->answer.centre) > view.now) {
-    // What the limit does to the run is said beside it.
+    // What the limit does to the run is said beside it; a p90 that it cut says nothing.
     const RunAnswer& answer = advice->answer;
+    const bool is_cut = answer.p90 < answer.centre;
     end = ExpectedEnd{after(*view.started, answer.centre), after(*view.started, answer.p10),
-                      after(*view.started, std::max(answer.p90, answer.centre)), "earlier runs"};
+                      is_cut ? std::nullopt : std::optional(after(*view.started, answer.p90)),
+                      "earlier runs"};
   }
   const auto& limit = view.job.record.time_limit;
   if (end && limit) end->over_limit = end->at > *view.started + *limit;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/input.hpp"
+#include "service/advisor_state.hpp"
 #include "service/history.hpp"
 #include "service/job_log.hpp"
 #include "tests/support/cluster_site.hpp"
@@ -164,6 +165,27 @@ TEST_CASE("a job that runs: how far, when it ends, and that its limit comes firs
   CHECK(view.expected->over_limit);  // 4 h after its start
 }
 
+TEST_CASE("a dump with less in it takes nothing from what the history knows of a job's use") {
+  ClusterSite site;
+  site.no_slurm();
+  const std::string line = row({"5", "COMPLETED", 1'793'000'000, 1'793'020'000});
+  const auto with = [](std::string text, std::string_view value) {
+    return text.insert(text.find('\n'), std::string("|") + std::string(value));
+  };
+  const std::string full = with(header, "ConsumedEnergyRaw") + with(line, "7200");
+  REQUIRE(import_jobs(site.session(), "sacct:" + site.write("a.txt", full)).has_value());
+  {
+    const auto history = open_history(site.session());
+    REQUIRE(history.has_value());
+    auto record = history->store->get("5").value().value();
+    REQUIRE(record.outcome->energy_j == 7200);
+    record.facts_json = "{}";  // it was advised, so a dump is merged into it
+    REQUIRE(history->store->put(record).has_value());
+  }
+  REQUIRE(import_jobs(site.session(), "sacct:" + site.write("b.txt", header + line)).has_value());
+  CHECK(look_at_job(site.session(), "5")->job.record.outcome->energy_j == 7200);
+}
+
 TEST_CASE(
     "the limit of the next run keeps to the settings; earlier runs say what a limit will kill") {
   ClusterSite site;
@@ -182,6 +204,7 @@ TEST_CASE(
   REQUIRE(view.expected.has_value());
   CHECK(view.expected->by == "earlier runs");
   CHECK(view.expected->over_limit);  // 20,000 s of a limit of 4 h
+  CHECK_FALSE(view.expected->high.has_value());
   auto session = site.session();
   REQUIRE(session.settings.set("time_limit.longest_s", "7200", "here").has_value());
   const auto kept = look_at_job(session, "17").value();

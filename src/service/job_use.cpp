@@ -75,8 +75,6 @@ std::string scheduler_cause(const JobRecord& record) {
   return exit.empty() ? word : exit;
 }
 
-std::string mib_words(double mib) { return bytes_in_words(mib * 1024 * 1024); }
-
 std::string in_a_row(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -97,20 +95,19 @@ std::string listed(const std::vector<UsedGpu>& gpus, Value value, Words words) {
 std::string whole(double number) { return fmt::format("{:.0f}", number); }
 
 std::optional<double> share_of_memory(const UsedGpu& gpu) {
-  if (!gpu.memory_mib || !gpu.memory_total_mib || *gpu.memory_total_mib <= 0) return std::nullopt;
-  return 100 * *gpu.memory_mib / *gpu.memory_total_mib;
+  return share_pct(gpu.memory_mib, gpu.memory_total_mib.value_or(0));
 }
 
 /// "66, 1 % of 40 GiB"; without what they have, "26 GiB, 1 GiB".
 std::string memory_words(const std::vector<UsedGpu>& gpus) {
   const std::string shares = listed(gpus, share_of_memory, whole);
   if (shares.empty())
-    return listed(gpus, [](const UsedGpu& gpu) { return gpu.memory_mib; }, mib_words);
+    return listed(gpus, [](const UsedGpu& gpu) { return gpu.memory_mib; }, mib_in_words);
   const auto& first = gpus.front().memory_total_mib;
   const bool are_alike = first && std::ranges::all_of(gpus, [&](const UsedGpu& gpu) {
                            return gpu.memory_total_mib == first;
                          });
-  return shares + (are_alike ? " % of " + mib_words(*first) : " %");
+  return shares + (are_alike ? " % of " + mib_in_words(*first) : " %");
 }
 
 /// "GPU 0, 1: 66, 65 % busy; memory 66, 1 % of 40 GiB".
@@ -136,12 +133,12 @@ std::string node_words(const UsedNode& node, Seconds ran) {
         fmt::format("CPU {:.0f} % of {}", 100 * node.cpu_time->count() / given, node.cpus));
   else if (node.cpu_time)
     parts.push_back("CPU time " + in_words(*node.cpu_time));
-  if (node.memory_mib && node.memory_total_mib && *node.memory_total_mib > 0)
-    parts.push_back(fmt::format("memory {:.0f} % ({} of {})",
-                                100 * *node.memory_mib / *node.memory_total_mib,
-                                mib_words(*node.memory_mib), mib_words(*node.memory_total_mib)));
+  if (const auto share = share_pct(node.memory_mib, node.memory_total_mib.value_or(0)))
+    parts.push_back(fmt::format("memory {:.0f} % ({} of {})", *share,
+                                mib_in_words(*node.memory_mib),
+                                mib_in_words(*node.memory_total_mib)));
   else if (node.memory_mib)
-    parts.push_back("memory " + mib_words(*node.memory_mib));
+    parts.push_back("memory " + mib_in_words(*node.memory_mib));
   return fmt::format("{}: {}", node.node, parts.empty() ? "nothing measured" : in_a_row(parts));
 }
 
@@ -217,6 +214,14 @@ std::string cause_of(const JobRecord& record) {
   return scheduler_cause(record);
 }
 
+void fill_use(const Outcome& from, Outcome& into) {
+  if (!into.cpu_time) into.cpu_time = from.cpu_time;
+  for (const auto member : {&Outcome::memory_mib, &Outcome::gpu_util_pct, &Outcome::gpu_memory_mib,
+                            &Outcome::gpu_memory_total_mib, &Outcome::energy_j})
+    if (!(into.*member)) into.*member = from.*member;
+  if (into.node_use.empty()) into.node_use = from.node_use;
+}
+
 std::string asked_words(const JobRecord& record) {
   if (record.id.empty()) return "";
   std::vector<std::string> asked = {count_words(record.gpus, "GPU"),
@@ -225,7 +230,7 @@ std::string asked_words(const JobRecord& record) {
   const auto each = record.nodes > 1 ? cpus_per_node(record) : std::nullopt;
   if (record.cpus > 0) asked.push_back(count_words(record.cpus, "CPU"));
   if (each) asked.back() += fmt::format(" ({} a node)", *each);
-  if (record.memory_mib) asked.push_back(mib_words(*record.memory_mib));
+  if (record.memory_mib) asked.push_back(mib_in_words(*record.memory_mib));
   if (record.time_limit) asked.push_back("limit " + in_words(*record.time_limit));
   const std::string where = record.vc + (record.qos.empty() ? "" : "/" + record.qos);
   if (!where.empty()) asked.push_back(where);

@@ -5,6 +5,8 @@
 /// was wasted, as figures and in words for people. Nothing that was not measured is counted; names
 /// in words are foreign text.
 
+#include <cstdint>
+#include <optional>
 #include <schedmate/job_record.hpp>
 #include <span>
 #include <string>
@@ -34,6 +36,9 @@ struct JobUse {
 /// Of a job that has ended; of another one without its times. Its last attempt counts for the
 /// shares.
 [[nodiscard]] JobUse use_of(const JobRecord& record);
+
+/// What of its use `into` does not know, from another account of the same run.
+void fill_use(const Outcome& from, Outcome& into);
 
 /// Empty: not known, or not the same number on each.
 [[nodiscard]] std::optional<std::int64_t> cpus_per_node(const JobRecord& record);

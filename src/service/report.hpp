@@ -59,6 +59,9 @@ struct ReportNode {
   bool suspect = false;
 };
 
+/// The cause that stands for what jobs lost before they completed.
+inline constexpr std::string_view earlier_attempts = "attempts before one that completed";
+
 struct ReportCause {
   std::string cause;
   std::size_t jobs = 0;

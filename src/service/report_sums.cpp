@@ -158,7 +158,7 @@ std::vector<ReportGroup> groups_of(const std::vector<ReportJob>& jobs, std::stri
 
 std::vector<ReportCause> causes_of(const std::vector<ReportJob>& jobs) {
   std::map<std::string, ReportCause> all;
-  ReportCause earlier{.cause = "attempts before one that completed"};
+  ReportCause earlier{.cause = std::string(earlier_attempts)};
   for (const ReportJob& job : jobs) {
     if (job.record.outcome->state == EndState::completed) {
       if (job.use.lost_gpu_hours > 0) ++earlier.jobs;

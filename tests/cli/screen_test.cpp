@@ -122,6 +122,28 @@ TEST_CASE("report: totals, jobs, causes and nodes, at 80 and at 120 columns") {
   CHECK(wrong.err.contains("nearest: user"));
 }
 
+TEST_CASE("report: what jobs lost before they completed stands below the causes, however many") {
+  ScreenSite site;
+  std::string text = "JobID|User|Partition|State|ExitCode|Submit|Start|End|AllocTRES|NodeList\n";
+  const auto add = [&](int id, const char* state, int code, int start_s) {
+    text += fmt::format("{0}|ann|gpu|{1}|{2}:0|{3}|{3}|{4}|gres/gpu=1|n1\n", id, state, code,
+                        1793577600 + start_s, 1793577700 + start_s);
+  };
+  for (int i = 1; i <= 12; ++i) add(i, "FAILED", i, 0);
+  add(20, "REQUEUED", 0, 0);
+  add(20, "COMPLETED", 0, 500);
+  const std::string from = "sacct:" + site.here.write("dump.txt", text);
+  for (const char* const columns : {"80", ""}) {
+    site.columns(columns);
+    const std::string out = site.run({"report", "--from", from, "--since", "all"}).out;
+    CHECK_MESSAGE(out.contains("attempts before one that completed"), out);
+    int shown = 0;
+    for (int code = 1; code <= 12; ++code)
+      shown += out.contains(fmt::format("1 x exit code {} ", code)) ? 1 : 0;
+    CHECK(shown == (*columns == '\0' ? 12 : 8));
+  }
+}
+
 TEST_CASE("into a pipe nothing is cut or left out, nothing is coloured; COLUMNS still fits") {
   ScreenSite site;
   site.tool("scontrol", "exit 1\n");

@@ -3,6 +3,7 @@
 /// Logs with nothing to judge by, logs that end early, and logs that come through a pipe.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <zstd.h>

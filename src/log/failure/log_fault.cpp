@@ -2,6 +2,7 @@
 #include "log/failure/log_fault.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,7 @@ bool is_whole(Words open, Words whole) {
 }
 
 /// "61/10" where all others end in "/100".
-bool ends_in_part_of(std::string_view last, std::span<const std::string_view> others) {
+bool ends_in_part_of(std::string_view last, Words others) {
   const auto part = [](std::string_view word) { return word.substr(word.find_last_of("/:=") + 1); };
   const std::string_view whole = part(others.front());
   return part(last).size() < whole.size() && whole.starts_with(part(last)) &&

@@ -2,12 +2,12 @@
 #include "log/lines/lines.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <fstream>
 
 #include "base/output.hpp"
+#include "tests/support/gzip.hpp"
 #include "tests/support/log_text.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -16,20 +16,7 @@ namespace {
 
 using testing::utf16;
 
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  REQUIRE(::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(::deflateBound(&stream, text.size()) + 64, '\0');
-  std::string in(text);
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
-}
+using testing::gzipped;
 
 std::string zstd(std::string_view text) {
   std::string out(::ZSTD_compressBound(text.size()), '\0');
@@ -54,7 +41,8 @@ TEST_CASE("lines end at newlines only and count from 1, in every kind of file") 
   const testing::Scratch folder;
   const std::string path = folder.path("log");
   const std::string text = "one\n\ntwo\rstill two\nthree without end";
-  for (const std::string& stored : {text, gzip(text), zstd(text), utf16(text), gzip(utf16(text))}) {
+  for (const std::string& stored :
+       {text, gzipped(text), zstd(text), utf16(text), gzipped(utf16(text))}) {
     REQUIRE(write_file(path, stored));
     CHECK(lines_of(path) ==
           std::vector<std::string>{"one", "", "two\rstill two", "three without end"});
@@ -111,7 +99,7 @@ TEST_CASE("the tail of a compressed file is that of its text") {
   const testing::Scratch folder;
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "line " + std::to_string(i) + "\n";
-  REQUIRE(write_file(folder.path("log"), gzip(text)));
+  REQUIRE(write_file(folder.path("log"), gzipped(text)));
   const auto tail = tail_of(folder.path("log"), 4096);
   REQUIRE(tail);
   CHECK(!tail->complete);
@@ -124,7 +112,7 @@ TEST_CASE("a compressed log that is still written counts as far as it goes") {
   const testing::Scratch folder;
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "line " + std::to_string(i * 7919) + "\n";
-  const std::string whole = gzip(text);
+  const std::string whole = gzipped(text);
   REQUIRE(write_file(folder.path("log"), std::string_view(whole).substr(0, whole.size() / 2)));
   const auto tail = tail_of(folder.path("log"), 1 << 20);
   REQUIRE(tail);
