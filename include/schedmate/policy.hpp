@@ -91,6 +91,9 @@ struct View {
   std::span<const std::uint32_t> nodes{};  ///< came, went or changed state since the last call
   /// Left the queue without a start since the last call; in no `jobs` after this one.
   std::span<const JobId> withdrawn{};
+  /// Run already when the policy is called for the first time, started by somebody else (a driver
+  /// that begins in the middle); in order of their starts, empty in every later call.
+  std::span<const JobId> adopted{};
 
   [[nodiscard]] const JobInfo& job(JobId id) const { return jobs.at(id); }
 };

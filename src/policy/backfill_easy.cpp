@@ -29,17 +29,20 @@
 namespace schedmate::policy {
 namespace {
 
-Seconds predicted_run_time(const JobInfo& job) {
+Seconds whole_seconds(FractionalSeconds predicted) {
   constexpr double longest_s = 1e12;  // keeps every sum of times in range
-  const double estimate_s = job.estimate.count();
-  if (!(estimate_s > 1)) return Seconds(1);
-  return Seconds(static_cast<std::int64_t>(std::ceil(std::min(estimate_s, longest_s))));
+  if (!(predicted.count() > 1)) return Seconds(1);
+  return Seconds(static_cast<std::int64_t>(std::ceil(std::min(predicted.count(), longest_s))));
 }
+Seconds predicted_run_time(const JobInfo& job) { return whole_seconds(job.estimate); }
 
 class BackfillEasy {
  public:
   void operator()(const View& view, Plan& plan) {
     if (!times_) times_.emplace(view.cluster);
+    for (const JobId id : view.adopted)
+      times_->hold(id, view.cluster.allocation(id),
+                   view.now + whole_seconds(view.job(id).remaining(view.now)));
     for (const JobId id : view.ended) times_->free(id);
     for (const JobId id : view.withdrawn) lines_[view.job(id).gpus].remove(id);
     for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);

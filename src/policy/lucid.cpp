@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <schedmate/scheduler.hpp>
 #include <set>
@@ -47,6 +48,7 @@ class Lucid {
       : options_(options), sharing_(std::move(sharing)), watch_(options.cancel) {}
 
   void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.adopted) adopt(view, id);
     for (const JobId id : view.ended) forget(view, id);
     for (const JobId id : view.withdrawn) {
       queue_.erase({places_.at(id).priority, id});
@@ -81,12 +83,30 @@ class Lucid {
                                                   : options_.packing == Packing::on;
   }
 
-  void enter(const View& view, JobId id) {
-    const JobInfo& job = view.job(id);
+  static double priority_of(const JobInfo& job) {
     const double estimate = job.estimate.count();
+    return (estimate < 0 ? lucid::negative_estimate_s : estimate) * job.gpus;
+  }
+
+  void enter(const View& view, JobId id) {
     Place& place = places_[id];
-    place.priority = (estimate < 0 ? lucid::negative_estimate_s : estimate) * job.gpus;
+    place.priority = priority_of(view.job(id));
     queue_.emplace(place.priority, id);
+  }
+
+  /// Of two that share GPUs the later one is the newcomer.
+  void adopt(const View& view, JobId id) {
+    places_[id] = {.priority = priority_of(view.job(id)), .partner = {}};
+    const Slice& first = view.cluster.allocation(id).front();
+    const auto residents = view.cluster.residents(first.node, std::countr_zero(first.gpus));
+    const auto other = std::ranges::find_if(
+        residents, [&](JobId each) { return each != id && places_.contains(each); });
+    places_.at(id).order = ++order_;
+    if (residents.size() == 1 && !view.job(id).alone) offer(view, id);
+    if (other == residents.end()) return;
+    places_.at(id).partner = *other;
+    places_.at(*other).partner = id;
+    watch_.packed(view, id, *other);
   }
 
   /// Who runs on a node that is drained is joined by nobody, until it is up again.

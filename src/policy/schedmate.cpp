@@ -39,6 +39,8 @@ class Standalone {
 
   void operator()(const View& view, Plan& plan) {
     if (!times_) times_.emplace(view.cluster);
+    for (const JobId id : view.adopted)
+      times_->hold(id, view.cluster.allocation(id), view.now + expected(view, id));
     for (const JobId id : view.ended) times_->free(id);
     for (const JobId id : view.withdrawn) take_from_queue(id, view.job(id).gpus);
     for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);

@@ -61,6 +61,7 @@ class SlurmBackfill {
 
   void operator()(const View& view, Plan& plan) {
     if (!times_) times_.emplace(view.cluster);
+    for (const JobId id : view.adopted) adopt(view, id);
     note_changes(view);
     start_from_the_top(view, plan);
     if (queue_.order().empty()) return;
@@ -75,6 +76,11 @@ class SlurmBackfill {
   }
 
  private:
+  void adopt(const View& view, JobId id) {
+    times_->hold(id, view.cluster.allocation(id), view.now + predicted_run_time(view, id));
+    queue_.adopt(view, id);
+  }
+
   void note_changes(const View& view) {
     changed_ = queue_.calculate(view) || changed_ || !view.ended.empty() || !view.arrived.empty() ||
                !view.nodes.empty() || !view.withdrawn.empty();

@@ -64,6 +64,17 @@ void MultifactorQueue::use(const View& view, JobId id, int gpus) {
   user.gpus += gpus;
 }
 
+void MultifactorQueue::adopt(const View& view, JobId id) {
+  const JobInfo& job = view.job(id);
+  User& user = users_.try_emplace(job.user, User{.known = job.run_since}).first->second;
+  use(view, id, 0);
+  // By the same law as in settle(), for this run alone.
+  User run{.known = job.run_since, .gpus = job.gpus};
+  settle(run, view.now);
+  user.used_gpu_s += run.used_gpu_s;
+  user.gpus += job.gpus;
+}
+
 void MultifactorQueue::share_out(SimTime when) {
   double all_gpu_s = 0;
   for (auto& [index, user] : users_) {

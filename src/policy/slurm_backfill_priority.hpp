@@ -45,6 +45,8 @@ class MultifactorQueue {
 
   void push(const View& view, JobId id);
   void remove(JobId id);
+  /// Runs already; what its user used before this run is not known.
+  void adopt(const View& view, JobId id);
   void started(const View& view, JobId id) { use(view, id, view.job(id).gpus); }
   void ended(const View& view, JobId id) { use(view, id, -view.job(id).gpus); }
 

@@ -22,12 +22,14 @@ struct Srtf {
   QuotaQueue queue;
 
   void operator()(const View& view, Plan& plan) {
+    const double now = static_cast<double>(seconds_of(view.now));
+    for (const JobId id : view.adopted)
+      queue.run(id, view.job(id).gpus, view.job(id).remaining(view.now).count() + now);
     for (const auto gone : {view.ended, view.withdrawn})
       for (const JobId id : gone) queue.remove(id);
     for (const JobId id : view.arrived) {
       queue.wait(id, view.job(id).gpus, view.job(id).remaining(view.now).count());
     }
-    const double now = static_cast<double>(seconds_of(view.now));
     const auto& choice =
         queue.choose(view.cluster.total_gpus() + view.cluster.draining_gpus(), {-now, true});
     bool changed = !choice.preempt.empty();

@@ -48,6 +48,11 @@ class Tiresias {
   explicit Tiresias(TiresiasOptions options) : options_(std::move(options)) {}
 
   void operator()(const View& view, Plan& plan) {
+    for (const JobId id : view.adopted) {
+      tracks_[id] = {};
+      queue_.run(id, view.job(id).gpus, key(view, id));
+      expect_demotion(view, id, view.now);
+    }
     for (const auto gone : {view.ended, view.withdrawn})
       for (const JobId id : gone) {
         queue_.remove(id);
@@ -58,7 +63,7 @@ class Tiresias {
       queue_.wait(id, view.job(id).gpus, key(view, id));
     }
     pending_ = pending_ || !view.ended.empty() || !view.arrived.empty() || !view.nodes.empty() ||
-               !view.withdrawn.empty();
+               !view.withdrawn.empty() || !view.adopted.empty();
     if (round_up(view.now, options_.interval) == view.now) decide(view, plan);
     if (pending_) plan.wake_at(round_up(view.now + Seconds(1), options_.interval));
     drop_stale(demotions_);

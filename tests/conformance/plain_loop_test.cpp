@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Every row of policies.def as a live driver runs it: no trace, jobs that come, end and are taken
-/// back, and nodes that are drained, fall out under running jobs and come back.
+/// back, nodes that are drained, fall out under running jobs and come back, and drivers that begin
+/// in the middle.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -104,8 +105,12 @@ void drive(const Scheduler& scheduler, std::uint64_t seed, SubmissionForecast* f
     cluster.withdraw(at(random.below(now_s)),
                      static_cast<std::uint64_t>(random.below(std::int64_t{jobs_each})));
   std::int64_t steps = 0;
+  const std::int64_t handed_over_every = seed % 3 == 0 ? random.between(1, 200) : 2'000'000;
   const auto left = [&] { return jobs_each - cluster.finished() - cluster.withdrawn(); };
-  while (left() > 0 && cluster.step() && cluster.complaints().empty()) REQUIRE(++steps < 2'000'000);
+  while (left() > 0 && cluster.step() && cluster.complaints().empty()) {
+    REQUIRE(++steps < 2'000'000);
+    if (steps % handed_over_every == 0) cluster.hand_over(scheduler.decide);
+  }
   REQUIRE(cluster.complaints() == std::vector<std::string>());
   REQUIRE(left() == 0);
   seen.lost_runs += cluster.lost_runs();
@@ -130,6 +135,44 @@ TEST_CASE("a plain loop without any trace drives every policy, and nodes may fal
     }
     CHECK(seen.lost_runs > worlds);
     CHECK(seen.withdrawn > worlds);
+  }
+}
+
+/// When each of 200 jobs started; the policy begins anew every so many instants.
+std::map<std::uint64_t, SimTime> starts_of(const Scheduler& scheduler, std::uint64_t seed,
+                                           std::int64_t handed_over_every) {
+  Random random(mix(seed));
+  const ClusterSpec spec = testing::small_cluster({nodes}, per_node);
+  std::map<std::uint64_t, FractionalSeconds> run_times;
+  std::vector<PlainCluster::Submission> jobs;
+  std::int64_t now_s = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    now_s += random.below(3) == 0 ? random.below(600) : 0;
+    jobs.push_back(random_job(random, i, at(now_s)));
+    run_times[i] = jobs.back().run_time;
+  }
+  Estimator knows([&](const EnteringJob& entering) {
+    return Prediction{.run_time = run_times.at(entering.job.number)};
+  });
+  PlainCluster cluster(spec.partitions.front(), {scheduler.decide, std::move(knows)});
+  for (const auto& job : jobs) cluster.submit(job);
+  for (std::int64_t steps = 1; cluster.step(); ++steps)
+    if (steps % handed_over_every == 0) cluster.hand_over(scheduler.decide);
+  REQUIRE(cluster.complaints() == std::vector<std::string>());
+  return cluster.starts();
+}
+
+TEST_CASE("a policy without a memory goes on in the middle as if it had been there") {
+  const ClusterSpec cluster = testing::small_cluster({nodes}, per_node);
+  for (const auto* name : {"fifo", "sjf", "qssf", "backfill_easy"}) {
+    CAPTURE(name);
+    const Scheduler scheduler = testing::need(make_scheduler(name, {cluster}, {}));
+    for (std::uint64_t seed = 0; seed < worlds; ++seed) {
+      CAPTURE(seed);
+      const auto whole = starts_of(scheduler, seed, 1'000'000);
+      CHECK(whole.size() == 200);
+      CHECK(starts_of(scheduler, seed, 7) == whole);
+    }
   }
 }
 

@@ -27,6 +27,18 @@ bool PlainCluster::step() {
   return true;
 }
 
+void PlainCluster::hand_over(Policy decide) {
+  brain_.decide = std::move(decide);
+  jobs_.for_each([&](JobId id, const JobInfo& job) {
+    if (job.running)
+      adopted_.push_back(id);
+    else
+      arrived_.push_back(id);
+  });
+  std::ranges::stable_sort(adopted_, {}, [&](JobId id) { return jobs_.at(id).run_since; });
+  wake_ = now_;
+}
+
 void PlainCluster::end_due() {
   for (; !ends_.empty() && ends_.top().at <= now_; ends_.pop()) {
     const auto& [at, id, version] = ends_.top();
@@ -104,7 +116,7 @@ void PlainCluster::enter(const Submission& what) {
 void PlainCluster::call() {
   wake_ = never;
   plan_.clear(now_);
-  brain_.decide({now_, arrived_, ended_, jobs_, cluster_, {}, nodes_, withdrawn_}, plan_);
+  brain_.decide({now_, arrived_, ended_, jobs_, cluster_, {}, nodes_, withdrawn_, adopted_}, plan_);
   for (const Plan::Decision& decision : plan_.decisions()) carry_out(decision);
   if (checks_) look_at_sharing();
   if (plan_.wake() != never) wake_ = std::max(plan_.wake(), now_ + Seconds(1));
@@ -117,6 +129,7 @@ void PlainCluster::call() {
   arrived_.clear();
   ended_.clear();
   withdrawn_.clear();
+  adopted_.clear();
   nodes_.clear();
 }
 
@@ -129,6 +142,7 @@ void PlainCluster::carry_out(const Plan::Decision& decision) {
   if (decision.kind == start) {
     job.running = true;
     job.run_since = now_;
+    if (checks_) starts_.try_emplace(run.what.job.number, now_);
     ends_.push({now_ + run.left, decision.job, run.version});
     if (checks_) check_start(decision.job);
     return;

@@ -39,11 +39,15 @@ class PlainCluster {
   }
   /// A job that waits then is taken back by its owner.
   void withdraw(SimTime when, std::uint64_t number) { withdrawals_.emplace(when, number); }
+  /// Another policy takes over, which knows nothing of what was before.
+  void hand_over(Policy decide);
   /// Goes to the next instant at which something happens; false: there is none.
   bool step();
 
   [[nodiscard]] SimTime now() const { return now_; }
   [[nodiscard]] std::uint64_t finished() const { return finished_; }
+  /// First starts, by KnownJob::number.
+  [[nodiscard]] const std::map<std::uint64_t, SimTime>& starts() const { return starts_; }
   [[nodiscard]] std::uint64_t withdrawn() const { return taken_back_; }
   [[nodiscard]] std::uint64_t lost_runs() const { return lost_runs_; }  ///< to a node that fell out
   /// Jobs for which there is memory.
@@ -96,9 +100,10 @@ class PlainCluster {
   std::priority_queue<End> ends_;
   std::priority_queue<Coming> coming_;
   std::multimap<SimTime, std::pair<std::uint32_t, NodeState>> changes_;
-  std::vector<JobId> arrived_, ended_, withdrawn_;
+  std::vector<JobId> arrived_, ended_, withdrawn_, adopted_;
   std::multimap<SimTime, std::uint64_t> withdrawals_;  // numbers of jobs
   std::vector<std::uint32_t> nodes_;
+  std::map<std::uint64_t, SimTime> starts_;
   std::uint32_t entered_ = 0;
   std::uint64_t pushed_ = 0, finished_ = 0, lost_runs_ = 0, here_ = 0, taken_back_ = 0;
   std::vector<std::string> complaints_;

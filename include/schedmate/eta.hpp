@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When waiting jobs start and running ones end: the queue as it stands at one instant, replayed
+/// forward many times under the site's policy, with run times and future submissions drawn from the
+/// past (docs/eta.md). Values in, values out: nothing here reads a file or a clock. Times are on
+/// the snapshot's clock. A forecast may be made from several threads at once.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <schedmate/cluster.hpp>
+#include <schedmate/result.hpp>
+#include <schedmate/scheduler.hpp>
+#include <schedmate/time.hpp>
+#include <string>
+#include <vector>
+
+namespace schedmate {
+
+/// Past run times, each with a weight, for drawing one that is yet to come.
+class PastRunTimes {
+ public:
+  struct Past {
+    double seconds = 0;
+    double weight = 1;
+  };
+  PastRunTimes() = default;
+  explicit PastRunTimes(std::vector<Past> runs);
+
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] double weight() const { return beyond_.empty() ? 0 : beyond_.front(); }
+  /// Weight of those that took longer.
+  [[nodiscard]] double weight_beyond(double seconds) const;
+  /// Of those, the one at this share (0 to 1) of their weight, shortest first; there is one.
+  [[nodiscard]] double beyond(double seconds, double share) const;
+
+ private:
+  std::vector<double> runs_;    // shortest first
+  std::vector<double> beyond_;  // weight of this one and all longer ones
+};
+
+/// What is known of a job's run time: what its own past says, as far as there is any, and what
+/// everybody's says for the rest.
+struct RunTimeBelief {
+  std::shared_ptr<const PastRunTimes> own;
+  std::shared_ptr<const PastRunTimes> site;
+  /// All of `site` counts as much as this weight of `own`.
+  double site_weight = 1;
+
+  /// The run time at `share` (0 to 1) of what is believed of a job that ran `ran` already; longer
+  /// than that. Beyond all that was seen it lasts by Pareto's law: as long again at the median.
+  [[nodiscard]] double draw(double share, double ran) const;
+};
+
+/// Whose past a run time comes from.
+enum class RunTimeSource : std::uint8_t { advisor, user, site, limit };
+[[nodiscard]] std::string_view name_of(RunTimeSource source);
+
+struct SnapshotJob {
+  std::string id;
+  std::uint32_t user = 0;
+  /// Index into QueueSnapshot::pools.
+  std::uint32_t pool = 0;
+  std::int32_t gpus = 1;
+  SimTime submit;
+  /// Running since then; nothing while it waits.
+  std::optional<SimTime> started;
+  /// GPUs that it holds, by node of its pool; empty: the policy's placer finds some.
+  Placement where;
+  /// It is killed after that; nothing: no limit.
+  std::optional<Seconds> limit;
+  /// What the scheduler takes its run time to be.
+  FractionalSeconds planned{0};
+  RunTimeBelief belief;
+  RunTimeSource source = RunTimeSource::site;
+};
+
+/// A submission of the past. Those of a day may come again.
+struct PastSubmission {
+  SimTime submit;
+  std::uint32_t user = 0;
+  std::uint32_t pool = 0;
+  std::int32_t gpus = 1;
+  /// Whole, or so far if it has not ended.
+  double run_time_s = 0;
+  bool ended = true;
+  FractionalSeconds planned{0};
+};
+
+struct QueueSnapshot {
+  SimTime now;
+  std::vector<PartitionSpec> pools;
+  /// In order of submission.
+  std::vector<SnapshotJob> jobs;
+  /// The last days, oldest first; empty: nobody will submit anything.
+  std::vector<PastSubmission> past;
+  /// Run times of everybody.
+  std::shared_ptr<const PastRunTimes> site;
+};
+
+struct EtaOptions {
+  std::int64_t samples = 200;  ///< at most; fewer where the quantiles stand still
+  std::uint64_t seed = 1;
+  int threads = 1;
+  /// What does not start by then counts as never.
+  Seconds horizon{60 * 86'400};
+};
+
+/// Of a distribution of instants; `never` where it lies beyond the horizon.
+struct InstantQuantiles {
+  SimTime p10, p50, p90;
+};
+
+/// Why a job does not run now, as far as the queue shows it.
+enum class QueueBlock : std::uint8_t {
+  none,           ///< it runs, or starts now
+  gpus,           ///< too few GPUs are free
+  fragmentation,  ///< enough are free, but not together
+  priority,       ///< it would fit, others go before it
+  too_large,      ///< its pool has too few GPUs
+};
+[[nodiscard]] std::string_view name_of(QueueBlock block);
+
+struct JobForecast {
+  std::optional<InstantQuantiles> start;  ///< of a waiting job
+  InstantQuantiles end;
+  QueueBlock block = QueueBlock::none;
+  /// Running jobs whose end gives it its GPUs most often, by index into QueueSnapshot::jobs.
+  struct Awaited {
+    std::size_t job = 0;
+    double share = 0;  ///< of the samples
+  };
+  std::vector<Awaited> awaited;
+  /// Seconds from now to its start, one a sample, for callers that calibrate; infinite = never.
+  std::vector<double> waits_s;
+};
+
+struct QueueForecast {
+  std::int64_t samples = 0;
+  std::vector<JobForecast> jobs;  ///< parallel to QueueSnapshot::jobs
+};
+
+/// Equal inputs give equal forecasts, on one thread or many. Jobs that share GPUs are taken to run
+/// as fast as alone. Errors: invalid for a snapshot that contradicts itself (a job in no pool, two
+/// on one GPU, a start after `now`).
+[[nodiscard]] Result<QueueForecast> forecast_queue(const QueueSnapshot& snapshot,
+                                                   const Scheduler& scheduler,
+                                                   const EtaOptions& options);
+
+}  // namespace schedmate

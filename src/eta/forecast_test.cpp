@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Forecasts against replays of the simulator: who knows all run times is right to the second.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <schedmate/eta.hpp>
+#include <schedmate/sim.hpp>
+
+#include "base/random.hpp"
+#include "eta/replayed_queue.hpp"
+#include "tests/support/estimators.hpp"
+#include "tests/support/need.hpp"
+#include "tests/support/small.hpp"
+
+namespace schedmate::eta {
+namespace {
+
+using testing::need;
+using testing::small_cluster;
+using testing::small_trace;
+using testing::SmallJob;
+
+Trace random_trace(std::uint64_t seed) {
+  Random random(mix(seed));
+  std::vector<SmallJob> jobs;
+  std::int64_t now_s = 0;
+  for (int i = 0; i < 200; ++i) {
+    now_s += random.below(3) == 0 ? random.below(400) : 0;
+    constexpr std::array sizes{1, 1, 2, 4, 8, 8, 12, 16, 32};
+    jobs.push_back({.submit_s = now_s,
+                    .gpus = sizes[static_cast<std::size_t>(random.below(std::ssize(sizes)))],
+                    .duration_s = random.between(1, random.below(5) == 0 ? 4000 : 400),
+                    .vc = static_cast<std::uint32_t>(random.below(2)),
+                    .user = static_cast<std::uint32_t>(random.below(4))});
+  }
+  return small_trace(jobs);
+}
+
+/// A replay with true run times as estimates.
+struct Replayed {
+  Trace trace;
+  ClusterSpec cluster = small_cluster({4, 5});
+  Scheduler scheduler;
+  SimResult result;
+  std::vector<Seconds> durations;
+  std::vector<Seconds> no_limits;
+
+  Replayed(std::string_view policy, Trace given) : trace(std::move(given)) {
+    scheduler = need(make_scheduler(policy, {cluster}, {}));
+    SimOptions options;
+    options.estimator = testing::estimator("oracle", trace);
+    result = simulate(trace, cluster, scheduler, options).value();
+    for (const Job& job : trace.jobs) durations.push_back(job.duration);
+  }
+  [[nodiscard]] ReplayedTrace view() const {
+    return {trace, cluster, result.outcomes, durations, no_limits};
+  }
+};
+
+RunTimeBelief knows(const Job& job) {
+  return {.own = std::make_shared<const PastRunTimes>(
+              std::vector<PastRunTimes::Past>{{static_cast<double>(job.duration.count()), 1}}),
+          .site = nullptr};
+}
+
+/// What comes later is told as well: nobody else may know.
+void tell_truth(QueueSnapshot& snapshot, const std::vector<std::uint32_t>& rows,
+                const Trace& trace) {
+  snapshot.past.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    snapshot.jobs[i].belief = knows(trace.jobs[rows[i]]);
+}
+
+TEST_CASE("with all run times known and nothing to come, a forecast is what then happens") {
+  for (const auto* policy : {"fifo", "sjf", "qssf", "backfill_easy"}) {
+    CAPTURE(policy);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      CAPTURE(seed);
+      Trace trace = random_trace(seed);
+      const SimTime now = trace.jobs.back().submit;
+      const Replayed replayed(policy, std::move(trace));
+      const ReplayedQueue queue(replayed.view());
+      QueueSnapshot snapshot = queue.snapshot_at(now);
+      const auto rows = queue.rows_at(now);
+      tell_truth(snapshot, rows, replayed.trace);
+      const auto forecast = need(forecast_queue(snapshot, replayed.scheduler, {.samples = 3}));
+      REQUIRE(forecast.jobs.size() == rows.size());
+      std::size_t waited = 0;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        CAPTURE(snapshot.jobs[i].id);
+        const JobOutcome& truth = replayed.result.outcomes[rows[i]];
+        const JobForecast& told = forecast.jobs[i];
+        CHECK(told.end.p10 == truth.end);
+        CHECK(told.end.p90 == truth.end);
+        CHECK(told.start.has_value() == (truth.start > now));
+        if (!told.start) continue;
+        ++waited;
+        CHECK(told.start->p50 == truth.start);
+      }
+      CHECK(waited > 0);
+    }
+  }
+}
+
+TEST_CASE("equal seeds give equal forecasts, on one thread or many") {
+  Trace trace = random_trace(7);
+  const SimTime now = trace.jobs[150].submit;
+  const Replayed replayed("fifo", std::move(trace));
+  const QueueSnapshot snapshot = ReplayedQueue(replayed.view()).snapshot_at(now);
+  const auto waits = [&](int threads) {
+    std::vector<double> all;
+    for (const auto& job :
+         need(forecast_queue(snapshot, replayed.scheduler, {.samples = 60, .threads = threads}))
+             .jobs)
+      all.insert(all.end(), job.waits_s.begin(), job.waits_s.end());
+    return all;
+  };
+  CHECK(waits(1) == waits(3));
+  CHECK(!waits(1).empty());
+}
+
+TEST_CASE("a job waits for the end of the one that holds its GPUs") {
+  QueueSnapshot snapshot;
+  snapshot.now = at(100);
+  snapshot.pools = small_cluster({1}).partitions;
+  Job known;
+  known.duration = Seconds(500);
+  snapshot.jobs = {{.id = "runs",
+                    .gpus = 8,
+                    .submit = at(0),
+                    .started = at(50),
+                    .where = {},
+                    .limit = {},
+                    .belief = knows(known)},
+                   {.id = "waits",
+                    .gpus = 4,
+                    .submit = at(60),
+                    .started = {},
+                    .where = {},
+                    .limit = {},
+                    .belief = knows(known)},
+                   {.id = "huge",
+                    .gpus = 99,
+                    .submit = at(70),
+                    .started = {},
+                    .where = {},
+                    .limit = {},
+                    .belief = knows(known)}};
+  const Scheduler fifo = need(make_scheduler("fifo", {ClusterSpec{snapshot.pools}}, {}));
+  const auto forecast = need(forecast_queue(snapshot, fifo, {}));
+  CHECK(forecast.jobs[0].end.p50 == at(550));
+  CHECK(forecast.jobs[1].start->p50 == at(550));
+  CHECK(forecast.jobs[1].block == QueueBlock::gpus);
+  REQUIRE(forecast.jobs[1].awaited.size() == 1);
+  CHECK(forecast.jobs[1].awaited[0].job == 0);
+  CHECK(forecast.jobs[2].block == QueueBlock::too_large);
+  CHECK(forecast.jobs[2].start->p50 == never);
+  snapshot.jobs[1].limit = Seconds(60);
+  CHECK(need(forecast_queue(snapshot, fifo, {})).jobs[1].end.p90 == at(610));
+  snapshot.jobs[0].started = at(101);
+  CHECK(forecast_queue(snapshot, fifo, {}).error().message ==
+        "job runs runs since a time after the snapshot's");
+}
+
+TEST_CASE("a run time beyond all that was seen lasts as long again at the median") {
+  const RunTimeBelief belief{.own = nullptr,
+                             .site = std::make_shared<const PastRunTimes>(
+                                 std::vector<PastRunTimes::Past>{{10, 1}, {20, 1}, {40, 2}})};
+  CHECK(belief.draw(0, 0) == 10);
+  CHECK(belief.draw(0.3, 0) == 20);
+  CHECK(belief.draw(0.9, 0) == 40);
+  CHECK(belief.draw(0.1, 15) == 20);
+  CHECK(belief.draw(0.5, 20) == 40);
+  CHECK(belief.draw(0.5, 100) == 200);
+}
+
+}  // namespace
+}  // namespace schedmate::eta

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eta/pool_replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace schedmate::eta {
+namespace {
+
+/// Whole seconds, at least one: what ends now has ended.
+Seconds whole(double seconds) {
+  constexpr double longest_s = 1e12;
+  return Seconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 1.0, longest_s))));
+}
+
+JobInfo info_of(const SnapshotJob& job) {
+  JobInfo info;
+  info.id = job.id;
+  info.user = job.user;
+  info.gpus = job.gpus;
+  info.submit = info.entered = job.submit;
+  info.estimate = info.expected = job.planned;
+  info.running = job.started.has_value();
+  if (info.running) info.run_since = *job.started;
+  return info;
+}
+
+/// Jobs may share GPUs.
+bool has_room(const Cluster& cluster, const Slice& slice) {
+  for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
+    const int gpu = std::countr_zero(rest);
+    if (gpu >= cluster.gpus_per_node()) return false;
+    if (std::ssize(cluster.residents(slice.node, gpu)) >= Cluster::max_sharing) return false;
+  }
+  return true;
+}
+
+/// Any free GPUs, lowest nodes first; empty when there are too few.
+Placement anywhere(const Cluster& cluster, int gpus) {
+  Placement where;
+  for (std::uint32_t node = 0; node < cluster.node_end() && gpus > 0; ++node) {
+    std::uint64_t taken = 0;
+    for (std::uint64_t free = cluster.free_mask(node); free != 0 && gpus > 0; free &= free - 1) {
+      taken |= free & (~free + 1);
+      --gpus;
+    }
+    if (taken != 0) where.push_back({node, taken});
+  }
+  return gpus == 0 ? where : Placement();
+}
+
+}  // namespace
+
+Result<PoolReplay> PoolReplay::make(const QueueSnapshot& snapshot, std::uint32_t pool,
+                                    std::vector<std::uint32_t> jobs, const Scheduler& scheduler) {
+  PoolReplay made(snapshot, snapshot.pools[pool], scheduler);
+  made.jobs_ = std::move(jobs);
+  for (std::uint32_t i = 0; i < made.jobs_.size(); ++i)
+    made.infos_[JobId{i}] = info_of(snapshot.jobs[made.jobs_[i]]);
+  if (auto placed = made.place_running(); !placed) return tl::unexpected(placed.error());
+  made.note_blocks();
+  made.tell_policy();
+  return made;
+}
+
+Result<void> PoolReplay::place_running() {
+  const auto job_of = [&](std::uint32_t i) -> const SnapshotJob& {
+    return snapshot_->jobs[jobs_[i]];
+  };
+  const auto refuse = [&](std::uint32_t i, std::string_view what) {
+    return fail(ErrorCode::invalid, fmt::format("job {} runs {}", job_of(i).id, what));
+  };
+  for (const bool given : {true, false})
+    for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+      const SnapshotJob& job = job_of(i);
+      if (!job.started || job.where.empty() == given) continue;
+      if (*job.started > snapshot_->now) return refuse(i, "since a time after the snapshot's");
+      Placement where = job.where;
+      if (!given && !cluster_.find(job.gpus, where)) {
+        // Its real place is not known, and the others leave none that a placer would choose.
+        where = anywhere(cluster_, job.gpus);
+        if (where.empty()) return refuse(i, "on more GPUs than are left in its partition");
+      }
+      int held = 0;
+      for (const Slice& slice : where) {
+        if (slice.node >= cluster_.node_end())
+          return refuse(i, "on a node that is not in its partition");
+        if (!has_room(cluster_, slice)) return refuse(i, "on GPUs that are full");
+        held += std::popcount(slice.gpus);
+      }
+      if (held != job.gpus) return refuse(i, "on another number of GPUs than it has");
+      cluster_.claim(JobId{i}, std::move(where));
+    }
+  return {};
+}
+
+void PoolReplay::note_blocks() {
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    const SnapshotJob& job = snapshot_->jobs[jobs_[i]];
+    const auto block = [&] {
+      if (job.started) return QueueBlock::none;
+      if (job.gpus > cluster_.total_gpus()) return QueueBlock::too_large;
+      if (job.gpus > cluster_.free_gpus()) return QueueBlock::gpus;
+      return cluster_.fits(job.gpus) ? QueueBlock::priority : QueueBlock::fragmentation;
+    };
+    blocks_.push_back(block());
+  }
+}
+
+void PoolReplay::tell_policy() {
+  std::vector<JobId> arrived, adopted;
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    if (infos_.at(JobId{i}).running)
+      adopted.push_back(JobId{i});
+    else if (blocks_[i] != QueueBlock::too_large)
+      arrived.push_back(JobId{i});
+  }
+  std::ranges::stable_sort(adopted, {}, [&](JobId id) { return infos_.at(id).run_since; });
+  Plan plan(cluster_, snapshot_->now);
+  plan.clear(snapshot_->now);
+  policy_({snapshot_->now, arrived, {}, infos_, cluster_, {}, {}, {}, adopted}, plan);
+  first_.assign(plan.decisions().begin(), plan.decisions().end());
+  first_wake_ = plan.wake();
+  for (const Plan::Decision& decision : first_)
+    if (decision.kind == Plan::Decision::Kind::start && index_of(decision.job) < blocks_.size())
+      blocks_[index_of(decision.job)] = QueueBlock::none;
+}
+
+/// A copy that goes on.
+struct PoolReplay::Run {
+  struct End {
+    SimTime at;
+    JobId job;
+    std::uint32_t version;
+    bool operator<(const End& other) const {
+      return std::tie(at, job) > std::tie(other.at, other.job);
+    }
+  };
+  struct State {
+    Seconds left{0};
+    std::uint32_t version = 0;  // counts starts and stops
+  };
+
+  const PoolReplay& from;
+  std::span<const Drawn> drawn;
+  JobMap<JobInfo> infos;
+  Cluster cluster;
+  Policy policy;
+  Plan plan;
+  SimTime now, wake;
+  JobMap<State> states;
+  std::vector<End> ends;               // a heap
+  std::vector<std::uint32_t> held_by;  // by GPU: one more than the index of its last job, or 0
+  std::vector<Fate> fates;
+  std::size_t open;  // jobs of the snapshot whose fate is not known
+  std::uint32_t entered;
+  bool stops_jobs = false;  // the policy has preempted
+  std::vector<JobId> arrived, ended;
+
+  Run(const PoolReplay& pool, std::span<const Drawn> draws)
+      : from(pool),
+        drawn(draws),
+        infos(pool.infos_),
+        cluster(pool.cluster_),
+        policy(pool.policy_),
+        plan(cluster, pool.snapshot_->now),
+        now(pool.snapshot_->now),
+        wake(pool.first_wake_),
+        held_by(static_cast<std::size_t>(cluster.node_end()) *
+                static_cast<std::size_t>(cluster.gpus_per_node())),
+        fates(pool.jobs_.size()),
+        open(0),
+        entered(static_cast<std::uint32_t>(pool.jobs_.size())) {
+    for (std::uint32_t i = 0; i < fates.size(); ++i) {
+      const JobId id{i};
+      const JobInfo& info = infos.at(id);
+      if (!info.running) {
+        if (pool.blocks_[i] == QueueBlock::too_large) continue;
+        ++open;
+        states[id].left = whole(drawn[i].run_time_s);
+        continue;
+      }
+      fates[i].start = info.run_since;
+      fates[i].end = std::max(now + Seconds(1), info.run_since + whole(drawn[i].run_time_s));
+      states[id].left = fates[i].end - now;
+      ends.push_back({fates[i].end, id, 0});
+      for (const Slice& slice : cluster.allocation(id)) remember(slice, i);
+    }
+    std::make_heap(ends.begin(), ends.end());
+    for (const Plan::Decision& decision : pool.first_) carry_out(decision);
+  }
+
+  void remember(const Slice& slice, std::uint32_t holder) {
+    for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1)
+      held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
+              static_cast<std::size_t>(std::countr_zero(rest))] = holder + 1;
+  }
+
+  void carry_out(const Plan::Decision& decision) {
+    JobInfo& info = infos.at(decision.job);
+    State& state = states.at(decision.job);
+    ++state.version;
+    if (decision.kind == Plan::Decision::Kind::start) return start(decision.job, info, state);
+    stops_jobs = true;
+    state.left -= now - info.run_since;
+    info.attained += now - info.run_since;
+    info.running = false;
+    if (decision.kind == Plan::Decision::Kind::preempt) {
+      const Seconds cost = View{now, {}, {}, infos, cluster, {}}.preemption.of(info.gpus);
+      state.left += cost;
+      info.overhead += cost;
+      return;
+    }
+    state.left += info.attained;
+    info.attained = Seconds(0);
+    info.alone = true;
+  }
+
+  void start(JobId id, JobInfo& info, const State& state) {
+    info.running = true;
+    info.run_since = now;
+    const SimTime end = now + std::max(Seconds(1), state.left);
+    ends.push_back({end, id, state.version});
+    std::push_heap(ends.begin(), ends.end());
+    const std::uint32_t i = index_of(id);
+    const bool ours = i < fates.size();
+    if (ours) {
+      if (fates[i].start == never) {
+        fates[i].start = now;
+        note_freed_by(i, cluster.allocation(id));
+        --open;
+      }
+      fates[i].end = end;
+    }
+    for (const Slice& slice : cluster.allocation(id)) remember(slice, i);
+  }
+
+  void note_freed_by(std::uint32_t i, const Placement& where) {
+    constexpr std::size_t most = 4;
+    auto& list = fates[i].freed_by;
+    for (const Slice& slice : where)
+      for (std::uint64_t rest = slice.gpus; rest != 0; rest &= rest - 1) {
+        const std::uint32_t holder =
+            held_by[slice.node * static_cast<std::size_t>(cluster.gpus_per_node()) +
+                    static_cast<std::size_t>(std::countr_zero(rest))];
+        if (holder == 0 || holder > fates.size() || list.size() == most) continue;
+        const std::uint32_t job = from.jobs_[holder - 1];
+        if (std::ranges::find(list, job) == list.end()) list.push_back(job);
+      }
+  }
+
+  void end_due() {
+    while (!ends.empty() && ends.front().at <= now) {
+      const End end = ends.front();
+      std::pop_heap(ends.begin(), ends.end());
+      ends.pop_back();
+      const State* state = states.find(end.job);
+      if (state == nullptr || state->version != end.version) continue;
+      cluster.release(end.job);
+      infos.at(end.job).running = false;
+      ended.push_back(end.job);
+    }
+  }
+
+  void enter(const Submission& job) {
+    const JobId id{entered++};
+    JobInfo& info = infos[id];
+    info.user = job.user;
+    info.gpus = job.gpus;
+    info.submit = info.entered = job.submit;
+    info.estimate = info.expected = job.planned;
+    states[id].left = whole(job.run_time_s);
+    arrived.push_back(id);
+  }
+
+  void call_policy() {
+    plan.clear(now);
+    policy({now, arrived, ended, infos, cluster, {}}, plan);
+    for (const Plan::Decision& decision : plan.decisions()) carry_out(decision);
+    wake = plan.wake() == never ? never : std::max(plan.wake(), now + Seconds(1));
+    for (const JobId id : ended) {
+      infos.erase(id);
+      states.erase(id);
+    }
+    arrived.clear();
+    ended.clear();
+  }
+
+  /// Whether all is known that is asked: where the policy stops jobs, they must have ended.
+  [[nodiscard]] bool over() const {
+    if (open > 0) return false;
+    if (!stops_jobs) return true;
+    for (std::uint32_t i = 0; i < fates.size(); ++i)
+      if (infos.contains(JobId{i}) && fates[i].start != never) return false;
+    return true;
+  }
+};
+
+std::vector<Fate> PoolReplay::run(std::span<const Drawn> drawn,
+                                  const NextSubmission& next_submission, SimTime until) const {
+  Run run(*this, drawn);
+  auto coming = next_submission();
+  while (!run.over()) {
+    SimTime next = run.wake;
+    if (!run.ends.empty()) next = std::min(next, run.ends.front().at);
+    if (coming) next = std::min(next, coming->submit);
+    if (next == never || next > until) break;
+    run.now = next;
+    run.end_due();
+    for (; coming && coming->submit <= run.now; coming = next_submission()) {
+      if (coming->gpus <= run.cluster.total_gpus()) run.enter(*coming);
+    }
+    run.call_policy();
+  }
+  return std::move(run.fates);
+}
+
+}  // namespace schedmate::eta
