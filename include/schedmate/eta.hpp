@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <schedmate/cluster.hpp>
@@ -33,8 +34,8 @@ class PastRunTimes {
   [[nodiscard]] double weight() const { return beyond_.empty() ? 0 : beyond_.front(); }
   /// Weight of those that took longer.
   [[nodiscard]] double weight_beyond(double seconds) const;
-  /// Of those, the one at this share (0 to 1) of their weight, shortest first; there is one.
-  [[nodiscard]] double beyond(double seconds, double share) const;
+  /// The longest of those that all, or all but a weight of `left`, of the weight is up to.
+  [[nodiscard]] double with_left(double left) const;
 
  private:
   std::vector<double> runs_;    // shortest first
@@ -47,11 +48,13 @@ struct RunTimeBelief {
   std::shared_ptr<const PastRunTimes> own;
   std::shared_ptr<const PastRunTimes> site;
   /// All of `site` counts as much as this weight of `own`.
-  double site_weight = 1;
+  double site_weight = 5;
 
-  /// The run time at `share` (0 to 1) of what is believed of a job that ran `ran` already; longer
-  /// than that. Beyond all that was seen it lasts by Pareto's law: as long again at the median.
-  [[nodiscard]] double draw(double share, double ran) const;
+  /// The run time at `share` (0 to 1) of what is believed of a job that ran `ran` seconds already
+  /// and runs no longer than `most`. Where nobody has seen such a run it lasts by Pareto's law, as
+  /// long again at the median, or ends anywhere before `most`.
+  [[nodiscard]] double draw(double share, double ran,
+                            double most = std::numeric_limits<double>::infinity()) const;
 };
 
 /// Whose past a run time comes from.
@@ -69,7 +72,7 @@ struct SnapshotJob {
   std::optional<SimTime> started;
   /// GPUs that it holds, by node of its pool; empty: the policy's placer finds some.
   Placement where;
-  /// It is killed after that; nothing: no limit.
+  /// It ends or is killed by then; nothing: no limit.
   std::optional<Seconds> limit;
   /// What the scheduler takes its run time to be.
   FractionalSeconds planned{0};
@@ -96,6 +99,8 @@ struct QueueSnapshot {
   std::vector<SnapshotJob> jobs;
   /// The last days, oldest first; empty: nobody will submit anything.
   std::vector<PastSubmission> past;
+  /// Runs reach their limits and are killed; else the owners know that they end before.
+  bool limits_kill = true;
   /// Run times of everybody.
   std::shared_ptr<const PastRunTimes> site;
 };

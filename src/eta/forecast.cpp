@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <schedmate/eta.hpp>
 #include <thread>
 
@@ -21,17 +22,26 @@ using eta::Fate;
 using eta::PastDays;
 using eta::PoolReplay;
 
-/// The same draw for the same job in every forecast with that seed, whatever else has changed.
-double share_of(std::uint64_t seed, std::uint64_t sample, std::string_view id) {
-  std::uint64_t hash = mix(seed ^ mix(sample));
-  for (const char each : id) hash = mix(hash ^ static_cast<unsigned char>(each));
-  return Random(hash).uniform();
+/// The same draw for the same job in every forecast with that seed, whatever else has changed. Jobs
+/// of one user and size are often variants of one another: half of what is drawn is theirs in
+/// common, so that a burst of long jobs is all long.
+double share_of(std::uint64_t seed, std::uint64_t sample, const SnapshotJob& job) {
+  constexpr double in_common = 0.5;
+  std::uint64_t own = mix(seed ^ mix(sample));
+  const std::uint64_t of_user =
+      mix(own ^ mix((std::uint64_t{job.user} << 32U) ^ static_cast<std::uint64_t>(job.gpus)));
+  for (const char each : job.id) own = mix(own ^ static_cast<unsigned char>(each));
+  const double z = std::sqrt(in_common) * Random(of_user).normal() +
+                   std::sqrt(1 - in_common) * Random(own).normal();
+  return std::clamp(0.5 * std::erfc(-z / std::numbers::sqrt2), 0.0, 1 - 1e-9);
 }
 
-Drawn draw(const SnapshotJob& job, SimTime now, double share) {
-  const double ran = job.started ? static_cast<double>((now - *job.started).count()) : 0;
-  double run_time_s = job.belief.draw(share, ran);
-  if (job.limit) run_time_s = std::min(run_time_s, static_cast<double>(job.limit->count()));
+Drawn draw(const SnapshotJob& job, const QueueSnapshot& snapshot, double share) {
+  const double ran = job.started ? static_cast<double>((snapshot.now - *job.started).count()) : 0;
+  const double limit =
+      job.limit ? static_cast<double>(job.limit->count()) : std::numeric_limits<double>::infinity();
+  const double run_time_s = snapshot.limits_kill ? std::min(limit, job.belief.draw(share, ran))
+                                                 : job.belief.draw(share, ran, limit);
   return {std::max(run_time_s, ran + 1)};
 }
 
@@ -66,7 +76,7 @@ class PoolForecast {
     std::vector<Drawn> drawn;
     for (const std::uint32_t job : replay_.jobs()) {
       const SnapshotJob& each = snapshot_->jobs[job];
-      drawn.push_back(draw(each, snapshot_->now, share_of(seed, number, each.id)));
+      drawn.push_back(draw(each, *snapshot_, share_of(seed, number, each)));
     }
     const std::uint64_t of_days = mix(seed ^ mix(number ^ mix(pool_ + 1)));
     samples_[number] = replay_.run(drawn, waits_ ? days_.draw(of_days) : nobody(),

@@ -174,6 +174,9 @@ TEST_CASE("a run time beyond all that was seen lasts as long again at the median
   CHECK(belief.draw(0.1, 15) == 20);
   CHECK(belief.draw(0.5, 20) == 40);
   CHECK(belief.draw(0.5, 100) == 200);
+  // Of what is believed only the part up to a limit is left.
+  CHECK(belief.draw(0.99, 0, 30) == 20);
+  CHECK(belief.draw(0.5, 50, 60) == 55);
 }
 
 }  // namespace

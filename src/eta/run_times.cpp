@@ -19,28 +19,40 @@ double PastRunTimes::weight_beyond(double seconds) const {
   return first == std::ssize(runs_) ? 0 : beyond_[static_cast<std::size_t>(first)];
 }
 
-double PastRunTimes::beyond(double seconds, double share) const {
-  const auto first = std::ranges::upper_bound(runs_, seconds) - runs_.begin();
-  const double left = beyond_[static_cast<std::size_t>(first)] * (1 - share);
-  // The last one with at least that much weight on it and behind it.
-  const auto from = beyond_.begin() + first;
+double PastRunTimes::with_left(double left) const {
   const auto found =
-      std::partition_point(from, beyond_.end(), [&](double weight) { return weight >= left; });
-  const auto at = std::max<std::ptrdiff_t>(first, found - beyond_.begin() - 1);
+      std::ranges::partition_point(beyond_, [&](double weight) { return weight > left; });
+  const auto at = std::max<std::ptrdiff_t>(0, found - beyond_.begin() - 1);
   return runs_[static_cast<std::size_t>(at)];
 }
 
-double RunTimeBelief::draw(double share, double ran) const {
-  const double ours = own ? own->weight_beyond(ran) : 0;
-  const double all = site && !site->empty() ? site->weight() : 0;
-  const double others = all > 0 ? site->weight_beyond(ran) / all * site_weight : 0;
-  if (ours + others <= 0) {
+double RunTimeBelief::draw(double share, double ran, double most) const {
+  struct Part {
+    const PastRunTimes* past;
+    double beyond = 0;  // weight of those that are longer than `ran`
+    double within = 0;  // and of them no longer than `most`
+    double factor = 1;
+  };
+  const auto part = [&](const std::shared_ptr<const PastRunTimes>& past, double factor) {
+    Part made{past.get(), 0, 0, factor};
+    if (!past) return made;
+    made.beyond = past->weight_beyond(ran);
+    made.within = made.beyond - past->weight_beyond(most);
+    return made;
+  };
+  const Part ours = part(own, 1);
+  const Part others = part(site, site && !site->empty() ? site_weight / site->weight() : 0);
+  const double all = ours.within + others.within * others.factor;
+  if (!(all > 0)) {
     constexpr double longest_s = 1e9;
-    return std::min(longest_s, std::max(1.0, ran) / std::max(1e-9, 1 - share));
+    const double drawn = std::max(1.0, ran) / std::max(1e-9, 1 - share);
+    return most < longest_s ? ran + (most - ran) * share : std::min(longest_s, drawn);
   }
-  const double split = ours / (ours + others);
-  if (share < split) return own->beyond(ran, share / split);
-  return site->beyond(ran, (share - split) / (1 - split));
+  const double split = ours.within / all;
+  const bool is_ours = share < split;
+  const double rest = is_ours ? share / split : (share - split) / (1 - split);
+  const Part& chosen = is_ours ? ours : others;
+  return chosen.past->with_left(chosen.beyond - rest * chosen.within);
 }
 
 std::string_view name_of(RunTimeSource source) {
