@@ -13,7 +13,7 @@ namespace schedmate::service {
 struct EtaRequest {
   std::string from;     ///< "trace:FORMAT:PATH"
   std::string at;       ///< instant: seconds of the trace's clock, a date, or "+5d" after its begin
-  std::string policy;   ///< "NAME[:key=value,...]", as in simulate
+  std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
   std::string cluster;  ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
 };

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `schedmate eta`: when waiting jobs start and running ones end.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.hpp"
+#include "apps/eta_text.hpp"
+#include "apps/flag_values.hpp"
+#include "apps/screen.hpp"
+#include "service/eta.hpp"
+
+namespace schedmate {
+namespace {
+
+struct EtaFlags {
+  service::EtaRequest request;
+  std::size_t limit = 20;
+  bool running = false;
+};
+
+Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
+  const auto eta = service::eta(call.session, flags.request);
+  if (!eta) return tl::unexpected(eta.error());
+  const auto& environment = call.session.environment;
+  if (call.json)
+    call.console.json(service::eta_document(*eta));
+  else
+    call.console.text(eta_text(*eta, {screen_width(environment), environment.date}, flags.limit,
+                               flags.running));
+  return 0;
+}
+
+}  // namespace
+
+Command eta_command(const Parser& parser) {
+  const auto flags = std::make_shared<EtaFlags>();
+  CLI::App& command = parser.app;
+  service::EtaRequest& request = flags->request;
+  command.add_option("--from", request.from, "where the queue is read: trace:FORMAT:PATH")
+      ->type_name("WHERE");
+  command
+      .add_option("--at", request.at,
+                  "instant of the trace: seconds of its clock, a date, or +5d, +5-12 after its begin")
+      ->type_name("TIME");
+  command
+      .add_option("--policy", request.policy,
+                  "how the cluster is scheduled: NAME[:key=value,...]; default: slurm_backfill")
+      ->type_name("POLICY");
+  command.add_option("--cluster", request.cluster, "cluster file; default: the trace's own")
+      ->type_name("FILE");
+  takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
+                   ->type_name("N"));
+  command.add_flag("--running", flags->running, "show running jobs, too");
+  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
+                   ->type_name("N"));
+  add_seed(parser, "seed of all random draws");
+  add_threads(parser, "replays at a time");
+  add_strict(parser, "treat a bad row of the trace as an error");
+  command.footer(
+      "Example:\n"
+      "  schedmate eta --from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14");
+  return {[flags](const CommandCall& call) { return print_eta(call, *flags); },
+          [flags] {
+            return need(!flags->request.from.empty(), "eta", "--from trace:FORMAT:PATH")
+                .and_then([&] { return need(!flags->request.at.empty(), "eta", "--at TIME"); });
+          }};
+}
+
+}  // namespace schedmate
