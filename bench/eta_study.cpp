@@ -145,7 +145,7 @@ struct Study {
     fmt::print(stderr, "{} pairs at {} instants\n", chosen.size(), asked.size());
     for (const auto& [i, rows] : asked) at_instant(queue, times[i], rows);
     fmt::print("what,way,jobs,inside_80_pct,raw_inside_80_pct,pinball,raw_pinball,log_off_median,off_min_median,within_hour_right_pct\n");
-    for (const Way* way : {&ours, &closed, &by_limit, &oracle, &user, &pool}) way->report("start");
+    for (const Way* way : {&ours, &closed, &by_limit, &oracle, &user, &pool, &ends_known, &queue_known}) way->report("start");
     for (const Way* way : {&ours_end, &limit_end}) way->report("end");
   }
 
@@ -168,6 +168,10 @@ struct Study {
     for (std::size_t i = 0; i < all.size(); ++i)
       known.jobs[i].belief = {.own = only(static_cast<double>(trace.jobs[all[i]].duration.count())), .site = {}};
     const QueueForecast told = forecast(known, 1);
+    QueueSnapshot half = snapshot, other = snapshot;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      (half.jobs[i].started ? half : other).jobs[i].belief = known.jobs[i].belief;
+    const QueueForecast true_ends = forecast(half, 100), true_queue = forecast(other, 100);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!rows.contains(all[i])) continue;
       const Job& job = trace.jobs[all[i]];
@@ -186,6 +190,8 @@ struct Study {
       say(closed, outcome.start, logs_of(*without.jobs[i].start, now));
       say(by_limit, outcome.start, logs_of(*strict.jobs[i].start, now));
       say(oracle, outcome.start, logs_of(*told.jobs[i].start, now));
+      say(ends_known, outcome.start, logs_of(*true_ends.jobs[i].start, now));
+      say(queue_known, outcome.start, logs_of(*true_queue.jobs[i].start, now));
       say(user, outcome.start, of_user(now, all[i]));
       say(pool, outcome.start, of_pool(now, all[i]));
     }
@@ -226,6 +232,7 @@ struct Study {
 
   Way ours{"eta"}, closed{"eta without arrivals"}, by_limit{"limits"}, oracle{"oracle durations"},
       user{"user's last ten"}, pool{"past waits of the VC"};
+  Way ends_known{"eta, ends of running jobs known"}, queue_known{"eta, run times of waiting jobs known"};
   Way ours_end{"eta"}, limit_end{"limits"};
 };
 

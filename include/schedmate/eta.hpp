@@ -26,8 +26,11 @@ class PastRunTimes {
   struct Past {
     double seconds = 0;
     double weight = 1;
+    bool ended = true;  ///< else it runs still: a lower bound
   };
   PastRunTimes() = default;
+  /// The weight of a lower bound goes to all that are longer (Kaplan-Meier's estimate, by Efron's
+  /// redistribution to the right); where there are none, to Pareto's law.
   explicit PastRunTimes(std::vector<Past> runs);
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }

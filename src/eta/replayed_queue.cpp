@@ -58,8 +58,10 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
     const Job& job = replay_.trace.jobs[row];
     if (job.submit > now) break;
     const JobOutcome& outcome = replay_.outcomes[row];
-    if (outcome.status == JobStatus::finished && outcome.end <= now)
-      past.add({job.user, job.gpus, outcome.end, static_cast<double>(job.duration.count())});
+    if (!outcome.started || outcome.start > now) continue;
+    const bool ended = outcome.status == JobStatus::finished && outcome.end <= now;
+    const Seconds ran = ended ? job.duration : now - outcome.start;
+    past.add({job.user, job.gpus, outcome.start, static_cast<double>(ran.count()), ended});
   }
   snapshot.site = past.site();
   snapshot.past = this->past(now);

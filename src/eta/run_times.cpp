@@ -2,16 +2,36 @@
 #include <algorithm>
 #include <cmath>
 #include <schedmate/eta.hpp>
+#include <utility>
 
 namespace schedmate {
 
 PastRunTimes::PastRunTimes(std::vector<Past> runs) {
-  std::ranges::sort(runs, {}, &Past::seconds);
-  runs_.reserve(runs.size());
-  for (const Past& run : runs) runs_.push_back(run.seconds);
-  beyond_.resize(runs.size());
+  // An end goes before a lower bound of the same length.
+  std::ranges::sort(runs, {}, [](const Past& run) { return std::pair(run.seconds, !run.ended); });
+  double longer = 0;
+  for (const Past& run : runs) longer += run.weight;
+  double grown = 1;  // what a unit of weight has become
+  std::vector<double> weights;
+  const auto add = [&](double seconds, double weight) {
+    runs_.push_back(seconds);
+    weights.push_back(weight);
+  };
+  for (const Past& run : runs) {
+    longer -= run.weight;
+    const double weight = run.weight * grown;
+    if (run.ended) {
+      add(run.seconds, weight);
+    } else if (&run != &runs.back()) {
+      grown *= 1 + run.weight / longer;
+    } else {
+      // Sixths of Pareto's law, in which a run lasts as long again at the median.
+      for (const double factor : {1.2, 2.0, 6.0}) add(run.seconds * factor, weight / 3);
+    }
+  }
+  beyond_.resize(weights.size());
   double sum = 0;
-  for (std::size_t i = runs.size(); i-- > 0;) beyond_[i] = sum += runs[i].weight;
+  for (std::size_t i = weights.size(); i-- > 0;) beyond_[i] = sum += weights[i];
 }
 
 double PastRunTimes::weight_beyond(double seconds) const {
