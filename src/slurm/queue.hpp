@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A Slurm cluster at one instant: jobs, nodes, partitions, reservations and settings, as
+/// `scontrol show` tells them. Foreign text: nothing in it is believed further than it can be
+/// checked, and what contradicts itself is an error that names the line.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <schedmate/result.hpp>
+#include <schedmate/time.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace schedmate::slurm {
+
+/// Of one node that a job has: its GPUs by index, as far as Slurm says which.
+struct HeldNode {
+  std::string name;
+  std::int64_t gpus = 0;
+  std::uint64_t which = 0;  ///< bit g: GPU g; 0 = not said
+};
+
+struct QueuedJob {
+  std::string id;  ///< "12", "12_3"; of an array that waits "12_[0-3%1]"
+  std::string user, account, qos;
+  std::vector<std::string> partitions;  ///< that it may run in
+  std::string state, reason, dependency, reservation;
+  std::string name, command, workdir, log;
+  std::int64_t gpus = 0;            ///< in all; 0: it asks for none
+  std::int64_t nodes = 1;           ///< at least
+  std::int64_t tasks_of_array = 1;  ///< that wait behind this one record, itself included
+  std::int64_t priority = 0;
+  std::vector<std::string> required_nodes, excluded_nodes;
+  SimTime submit;
+  std::optional<SimTime> eligible;  ///< not before; nothing: not known yet
+  std::optional<SimTime> start;     ///< of a running job; of a waiting one what Slurm plans
+  std::optional<Seconds> limit;
+  std::vector<HeldNode> held;  ///< of a running job
+
+  [[nodiscard]] bool runs() const;
+  [[nodiscard]] bool waits() const;
+};
+
+struct ClusterNode {
+  std::string name, gpu_type, state, reason;
+  std::int64_t gpus = 0;
+  std::vector<std::string> partitions;
+  /// Jobs may be started there; else it is down, drained, reserved for maintenance or the like.
+  bool takes_jobs = true;
+};
+
+struct Partition {
+  std::string name;
+  std::vector<std::string> nodes;
+  bool up = true;
+  std::optional<Seconds> most, usual;  ///< time limits
+  std::int64_t tier = 1;
+};
+
+struct Reservation {
+  std::string name, users, accounts, flags;
+  std::vector<std::string> nodes;
+  SimTime start, end;
+};
+
+struct ClusterQueue {
+  SimTime now;                  ///< on the cluster's clock
+  std::vector<QueuedJob> jobs;  ///< those that wait or run, in order of submission
+  std::vector<ClusterNode> nodes;
+  std::vector<Partition> partitions;
+  std::vector<Reservation> reservations;
+  std::map<std::string, std::string, std::less<>> settings;  ///< slurm.conf; empty: not given
+  /// What could not be read, one sentence each.
+  std::vector<std::string> notes;
+};
+
+/// From the outputs of `scontrol show config`, `job -d`, `node`, `partition` and `reservation`, in
+/// any order. Errors: invalid where jobs or nodes are missing, one is named twice, or no instant is
+/// known; the message begins with "LINE: " where there is one.
+[[nodiscard]] Result<ClusterQueue> read_queue(std::string_view text);
+
+}  // namespace schedmate::slurm
