@@ -72,11 +72,16 @@ struct SnapshotJob {
   std::int32_t gpus = 1;
   SimTime submit;
   /// Running since then; nothing while it waits.
-  std::optional<SimTime> started;
+  std::optional<SimTime> started{};
   /// GPUs that it holds, by node of its pool; empty: the policy's placer finds some.
-  Placement where;
+  Placement where{};
+  /// Waiting: it does not compete before; nothing: from now on.
+  std::optional<SimTime> eligible{};
+  /// Waiting: something other than the queue keeps it (held, a limit of its account): it starts
+  /// never, as far as the queue can tell, and is in nobody's way.
+  bool kept_out = false;
   /// It ends or is killed by then; nothing: no limit.
-  std::optional<Seconds> limit;
+  std::optional<Seconds> limit{};
   /// What the scheduler takes its run time to be.
   FractionalSeconds planned{0};
   RunTimeBelief belief;
@@ -95,9 +100,20 @@ struct PastSubmission {
   FractionalSeconds planned{0};
 };
 
+/// A node of a pool that is, or will be, in another state.
+struct NodeChange {
+  SimTime when;
+  std::uint32_t pool = 0;
+  std::uint32_t node = 0;
+  NodeState state = NodeState::up;
+};
+
 struct QueueSnapshot {
   SimTime now;
   std::vector<PartitionSpec> pools;
+  /// In order of time; those up to `now` have happened. A node that goes down is drained here: it
+  /// takes no job, and what runs there ends by itself.
+  std::vector<NodeChange> changes;
   /// In order of submission.
   std::vector<SnapshotJob> jobs;
   /// The last days, oldest first; empty: nobody will submit anything.
@@ -128,6 +144,8 @@ enum class QueueBlock : std::uint8_t {
   fragmentation,  ///< enough are free, but not together
   priority,       ///< it would fit, others go before it
   too_large,      ///< its pool has too few GPUs
+  too_early,      ///< it may not start yet
+  kept_out,       ///< something other than the queue keeps it
 };
 [[nodiscard]] std::string_view name_of(QueueBlock block);
 

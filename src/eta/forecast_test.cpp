@@ -164,6 +164,60 @@ TEST_CASE("a job waits for the end of the one that holds its GPUs") {
         "job runs runs since a time after the snapshot's");
 }
 
+TEST_CASE("nodes that come back, jobs that may start later, jobs that are kept out") {
+  QueueSnapshot snapshot;
+  snapshot.now = at(100);
+  snapshot.pools = small_cluster({2}).partitions;
+  snapshot.changes = {{at(50), 0, 0, NodeState::drained},
+                      {at(60), 0, 1, NodeState::down},
+                      {at(400), 0, 0, NodeState::up}};
+  Job known;
+  known.duration = Seconds(500);
+  const auto job = [&](const char* id, int gpus) {
+    SnapshotJob made;
+    made.id = id;
+    made.gpus = gpus;
+    made.submit = at(60);
+    made.belief = knows(known);
+    return made;
+  };
+  SnapshotJob runs = job("runs", 8);
+  runs.started = at(50);
+  runs.where = {{1, 0xff}};
+  SnapshotJob later = job("later", 4);
+  later.eligible = at(700);
+  SnapshotJob kept = job("kept", 4);
+  kept.kept_out = true;
+  snapshot.jobs = {runs, job("first", 4), later, kept, job("wide", 16)};
+  const Scheduler easy = need(make_scheduler("backfill_easy", {ClusterSpec{snapshot.pools}}, {}));
+  const auto forecast = need(forecast_queue(snapshot, easy, {}));
+  const auto start = [&](std::size_t i) { return forecast.jobs[i].start->p50; };
+  CHECK(forecast.jobs[0].end.p50 == at(550));  // a drained node's job runs on
+  CHECK(start(1) == at(400));
+  CHECK(forecast.jobs[1].block == QueueBlock::gpus);
+  CHECK(start(2) == at(700));
+  CHECK(forecast.jobs[2].block == QueueBlock::too_early);
+  CHECK(start(3) == never);
+  CHECK(forecast.jobs[3].block == QueueBlock::kept_out);
+  CHECK(start(4) == never);  // node 1 does not come back
+  CHECK(forecast.jobs[4].block == QueueBlock::gpus);
+
+  snapshot.changes.push_back({at(500), 0, 7, NodeState::up});
+  const auto wrong = forecast_queue(snapshot, easy, {});
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code == ErrorCode::invalid);
+}
+
+TEST_CASE("a lower bound's weight goes to what is longer") {
+  const PastRunTimes past({{10, 1}, {20, 1, false}, {30, 1}, {40, 2, false}});
+  CHECK(past.weight_beyond(0) == doctest::Approx(5));
+  CHECK(past.weight_beyond(10) == doctest::Approx(4));
+  CHECK(past.weight_beyond(30) == doctest::Approx(4 - 4.0 / 3));
+  CHECK(past.weight_beyond(47) == doctest::Approx(4 - 4.0 / 3));  // 48, 80 and 240 s
+  CHECK(past.weight_beyond(100) == doctest::Approx((4 - 4.0 / 3) / 3));
+  CHECK(past.weight_beyond(300) == 0);
+}
+
 TEST_CASE("a run time beyond all that was seen lasts as long again at the median") {
   const RunTimeBelief belief{.own = nullptr,
                              .site = std::make_shared<const PastRunTimes>(

@@ -22,7 +22,8 @@ JobInfo info_of(const SnapshotJob& job) {
   info.id = job.id;
   info.user = job.user;
   info.gpus = job.gpus;
-  info.submit = info.entered = job.submit;
+  info.submit = job.submit;
+  info.entered = job.eligible ? std::max(job.submit, *job.eligible) : job.submit;
   info.estimate = info.expected = job.planned;
   info.running = job.started.has_value();
   if (info.running) info.run_since = *job.started;
@@ -37,6 +38,11 @@ bool has_room(const Cluster& cluster, const Slice& slice) {
     if (std::ssize(cluster.residents(slice.node, gpu)) >= Cluster::max_sharing) return false;
   }
   return true;
+}
+
+/// Whether the queue alone decides when a job starts.
+bool can_start(QueueBlock block) {
+  return block != QueueBlock::too_large && block != QueueBlock::kept_out;
 }
 
 /// Any free GPUs, lowest nodes first; empty when there are too few.
@@ -62,6 +68,14 @@ Result<PoolReplay> PoolReplay::make(const QueueSnapshot& snapshot, std::uint32_t
   for (std::uint32_t i = 0; i < made.jobs_.size(); ++i)
     made.infos_[JobId{i}] = info_of(snapshot.jobs[made.jobs_[i]]);
   if (auto placed = made.place_running(); !placed) return tl::unexpected(placed.error());
+  for (const NodeChange& change : snapshot.changes) {
+    if (change.pool != pool) continue;
+    if (change.node >= made.cluster_.node_end())
+      return fail(ErrorCode::invalid, fmt::format("partition {} has no node {}",
+                                                  snapshot.pools[pool].name, change.node));
+    made.changes_.push_back(change);
+  }
+  made.change_nodes();
   made.note_blocks();
   made.tell_policy();
   return made;
@@ -98,12 +112,29 @@ Result<void> PoolReplay::place_running() {
   return {};
 }
 
+/// A node that is down may still hold jobs that the scheduler has not given up.
+NodeState without_jobs_lost(NodeState state) {
+  return state == NodeState::down ? NodeState::drained : state;
+}
+
+void PoolReplay::change_nodes() {
+  std::ranges::stable_sort(changes_, {}, &NodeChange::when);
+  const auto past = std::ranges::upper_bound(changes_, snapshot_->now, {}, &NodeChange::when);
+  for (auto change = changes_.begin(); change != past; ++change)
+    cluster_.set_state(change->node, without_jobs_lost(change->state));
+  changes_.erase(changes_.begin(), past);
+}
+
 void PoolReplay::note_blocks() {
+  // Nodes that are drained may come back.
+  const auto all_gpus = static_cast<std::int64_t>(cluster_.node_end()) * cluster_.gpus_per_node();
   for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
     const SnapshotJob& job = snapshot_->jobs[jobs_[i]];
     const auto block = [&] {
       if (job.started) return QueueBlock::none;
-      if (job.gpus > cluster_.total_gpus()) return QueueBlock::too_large;
+      if (job.kept_out) return QueueBlock::kept_out;
+      if (job.eligible && *job.eligible > snapshot_->now) return QueueBlock::too_early;
+      if (job.gpus > all_gpus) return QueueBlock::too_large;
       if (job.gpus > cluster_.free_gpus()) return QueueBlock::gpus;
       return cluster_.fits(job.gpus) ? QueueBlock::priority : QueueBlock::fragmentation;
     };
@@ -114,11 +145,15 @@ void PoolReplay::note_blocks() {
 void PoolReplay::tell_policy() {
   std::vector<JobId> arrived, adopted;
   for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
-    if (infos_.at(JobId{i}).running)
-      adopted.push_back(JobId{i});
-    else if (blocks_[i] != QueueBlock::too_large)
-      arrived.push_back(JobId{i});
+    const JobId id{i};
+    if (infos_.at(id).running)
+      adopted.push_back(id);
+    else if (blocks_[i] == QueueBlock::too_early)
+      eligible_.emplace_back(*snapshot_->jobs[jobs_[i]].eligible, id);
+    else if (can_start(blocks_[i]))
+      arrived.push_back(id);
   }
+  std::ranges::sort(eligible_);
   std::ranges::stable_sort(adopted, {}, [&](JobId id) { return infos_.at(id).run_since; });
   Plan plan(cluster_, snapshot_->now);
   plan.clear(snapshot_->now);
@@ -160,6 +195,8 @@ struct PoolReplay::Run {
   std::uint32_t entered;
   bool stops_jobs = false;  // the policy has preempted
   std::vector<JobId> arrived, ended;
+  std::vector<std::uint32_t> changed;  // nodes
+  std::size_t next_eligible = 0, next_change = 0;
 
   Run(const PoolReplay& pool, std::span<const Drawn> draws)
       : from(pool),
@@ -179,7 +216,7 @@ struct PoolReplay::Run {
       const JobId id{i};
       const JobInfo& info = infos.at(id);
       if (!info.running) {
-        if (pool.blocks_[i] == QueueBlock::too_large) continue;
+        if (!can_start(pool.blocks_[i])) continue;
         ++open;
         states[id].left = whole(drawn[i].run_time_s);
         continue;
@@ -277,9 +314,29 @@ struct PoolReplay::Run {
     arrived.push_back(id);
   }
 
+  /// When something of the snapshot's own happens next.
+  [[nodiscard]] SimTime next_due() const {
+    SimTime next = never;
+    if (next_eligible < from.eligible_.size()) next = from.eligible_[next_eligible].first;
+    if (next_change < from.changes_.size()) next = std::min(next, from.changes_[next_change].when);
+    return next;
+  }
+
+  void take_due() {
+    for (; next_eligible < from.eligible_.size() && from.eligible_[next_eligible].first <= now;
+         ++next_eligible)
+      arrived.push_back(from.eligible_[next_eligible].second);
+    for (; next_change < from.changes_.size() && from.changes_[next_change].when <= now;
+         ++next_change) {
+      const NodeChange& change = from.changes_[next_change];
+      cluster.set_state(change.node, without_jobs_lost(change.state));
+      changed.push_back(change.node);
+    }
+  }
+
   void call_policy() {
     plan.clear(now);
-    policy({now, arrived, ended, infos, cluster, {}}, plan);
+    policy({now, arrived, ended, infos, cluster, {}, changed}, plan);
     for (const Plan::Decision& decision : plan.decisions()) carry_out(decision);
     wake = plan.wake() == never ? never : std::max(plan.wake(), now + Seconds(1));
     for (const JobId id : ended) {
@@ -288,6 +345,7 @@ struct PoolReplay::Run {
     }
     arrived.clear();
     ended.clear();
+    changed.clear();
   }
 
   /// Whether all is known that is asked: where the policy stops jobs, they must have ended.
@@ -305,12 +363,13 @@ std::vector<Fate> PoolReplay::run(std::span<const Drawn> drawn,
   Run run(*this, drawn);
   auto coming = next_submission();
   while (!run.over()) {
-    SimTime next = run.wake;
+    SimTime next = std::min(run.wake, run.next_due());
     if (!run.ends.empty()) next = std::min(next, run.ends.front().at);
     if (coming) next = std::min(next, coming->submit);
     if (next == never || next > until) break;
     run.now = next;
     run.end_due();
+    run.take_due();
     for (; coming && coming->submit <= run.now; coming = next_submission()) {
       if (coming->gpus <= run.cluster.total_gpus()) run.enter(*coming);
     }

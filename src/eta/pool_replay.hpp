@@ -56,6 +56,7 @@ class PoolReplay {
   PoolReplay(const QueueSnapshot& snapshot, const PartitionSpec& spec, const Scheduler& scheduler)
       : snapshot_(&snapshot), cluster_(spec, Placer::consolidate), policy_(scheduler.decide) {}
   [[nodiscard]] Result<void> place_running();
+  void change_nodes();
   void tell_policy();
   void note_blocks();
 
@@ -68,6 +69,9 @@ class PoolReplay {
   Policy policy_;
   std::vector<Plan::Decision> first_;  // of the first call
   SimTime first_wake_ = never;
+  // What is still to come, in order of time: jobs that may start then, and nodes.
+  std::vector<std::pair<SimTime, JobId>> eligible_;
+  std::vector<NodeChange> changes_;
 };
 
 }  // namespace schedmate::eta

@@ -33,9 +33,8 @@ RunTimeBelief RunTimePast::belief(std::uint32_t user, std::int32_t gpus) {
     std::vector<PastRunTimes::Past> runs;
     for (std::size_t i = 0; i < latest.size(); ++i) {
       const double fresh = std::exp2(-static_cast<double>(i) / half_count);
-      runs.push_back(
-          {std::max(1.0, latest[i].run_time_s), fresh * (latest[i].gpus == gpus ? 1 : other_size),
-           latest[i].ended});
+      runs.push_back({std::max(1.0, latest[i].run_time_s),
+                      fresh * (latest[i].gpus == gpus ? 1 : other_size), latest[i].ended});
     }
     own = std::make_shared<const PastRunTimes>(std::move(runs));
   }

@@ -100,9 +100,13 @@ std::string_view name_of(QueueBlock block) {
     case QueueBlock::priority:
       return "priority";
     case QueueBlock::too_large:
+      return "too_large";
+    case QueueBlock::too_early:
+      return "too_early";
+    case QueueBlock::kept_out:
       break;
   }
-  return "too_large";
+  return "kept_out";
 }
 
 }  // namespace schedmate

@@ -157,9 +157,13 @@ std::string block_in_words(const Eta& eta, std::size_t job) {
     case QueueBlock::priority:
       return fmt::format("other jobs of {} go first", pool);
     case QueueBlock::too_large:
+      return fmt::format("{} has fewer than {} GPUs: it never starts", pool, asked.gpus);
+    case QueueBlock::too_early:
+      return "it may not start yet";
+    case QueueBlock::kept_out:
       break;
   }
-  return fmt::format("{} has fewer than {} GPUs: it never starts", pool, asked.gpus);
+  return "something other than the queue keeps it";
 }
 
 Document eta_document(const Eta& eta) {
