@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/snapshot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace schedmate::slurm {
+namespace {
+
+struct Place {
+  std::uint32_t pool = 0;
+  std::uint32_t node = 0;
+};
+
+/// Which nodes are one pool.
+class Pools {
+ public:
+  explicit Pools(const ClusterQueue& queue) {
+    std::map<std::string_view, std::size_t> index;
+    for (std::size_t i = 0; i < queue.nodes.size(); ++i) index[queue.nodes[i].name] = i;
+    std::vector<std::size_t> root(queue.nodes.size());
+    std::iota(root.begin(), root.end(), std::size_t{0});
+    const auto find = [&](std::size_t i) {
+      while (root[i] != i) i = root[i] = root[root[i]];
+      return i;
+    };
+    for (const Partition& partition : queue.partitions) {
+      std::optional<std::size_t> first;
+      for (const std::string& name : partition.nodes) {
+        const auto found = index.find(name);
+        if (found == index.end() || queue.nodes[found->second].gpus == 0) continue;
+        if (first) root[find(found->second)] = find(*first);
+        first = first.value_or(found->second);
+      }
+    }
+    std::map<std::tuple<std::size_t, std::int64_t>, std::uint32_t> numbers;
+    for (std::size_t i = 0; i < queue.nodes.size(); ++i) {
+      const ClusterNode& node = queue.nodes[i];
+      if (node.gpus == 0 || node.partitions.empty()) continue;
+      const auto [at, fresh] =
+          numbers.try_emplace({find(i), node.gpus}, static_cast<std::uint32_t>(specs.size()));
+      if (fresh) {
+        PartitionSpec& fresh_one = specs.emplace_back();
+        fresh_one.gpus_per_node = static_cast<int>(node.gpus);
+        fresh_one.gpu_type = node.gpu_type;
+      }
+      PartitionSpec& spec = specs[at->second];
+      places[node.name] = {at->second, static_cast<std::uint32_t>(spec.nodes++)};
+    }
+    for (const Partition& partition : queue.partitions)
+      for (const std::string& name : partition.nodes) add_partition(partition.name, name);
+  }
+
+  /// Of the pools that its partitions reach the one with most of their nodes.
+  [[nodiscard]] std::optional<std::uint32_t> of(const QueuedJob& job) const {
+    std::map<std::uint32_t, std::size_t> counts;
+    for (const std::string& name : job.partitions) {
+      const auto found = reached.find(name);
+      if (found == reached.end()) continue;
+      for (const auto& [pool, count] : found->second) counts[pool] += count;
+    }
+    const auto most =
+        std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    return most == counts.end() ? std::nullopt : std::optional(most->first);
+  }
+
+  std::vector<PartitionSpec> specs;
+  std::map<std::string, Place, std::less<>> places;
+  std::map<std::string, std::map<std::uint32_t, std::size_t>, std::less<>> reached;
+
+ private:
+  void add_partition(const std::string& partition, const std::string& node) {
+    const auto place = places.find(node);
+    if (place == places.end()) return;
+    const std::uint32_t pool = place->second.pool;
+    if (++reached[partition][pool] == 1)
+      specs[pool].name += (specs[pool].name.empty() ? "" : "+") + partition;
+  }
+};
+
+void add_node_states(const ClusterQueue& queue, const Pools& pools, SnapshotOfQueue& made) {
+  auto& changes = made.snapshot.changes;
+  for (const ClusterNode& node : queue.nodes) {
+    const auto place = pools.places.find(node.name);
+    if (place == pools.places.end() || node.takes_jobs) continue;
+    changes.push_back({queue.now, place->second.pool, place->second.node, NodeState::drained});
+  }
+  for (const Reservation& each : queue.reservations) {
+    if (each.end <= queue.now) continue;
+    for (const std::string& name : each.nodes) {
+      const auto place = pools.places.find(name);
+      if (place == pools.places.end()) continue;
+      const auto [pool, node] = place->second;
+      const auto& spec = std::ranges::find(queue.nodes, name, &ClusterNode::name);
+      changes.push_back({std::max(queue.now, each.start), pool, node, NodeState::drained});
+      if (spec->takes_jobs) changes.push_back({each.end, pool, node, NodeState::up});
+    }
+    made.notes.push_back(fmt::format(
+        "reservation {}: its nodes are taken to start no job of the queue meanwhile", each.name));
+  }
+  std::ranges::stable_sort(changes, {}, &NodeChange::when);
+}
+
+/// Where it runs; empty where that is not known to the GPU.
+Placement placement_of(const QueuedJob& job, const Pools& pools, std::uint32_t pool) {
+  Placement where;
+  for (const HeldNode& held : job.held) {
+    if (held.gpus == 0) continue;
+    const auto place = pools.places.find(held.name);
+    if (place == pools.places.end() || place->second.pool != pool ||
+        std::popcount(held.which) != held.gpus)
+      return {};
+    where.push_back({place->second.node, held.which});
+  }
+  return where;
+}
+
+FractionalSeconds planned_by_slurm(const ClusterQueue& queue, const QueuedJob& job) {
+  if (job.limit) return *job.limit;
+  Seconds planned{365 * 86'400};  // Slurm's own for UNLIMITED
+  for (const std::string& name : job.partitions) {
+    const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
+    if (found != queue.partitions.end() && found->most) planned = std::min(planned, *found->most);
+  }
+  return planned;
+}
+
+/// The tasks of an array that may wait for GPUs at the same time.
+std::int64_t tasks_at_a_time(const QueuedJob& job) {
+  constexpr std::int64_t most = 256;
+  const std::size_t percent = job.id.rfind('%');
+  std::int64_t tasks = std::min(job.tasks_of_array, most);
+  if (percent != std::string::npos)
+    if (const auto at_once = parse_number<std::int64_t>(
+            std::string_view(job.id).substr(percent + 1, job.id.find(']') - percent - 1)))
+      tasks = std::clamp<std::int64_t>(*at_once, 1, tasks);
+  return tasks;
+}
+
+std::uint32_t number_of(std::map<std::string, std::uint32_t>& users, const std::string& user) {
+  return users.try_emplace(user, static_cast<std::uint32_t>(users.size())).first->second;
+}
+
+}  // namespace
+
+Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& belief_of) {
+  const Pools pools(queue);
+  if (pools.specs.empty()) return fail(ErrorCode::invalid, "no node of a partition has a GPU");
+  SnapshotOfQueue made;
+  made.snapshot.now = queue.now;
+  made.snapshot.pools = pools.specs;
+  add_node_states(queue, pools, made);
+
+  std::vector<std::size_t> order(queue.jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto tier_of = [&](const QueuedJob& job) {
+    std::int64_t tier = 0;
+    for (const std::string& name : job.partitions) {
+      const auto found = std::ranges::find(queue.partitions, name, &Partition::name);
+      if (found != queue.partitions.end()) tier = std::max(tier, found->tier);
+    }
+    return tier;
+  };
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) {
+    return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
+  });
+
+  std::map<std::string, std::uint32_t> users;
+  std::int64_t without_gpus = 0, without_nodes = 0;
+  for (const std::size_t i : order) {
+    const QueuedJob& job = queue.jobs[i];
+    if (job.gpus == 0) {
+      ++without_gpus;
+      continue;
+    }
+    auto pool = pools.of(job);
+    if (job.runs())
+      for (const HeldNode& held : job.held)
+        if (const auto place = pools.places.find(held.name); place != pools.places.end())
+          pool = place->second.pool;
+    if (!pool) {
+      ++without_nodes;
+      continue;
+    }
+    SnapshotJob each;
+    each.user = number_of(users, job.user);
+    each.pool = *pool;
+    each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
+    each.limit = job.limit;
+    each.planned = planned_by_slurm(queue, job);
+    const JobBelief belief = belief_of(job);
+    each.belief = belief.run_time;
+    each.source = belief.source;
+    if (job.runs()) {
+      each.started = std::min(*job.start, queue.now);
+      each.where = placement_of(job, pools, *pool);
+    } else {
+      const Waits waits = reason_in_words(job.reason, job.dependency).waits;
+      each.kept_out = waits == Waits::kept_out;
+      if (waits == Waits::for_a_time) each.eligible = job.eligible;
+    }
+    const std::int64_t tasks = job.waits() ? tasks_at_a_time(job) : 1;
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      each.id = task == 0 ? job.id : fmt::format("{}+{}", job.id, task);
+      // The order of priorities as one of submissions: a policy that goes by these follows it.
+      each.submit = queue.now - Seconds(static_cast<std::int64_t>(queue.jobs.size()) * 256) +
+                    Seconds(static_cast<std::int64_t>(made.snapshot.jobs.size()));
+      made.snapshot.jobs.push_back(each);
+      made.queued.push_back(i);
+    }
+  }
+  if (without_gpus > 0)
+    made.notes.push_back(fmt::format("{} jobs ask for no GPU and are left out", without_gpus));
+  if (without_nodes > 0)
+    made.notes.push_back(
+        fmt::format("{} jobs are of partitions without GPUs and are left out", without_nodes));
+  return made;
+}
+
+}  // namespace schedmate::slurm

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/snapshot.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace schedmate::slurm {
+namespace {
+
+ClusterQueue recorded_queue() {
+  std::ifstream file(SCHEDMATE_SOURCE_DIR "/tests/fixtures/slurm/queue_22_05.txt");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  auto queue = read_queue(text);
+  REQUIRE(queue);
+  return *std::move(queue);
+}
+
+JobBelief as_limited(const QueuedJob& job) {
+  const double seconds = job.limit ? static_cast<double>(job.limit->count()) : 600;
+  return {
+      {.own = std::make_shared<const PastRunTimes>(std::vector<PastRunTimes::Past>{{seconds, 1}}),
+       .site = nullptr},
+      RunTimeSource::limit};
+}
+
+}  // namespace
+
+TEST_CASE("a recorded cluster is one pool with the jobs in order of priority") {
+  const ClusterQueue queue = recorded_queue();
+  const auto made = snapshot_of(queue, as_limited);
+  REQUIRE(made);
+  const QueueSnapshot& snapshot = made->snapshot;
+  REQUIRE(snapshot.pools.size() == 1);
+  CHECK(snapshot.pools[0].nodes == 6);
+  CHECK(snapshot.pools[0].gpus_per_node == 8);
+  CHECK(snapshot.pools[0].name.contains("gpu"));
+  const auto named = [&](std::string_view name) -> const SnapshotJob& {
+    for (std::size_t i = 0; i < snapshot.jobs.size(); ++i)
+      if (queue.jobs[made->queued[i]].name == name) return snapshot.jobs[i];
+    FAIL("no job " << name);
+    return snapshot.jobs.front();
+  };
+  for (const char* const name : {"held", "dep", "q2", "t2", "down", "drained"}) {
+    CAPTURE(name);
+    CHECK(named(name).kept_out);
+  }
+  for (const char* const name : {"gpus", "three", "arr", "g3", "gpt", "multi", "later"}) {
+    CAPTURE(name);
+    CHECK_FALSE(named(name).kept_out);
+  }
+  CHECK(named("later").eligible.has_value());
+  CHECK(named("g3").submit < named("gpus").submit);  // a higher tier goes first
+  CHECK(named("prio or fit").where.size() == 1);
+  int held = 0;
+  for (const SnapshotJob& job : snapshot.jobs) held += job.started ? job.gpus : 0;
+  CHECK(held == 33);
+  // n5 is drained, n3 will be reserved for an hour.
+  REQUIRE(snapshot.changes.size() == 3);
+  CHECK(snapshot.changes[0].state == NodeState::drained);
+  CHECK(snapshot.changes[2].when - snapshot.changes[1].when == Seconds(3600));
+  CHECK(std::ranges::count_if(made->notes, [](const std::string& note) {
+          return note == "1 jobs ask for no GPU and are left out";
+        }) == 1);
+}
+
+TEST_CASE("Slurm's reasons in plain words") {
+  const auto kind = [](std::string_view reason) { return reason_in_words(reason, "").kind; };
+  CHECK(kind("Priority") == "priority");
+  CHECK(kind("Resources") == "resources");
+  CHECK(kind("QOSMaxGRESPerUser") == "qos_limit");
+  CHECK(kind("AssocGrpGRES") == "account_limit");
+  CHECK(kind("JobHeldUser") == "held");
+  CHECK(kind("ReqNodeNotAvail,_UnavailableNodes:n5") == "nodes");
+  CHECK(kind("Whatever") == "other");
+  CHECK(reason_in_words("QOSMaxGRESPerUser", "").text ==
+        "a limit of its QOS: the GPUs of one user");
+  CHECK(reason_in_words("AssocGrpGRES", "").text ==
+        "a limit of its account: the GPUs of all of it together");
+  CHECK(reason_in_words("Dependency", "afterok:10(unfulfilled)").text ==
+        "it waits for other jobs: afterok:10(unfulfilled)");
+  CHECK(reason_in_words("ReqNodeNotAvail,_UnavailableNodes:n5", "").text.ends_with(": n5"));
+}
+
+}  // namespace schedmate::slurm
