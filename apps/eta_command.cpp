@@ -28,8 +28,7 @@ Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(service::eta_document(*eta));
   else
-    call.console.text(eta_text(*eta, {screen_width(environment), environment.date}, flags.limit,
-                               flags.running));
+    call.console.text(eta_text(*eta, screen_style(environment), flags.limit, flags.running));
   return 0;
 }
 
@@ -39,11 +38,15 @@ Command eta_command(const Parser& parser) {
   const auto flags = std::make_shared<EtaFlags>();
   CLI::App& command = parser.app;
   service::EtaRequest& request = flags->request;
-  command.add_option("--from", request.from, "where the queue is read: trace:FORMAT:PATH")
+  command
+      .add_option("--from", request.from,
+                  "where the queue is read: FILE with what scontrol shows (- reads a pipe), or\n"
+                  "trace:FORMAT:PATH")
       ->type_name("WHERE");
   command
-      .add_option("--at", request.at,
-                  "instant of the trace: seconds of its clock, a date, or +5d, +5-12 after its begin")
+      .add_option(
+          "--at", request.at,
+          "instant of the trace: seconds of its clock, a date, or +5d, +5-12 after its begin")
       ->type_name("TIME");
   command
       .add_option("--policy", request.policy,
@@ -60,13 +63,13 @@ Command eta_command(const Parser& parser) {
   add_threads(parser, "replays at a time");
   add_strict(parser, "treat a bad row of the trace as an error");
   command.footer(
-      "Example:\n"
+      "Examples:\n"
+      "  (for what in config \"job -d\" node partition reservation; do scontrol show $what; done) "
+      "|\n"
+      "      schedmate eta --from -\n"
       "  schedmate eta --from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14");
   return {[flags](const CommandCall& call) { return print_eta(call, *flags); },
-          [flags] {
-            return need(!flags->request.from.empty(), "eta", "--from trace:FORMAT:PATH")
-                .and_then([&] { return need(!flags->request.at.empty(), "eta", "--at TIME"); });
-          }};
+          [flags] { return need(!flags->request.from.empty(), "eta", "--from WHERE"); }};
 }
 
 }  // namespace schedmate

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/job_text.hpp"
+#include "apps/screen.hpp"
 #include "service/eta.hpp"
 
 namespace schedmate {

@@ -3,151 +3,34 @@
 
 #include <fmt/format.h>
 
-#include <schedmate/sim.hpp>
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <schedmate/trace.hpp>
 
-#include "base/slurm_time.hpp"
+#include "base/input.hpp"
 #include "base/words.hpp"
-#include "eta/replayed_queue.hpp"
+#include "eta/run_time_past.hpp"
+#include "service/advisor_state.hpp"
+#include "service/file_access.hpp"
 #include "service/held_input.hpp"
 #include "service/redaction.hpp"
-#include "study/policy_spec.hpp"
-#include "trace/values.hpp"
+#include "slurm/snapshot.hpp"
+#include "study/trace_queue.hpp"
 
 namespace schedmate::service {
 namespace {
 
-Result<std::string> trace_spec(const EtaRequest& request) {
-  constexpr std::string_view kind = "trace:";
-  if (request.from.starts_with(kind)) return request.from.substr(kind.size());
-  return fail(ErrorCode::unsupported,
-              fmt::format("--from {}: write trace:FORMAT:PATH (formats: schedmate list)",
-                          printable(request.from)));
+constexpr std::string_view trace_mark = "trace:";
+
+EtaOptions options_of(const settings::Session& session, const EtaRequest& request) {
+  return {.samples = request.samples,
+          .seed = static_cast<std::uint64_t>(session.settings.whole("seed")),
+          .threads = static_cast<int>(session.settings.whole("threads"))};
 }
 
-/// On the trace's clock.
-Result<SimTime> instant_of(const std::string& text, const Trace& trace) {
-  const SimTime first = trace.jobs.front().submit;
-  const SimTime last = trace.jobs.back().submit;
-  std::optional<SimTime> made;
-  if (text.starts_with('+')) {
-    if (const auto after = parse_duration(std::string_view(text).substr(1))) made = first + *after;
-  } else if (const auto seconds = trace::parse_time(text)) {
-    made = at(*seconds);
-  }
-  if (!made)
-    return fail(ErrorCode::unsupported,
-                fmt::format("--at {}: write seconds of the trace's clock, a date, or +5d after its "
-                            "first submission",
-                            printable(text)));
-  if (*made < first || *made > last)
-    return fail(ErrorCode::unsupported,
-                fmt::format("--at {}: the trace's submissions are from {} to {}", printable(text),
-                            seconds_of(first), seconds_of(last)));
-  return *made;
-}
-
-/// What a replay of it needs, and what it saw when each job entered.
-struct Replayed {
-  Scheduler scheduler;
-  SimResult result;
-  std::vector<Seconds> planned, limits;
-};
-
-Result<Scheduler> scheduler_of(const study::PolicySpec& policy, const ClusterSpec& cluster,
-                               std::uint64_t seed) {
-  auto scheduler = make_scheduler(policy.name, {cluster, {}, seed}, PolicyOptions(policy.options));
-  if (!scheduler) return scheduler;
-  if (scheduler->profiler || scheduler->packs || scheduler->counts_down)
-    return fail(ErrorCode::unsupported,
-                fmt::format("policy {}: a forecast needs one that lets jobs run to their end on "
-                            "GPUs of their own, such as fifo, backfill_easy or slurm_backfill",
-                            policy.name));
-  if (!scheduler->advice.empty())
-    return fail(
-        ErrorCode::unsupported,
-        fmt::format("policy {}: a trace has no Advisor to ask; name its host", policy.name));
-  return scheduler;
-}
-
-Result<Replayed> replay(const settings::Session& session, const study::PolicySpec& policy,
-                        const Trace& trace, const ClusterSpec& cluster) {
-  const auto seed = static_cast<std::uint64_t>(session.settings.whole("seed"));
-  auto scheduler = scheduler_of(policy, cluster, seed);
-  if (!scheduler) return tl::unexpected(scheduler.error());
-  Replayed made{.scheduler = std::move(*scheduler), .result = {}, .planned = {}, .limits = {}};
-  const std::string host = policy.estimator.empty() ? made.scheduler.estimator : policy.estimator;
-  auto estimator = make_estimator(made.scheduler, host, {.seed = seed, .truth = Truth(trace)});
-  if (!estimator) return tl::unexpected(estimator.error());
-  made.planned.resize(trace.jobs.size());
-  SimOptions options;
-  options.threads = static_cast<int>(session.settings.whole("threads"));
-  options.seed = seed;
-  options.estimator =
-      watched(std::move(*estimator), [&](const EnteringJob& entering, const Prediction& said) {
-        made.planned[entering.job.number] =
-            Seconds(static_cast<std::int64_t>(said.run_time.count()));
-      });
-  if (host.starts_with("limit")) made.limits.resize(trace.jobs.size());
-  auto result = simulate(trace, cluster, made.scheduler, options);
-  if (!result) return tl::unexpected(result.error());
-  made.result = std::move(*result);
-  if (!made.limits.empty()) made.limits = made.planned;
-  return made;
-}
-
-Document quantiles_of(const InstantQuantiles& told) {
-  const auto one = [](SimTime when) {
-    return when == never ? Document(nullptr) : Document(seconds_of(when));
-  };
-  return {{"p10", one(told.p10)}, {"p50", one(told.p50)}, {"p90", one(told.p90)}};
-}
-
-}  // namespace
-
-Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
-  const auto spec = trace_spec(request);
-  if (!spec) return tl::unexpected(spec.error());
-  const auto policy = study::parse_policy(redacted(request.policy));
-  if (!policy) return tl::unexpected(policy.error());
-  if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
-    return tl::unexpected(plain.error());
-  const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
-  const auto trace =
-      read_held(*spec, [&](const std::string& held) { return read_trace(held, options); });
-  if (!trace) return tl::unexpected(trace.error());
-  const auto cluster = [&]() -> Result<ClusterSpec> {
-    if (!request.cluster.empty()) return read_cluster(request.cluster);
-    if (trace->cluster) return *trace->cluster;
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} does not describe its cluster: give one with --cluster FILE",
-                            redacted(*spec)));
-  }();
-  if (!cluster) return tl::unexpected(cluster.error());
-  const auto now = instant_of(request.at, *trace);
-  if (!now) return tl::unexpected(now.error());
-  const auto replayed = replay(session, *policy, *trace, *cluster);
-  if (!replayed) return tl::unexpected(replayed.error());
-  const eta::ReplayedQueue queue(
-      {*trace, *cluster, replayed->result.outcomes, replayed->planned, replayed->limits});
-  Eta made{
-      .policy = policy->text, .snapshot = queue.snapshot_at(*now), .users = {}, .forecast = {}};
-  for (const SnapshotJob& job : made.snapshot.jobs) made.users.push_back(trace->users[job.user]);
-  auto forecast =
-      forecast_queue(made.snapshot, replayed->scheduler,
-                     {.samples = request.samples,
-                      .seed = static_cast<std::uint64_t>(session.settings.whole("seed")),
-                      .threads = static_cast<int>(session.settings.whole("threads"))});
-  if (!forecast) return tl::unexpected(forecast.error());
-  made.forecast = std::move(*forecast);
-  return made;
-}
-
-std::string block_in_words(const Eta& eta, std::size_t job) {
-  const JobForecast& told = eta.forecast.jobs[job];
-  const SnapshotJob& asked = eta.snapshot.jobs[job];
-  const std::string& pool = eta.snapshot.pools[asked.pool].name;
-  switch (told.block) {
+std::string block_in_words(QueueBlock block, const std::string& pool, std::int64_t gpus) {
+  switch (block) {
     case QueueBlock::none:
       return "";
     case QueueBlock::gpus:
@@ -157,7 +40,7 @@ std::string block_in_words(const Eta& eta, std::size_t job) {
     case QueueBlock::priority:
       return fmt::format("other jobs of {} go first", pool);
     case QueueBlock::too_large:
-      return fmt::format("{} has fewer than {} GPUs: it never starts", pool, asked.gpus);
+      return fmt::format("{} has fewer than {} GPUs: it never starts", pool, gpus);
     case QueueBlock::too_early:
       return "it may not start yet";
     case QueueBlock::kept_out:
@@ -166,35 +49,229 @@ std::string block_in_words(const Eta& eta, std::size_t job) {
   return "something other than the queue keeps it";
 }
 
+/// Without `user` and what only the source of the snapshot knows.
+EtaJob told(const QueueSnapshot& snapshot, const QueueForecast& forecast, std::size_t i) {
+  const SnapshotJob& job = snapshot.jobs[i];
+  const JobForecast& made = forecast.jobs[i];
+  const std::string& pool = snapshot.pools[job.pool].name;
+  EtaJob each{.id = job.id,
+              .user = "",
+              .partition = pool,
+              .gpus = job.gpus,
+              .submit = job.submit,
+              .started = job.started,
+              .start = made.start,
+              .end = made.end,
+              .reason = "",
+              .text = "",
+              .awaited = {},
+              .by = job.source};
+  if (job.started) return each;
+  each.reason = name_of(made.block);
+  each.text = block_in_words(made.block, pool, job.gpus);
+  for (const JobForecast::Awaited& awaited : made.awaited)
+    each.awaited.push_back({snapshot.jobs[awaited.job].id, awaited.share});
+  return each;
+}
+
+Eta begun(const QueueSnapshot& snapshot, const QueueForecast& forecast, std::string policy) {
+  Eta eta{.now = snapshot.now,
+          .policy = std::move(policy),
+          .samples = forecast.samples,
+          .gpus = 0,
+          .jobs = {},
+          .notes = {}};
+  for (const PartitionSpec& pool : snapshot.pools)
+    eta.gpus += std::int64_t{pool.nodes} * pool.gpus_per_node;
+  return eta;
+}
+
+Result<Eta> eta_of_trace(const settings::Session& session, const EtaRequest& request,
+                         const study::PolicySpec& policy) {
+  const std::string spec = request.from.substr(trace_mark.size());
+  if (request.at.empty())
+    return fail(ErrorCode::unsupported, "eta: --at TIME is missing (schedmate eta --help)");
+  const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
+  const auto trace =
+      read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
+  if (!trace) return tl::unexpected(trace.error());
+  const auto cluster = [&]() -> Result<ClusterSpec> {
+    if (!request.cluster.empty()) return read_cluster(request.cluster);
+    if (trace->cluster) return *trace->cluster;
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} does not describe its cluster: give one with --cluster FILE",
+                            redacted(spec)));
+  }();
+  if (!cluster) return tl::unexpected(cluster.error());
+  const auto now = study::instant_of(request.at, *trace);
+  if (!now) return tl::unexpected(now.error());
+  const EtaOptions how = options_of(session, request);
+  const auto queue = study::queue_of_trace(*trace, *cluster, policy, *now, {how.seed, how.threads});
+  if (!queue) return tl::unexpected(queue.error());
+  const auto forecast = forecast_queue(queue->snapshot, queue->scheduler, how);
+  if (!forecast) return tl::unexpected(forecast.error());
+  Eta made = begun(queue->snapshot, *forecast, policy.text);
+  for (std::size_t i = 0; i < queue->snapshot.jobs.size(); ++i) {
+    made.jobs.push_back(told(queue->snapshot, *forecast, i));
+    made.jobs.back().user = queue->users[i];
+  }
+  return made;
+}
+
+/// Run times of the history and of what runs now.
+class KnownRunTimes {
+ public:
+  Result<void> read(const settings::Session& session) {
+    auto history = find_history(session);
+    if (!history) return tl::unexpected(history.error());
+    if (!*history) return {};
+    if ((*history)->role != Role::cluster_operator)
+      return fail(ErrorCode::refused,
+                  fmt::format("eta: {} belongs to another user; only its owner sees the run times "
+                              "of all users (--state-dir DIR)",
+                              session.state_dir()));
+    JobFilter filter;
+    filter.finished = true;
+    filter.limit = std::numeric_limits<std::size_t>::max();
+    return (*history)->store->each(filter, [&](const JobRecord& record) {
+      if (record.outcome && record.outcome->start)
+        add(record.user, record.gpus, *record.outcome->start, record.outcome->duration, true);
+      return true;
+    });
+  }
+
+  void add(const std::string& user, std::int64_t gpus, SimTime start, Seconds ran, bool ended) {
+    past_.add({number_of(user), static_cast<std::int32_t>(gpus), start,
+               static_cast<double>(std::max(Seconds(1), ran).count()), ended});
+    runs_ += ended ? 1 : 0;
+  }
+
+  [[nodiscard]] slurm::JobBelief belief(const slurm::QueuedJob& job) {
+    slurm::JobBelief made{past_.belief(number_of(job.user), static_cast<std::int32_t>(job.gpus)),
+                          RunTimeSource::site};
+    if (made.run_time.own) made.source = RunTimeSource::user;
+    if (!made.run_time.own && !made.run_time.site) made.source = RunTimeSource::limit;
+    return made;
+  }
+  [[nodiscard]] std::shared_ptr<const PastRunTimes> site() { return past_.site(); }
+  [[nodiscard]] std::int64_t runs() const { return runs_; }
+
+ private:
+  std::uint32_t number_of(const std::string& user) {
+    return users_.try_emplace(user, static_cast<std::uint32_t>(users_.size())).first->second;
+  }
+  eta::RunTimePast past_;
+  std::map<std::string, std::uint32_t> users_;
+  std::int64_t runs_ = 0;
+};
+
+Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
+                                               const std::string& name) {
+  const auto files = request_files(session);
+  if (!files) return tl::unexpected(files.error());
+  return read_held(name, [&](const std::string& held) -> Result<slurm::ClusterQueue> {
+    constexpr std::uint64_t most = std::uint64_t{1} << 30U;
+    const auto text = read_file({held, files->access}, most);
+    if (!text) return tl::unexpected(text.error());
+    auto queue = slurm::read_queue(*text);
+    if (!queue) return fail(queue.error().code, fmt::format("{}: {}", held, queue.error().message));
+    return queue;
+  });
+}
+
+Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& request,
+                           const study::PolicySpec& policy) {
+  const auto queue = read_cluster_queue(session, request.from);
+  if (!queue) return tl::unexpected(queue.error());
+  KnownRunTimes known;
+  if (auto read = known.read(session); !read) return tl::unexpected(read.error());
+  for (const slurm::QueuedJob& job : queue->jobs)
+    if (job.runs() && job.gpus > 0)
+      known.add(job.user, job.gpus, *job.start, queue->now - *job.start, false);
+  auto cluster =
+      slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) { return known.belief(job); });
+  if (!cluster)
+    return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
+  cluster->snapshot.site = known.site();
+  const auto scheduler =
+      study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
+                             static_cast<std::uint64_t>(session.settings.whole("seed")));
+  if (!scheduler) return tl::unexpected(scheduler.error());
+  const auto forecast = forecast_queue(cluster->snapshot, *scheduler, options_of(session, request));
+  if (!forecast)
+    return fail(forecast.error().code,
+                fmt::format("{}: {}", request.from, forecast.error().message));
+  Eta made = begun(cluster->snapshot, *forecast, policy.text);
+  made.notes = queue->notes;
+  made.notes.insert(made.notes.end(), cluster->notes.begin(), cluster->notes.end());
+  if (known.runs() == 0)
+    made.notes.emplace_back(
+        "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
+        "to run as those that run now");
+  std::size_t last = queue->jobs.size();
+  for (std::size_t i = 0; i < cluster->queued.size(); ++i) {
+    const slurm::QueuedJob& job = queue->jobs[cluster->queued[i]];
+    EtaJob each = told(cluster->snapshot, *forecast, i);
+    if (cluster->queued[i] == last) {  // another task of the same array
+      made.jobs.back().end.p90 = std::max(made.jobs.back().end.p90, each.end.p90);
+      continue;
+    }
+    last = cluster->queued[i];
+    each.user = job.user;
+    each.submit = job.submit;
+    each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
+    if (job.waits()) {
+      const slurm::WaitReason reason = slurm::reason_in_words(job.reason, job.dependency);
+      if (reason.waits != slurm::Waits::for_its_turn) {
+        each.reason = reason.kind;
+        each.text = reason.text;
+      }
+    }
+    made.jobs.push_back(std::move(each));
+  }
+  return made;
+}
+
+Document quantiles_of(const InstantQuantiles& instants) {
+  const auto one = [](SimTime when) {
+    return when == never ? Document(nullptr) : Document(seconds_of(when));
+  };
+  return {{"p10", one(instants.p10)}, {"p50", one(instants.p50)}, {"p90", one(instants.p90)}};
+}
+
+}  // namespace
+
+Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
+  const auto policy = study::parse_policy(redacted(request.policy));
+  if (!policy) return tl::unexpected(policy.error());
+  if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
+    return tl::unexpected(plain.error());
+  return request.from.starts_with(trace_mark) ? eta_of_trace(session, request, *policy)
+                                              : eta_of_cluster(session, request, *policy);
+}
+
 Document eta_document(const Eta& eta) {
-  Document document = {{"schema", "schedmate.eta.v1"},
-                       {"now", seconds_of(eta.snapshot.now)},
-                       {"policy", eta.policy},
-                       {"samples", eta.forecast.samples},
-                       {"jobs", Document::array()}};
-  for (std::size_t i = 0; i < eta.snapshot.jobs.size(); ++i) {
-    const SnapshotJob& job = eta.snapshot.jobs[i];
-    const JobForecast& told = eta.forecast.jobs[i];
+  Document document = {{"schema", "schedmate.eta.v1"}, {"now", seconds_of(eta.now)},
+                       {"policy", eta.policy},         {"samples", eta.samples},
+                       {"jobs", Document::array()},    {"notes", eta.notes}};
+  for (const EtaJob& job : eta.jobs) {
     Document blocked = nullptr;
-    if (told.block != QueueBlock::none) {
+    if (!job.started && job.reason != name_of(QueueBlock::none)) {
       Document jobs = Document::array();
-      for (const JobForecast::Awaited& awaited : told.awaited)
-        jobs.push_back(eta.snapshot.jobs[awaited.job].id);
-      blocked = {{"reason", name_of(told.block)},
-                 {"text", block_in_words(eta, i)},
-                 {"jobs", std::move(jobs)}};
+      for (const EtaJob::Awaited& awaited : job.awaited) jobs.push_back(awaited.id);
+      blocked = {{"reason", job.reason}, {"text", job.text}, {"jobs", std::move(jobs)}};
     }
     document["jobs"].push_back(
         {{"job_id", job.id},
-         {"user", eta.users[i]},
+         {"user", job.user},
          {"state", job.started ? "running" : "waiting"},
          {"gpus", job.gpus},
-         {"partition", eta.snapshot.pools[job.pool].name},
+         {"partition", job.partition},
          {"submit_s", seconds_of(job.submit)},
-         {"start_s", told.start ? quantiles_of(*told.start) : Document(nullptr)},
-         {"end_s", quantiles_of(told.end)},
+         {"start_s", job.start ? quantiles_of(*job.start) : Document(nullptr)},
+         {"end_s", quantiles_of(job.end)},
          {"blocked_by", std::move(blocked)},
-         {"by", name_of(job.source)}});
+         {"by", name_of(job.by)}});
   }
   return document;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <schedmate/eta.hpp>
 #include <string>
 #include <vector>
@@ -11,28 +12,47 @@
 namespace schedmate::service {
 
 struct EtaRequest {
-  std::string from;     ///< "trace:FORMAT:PATH"
-  std::string at;       ///< instant: seconds of the trace's clock, a date, or "+5d" after its begin
+  std::string from;  ///< "trace:FORMAT:PATH", or a file with what scontrol shows
+  std::string at;    ///< of a trace: seconds of its clock, a date, or "+5d" after its begin
   std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
-  std::string cluster;  ///< TOML file, "" = the trace's own
+  std::string cluster;                    ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
 };
 
-/// A queue and what is to be expected of it.
-struct Eta {
-  std::string policy;
-  QueueSnapshot snapshot;
-  std::vector<std::string> users;  ///< parallel to snapshot.jobs
-  QueueForecast forecast;
+/// A waiting or running job, and what is to be expected of it.
+struct EtaJob {
+  std::string id, user, partition;
+  std::int64_t gpus = 0;
+  SimTime submit;
+  std::optional<SimTime> started;
+  std::optional<InstantQuantiles> start;
+  InstantQuantiles end;
+  /// Why it waits: a name for programs, a sentence for people; "" while it runs.
+  std::string reason, text;
+  /// Running jobs that it waits for, those that most samples name first.
+  struct Awaited {
+    std::string id;
+    double share = 0;
+  };
+  std::vector<Awaited> awaited;
+  RunTimeSource by = RunTimeSource::site;
 };
 
-/// The queue of a replay at one instant, and its forecast: of what ended or came after that
-/// instant nothing is known to it. Errors: of the trace, the cluster, the policy; unsupported for a
+struct Eta {
+  SimTime now;  ///< on the clock of the trace or of the cluster
+  std::string policy;
+  std::int64_t samples = 0;
+  std::int64_t gpus = 0;  ///< of the cluster
+  std::vector<EtaJob> jobs;
+  /// What is left out, or taken to be simpler than it is.
+  std::vector<std::string> notes;
+};
+
+/// Of a trace the queue of a replay at one instant: of what ended or came after that instant
+/// nothing is known to the forecast. Of a file the cluster that it shows, with run times from the
+/// history. Errors: of the trace, the cluster, the policy, the file, the history; unsupported for a
 /// policy that stops running jobs or lets them share GPUs, and for an instant outside the trace.
 [[nodiscard]] Result<Eta> eta(const settings::Session& session, const EtaRequest& request);
-
-/// One sentence: why a waiting job waits.
-[[nodiscard]] std::string block_in_words(const Eta& eta, std::size_t job);
 
 /// `schedmate.eta.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_document(const Eta& eta);
