@@ -33,8 +33,8 @@ double log_wait(double seconds) { return std::log(60 + std::clamp(seconds, 0.0, 
 
 double quantile_of(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(
-                                       share * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = values.begin() +
+                  static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
   std::ranges::nth_element(values, at);
   return *at;
 }
@@ -43,8 +43,7 @@ double quantile_of(std::vector<double> values, double share) {
 class Way {
  public:
   explicit Way(std::string name) : name_(std::move(name)) {}
-  void say(SimTime now, SimTime then, const Quantiles& raw, const std::string& group,
-           double gpus) {
+  void say(SimTime now, SimTime then, const Quantiles& raw, const std::string& group, double gpus) {
     while (!open_.empty() && open_.begin()->first <= now) {
       known_.push_back(open_.begin()->second);
       open_.erase(open_.begin());
@@ -110,9 +109,8 @@ Quantiles logs_of(const InstantQuantiles& told, SimTime now) {
   return {one(told.p10), one(told.p50), one(told.p90)};
 }
 
-std::shared_ptr<const PastRunTimes> only(double seconds) {
-  return std::make_shared<const PastRunTimes>(
-      std::vector<PastRunTimes::Past>{{std::max(1.0, seconds), 1}});
+RunTimeBelief only(Seconds run_time) {
+  return {.curve = nullptr, .known_s = std::max(1.0, FractionalSeconds(run_time).count())};
 }
 
 struct Study {
@@ -144,8 +142,12 @@ struct Study {
     for (const auto& [pair, drawn] : chosen) asked[drawn.second].insert(pair.first);
     fmt::print(stderr, "{} pairs at {} instants\n", chosen.size(), asked.size());
     for (const auto& [i, rows] : asked) at_instant(queue, times[i], rows);
-    fmt::print("what,way,jobs,inside_80_pct,raw_inside_80_pct,pinball,raw_pinball,log_off_median,off_min_median,within_hour_right_pct\n");
-    for (const Way* way : {&ours, &closed, &by_limit, &oracle, &user, &pool, &ends_known, &queue_known}) way->report("start");
+    fmt::print(
+        "what,way,jobs,inside_80_pct,raw_inside_80_pct,pinball,raw_pinball,log_off_median,off_min_"
+        "median,within_hour_right_pct\n");
+    for (const Way* way :
+         {&ours, &closed, &by_limit, &oracle, &user, &pool, &ends_known, &queue_known})
+      way->report("start");
     for (const Way* way : {&ours_end, &limit_end}) way->report("end");
   }
 
@@ -161,12 +163,11 @@ struct Study {
     alone.past.clear();
     const QueueForecast without = forecast(alone, 100);
     QueueSnapshot limited = alone;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      limited.jobs[i].belief = {.own = only(static_cast<double>(limits[all[i]].count())), .site = {}};
+    for (std::size_t i = 0; i < all.size(); ++i) limited.jobs[i].belief = only(limits[all[i]]);
     const QueueForecast strict = forecast(limited, 1);
     QueueSnapshot known = alone;
     for (std::size_t i = 0; i < all.size(); ++i)
-      known.jobs[i].belief = {.own = only(static_cast<double>(trace.jobs[all[i]].duration.count())), .site = {}};
+      known.jobs[i].belief = only(trace.jobs[all[i]].duration);
     const QueueForecast told = forecast(known, 1);
     QueueSnapshot half = snapshot, other = snapshot;
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -232,7 +233,8 @@ struct Study {
 
   Way ours{"eta"}, closed{"eta without arrivals"}, by_limit{"limits"}, oracle{"oracle durations"},
       user{"user's last ten"}, pool{"past waits of the VC"};
-  Way ends_known{"eta, ends of running jobs known"}, queue_known{"eta, run times of waiting jobs known"};
+  Way ends_known{"eta, ends of running jobs known"},
+      queue_known{"eta, run times of waiting jobs known"};
   Way ours_end{"eta"}, limit_end{"limits"};
 };
 
@@ -245,7 +247,12 @@ int study(const std::vector<std::string>& arguments) {
   const auto number = [&](std::size_t i) {
     return parse_number<std::int64_t>(arguments[i]).value_or(1);
   };
-  Study study{.trace = std::move(*trace), .cluster = {}, .scheduler = {}, .result = {}, .planned = {}, .limits = {}};
+  Study study{.trace = std::move(*trace),
+              .cluster = {},
+              .scheduler = {},
+              .result = {},
+              .planned = {},
+              .limits = {}};
   study.cluster = *study.trace.cluster;
   study.scheduler = make_scheduler(arguments[1], {study.cluster}, {}).value();
   const EstimatorInput input{.seed = 1, .truth = Truth(study.trace)};

@@ -20,42 +20,34 @@
 
 namespace schedmate {
 
-/// Past run times, each with a weight, for drawing one that is yet to come.
-class PastRunTimes {
+/// How long a run lasts: the chance to end in each of many bins, of the runs that get there. The
+/// bins are equally wide in log(1 + run time / 60 s), the last ends after 113 days.
+class RunTimeCurve {
  public:
-  struct Past {
-    double seconds = 0;
-    double weight = 1;
-    bool ended = true;  ///< else it runs still: a lower bound
-  };
-  PastRunTimes() = default;
-  /// The weight of a lower bound goes to all that are longer (Kaplan-Meier's estimate, by Efron's
-  /// redistribution to the right); where there are none, to Pareto's law.
-  explicit PastRunTimes(std::vector<Past> runs);
+  static constexpr std::size_t bins = 240;
+  static constexpr double width = 0.05;
+  using Chances = std::array<float, bins>;
+  explicit RunTimeCurve(const Chances& chances);
 
-  [[nodiscard]] bool empty() const { return runs_.empty(); }
-  [[nodiscard]] double weight() const { return beyond_.empty() ? 0 : beyond_.front(); }
-  /// Weight of those that took longer.
-  [[nodiscard]] double weight_beyond(double seconds) const;
-  /// The longest of those that all, or all but a weight of `left`, of the weight is up to.
-  [[nodiscard]] double with_left(double left) const;
+  /// The run time at `share` (0 to 1) of those that ran `ran` seconds already and run no longer
+  /// than `most`; where hardly any is left, anything before `most`.
+  [[nodiscard]] double draw(double share, double ran,
+                            double most = std::numeric_limits<double>::infinity()) const;
+  /// In bins.
+  [[nodiscard]] static double place_of(double seconds);
 
  private:
-  std::vector<double> runs_;    // shortest first
-  std::vector<double> beyond_;  // weight of this one and all longer ones
+  [[nodiscard]] double hazard_until(double seconds) const;
+  std::array<float, bins + 1> cumulative_{};
 };
 
-/// What is known of a job's run time: what its own past says, as far as there is any, and what
-/// everybody's says for the rest.
+/// What is known of a job's run time: all, its distribution, or nothing.
 struct RunTimeBelief {
-  std::shared_ptr<const PastRunTimes> own;
-  std::shared_ptr<const PastRunTimes> site;
-  /// All of `site` counts as much as this weight of `own`.
-  double site_weight = 5;
+  std::shared_ptr<const RunTimeCurve> curve{};
+  std::optional<double> known_s{};
 
-  /// The run time at `share` (0 to 1) of what is believed of a job that ran `ran` seconds already
-  /// and runs no longer than `most`. Where nobody has seen such a run it lasts by Pareto's law, as
-  /// long again at the median, or ends anywhere before `most`.
+  /// As RunTimeCurve::draw. Of what nobody knows anything it lasts by Pareto's law, as long again
+  /// at the median.
   [[nodiscard]] double draw(double share, double ran,
                             double most = std::numeric_limits<double>::infinity()) const;
 };
@@ -84,8 +76,10 @@ struct SnapshotJob {
   std::optional<Seconds> limit{};
   /// What the scheduler takes its run time to be.
   FractionalSeconds planned{0};
-  RunTimeBelief belief;
+  RunTimeBelief belief{};
   RunTimeSource source = RunTimeSource::site;
+  /// Equal for jobs that were submitted as one: their run times are drawn alike.
+  std::uint32_t burst = 0;
 };
 
 /// A submission of the past. Those of a day may come again.
@@ -120,8 +114,8 @@ struct QueueSnapshot {
   std::vector<PastSubmission> past;
   /// Runs reach their limits and are killed; else the owners know that they end before.
   bool limits_kill = true;
-  /// Run times of everybody.
-  std::shared_ptr<const PastRunTimes> site;
+  /// Run times of everybody, for submissions of the past that have not ended.
+  std::shared_ptr<const RunTimeCurve> site{};
 };
 
 struct EtaOptions {

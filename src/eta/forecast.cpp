@@ -22,18 +22,30 @@ using eta::Fate;
 using eta::PastDays;
 using eta::PoolReplay;
 
-/// The same draw for the same job in every forecast with that seed, whatever else has changed. Jobs
-/// of one user and size are often variants of one another: half of what is drawn is theirs in
-/// common, so that a burst of long jobs is all long.
+/// The same draw for the same job in every forecast with that seed, whatever else has changed. Run
+/// times of one user resemble one another, of one size more, of one burst most. What runs still has
+/// told by running what the two kinds have in common, so they are drawn apart. Parts: measured on
+/// Venus and Philly (docs/decisions/0024).
 double share_of(std::uint64_t seed, std::uint64_t sample, const SnapshotJob& job) {
-  constexpr double in_common = 0.5;
-  std::uint64_t own = mix(seed ^ mix(sample));
-  const std::uint64_t of_user =
-      mix(own ^ mix((std::uint64_t{job.user} << 32U) ^ static_cast<std::uint64_t>(job.gpus)));
-  for (const char each : job.id) own = mix(own ^ static_cast<unsigned char>(each));
-  const double z = std::sqrt(in_common) * Random(of_user).normal() +
-                   std::sqrt(1 - in_common) * Random(own).normal();
-  return std::clamp(0.5 * std::erfc(-z / std::numbers::sqrt2), 0.0, 1 - 1e-9);
+  struct Parts {
+    double user, size, burst, own, stretch;
+  };
+  constexpr Parts of_running{0.20, 0.15, 0.30, 0.35, 1.15};
+  constexpr Parts of_waiting{0.10, 0.05, 0.15, 0.70, 1};
+  const Parts& parts = job.started ? of_running : of_waiting;
+  std::uint64_t key = mix(seed ^ mix(2 * sample + (job.started ? 1 : 0)));
+  double z = 0;
+  const auto add = [&](std::uint64_t what, double part) {
+    key = mix(key ^ mix(what));
+    z += std::sqrt(part) * Random(key).normal();
+  };
+  add(job.user, parts.user);
+  add(static_cast<std::uint64_t>(job.gpus), parts.size);
+  add(job.burst, parts.burst);
+  std::uint64_t id = 0;
+  for (const char each : job.id) id = mix(id ^ static_cast<unsigned char>(each));
+  add(id, parts.own);
+  return std::clamp(0.5 * std::erfc(-parts.stretch * z / std::numbers::sqrt2), 0.0, 1 - 1e-9);
 }
 
 Drawn draw(const SnapshotJob& job, const QueueSnapshot& snapshot, double share) {

@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "eta/replayed_queue.hpp"
+#include "eta/run_time_model.hpp"
 #include "tests/support/estimators.hpp"
 #include "tests/support/need.hpp"
 #include "tests/support/small.hpp"
@@ -60,9 +61,7 @@ struct Replayed {
 };
 
 RunTimeBelief knows(const Job& job) {
-  return {.own = std::make_shared<const PastRunTimes>(
-              std::vector<PastRunTimes::Past>{{static_cast<double>(job.duration.count()), 1}}),
-          .site = nullptr};
+  return {.curve = nullptr, .known_s = static_cast<double>(job.duration.count())};
 }
 
 /// What comes later is told as well: nobody else may know.
@@ -208,29 +207,76 @@ TEST_CASE("nodes that come back, jobs that may start later, jobs that are kept o
   CHECK(wrong.error().code == ErrorCode::invalid);
 }
 
-TEST_CASE("a lower bound's weight goes to what is longer") {
-  const PastRunTimes past({{10, 1}, {20, 1, false}, {30, 1}, {40, 2, false}});
-  CHECK(past.weight_beyond(0) == doctest::Approx(5));
-  CHECK(past.weight_beyond(10) == doctest::Approx(4));
-  CHECK(past.weight_beyond(30) == doctest::Approx(4 - 4.0 / 3));
-  CHECK(past.weight_beyond(47) == doctest::Approx(4 - 4.0 / 3));  // 48, 80 and 240 s
-  CHECK(past.weight_beyond(100) == doctest::Approx((4 - 4.0 / 3) / 3));
-  CHECK(past.weight_beyond(300) == 0);
+TEST_CASE("run times are drawn from a curve, given how long a job ran and how long it may") {
+  RunTimeCurve::Chances chances{};
+  const auto bin = [](double seconds) {
+    return static_cast<std::size_t>(RunTimeCurve::place_of(seconds));
+  };
+  chances[bin(100)] = 0.5;
+  chances[bin(10'000)] = 0.999F;
+  const RunTimeCurve curve(chances);
+  const auto near = [](double seconds) { return doctest::Approx(seconds).epsilon(0.1); };
+  CHECK(curve.draw(0.2, 0) == near(100));
+  CHECK(curve.draw(0.8, 0) == near(10'000));
+  CHECK(curve.draw(0.2, 200) == near(10'000));
+  CHECK(curve.draw(0.8, 0, 5000) == near(100));  // none of the longer ones may
+  CHECK(curve.draw(0.5, 200, 1000) == near(600));
+  CHECK(curve.draw(0.999999, 0) > 1e6);  // one in a thousand goes on to the last bin
+  for (const double ran : {0.0, 59.0, 1e4, 1e8})
+    for (const double share : {0.0, 0.1, 0.5, 0.999}) {
+      CHECK(curve.draw(share, ran) >= ran);
+      CHECK(curve.draw(share, ran, ran + 50) <= ran + 50);
+      CHECK(curve.draw(share, ran) <= curve.draw(share + 0.0005, ran));
+    }
+  const RunTimeBelief nothing;
+  CHECK(nothing.draw(0.5, 100) == 200);
+  CHECK(nothing.draw(0.5, 50, 60) == 55);
 }
 
-TEST_CASE("a run time beyond all that was seen lasts as long again at the median") {
-  const RunTimeBelief belief{.own = nullptr,
-                             .site = std::make_shared<const PastRunTimes>(
-                                 std::vector<PastRunTimes::Past>{{10, 1}, {20, 1}, {40, 2}})};
-  CHECK(belief.draw(0, 0) == 10);
-  CHECK(belief.draw(0.3, 0) == 20);
-  CHECK(belief.draw(0.9, 0) == 40);
-  CHECK(belief.draw(0.1, 15) == 20);
-  CHECK(belief.draw(0.5, 20) == 40);
-  CHECK(belief.draw(0.5, 100) == 200);
-  // Of what is believed only the part up to a limit is left.
-  CHECK(belief.draw(0.99, 0, 30) == 20);
-  CHECK(belief.draw(0.5, 50, 60) == 55);
+TEST_CASE("what is believed of a run: own runs, bursts, lower bounds, the site") {
+  const auto run = [](std::uint32_t user, std::int64_t submit, double seconds, bool ended = true) {
+    return Submitted{.user = user,
+                     .pool = 0,
+                     .gpus = 1,
+                     .submit = at(submit),
+                     .start = at(submit),
+                     .run_time_s = seconds,
+                     .ended = ended};
+  };
+  const auto waits = [](std::uint32_t user, std::int64_t submit) {
+    return Submitted{.user = user, .pool = 0, .gpus = 1, .submit = at(submit)};
+  };
+  std::vector<Submitted> all;
+  for (int i = 0; i < 50; ++i) all.push_back(run(1, i * 10'000, 1000));
+  for (int i = 0; i < 50; ++i) all.push_back(run(2, 500'000 + i * 1000, 20'000));
+  all.push_back(waits(1, 600'000));
+  all.push_back(waits(2, 600'010));
+  all.push_back(waits(3, 600'020));
+  const RunTimeModel model(all, at(600'100));
+  const auto median = [](const RunTimeModel& of, std::size_t i) {
+    return of.belief(i).draw(0.5, 0);
+  };
+  CHECK(median(model, 100) == doctest::Approx(1000).epsilon(0.1));
+  CHECK(median(model, 101) == doctest::Approx(20'000).epsilon(0.1));
+  CHECK(median(model, 102) > 500);
+  CHECK(median(model, 102) < 40'000);
+  CHECK(model.has_own(100));
+  CHECK_FALSE(model.has_own(102));
+  CHECK(model.burst(100) != model.burst(101));
+  // Two siblings of the burst ended after five hours, so this one will; that one still runs after
+  // ten makes it longer.
+  all.resize(100);
+  all.push_back(run(1, 600'000, 18'000));
+  all.push_back(run(1, 600'100, 18'000));
+  all.push_back(waits(1, 600'200));
+  const RunTimeModel burst(all, at(640'000));
+  CHECK(burst.burst(100) == burst.burst(102));
+  CHECK(median(burst, 102) == doctest::Approx(18'000).epsilon(0.15));
+  all[100] = run(1, 600'000, 36'000, false);
+  all[101] = run(1, 600'100, 36'000, false);
+  const RunTimeModel open(all, at(640'000));
+  CHECK(open.belief(102).draw(0.9, 0) > burst.belief(102).draw(0.9, 0));
+  CHECK(RunTimeModel({}, at(0)).site(0, 1) == nullptr);
 }
 
 }  // namespace

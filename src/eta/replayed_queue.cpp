@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "eta/run_time_past.hpp"
+#include "eta/run_time_model.hpp"
 
 namespace schedmate::eta {
 
@@ -53,17 +53,24 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
   snapshot.now = now;
   snapshot.pools = replay_.cluster.partitions;
   snapshot.limits_kill = false;
-  RunTimePast past;
+  std::vector<Submitted> submitted;
   for (std::uint32_t row = 0; row < replay_.trace.jobs.size(); ++row) {
     const Job& job = replay_.trace.jobs[row];
     if (job.submit > now) break;
     const JobOutcome& outcome = replay_.outcomes[row];
+    Submitted& made = submitted.emplace_back();
+    made.user = job.user;
+    made.pool = pool_of_vc_[job.vc];
+    made.gpus = job.gpus;
+    made.submit = job.submit;
     if (!outcome.started || outcome.start > now) continue;
-    const bool ended = outcome.status == JobStatus::finished && outcome.end <= now;
-    const Seconds ran = ended ? job.duration : now - outcome.start;
-    past.add({job.user, job.gpus, outcome.start, static_cast<double>(ran.count()), ended});
+    made.ended = outcome.status == JobStatus::finished && outcome.end <= now;
+    made.start = outcome.start;
+    made.run_time_s =
+        static_cast<double>((made.ended ? job.duration : now - outcome.start).count());
   }
-  snapshot.site = past.site();
+  const RunTimeModel model(std::move(submitted), now);
+  snapshot.site = model.site(no_index, 1);
   snapshot.past = this->past(now);
   for (const std::uint32_t row : rows_at(now)) {
     const Job& job = replay_.trace.jobs[row];
@@ -76,8 +83,9 @@ QueueSnapshot ReplayedQueue::snapshot_at(SimTime now) const {
     made.submit = job.submit;
     made.planned = FractionalSeconds(replay_.planned[row]);
     if (!replay_.limits.empty()) made.limit = replay_.limits[row];
-    made.belief = past.belief(job.user, job.gpus);
-    made.source = made.belief.own ? RunTimeSource::user : RunTimeSource::site;
+    made.belief = model.belief(row);
+    made.burst = model.burst(row);
+    made.source = model.has_own(row) ? RunTimeSource::user : RunTimeSource::site;
     if (!outcome.started || outcome.start > now) continue;
     made.started = outcome.start;
     made.where = outcome.nodes;

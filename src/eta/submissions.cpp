@@ -14,7 +14,7 @@ constexpr std::int64_t most_days = 28;
 }  // namespace
 
 PastDays::PastDays(const QueueSnapshot& snapshot, std::uint32_t pool) : now_(snapshot.now) {
-  site_.site = snapshot.site;
+  site_.curve = snapshot.site;
   if (snapshot.past.empty()) return;
   days_ = std::min(most_days, (now_ - snapshot.past.front().submit) / day);
   for (const PastSubmission& each : snapshot.past)

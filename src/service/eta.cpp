@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <schedmate/trace.hpp>
 
 #include "base/input.hpp"
 #include "base/words.hpp"
-#include "eta/run_time_past.hpp"
+#include "eta/run_time_model.hpp"
 #include "service/advisor_state.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
@@ -118,8 +119,8 @@ Result<Eta> eta_of_trace(const settings::Session& session, const EtaRequest& req
   return made;
 }
 
-/// Run times of the history and of what runs now.
-class KnownRunTimes {
+/// Who submitted what: the history, and the cluster as it is.
+class KnownSubmissions {
  public:
   Result<void> read(const settings::Session& session) {
     auto history = find_history(session);
@@ -134,34 +135,49 @@ class KnownRunTimes {
     filter.finished = true;
     filter.limit = std::numeric_limits<std::size_t>::max();
     return (*history)->store->each(filter, [&](const JobRecord& record) {
-      if (record.outcome && record.outcome->start)
-        add(record.user, record.gpus, *record.outcome->start, record.outcome->duration, true);
+      if (!record.outcome || !record.outcome->start) return true;
+      ++runs_;
+      add(record.user, record.vc, record.gpus, record.submit, record.outcome->start,
+          record.outcome->duration, true);
       return true;
     });
   }
 
-  void add(const std::string& user, std::int64_t gpus, SimTime start, Seconds ran, bool ended) {
-    past_.add({number_of(user), static_cast<std::int32_t>(gpus), start,
-               static_cast<double>(std::max(Seconds(1), ran).count()), ended});
-    runs_ += ended ? 1 : 0;
+  /// Says where it stands.
+  std::size_t add(const std::string& user, const std::string& partition, std::int64_t gpus,
+                  SimTime submit, std::optional<SimTime> start, Seconds ran, bool ended) {
+    submitted_.push_back({.user = number_of(users_, user),
+                          .pool = number_of(partitions_, partition),
+                          .gpus = static_cast<std::int32_t>(gpus),
+                          .submit = submit,
+                          .start = start,
+                          .run_time_s = FractionalSeconds(std::max(Seconds(1), ran)).count(),
+                          .ended = ended});
+    return submitted_.size() - 1;
   }
 
-  [[nodiscard]] slurm::JobBelief belief(const slurm::QueuedJob& job) {
-    slurm::JobBelief made{past_.belief(number_of(job.user), static_cast<std::int32_t>(job.gpus)),
-                          RunTimeSource::site};
-    if (made.run_time.own) made.source = RunTimeSource::user;
-    if (!made.run_time.own && !made.run_time.site) made.source = RunTimeSource::limit;
-    return made;
+  /// `place` says where in the order of submission each stands, by where it stood.
+  eta::RunTimeModel model(SimTime now, std::vector<std::size_t>& place) && {
+    std::vector<std::size_t> order(submitted_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return submitted_[i].submit; });
+    std::vector<eta::Submitted> sorted;
+    place.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      sorted.push_back(submitted_[order[i]]);
+    }
+    return {std::move(sorted), now};
   }
-  [[nodiscard]] std::shared_ptr<const PastRunTimes> site() { return past_.site(); }
   [[nodiscard]] std::int64_t runs() const { return runs_; }
 
  private:
-  std::uint32_t number_of(const std::string& user) {
-    return users_.try_emplace(user, static_cast<std::uint32_t>(users_.size())).first->second;
+  using Numbers = std::map<std::string, std::uint32_t>;
+  static std::uint32_t number_of(Numbers& numbers, const std::string& name) {
+    return numbers.try_emplace(name, static_cast<std::uint32_t>(numbers.size())).first->second;
   }
-  eta::RunTimePast past_;
-  std::map<std::string, std::uint32_t> users_;
+  std::vector<eta::Submitted> submitted_;
+  Numbers users_, partitions_;
   std::int64_t runs_ = 0;
 };
 
@@ -183,16 +199,23 @@ Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& r
                            const study::PolicySpec& policy) {
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
-  KnownRunTimes known;
+  KnownSubmissions known;
   if (auto read = known.read(session); !read) return tl::unexpected(read.error());
+  const std::int64_t past_runs = known.runs();
+  std::vector<std::size_t> stands;
   for (const slurm::QueuedJob& job : queue->jobs)
-    if (job.runs() && job.gpus > 0)
-      known.add(job.user, job.gpus, *job.start, queue->now - *job.start, false);
-  auto cluster =
-      slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) { return known.belief(job); });
+    stands.push_back(known.add(job.user, job.partitions.empty() ? "" : job.partitions.front(),
+                               job.gpus, job.submit, job.runs() ? job.start : std::nullopt,
+                               job.runs() ? queue->now - *job.start : Seconds(0), false));
+  std::vector<std::size_t> place;
+  const eta::RunTimeModel model = std::move(known).model(queue->now, place);
+  auto cluster = slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) {
+    const std::size_t i = place[stands[static_cast<std::size_t>(&job - queue->jobs.data())]];
+    return slurm::JobBelief{model.belief(i), model.burst(i),
+                            model.has_own(i) ? RunTimeSource::user : RunTimeSource::site};
+  });
   if (!cluster)
     return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
-  cluster->snapshot.site = known.site();
   const auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
@@ -204,7 +227,7 @@ Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& r
   Eta made = begun(cluster->snapshot, *forecast, policy.text);
   made.notes = queue->notes;
   made.notes.insert(made.notes.end(), cluster->notes.begin(), cluster->notes.end());
-  if (known.runs() == 0)
+  if (past_runs == 0)
     made.notes.emplace_back(
         "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
         "to run as those that run now");

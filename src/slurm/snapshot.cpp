@@ -197,6 +197,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     each.planned = planned_by_slurm(queue, job);
     const JobBelief belief = belief_of(job);
     each.belief = belief.run_time;
+    each.burst = belief.burst;
     each.source = belief.source;
     if (job.runs()) {
       each.started = std::min(*job.start, queue.now);

@@ -25,6 +25,7 @@ struct SnapshotOfQueue {
 /// What is known of a job's run time.
 struct JobBelief {
   RunTimeBelief run_time;
+  std::uint32_t burst = 0;
   RunTimeSource source = RunTimeSource::site;
 };
 using BeliefOf = std::function<JobBelief(const QueuedJob&)>;

@@ -20,10 +20,7 @@ ClusterQueue recorded_queue() {
 
 JobBelief as_limited(const QueuedJob& job) {
   const double seconds = job.limit ? static_cast<double>(job.limit->count()) : 600;
-  return {
-      {.own = std::make_shared<const PastRunTimes>(std::vector<PastRunTimes::Past>{{seconds, 1}}),
-       .site = nullptr},
-      RunTimeSource::limit};
+  return {{.curve = nullptr, .known_s = seconds}, 0, RunTimeSource::limit};
 }
 
 }  // namespace
