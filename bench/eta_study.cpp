@@ -63,7 +63,7 @@ class Way {
     scores_.push_back({truth, raw, told, group, gpus});
   }
   void report(const char* what) const {
-    double inside = 0, raw_inside = 0, pinball = 0, raw_pinball = 0, hour = 0;
+    double inside = 0, raw_inside = 0, raw_below = 0, pinball = 0, raw_pinball = 0, hour = 0;
     std::vector<double> off, off_minutes;
     for (const Score& each : scores_) {
       const auto in = [&](const Quantiles& q) { return each.truth >= q[0] && each.truth <= q[2]; };
@@ -77,6 +77,7 @@ class Way {
       };
       inside += in(each.told);
       raw_inside += in(each.raw);
+      raw_below += each.truth < each.raw[0];
       pinball += loss(each.told);
       raw_pinball += loss(each.raw);
       off.push_back(std::abs(each.truth - each.told[1]));
@@ -84,9 +85,10 @@ class Way {
       hour += (each.told[1] < log_wait(3600)) == (each.truth < log_wait(3600));
     }
     const auto n = static_cast<double>(scores_.size());
-    fmt::print("{},{},{},{:.2f},{:.2f},{:.4f},{:.4f},{:.3f},{:.1f},{:.1f}\n", what, name_, n,
-               100 * inside / n, 100 * raw_inside / n, pinball / n, raw_pinball / n,
-               quantile_of(off, 0.5), quantile_of(off_minutes, 0.5), 100 * hour / n);
+    fmt::print("{},{},{},{:.2f},{:.2f},{:.2f},{:.4f},{:.4f},{:.3f},{:.1f},{:.1f}\n", what, name_, n,
+               100 * inside / n, 100 * raw_inside / n, 100 * raw_below / n, pinball / n,
+               raw_pinball / n, quantile_of(off, 0.5), quantile_of(off_minutes, 0.5),
+               100 * hour / n);
   }
 
  private:
@@ -143,7 +145,8 @@ struct Study {
     fmt::print(stderr, "{} pairs at {} instants\n", chosen.size(), asked.size());
     for (const auto& [i, rows] : asked) at_instant(queue, times[i], rows);
     fmt::print(
-        "what,way,jobs,inside_80_pct,raw_inside_80_pct,pinball,raw_pinball,log_off_median,off_min_"
+        "what,way,jobs,inside_80_pct,raw_inside_80_pct,raw_below_pct,pinball,raw_pinball,log_off_"
+        "median,off_min_"
         "median,within_hour_right_pct\n");
     for (const Way* way :
          {&ours, &closed, &by_limit, &oracle, &user, &pool, &ends_known, &queue_known})
@@ -233,8 +236,7 @@ struct Study {
 
   Way ours{"eta"}, closed{"eta without arrivals"}, by_limit{"limits"}, oracle{"oracle durations"},
       user{"user's last ten"}, pool{"past waits of the VC"};
-  Way ends_known{"eta, ends of running jobs known"},
-      queue_known{"eta, run times of waiting jobs known"};
+  Way ends_known{"running known"}, queue_known{"waiting known"};
   Way ours_end{"eta"}, limit_end{"limits"};
 };
 
