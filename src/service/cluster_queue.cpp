@@ -4,23 +4,85 @@
 #include <fmt/format.h>
 
 #include "base/input.hpp"
+#include "base/words.hpp"
 #include "service/file_access.hpp"
 #include "service/held_input.hpp"
+#include "service/run_tool.hpp"
 
 namespace schedmate::service {
+namespace {
 
-Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
-                                               const std::string& from) {
+constexpr std::string_view this_cluster = "slurm";
+
+Result<std::string> show(const settings::Session& session, std::vector<std::string> what) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 28U;
+  ToolCall call{.words = {"scontrol", "show"},
+                .deadline = std::chrono::seconds(10),
+                .most_bytes = most_bytes};
+  call.words.insert(call.words.end(), what.begin(), what.end());
+  return run_tool(session.environment, call);
+}
+
+Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session) {
+  std::string text, without;
+  // The settings last: they say when it is by the controller's clock, and nothing that the jobs
+  // did before is later.
+  for (const std::vector<std::string>& what :
+       std::initializer_list<std::vector<std::string>>{{"node", "-d"},
+                                                       {"partition"},
+                                                       {"reservation"},
+                                                       {"assoc_mgr"},
+                                                       {"job", "-d"},
+                                                       {"config"}}) {
+    const auto said = show(session, what);
+    if (said)
+      text += *said + "\n\n";
+    else if (what.front() == "assoc_mgr" && said.error().code != ErrorCode::timeout)
+      without = said.error().message;  // users may not always see it
+    else
+      return tl::unexpected(said.error());
+  }
+  auto queue = slurm::read_queue(text);
+  if (!queue) return fail(queue.error().code, "scontrol: line " + queue.error().message);
+  if (!without.empty())
+    queue->notes.push_back("limits of QOS and accounts are not known: " + without);
+  constexpr Seconds usual{5};
+  const Seconds ahead = session.clock.wall() - queue->now;
+  if (ahead > usual || ahead < -usual)
+    queue->notes.push_back(
+        fmt::format("this machine's clock is {} {} that of Slurm's controller, "
+                    "which all times here are of",
+                    in_words(std::max(ahead, -ahead)), ahead > usual ? "ahead of" : "behind"));
+  return queue;
+}
+
+Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,
+                                          const std::string& name) {
   const auto files = request_files(session);
   if (!files) return tl::unexpected(files.error());
-  const auto held = HeldInput::open(from);
+  const auto held = HeldInput::open(name);
   if (!held) return tl::unexpected(held.error());
   constexpr std::uint64_t most = std::uint64_t{1} << 30U;
   const auto text = read_file({held->path(), files->access}, most);
   if (!text) return fail(text.error().code, held->named(text.error().message));
   auto queue = slurm::read_queue(*text);
-  if (!queue) return fail(queue.error().code, fmt::format("{}: {}", from, queue.error().message));
+  if (!queue) return fail(queue.error().code, fmt::format("{}: {}", name, queue.error().message));
   if (!held->note().empty()) queue->notes.push_back(held->note());
+  return queue;
+}
+
+}  // namespace
+
+Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
+                                               const std::string& from) {
+  if (from.empty() && find_tool(session.environment, "scontrol").empty())
+    return fail(ErrorCode::unsupported,
+                "--from WHERE is missing, and there is no scontrol in PATH: WHERE is slurm (where "
+                "it is), FILE with what scontrol, squeue and sinfo printed, or trace:FORMAT:PATH");
+  if (!from.empty() && from != this_cluster) return read_recorded(session, from);
+  auto queue = ask_slurm(session);
+  // A job may end between the answers; twice in a row, it is something else, and noted.
+  if (queue && queue->moved) return ask_slurm(session);
   return queue;
 }
 

@@ -182,8 +182,12 @@ class KnownSubmissions {
 
 Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& request,
                            const study::PolicySpec& policy) {
+  if (!request.at.empty() || !request.cluster.empty())
+    return fail(ErrorCode::unsupported,
+                "eta: --at and --cluster are of a trace: --from trace:FORMAT:PATH");
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
+  const std::string source = request.from.empty() ? "slurm" : request.from;
   KnownSubmissions known;
   if (auto read = known.read(session); !read) return tl::unexpected(read.error());
   const std::int64_t past_runs = known.runs();
@@ -200,7 +204,7 @@ Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& r
                             model.has_own(i) ? RunTimeSource::user : RunTimeSource::site};
   });
   if (!cluster)
-    return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
+    return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
   const auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
@@ -208,7 +212,7 @@ Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& r
   const auto forecast = forecast_queue(cluster->snapshot, *scheduler, options_of(session, request));
   if (!forecast)
     return fail(forecast.error().code,
-                fmt::format("{}: {}", request.from, forecast.error().message));
+                fmt::format("{}: {}", source, forecast.error().message));
   Eta made = begun(cluster->snapshot, *forecast, policy.text);
   made.notes = queue->notes;
   made.notes.insert(made.notes.end(), cluster->notes.begin(), cluster->notes.end());
