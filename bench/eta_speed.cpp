@@ -57,8 +57,7 @@ int replayed(const std::vector<std::string>& arguments) {
   std::vector<Seconds> limits;
   for (std::size_t row = 0; row < trace->jobs.size(); ++row) {
     const KnownJob job = known_job(*trace, row);
-    limits.push_back(
-        Seconds(static_cast<std::int64_t>(limit({job, job.submit}).run_time.count())));
+    limits.push_back(Seconds(static_cast<std::int64_t>(limit({job, job.submit}).run_time.count())));
   }
   SimOptions options;
   options.estimator = limit;
