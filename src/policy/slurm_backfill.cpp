@@ -64,7 +64,7 @@ class SlurmBackfill {
     for (const JobId id : view.adopted) adopt(view, id);
     note_changes(view);
     start_from_the_top(view, plan);
-    if (queue_.order().empty()) return;
+    if (queue_.empty()) return;
     if (changed_ && next_pass_ <= view.now) {
       pass(view, plan);
       changed_ = false;
@@ -101,9 +101,14 @@ class SlurmBackfill {
     }
   }
 
+  /// Else nobody needs the order.
+  [[nodiscard]] bool may_start(const View& view) const {
+    return !queue_.empty() && view.cluster.fits(queue_.smallest_gang());
+  }
+
   void start_from_the_top(const View& view, Plan& plan) {
-    while (!queue_.order().empty()) {
-      const JobId id = queue_.order().begin()->job;
+    while (may_start(view)) {
+      const JobId id = queue_.first();
       if (!view.cluster.fits(view.job(id).gpus)) return;
       const auto planned = planned_.find(id);
       const bool open = planned != planned_.end() &&
@@ -141,6 +146,7 @@ class SlurmBackfill {
   }
 
   void pass(const View& view, Plan& plan) {
+    if (!may_start(view)) return;
     const std::vector<JobId> tested = to_test(view);
     std::vector<int> least(tested.size());  // gang of all from here on
     int gpus = view.cluster.total_gpus();
@@ -170,16 +176,18 @@ class SlurmBackfill {
     }
   }
 
-  [[nodiscard]] std::vector<JobId> to_test(const View& view) const {
+  [[nodiscard]] std::vector<JobId> to_test(const View& view) {
     std::vector<JobId> tested;
     std::map<std::uint32_t, std::int64_t> of_user;
-    for (const MultifactorQueue::Entry& entry : queue_.order()) {
-      if (std::ssize(tested) == settings_.max_job_test) break;
+    auto in_order = queue_.in_order();
+    while (std::ssize(tested) < settings_.max_job_test) {
+      const auto entry = in_order.next();
+      if (!entry) break;
       if (settings_.max_job_user > 0 &&
-          ++of_user[view.job(entry.job).user] > settings_.max_job_user) {
+          ++of_user[view.job(entry->job).user] > settings_.max_job_user) {
         continue;
       }
-      tested.push_back(entry.job);
+      tested.push_back(entry->job);
     }
     return tested;
   }
