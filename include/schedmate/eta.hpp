@@ -127,7 +127,7 @@ struct EtaOptions {
 };
 
 /// What InstantQuantiles holds, in its order.
-constexpr std::array quantile_shares{0.1, 0.25, 0.5, 0.75, 0.9};
+inline constexpr std::array quantile_shares{0.1, 0.25, 0.5, 0.75, 0.9};
 
 /// Of a distribution of instants; `never` where it lies beyond the horizon.
 struct InstantQuantiles {
