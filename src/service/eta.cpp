@@ -9,11 +9,10 @@
 #include <numeric>
 #include <schedmate/trace.hpp>
 
-#include "base/input.hpp"
 #include "base/words.hpp"
 #include "eta/run_time_model.hpp"
 #include "service/advisor_state.hpp"
-#include "service/file_access.hpp"
+#include "service/cluster_queue.hpp"
 #include "service/held_input.hpp"
 #include "service/redaction.hpp"
 #include "slurm/snapshot.hpp"
@@ -180,20 +179,6 @@ class KnownSubmissions {
   Numbers users_, partitions_;
   std::int64_t runs_ = 0;
 };
-
-Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
-                                               const std::string& name) {
-  const auto files = request_files(session);
-  if (!files) return tl::unexpected(files.error());
-  return read_held(name, [&](const std::string& held) -> Result<slurm::ClusterQueue> {
-    constexpr std::uint64_t most = std::uint64_t{1} << 30U;
-    const auto text = read_file({held, files->access}, most);
-    if (!text) return tl::unexpected(text.error());
-    auto queue = slurm::read_queue(*text);
-    if (!queue) return fail(queue.error().code, fmt::format("{}: {}", held, queue.error().message));
-    return queue;
-  });
-}
 
 Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& request,
                            const study::PolicySpec& policy) {
