@@ -24,6 +24,11 @@ std::vector<std::string> listed(std::string_view text) {
   return names;
 }
 
+/// Those of "a,b"; none of "ALL".
+std::vector<std::string> named(std::string_view list) {
+  return list == "ALL" ? std::vector<std::string>() : listed(list);
+}
+
 /// "0-1,3" as bits; 0 where it is no such list, or one is beyond a node.
 std::uint64_t bits_of(std::string_view list) {
   std::uint64_t which = 0;
@@ -53,6 +58,40 @@ std::uint64_t gpus_by_index(std::string_view gres) {
     begin = close + 1;
   }
   return which;
+}
+
+struct TaskRange {
+  std::int64_t first = 0, last = -1, step = 1;
+};
+
+/// "0-3%1", "1,5-9:2".
+std::vector<TaskRange> tasks_listed(std::string_view list) {
+  std::vector<TaskRange> ranges;
+  for (const auto range : split(list.substr(0, list.find('%')), ',')) {
+    const std::size_t dash = range.find('-');
+    const std::size_t colon = range.find(':');
+    const auto first = parse_number<std::int64_t>(range.substr(0, dash));
+    if (!first) continue;
+    if (dash == std::string_view::npos) {
+      ranges.push_back({*first, *first, 1});
+      continue;
+    }
+    const auto last = parse_number<std::int64_t>(
+        range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
+    const auto step = colon == std::string_view::npos
+                          ? std::optional<std::int64_t>(1)
+                          : parse_number<std::int64_t>(range.substr(colon + 1));
+    if (last && step && *step > 0 && *last >= *first) ranges.push_back({*first, *last, *step});
+  }
+  return ranges;
+}
+
+std::int64_t tasks_of(std::string_view list) {
+  constexpr std::int64_t most = 1'000'000;
+  std::int64_t count = 0;
+  for (const TaskRange& range : tasks_listed(list))
+    count = std::min(most, count + std::min(most, (range.last - range.first) / range.step + 1));
+  return std::max<std::int64_t>(1, count);
 }
 
 class QueueReader {
@@ -119,7 +158,10 @@ class QueueReader {
       if (const auto when = shown.when(key);
           when && (key != std::string_view("StartTime") || job.runs()))
         note_time(key, *when);
-    if (!job.runs() && !job.waits()) return {};
+    if (!job.runs() && !job.waits()) {
+      queue_.ended[job.id] = job.state;
+      return {};
+    }
     const auto submit = shown.when("SubmitTime");
     if (!submit) return wrong(record, "its SubmitTime is no date");
     job.submit = *submit;
@@ -148,28 +190,6 @@ class QueueReader {
                                              : fmt::format("{}_[{}]", array, tasks);
   }
 
-  /// "0-3%1", "1,5-9:2".
-  static std::int64_t tasks_of(std::string_view list) {
-    std::int64_t count = 0;
-    for (const auto range : split(list.substr(0, list.find('%')), ',')) {
-      const std::size_t dash = range.find('-');
-      const std::size_t colon = range.find(':');
-      const auto first = parse_number<std::int64_t>(range.substr(0, dash));
-      if (dash == std::string_view::npos || !first) {
-        count += first ? 1 : 0;
-        continue;
-      }
-      const auto last = parse_number<std::int64_t>(
-          range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
-      const auto step = colon == std::string_view::npos
-                            ? std::optional<std::int64_t>(1)
-                            : parse_number<std::int64_t>(range.substr(colon + 1));
-      if (last && step && *step > 0 && *last >= *first) count += (*last - *first) / *step + 1;
-    }
-    constexpr std::int64_t most = 1'000'000;
-    return std::clamp<std::int64_t>(count, 1, most);
-  }
-
   static void read_owner(const Shown& shown, QueuedJob& job) {
     const std::string_view user = shown.text("UserId");
     job.user = user.substr(0, user.find('('));
@@ -191,10 +211,13 @@ class QueueReader {
     if (tres.empty()) tres = shown.text("AllocTRES");
     job.gpus = trace::gpus_of_tres(tres).value_or(0);
     job.nodes = std::max<std::int64_t>(1, shown.whole("NumNodes"));
+    job.cpus = shown.whole("NumCPUs");
+    job.memory_mib = trace::parse_memory_mib(trace::tres_value(tres, "mem"), 1).value_or(0);
     job.priority = shown.whole("Priority");
     job.limit = shown.duration("TimeLimit");
     const std::string_view tasks = shown.text("ArrayTaskId");
     if (job.waits() && !tasks.empty()) job.tasks_of_array = tasks_of(tasks);
+    job.tasks_at_once = shown.whole("ArrayTaskThrottle");
     job.required_nodes = hosts(shown.text("ReqNodeList"), job.id);
     job.excluded_nodes = hosts(shown.text("ExcNodeList"), job.id);
   }
@@ -239,6 +262,10 @@ class QueueReader {
     node.gpus =
         std::clamp<std::int64_t>(trace::gpus_of_tres(items).value_or(0), 0, most_gpus_of_node);
     node.gpu_type = trace::gpu_types_of_tres(items);
+    node.cpus = shown.whole("CPUTot");
+    node.free_cpus = node.cpus - shown.whole("CPUAlloc");
+    node.memory_mib = static_cast<double>(shown.whole("RealMemory"));
+    node.free_memory_mib = node.memory_mib - static_cast<double>(shown.whole("AllocMem"));
     constexpr std::array<std::string_view, 9> barred = {
         "DOWN",    "DRAIN",  "FAIL",          "MAINT",         "REBOOT",
         "UNKNOWN", "FUTURE", "POWERING_DOWN", "NOT_RESPONDING"};
@@ -259,6 +286,12 @@ class QueueReader {
     partition.most = shown.duration("MaxTime");
     partition.usual = shown.duration("DefaultTime");
     partition.tier = std::max<std::int64_t>(0, shown.whole("PriorityTier"));
+    partition.most_nodes = shown.whole("MaxNodes");
+    partition.accounts = named(shown.text("AllowAccounts"));
+    partition.qos = named(shown.text("AllowQos"));
+    partition.for_all = named(shown.text("AllowGroups")).empty() && !shown.has("DenyAccounts") &&
+                        !shown.has("DenyQos") && shown.text("RootOnly") != "YES" &&
+                        shown.text("ReqResv") != "YES";
     queue_.partitions.push_back(std::move(partition));
     return {};
   }
@@ -309,6 +342,30 @@ bool QueuedJob::runs() const {
 bool QueuedJob::waits() const {
   return state.starts_with("PENDING") || state.starts_with("REQUEUE") ||
          state.starts_with("SPECIAL_EXIT") || state.starts_with("RESV_DEL_HOLD");
+}
+
+bool Partition::takes(const QueuedJob& job) const {
+  const auto among = [](const std::vector<std::string>& all, const std::string& one) {
+    return all.empty() || std::ranges::find(all, one) != all.end();
+  };
+  return up && for_all && among(accounts, job.account) && among(qos, job.qos) &&
+         (!most || (job.limit && *job.limit <= *most)) &&
+         (most_nodes == 0 || job.nodes <= most_nodes);
+}
+
+bool may_mean(std::string_view wanted, std::string_view id) {
+  if (wanted == id) return true;
+  const std::size_t line = id.find('_');
+  if (line == std::string_view::npos) return false;
+  if (wanted == id.substr(0, line)) return true;
+  const std::string_view tasks = id.substr(line + 1);
+  if (!wanted.starts_with(id.substr(0, line + 1)) || !tasks.starts_with('[')) return false;
+  const auto task = parse_number<std::int64_t>(wanted.substr(line + 1));
+  return task && std::ranges::any_of(tasks_listed(tasks.substr(1, tasks.find(']') - 1)),
+                                     [&](const TaskRange& range) {
+                                       return *task >= range.first && *task <= range.last &&
+                                              (*task - range.first) % range.step == 0;
+                                     });
 }
 
 Result<ClusterQueue> read_queue(std::string_view text) {
