@@ -28,16 +28,16 @@ Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(service::eta_document(*eta));
   else
-    call.console.text(eta_text(*eta, screen_style(environment), flags.limit, flags.running));
+    call.console.text(eta_text(*eta, screen_style(environment), flags.limit,
+                               flags.running || !flags.request.job.empty()));
   return 0;
 }
 
 }  // namespace
 
-Command eta_command(const Parser& parser) {
-  const auto flags = std::make_shared<EtaFlags>();
+void add_queue_flags(const Parser& parser, service::EtaRequest& request) {
   CLI::App& command = parser.app;
-  service::EtaRequest& request = flags->request;
+  command.add_option("job", request.job, "job id")->type_name("ID");
   command
       .add_option(
           "--from", request.from,
@@ -58,12 +58,18 @@ Command eta_command(const Parser& parser) {
       ->type_name("FILE");
   takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
                    ->type_name("N"));
-  command.add_flag("--running", flags->running, "show running jobs, too");
-  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
-                   ->type_name("N"));
   add_seed(parser, "seed of all random draws");
   add_threads(parser, "replays at a time");
   add_strict(parser, "treat a bad row of the trace as an error");
+}
+
+Command eta_command(const Parser& parser) {
+  const auto flags = std::make_shared<EtaFlags>();
+  CLI::App& command = parser.app;
+  add_queue_flags(parser, flags->request);
+  command.add_flag("--running", flags->running, "show running jobs, too");
+  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
+                   ->type_name("N"));
   command.footer(
       "Examples:\n"
       "  schedmate eta --from slurm\n"

@@ -126,9 +126,12 @@ struct EtaOptions {
   Seconds horizon{60 * 86'400};
 };
 
+/// What InstantQuantiles holds, in its order.
+inline constexpr std::array quantile_shares{0.1, 0.25, 0.5, 0.75, 0.9};
+
 /// Of a distribution of instants; `never` where it lies beyond the horizon.
 struct InstantQuantiles {
-  SimTime p10, p50, p90;
+  SimTime p10, p25, p50, p75, p90;
 };
 
 /// Why a job does not run now, as far as the queue shows it.

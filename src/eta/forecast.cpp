@@ -68,7 +68,8 @@ SimTime quantile(std::vector<SimTime>& instants, double share) {
 }
 
 InstantQuantiles quantiles(std::vector<SimTime> instants) {
-  return {quantile(instants, 0.1), quantile(instants, 0.5), quantile(instants, 0.9)};
+  return {quantile(instants, 0.1), quantile(instants, 0.25), quantile(instants, 0.5),
+          quantile(instants, 0.75), quantile(instants, 0.9)};
 }
 
 /// One pool with its samples so far.

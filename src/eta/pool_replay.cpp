@@ -165,6 +165,12 @@ void PoolReplay::tell_policy() {
       blocks_[index_of(decision.job)] = QueueBlock::none;
 }
 
+std::int32_t PoolReplay::most_that_fit(std::int32_t below) const {
+  std::int32_t gpus = std::min(below - 1, cluster_.free_gpus());
+  while (gpus > 0 && !cluster_.fits(gpus)) --gpus;
+  return gpus;
+}
+
 /// A copy that goes on.
 struct PoolReplay::Run {
   struct End {

@@ -43,6 +43,9 @@ class PoolReplay {
   /// Indices into QueueSnapshot::jobs.
   [[nodiscard]] std::span<const std::uint32_t> jobs() const { return jobs_; }
   [[nodiscard]] QueueBlock block_of(std::size_t which) const { return blocks_[which]; }
+  /// The largest gang of less than `below` GPUs that could start now, if nobody went before it; 0
+  /// where none could.
+  [[nodiscard]] std::int32_t most_that_fit(std::int32_t below) const;
 
   /// Until all jobs of the snapshot have ended, or at least started where nothing can stop them
   /// again; `drawn` and the result are parallel to jobs(). `next_submission` gives submissions in

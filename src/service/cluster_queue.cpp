@@ -14,36 +14,41 @@ namespace {
 
 constexpr std::string_view this_cluster = "slurm";
 
-Result<std::string> show(const settings::Session& session, std::vector<std::string> what) {
+Result<std::string> ask(const settings::Session& session, std::vector<std::string> words) {
   constexpr std::size_t most_bytes = std::size_t{1} << 28U;
-  ToolCall call{.words = {"scontrol", "show"},
-                .deadline = std::chrono::seconds(10),
-                .most_bytes = most_bytes};
-  call.words.insert(call.words.end(), what.begin(), what.end());
-  return run_tool(session.environment, call);
+  return run_tool(
+      session.environment,
+      {.words = std::move(words), .deadline = std::chrono::seconds(10), .most_bytes = most_bytes});
 }
 
-Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session) {
+/// Where the jobs are asked for. In scontrol's text a job's name that holds line ends may pretend
+/// to be records; not every site's squeue can print JSON.
+enum class JobsFrom : std::uint8_t { squeue, scontrol };
+
+Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session, JobsFrom jobs) {
+  using Words = std::vector<std::string>;
+  const Words limits = {"scontrol", "show", "assoc_mgr"};
   std::string text, without;
   // The settings last: they say when it is by the controller's clock, and nothing that the jobs
   // did before is later.
-  for (const std::vector<std::string>& what :
-       std::initializer_list<std::vector<std::string>>{{"node", "-d"},
-                                                       {"partition"},
-                                                       {"reservation"},
-                                                       {"assoc_mgr"},
-                                                       {"job", "-d"},
-                                                       {"config"}}) {
-    const auto said = show(session, what);
+  for (const Words& words :
+       {Words{"scontrol", "show", "node", "-d"},
+        {"scontrol", "show", "partition"},
+        {"scontrol", "show", "reservation"},
+        limits,
+        jobs == JobsFrom::squeue ? Words{"squeue", "--json", "--all", "--states=all"}
+                                 : Words{"scontrol", "show", "job", "-d"},
+        {"scontrol", "show", "config"}}) {
+    const auto said = ask(session, words);
     if (said)
       text += *said + "\n\n";
-    else if (what.front() == "assoc_mgr" && said.error().code != ErrorCode::timeout)
-      without = said.error().message;  // users may not always see it
+    else if (words == limits && said.error().code == ErrorCode::unavailable)
+      without = said.error().message;  // not everybody may see them
     else
       return tl::unexpected(said.error());
   }
   auto queue = slurm::read_queue(text);
-  if (!queue) return fail(queue.error().code, "scontrol: line " + queue.error().message);
+  if (!queue) return fail(queue.error().code, "what Slurm shows: line " + queue.error().message);
   if (!without.empty())
     queue->notes.push_back("limits of QOS and accounts are not known: " + without);
   constexpr Seconds usual{5};
@@ -51,9 +56,17 @@ Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session) {
   if (ahead > usual || ahead < -usual)
     queue->notes.push_back(
         fmt::format("this machine's clock is {} {} that of Slurm's controller, "
-                    "which all times here are of",
+                    "by which all times here are",
                     in_words(std::max(ahead, -ahead)), ahead > usual ? "ahead of" : "behind"));
   return queue;
+}
+
+Result<slurm::ClusterQueue> ask_slurm(const settings::Session& session) {
+  auto queue = ask_slurm(session, JobsFrom::squeue);
+  if (queue || queue.error().code == ErrorCode::timeout) return queue;
+  const bool is_no_json =
+      queue.error().code == ErrorCode::invalid || queue.error().message.starts_with("squeue: ");
+  return is_no_json ? ask_slurm(session, JobsFrom::scontrol) : queue;
 }
 
 Result<slurm::ClusterQueue> read_recorded(const settings::Session& session,

@@ -149,7 +149,9 @@ class Maker {
          {"LastSchedEval", "last_sched_evaluation"},
          {"Priority", "priority"},
          {"NumNodes", "node_count"},
-         {"NumTasks", "tasks"}});
+         {"NumTasks", "tasks"},
+         {"NumCPUs", "cpus"},
+         {"ArrayTaskThrottle", "array_max_tasks"}});
     for (const auto& [key, name] : numbers) put_number(shown, key, member(value, name));
     put_number(shown, "TimeLimit", member(value, "time_limit"), 60);
     held(shown, member(value, "gres_detail"));
@@ -178,6 +180,10 @@ class Maker {
     put(shown, "CfgTRES", text_of(member(value, "tres")));
     put(shown, "AllocTRES", text_of(member(value, "tres_used")));
     put(shown, "Partitions", text_of(member(value, "partitions")));
+    put_number(shown, "CPUTot", member(value, "cpus"));
+    put_number(shown, "CPUAlloc", member(value, "alloc_cpus"));
+    put_number(shown, "RealMemory", member(value, "real_memory"));
+    put_number(shown, "AllocMem", member(value, "alloc_memory"));
     put(shown, "Reason", text_of(member(value, "reason")));
   }
   static char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -200,19 +206,28 @@ class Maker {
       Shown& shown = add("NodeName", host);
       put(shown, "State", state);
       put(shown, "Gres", text_of(member(value, "gres", "total")));
-      put(shown, "GresUsed", one_node(value) ? text_of(member(value, "gres", "used")) : "");
+      if (member(value, "nodes", "nodes").size() == 1) {  // else sums of them
+        put(shown, "GresUsed", text_of(member(value, "gres", "used")));
+        put_number(shown, "CPUTot", member(value, "cpus", "total"));
+        put_number(shown, "CPUAlloc", member(value, "cpus", "allocated"));
+      }
       put(shown, "Partitions", name);
       const Json& reason = member(value, "reason");
       put(shown, "Reason", text_of(reason.is_object() ? member(reason, "description") : reason));
     }
   }
-  static bool one_node(const Json& value) { return member(value, "nodes", "nodes").size() == 1; }
 
   void partition(const Json& value) {
     Shown& shown = add("PartitionName", text_of(member(value, "name")));
     put(shown, "Nodes", text_of(member(value, "nodes", "configured")));
     put(shown, "State", text_of(member(value, "partition", "state"), "+"));
     put(shown, "QoS", text_of(member(value, "qos", "assigned")));
+    put(shown, "AllowAccounts", text_of(member(value, "accounts", "allowed")));
+    put(shown, "DenyAccounts", text_of(member(value, "accounts", "deny")));
+    put(shown, "AllowQos", text_of(member(value, "qos", "allowed")));
+    put(shown, "DenyQos", text_of(member(value, "qos", "deny")));
+    put(shown, "AllowGroups", text_of(member(value, "groups", "allowed")));
+    put_number(shown, "MaxNodes", member(value, "maximums", "nodes"));
     put_number(shown, "MaxTime", member(value, "maximums", "time"), 60);
     put_number(shown, "DefaultTime", member(value, "defaults", "time"), 60);
     put_number(shown, "PriorityTier", member(value, "priority", "tier"));
@@ -276,6 +291,12 @@ bool is_read(std::string_view key) {
                                                          "node_count",
                                                          "tasks",
                                                          "time_limit",
+                                                         "cpus",
+                                                         "array_max_tasks",
+                                                         "alloc_cpus",
+                                                         "real_memory",
+                                                         "alloc_memory",
+                                                         "groups",
                                                          "gres_detail",
                                                          "state",
                                                          "state_flags",

@@ -142,7 +142,7 @@ TEST_CASE("scontrol's own JSON of partitions and reservations") {
   REQUIRE(queue->partitions.size() == 1);
   CHECK(queue->partitions[0].most == Seconds(3600));
   CHECK(queue->partitions[0].tier == 3);
-  CHECK(queue->partitions[0].qos == "q");
+  CHECK(queue->partitions[0].own_qos == "q");
   REQUIRE(queue->reservations.size() == 1);
   CHECK(queue->reservations[0].flags == "MAINT,SPEC_NODES");
   CHECK(queue->reservations[0].end - queue->reservations[0].start == Seconds(3600));

@@ -142,7 +142,7 @@ class Groups {
     std::set<std::string_view> names{job.qos};
     for (const Partition& partition : queue_.partitions)
       if (std::ranges::find(job.partitions, partition.name) != job.partitions.end())
-        names.insert(partition.qos);
+        names.insert(partition.own_qos);
     for (const std::string_view name : names) {
       const auto found = known.qos.find(name);
       if (found == known.qos.end()) continue;

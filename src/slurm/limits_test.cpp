@@ -38,7 +38,7 @@ ClusterQueue small_queue() {
   add("3", "bob", "text", "normal");
   Partition& partition = queue.partitions.emplace_back();
   partition.name = "gpu";
-  partition.qos = "part";
+  partition.own_qos = "part";
   return queue;
 }
 

@@ -29,6 +29,11 @@ std::vector<std::string> listed(std::string_view text) {
   return names;
 }
 
+/// Those of "a,b"; none of "ALL".
+std::vector<std::string> named(std::string_view list) {
+  return list == "ALL" ? std::vector<std::string>() : listed(list);
+}
+
 /// "0-1,3" as bits; 0 where it is no such list, or one is beyond a node.
 std::uint64_t bits_of(std::string_view list) {
   std::uint64_t which = 0;
@@ -215,6 +220,8 @@ class QueueReader {
       if (!has_ended(job.state))
         queue_.notes.push_back(fmt::format("job {} is left out: what the state {} is, is not known",
                                            job.id, job.state.substr(0, 40)));
+      else
+        queue_.ended[job.id] = job.state;
       return {};
     }
     const auto submit = shown.when("SubmitTime");
@@ -248,30 +255,6 @@ class QueueReader {
                                              : fmt::format("{}_[{}]", array, tasks);
   }
 
-  /// "0-3%1", "1,5-9:2".
-  static std::int64_t tasks_of(std::string_view list) {
-    constexpr std::int64_t most = 1'000'000;
-    std::int64_t count = 0;
-    for (const auto range : split(list.substr(0, list.find('%')), ',')) {
-      const std::size_t dash = range.find('-');
-      const std::size_t colon = range.find(':');
-      const auto first = parse_number<std::int64_t>(range.substr(0, dash));
-      if (dash == std::string_view::npos || !first) {
-        count += first ? 1 : 0;
-        continue;
-      }
-      const auto last = parse_number<std::int64_t>(
-          range.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
-      const auto step = colon == std::string_view::npos
-                            ? std::optional<std::int64_t>(1)
-                            : parse_number<std::int64_t>(range.substr(colon + 1));
-      if (last && step && *step > 0 && *first >= 0 && *last >= *first)
-        count += std::min(most, (*last - *first) / *step + 1);
-      count = std::min(count, most);
-    }
-    return std::clamp<std::int64_t>(count, 1, most);
-  }
-
   static void read_owner(const Shown& shown, QueuedJob& job) {
     const std::string_view user = shown.text("UserId");
     job.user = user.substr(0, user.find('('));
@@ -289,10 +272,16 @@ class QueueReader {
     job.dependency = shown.text("Dependency");
     job.reservation = shown.text("Reservation");
     job.nodes = std::clamp<std::int64_t>(shown.whole("NumNodes"), 1, trace::most_hosts);
+    job.cpus = std::max<std::int64_t>(0, shown.whole("NumCPUs"));
+    for (const char* const key : {"TRES", "AllocTRES", "ReqTRES"})
+      if (job.memory_mib == 0)
+        job.memory_mib =
+            trace::parse_memory_mib(trace::tres_value(shown.text(key), "mem"), 1).value_or(0);
     job.priority = shown.whole("Priority");
     job.limit = shown.duration("TimeLimit");
     const std::string_view tasks = shown.text("ArrayTaskId");
     if (job.waits() && !tasks.empty()) job.tasks_of_array = tasks_of(tasks);
+    job.tasks_at_once = shown.whole("ArrayTaskThrottle");
     job.required_nodes = hosts(shown.text("ReqNodeList"), job.id);
     job.excluded_nodes = hosts(shown.text("ExcNodeList"), job.id);
   }
@@ -364,6 +353,10 @@ class QueueReader {
     read_state(node);
     read_use(shown, node);
     nodes_after_jobs_ = any_job_;
+    node.cpus = shown.whole("CPUTot");
+    node.free_cpus = node.cpus - shown.whole("CPUAlloc");
+    node.memory_mib = static_cast<double>(shown.whole("RealMemory"));
+    node.free_memory_mib = node.memory_mib - static_cast<double>(shown.whole("AllocMem"));
     queue_.nodes.push_back(std::move(node));
     return {};
   }
@@ -403,12 +396,18 @@ class QueueReader {
     partition.name = shown.text("PartitionName");
     if (!seen_.insert("partition " + partition.name).second) return wrong(record, "is there twice");
     if (!record.whole) return wrong(record, "is cut off");
-    partition.qos = shown.text("QoS");
+    partition.own_qos = shown.text("QoS");
     partition.nodes = hosts(shown.text("Nodes"), partition.name);
     partition.up = shown.text("State").empty() || shown.text("State") == "UP";
     partition.most = shown.duration("MaxTime");
     partition.usual = shown.duration("DefaultTime");
     partition.tier = std::max<std::int64_t>(0, shown.whole("PriorityTier"));
+    partition.most_nodes = shown.whole("MaxNodes");
+    partition.accounts = named(shown.text("AllowAccounts"));
+    partition.qos = named(shown.text("AllowQos"));
+    partition.for_all = named(shown.text("AllowGroups")).empty() && !shown.has("DenyAccounts") &&
+                        !shown.has("DenyQos") && shown.text("RootOnly") != "YES" &&
+                        shown.text("ReqResv") != "YES";
     queue_.partitions.push_back(std::move(partition));
     return {};
   }
@@ -470,18 +469,6 @@ class QueueReader {
 };
 
 }  // namespace
-
-bool QueuedJob::runs() const {
-  return state.starts_with("RUNNING") || state.starts_with("SUSPENDED") ||
-         state.starts_with("COMPLETING") || state.starts_with("CONFIGURING") ||
-         state.starts_with("STOPPED") || state.starts_with("SIGNALING") ||
-         state.starts_with("STAGE_OUT") || state.starts_with("RESIZING");
-}
-
-bool QueuedJob::waits() const {
-  return state.starts_with("PENDING") || state.starts_with("REQUEUE") ||
-         state.starts_with("SPECIAL_EXIT") || state.starts_with("RESV_DEL_HOLD");
-}
 
 Result<ClusterQueue> read_queue(std::string_view text) {
   const auto records = read_records(text);

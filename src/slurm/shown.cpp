@@ -66,6 +66,9 @@ class Reader {
   void take(std::size_t number, std::string_view raw) {
     constexpr std::string_view settings = "Configuration data as of ";
     const std::string_view line = trim(raw);
+    // A job's name may hold line ends; of its record every other line is indented.
+    const bool in_job = open_ && records.back().kind == "JobId" && !records.back().whole;
+    if (in_job && !line.empty() && raw.front() != ' ') return;
     if (line.starts_with(settings)) {
       begin(number, "Configuration");
       records.back().values.put("Configuration", line.substr(settings.size()));
