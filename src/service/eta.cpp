@@ -47,6 +47,8 @@ std::string block_in_words(QueueBlock block, const std::string& pool, std::int64
       return fmt::format("{} has fewer than {} GPUs: it never starts", pool, gpus);
     case QueueBlock::too_early:
       return "it may not start yet";
+    case QueueBlock::shared_limit:
+      return "those who share its limit have taken all of it";
     case QueueBlock::kept_out:
       break;
   }
