@@ -28,20 +28,22 @@ Result<int> print_eta(const CommandCall& call, const EtaFlags& flags) {
   if (call.json)
     call.console.json(service::eta_document(*eta));
   else
-    call.console.text(eta_text(*eta, screen_style(environment), flags.limit, flags.running));
+    call.console.text(eta_text(*eta, screen_style(environment), flags.limit,
+                               flags.running || !flags.request.job.empty()));
   return 0;
 }
 
 }  // namespace
 
-Command eta_command(const Parser& parser) {
-  const auto flags = std::make_shared<EtaFlags>();
+void add_queue_flags(const Parser& parser, service::EtaRequest& request) {
   CLI::App& command = parser.app;
-  service::EtaRequest& request = flags->request;
+  command.add_option("job", request.job, "job id")->type_name("ID");
   command
-      .add_option("--from", request.from,
-                  "where the queue is read: FILE with what scontrol shows (- reads a pipe), or\n"
-                  "trace:FORMAT:PATH")
+      .add_option(
+          "--from", request.from,
+          "where the queue is read: slurm (asks scontrol; the default where it is), FILE\n"
+          "with what scontrol, squeue --json and sinfo --json printed (- reads a pipe), or\n"
+          "trace:FORMAT:PATH")
       ->type_name("WHERE");
   command
       .add_option(
@@ -56,20 +58,26 @@ Command eta_command(const Parser& parser) {
       ->type_name("FILE");
   takes_whole(*command.add_option("--samples", request.samples, "replays at most; default: 200")
                    ->type_name("N"));
-  command.add_flag("--running", flags->running, "show running jobs, too");
-  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
-                   ->type_name("N"));
   add_seed(parser, "seed of all random draws");
   add_threads(parser, "replays at a time");
   add_strict(parser, "treat a bad row of the trace as an error");
+}
+
+Command eta_command(const Parser& parser) {
+  const auto flags = std::make_shared<EtaFlags>();
+  CLI::App& command = parser.app;
+  add_queue_flags(parser, flags->request);
+  command.add_flag("--running", flags->running, "show running jobs, too");
+  takes_whole(*command.add_option("--limit", flags->limit, "jobs to show, 0 = all; default: 20")
+                   ->type_name("N"));
   command.footer(
       "Examples:\n"
-      "  (for what in config \"job -d\" node partition reservation; do scontrol show $what; done) "
-      "|\n"
-      "      schedmate eta --from -\n"
+      "  schedmate eta --from slurm\n"
+      "  (for what in \"node -d\" partition reservation assoc_mgr \"job -d\" config; do\n"
+      "      scontrol show $what; done) | schedmate eta --from -\n"
+      "  (squeue --json; sinfo --json) | schedmate eta --from -\n"
       "  schedmate eta --from trace:helios:data/venus/venus_sept2020_days0-12.csv.gz --at +9-14");
-  return {[flags](const CommandCall& call) { return print_eta(call, *flags); },
-          [flags] { return need(!flags->request.from.empty(), "eta", "--from WHERE"); }};
+  return {[flags](const CommandCall& call) { return print_eta(call, *flags); }};
 }
 
 }  // namespace schedmate

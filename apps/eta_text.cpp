@@ -19,13 +19,6 @@ std::string until(SimTime when, SimTime now) {
   return when == never ? "later" : in_words(when - now);
 }
 
-/// "2 h 13 min (40 min to 5 h)", from the snapshot's instant.
-std::string span(const InstantQuantiles& told, SimTime now) {
-  if (told.p50 == never) return "never";
-  return fmt::format("{} ({} to {})", until(told.p50, now), until(told.p10, now),
-                     until(told.p90, now));
-}
-
 std::string jobs_awaited(const EtaJob& job) {
   std::string text;
   for (const EtaJob::Awaited& each : job.awaited)
@@ -61,7 +54,7 @@ std::string jobs_table(const Eta& eta, const ScreenStyle& style, std::size_t mos
                     {style.cell(printable(job->partition), 12)},
                     {fmt::format("{}", job->gpus)},
                     {in_words(eta.now - job->started.value_or(job->submit))},
-                    {span(running ? job->end : *job->start, eta.now)},
+                    {span_text(running ? job->end : *job->start, eta.now)},
                     {running ? "runs" : printable(spaced(job->reason))},
                     {running ? unknown_cell : jobs_awaited(*job)}});
   }
@@ -72,6 +65,12 @@ std::string jobs_table(const Eta& eta, const ScreenStyle& style, std::size_t mos
 }
 
 }  // namespace
+
+std::string span_text(const InstantQuantiles& told, SimTime now) {
+  if (told.p50 == never) return "never";
+  return fmt::format("{} ({} to {})", until(told.p50, now), until(told.p10, now),
+                     until(told.p90, now));
+}
 
 std::string eta_text(const Eta& eta, const ScreenStyle& style, std::size_t most, bool running) {
   std::int64_t busy = 0, waiting = 0, runs = 0, asked = 0;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/command.hpp"
 #include "apps/screen.hpp"
 #include "service/eta.hpp"
 
@@ -12,5 +13,11 @@ namespace schedmate {
 /// and the running ones where `running` asks for them.
 [[nodiscard]] std::string eta_text(const service::Eta& eta, const ScreenStyle& style,
                                    std::size_t most, bool running);
+
+/// "2 h 13 min (40 min to 5 h)", from the snapshot's instant.
+[[nodiscard]] std::string span_text(const InstantQuantiles& told, SimTime now);
+
+/// The flags of `eta` and `why` that name the queue, the job and how it is replayed.
+void add_queue_flags(const Parser& parser, service::EtaRequest& request);
 
 }  // namespace schedmate

@@ -7,7 +7,7 @@
 #include "advisor/advisor.hpp"
 #include "bench/watch.hpp"
 #include "facts/extract.hpp"
-#include "service/tree_access.hpp"
+#include "service/file_access.hpp"
 
 namespace {
 

@@ -28,7 +28,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <ranges>
 #include <schedmate/scheduler.hpp>
 
 #include "policy/free_times.hpp"
@@ -64,7 +66,7 @@ class SlurmBackfill {
     for (const JobId id : view.adopted) adopt(view, id);
     note_changes(view);
     start_from_the_top(view, plan);
-    if (queue_.order().empty()) return;
+    if (queue_.empty()) return;
     if (changed_ && next_pass_ <= view.now) {
       pass(view, plan);
       changed_ = false;
@@ -90,10 +92,13 @@ class SlurmBackfill {
     }
     for (const JobId id : view.withdrawn) {
       queue_.remove(id);
-      planned_.erase(id);
+      waiting_.erase(id);
     }
     for (const std::uint32_t node : view.nodes) times_->follow(view.cluster, node);
-    for (const JobId id : view.arrived) queue_.push(view, id);
+    for (const JobId id : view.arrived) {
+      queue_.push(view, id);
+      waiting_[id] = {view.job(id).gpus, predicted_run_time(view, id), {}};
+    }
     for (const auto* end = times_->next_end(); end != nullptr && end->at <= view.now;
          end = times_->next_end()) {
       times_->expect(end->job, view.now + (view.now - view.job(end->job).run_since));
@@ -101,31 +106,35 @@ class SlurmBackfill {
     }
   }
 
+  /// Else nobody needs the order.
+  [[nodiscard]] bool may_start(const View& view) const {
+    return !queue_.empty() && view.cluster.fits(queue_.smallest_gang());
+  }
+
   void start_from_the_top(const View& view, Plan& plan) {
-    while (!queue_.order().empty()) {
-      const JobId id = queue_.order().begin()->job;
-      if (!view.cluster.fits(view.job(id).gpus)) return;
-      const auto planned = planned_.find(id);
-      const bool open = planned != planned_.end() &&
-                        std::ranges::all_of(planned->second, [&](const Share& share) {
-                          return std::popcount(view.cluster.free_mask(share.node)) >= share.gpus;
-                        });
-      start(view, plan, id, open ? Shares(planned->second) : Shares());
+    while (may_start(view)) {
+      const JobId id = queue_.first();
+      const Waiting& job = waiting_.at(id);
+      if (!view.cluster.fits(job.gang)) return;
+      const bool open = std::ranges::all_of(job.planned, [&](const Share& share) {
+        return std::popcount(view.cluster.free_mask(share.node)) >= share.gpus;
+      });
+      start(view, plan, id, open ? Shares(job.planned) : Shares());
     }
   }
 
   /// Starts a job that fits, there or, if that is empty, where the placer says.
   void start(const View& view, Plan& plan, JobId id, const Shares& where) {
-    const Seconds run_time = predicted_run_time(view, id);
+    const Waiting& job = waiting_.at(id);
     if (where.empty() || !times_->together()) {
-      plan.start(id, view.job(id).gpus);
+      plan.start(id, job.gang);
     } else {
       plan.start_on(id, free_gpus(view.cluster, where));
     }
-    times_->hold(id, view.cluster.allocation(id), view.now + run_time);
+    times_->hold(id, view.cluster.allocation(id), view.now + job.run_time);
     queue_.remove(id);
     queue_.started(view, id);
-    planned_.erase(id);
+    waiting_.erase(id);
   }
 
   /// The lowest free ones, as a placer takes them.
@@ -141,54 +150,65 @@ class SlurmBackfill {
   }
 
   void pass(const View& view, Plan& plan) {
-    const std::vector<JobId> tested = to_test(view);
-    std::vector<int> least(tested.size());  // gang of all from here on
-    int gpus = view.cluster.total_gpus();
-    for (std::size_t i = tested.size(); i-- > 0;) {
-      least[i] = gpus = std::min(gpus, view.job(tested[i]).gpus);
-    }
+    if (!may_start(view)) return;
+    choose_tested(view);
     FreeMap map(*times_, view.cluster, {view.now, settings_.window, settings_.resolution});
-    for (std::size_t i = 0; i < tested.size() && view.cluster.fits(least[i]); ++i) {
-      test(view, plan, map, tested[i]);
+    for (const Tested& each : tested_) {
+      if (!view.cluster.fits(each.least)) return;
+      test(view, plan, map, each);
     }
   }
 
-  void test(const View& view, Plan& plan, FreeMap& map, JobId id) {
-    const Seconds run_time = predicted_run_time(view, id);
-    const auto planned = planned_.find(id);
-    const FreeMap::Request request{view.job(id).gpus, run_time,
-                                   planned != planned_.end()
-                                       ? std::span<const Share>(planned->second)
-                                       : std::span<const Share>()};
+  struct Waiting {
+    int gang = 0;
+    Seconds run_time{0};  // predicted
+    Shares planned{};     // nodes of its last reservation
+  };
+  struct Tested {
+    JobId id;
+    Waiting* job;
+    int least;  // gang of all from here on
+  };
+
+  void test(const View& view, Plan& plan, FreeMap& map, const Tested& tested) {
+    Waiting& job = *tested.job;
+    const FreeMap::Request request{job.gang, job.run_time, job.planned};
     if (const Shares where = map.now(request); !where.empty()) {
-      start(view, plan, id, where);
+      const Seconds run_time = job.run_time;
+      start(view, plan, tested.id, where);
       map.started(where, run_time);
     } else if (auto reservation = map.reserve(request)) {
-      planned_[id] = std::move(reservation->where);
+      job.planned = std::move(reservation->where);
     } else {
-      planned_.erase(id);
+      job.planned.clear();
     }
   }
 
-  [[nodiscard]] std::vector<JobId> to_test(const View& view) const {
-    std::vector<JobId> tested;
+  void choose_tested(const View& view) {
+    tested_.clear();
     std::map<std::uint32_t, std::int64_t> of_user;
-    for (const MultifactorQueue::Entry& entry : queue_.order()) {
-      if (std::ssize(tested) == settings_.max_job_test) break;
+    auto in_order = queue_.in_order();
+    while (std::ssize(tested_) < settings_.max_job_test) {
+      const auto entry = in_order.next();
+      if (!entry) break;
       if (settings_.max_job_user > 0 &&
-          ++of_user[view.job(entry.job).user] > settings_.max_job_user) {
+          ++of_user[view.job(entry->job).user] > settings_.max_job_user) {
         continue;
       }
-      tested.push_back(entry.job);
+      Waiting& job = waiting_.at(entry->job);
+      tested_.push_back({entry->job, &job, job.gang});
     }
-    return tested;
+    int least = std::numeric_limits<int>::max();
+    for (Tested& each : tested_ | std::views::reverse)
+      each.least = least = std::min(least, each.least);
   }
 
   SlurmSettings settings_;
   MultifactorQueue queue_;
-  std::optional<FreeTimes> times_;   // from the first call on
-  std::map<JobId, Shares> planned_;  // nodes of the last reservations
-  bool changed_ = false;             // since the last pass
+  std::optional<FreeTimes> times_;  // from the first call on
+  JobMap<Waiting> waiting_;
+  std::vector<Tested> tested_;  // of one pass
+  bool changed_ = false;        // since the last pass
   SimTime next_pass_ = SimTime::min();
 };
 

@@ -29,7 +29,22 @@ FreeMap::FreeMap(const FreeTimes& running, const Cluster& cluster, const Grid& g
       all.push_back({slot, free});
     }
   }
-  profiles_.emplace(0, std::move(all));
+  reserve_on(0) = std::move(all);
+}
+
+const FreeMap::Profile* FreeMap::reserved(std::uint32_t node) const {
+  const std::uint32_t index = node < profile_of_node_.size() ? profile_of_node_[node] : 0;
+  return index == 0 ? nullptr : &profiles_[index - 1];
+}
+
+FreeMap::Profile& FreeMap::reserve_on(std::uint32_t node) {
+  if (profile_of_node_.empty()) profile_of_node_.resize(std::max(cluster_.node_end(), node + 1));
+  std::uint32_t& index = profile_of_node_[node];
+  if (index == 0) {
+    profiles_.push_back(running_.together() ? profile_of(node) : Profile());
+    index = static_cast<std::uint32_t>(profiles_.size());
+  }
+  return profiles_[index - 1];
 }
 
 FreeMap::Slot FreeMap::slot_at(SimTime when) const {
@@ -88,16 +103,13 @@ void FreeMap::occupy(Profile& profile, Stretch when, int gpus) {
 }
 
 FreeMap::Slot FreeMap::first_fit(std::uint32_t node, int gpus, Stretch wanted) const {
-  const auto reserved = profiles_.find(node);
-  if (reserved != profiles_.end()) return first_gap(reserved->second, gpus, wanted);
+  if (const Profile* profile = reserved(node)) return first_gap(*profile, gpus, wanted);
   return std::max(wanted.from, slot_after(running_.ready(node, gpus)));
 }
 
 int FreeMap::free_at(std::uint32_t node, Slot slot) const {
-  const auto reserved = profiles_.find(node);
-  if (reserved != profiles_.end()) {
-    return std::prev(std::ranges::upper_bound(reserved->second, slot, {}, &Step::from))->free;
-  }
+  if (const Profile* profile = reserved(node))
+    return std::prev(std::ranges::upper_bound(*profile, slot, {}, &Step::from))->free;
   int gpus = 0;
   while (gpus < cluster_.gpus_per_node() && slot_after(running_.ready(node, gpus + 1)) <= slot) {
     ++gpus;
@@ -108,6 +120,15 @@ int FreeMap::free_at(std::uint32_t node, Slot slot) const {
 /// From when on that many nodes have had a first fit. A node has none before it comes free, so
 /// the nodes are asked in that order until no other can be among the first.
 FreeMap::Slot FreeMap::nth_node(const FreeTimes::Need& need, Stretch wanted) const {
+  if (need.nodes == 1) {
+    Slot first = beyond;
+    for (const auto& [when, node] : running_.order(need.gpus)) {
+      const Slot ready = std::max(wanted.from, slot_after(when));
+      if (ready > last_ || ready >= first) break;
+      first = std::min(first, first_fit(node, need.gpus, wanted));
+    }
+    return first;
+  }
   std::priority_queue<Slot> fits;
   const auto count = static_cast<std::size_t>(need.nodes);
   for (const auto& [when, node] : running_.order(need.gpus)) {
@@ -139,15 +160,20 @@ bool FreeMap::all_fit(std::span<const Share> where, Stretch wanted) const {
       where, [&](const Share& share) { return fits(share.node, share.gpus, wanted); });
 }
 
-Shares FreeMap::now(const Request& request) const {
+Shares FreeMap::now(const Request& request) {
   if (!cluster_.fits(request.gang)) return {};
   const Stretch wanted = from_now(request.run_time);
-  if (!running_.together()) {
+  if (refused_now_.raise(request.gang, wanted.length, first_) > first_) return {};
+  Shares where = find_now(request, wanted);
+  if (where.empty()) refused_now_.add(request.gang, wanted.length, first_ + 1);
+  return where;
+}
+
+Shares FreeMap::find_now(const Request& request, Stretch wanted) const {
+  if (!running_.together())
     return fits(0, request.gang, wanted) ? Shares{{0, request.gang}} : Shares{};
-  }
-  if (!request.preferred.empty() && all_fit(request.preferred, wanted)) {
+  if (!request.preferred.empty() && all_fit(request.preferred, wanted))
     return {request.preferred.begin(), request.preferred.end()};
-  }
   return request.gang <= cluster_.gpus_per_node() ? one_node_now(request.gang, wanted)
                                                   : nodes_now(request.gang, wanted);
 }
@@ -218,27 +244,31 @@ Shares FreeMap::nodes_later(int gang, Stretch wanted) const {
 
 void FreeMap::started(std::span<const Share> where, Seconds run_time) {
   for (const Share& share : where) {
-    const auto reserved = profiles_.find(share.node);
-    if (reserved != profiles_.end()) occupy(reserved->second, from_now(run_time), share.gpus);
+    if (reserved(share.node) != nullptr)
+      occupy(reserve_on(share.node), from_now(run_time), share.gpus);
   }
 }
 
-/// The map only fills up, so no job starts before one that asked for less earlier.
-FreeMap::Slot FreeMap::not_before(int gang, Slot length) const {
-  Slot bound = first_ + 1;
-  for (const Found& found : found_) {
-    if (found.gang <= gang && found.length <= length) bound = std::max(bound, found.start);
-  }
-  return bound;
+FreeMap::Slot FreeMap::Bounds::raise(int gang, Slot length, Slot start) const {
+  for (const Bound& bound : bounds_)
+    if (bound.gang <= gang && bound.length <= length) start = std::max(start, bound.start);
+  return start;
+}
+
+void FreeMap::Bounds::add(int gang, Slot length, Slot start) {
+  std::erase_if(bounds_, [&](const Bound& other) {
+    return other.gang >= gang && other.length >= length && other.start <= start;
+  });
+  bounds_.push_back({gang, length, start});
 }
 
 std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
   const Seconds slots =
       (request.run_time + grid_.resolution - Seconds(1)) / grid_.resolution.count();
-  Stretch wanted{not_before(request.gang, slots.count()), slots.count()};
+  Stretch wanted{reserved_.raise(request.gang, slots.count(), first_ + 1), slots.count()};
   if (wanted.from > last_) return std::nullopt;
   wanted.from = earliest(request.gang, wanted);
-  found_.push_back({request.gang, wanted.length, wanted.from});
+  reserved_.add(request.gang, wanted.length, wanted.from);
   if (wanted.from > last_) return std::nullopt;
   Reservation made{at(wanted.from * grid_.resolution.count()), {}};
   if (!running_.together()) {
@@ -249,11 +279,7 @@ std::optional<FreeMap::Reservation> FreeMap::reserve(const Request& request) {
     made.where = request.gang <= cluster_.gpus_per_node() ? one_node_later(request.gang, wanted)
                                                           : nodes_later(request.gang, wanted);
   }
-  for (const Share& share : made.where) {
-    auto [profile, fresh] = profiles_.try_emplace(share.node);
-    if (fresh) profile->second = profile_of(share.node);
-    occupy(profile->second, wanted, share.gpus);
-  }
+  for (const Share& share : made.where) occupy(reserve_on(share.node), wanted, share.gpus);
   return made;
 }
 

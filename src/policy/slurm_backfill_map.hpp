@@ -13,7 +13,6 @@
 #include <schedmate/cluster.hpp>
 #include <schedmate/time.hpp>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "policy/free_times.hpp"
@@ -44,7 +43,7 @@ class FreeMap {
   };
   /// Where it could start now without touching a reservation, as the placer would choose among
   /// such nodes; empty when nowhere.
-  [[nodiscard]] Shares now(const Request& request) const;
+  [[nodiscard]] Shares now(const Request& request);
   /// To be called after a job was started there (FreeTimes knows it already).
   void started(std::span<const Share> where, Seconds run_time);
 
@@ -67,10 +66,21 @@ class FreeMap {
     Slot length;
   };
 
-  struct Found {
-    int gang;
-    Slot length;
-    Slot start;
+  /// The map only fills up, so no job starts before one that asked for less earlier: these are
+  /// what was asked for, without those that tell nothing new.
+  class Bounds {
+   public:
+    void add(int gang, Slot length, Slot start);
+    /// At least `start`.
+    [[nodiscard]] Slot raise(int gang, Slot length, Slot start) const;
+
+   private:
+    struct Bound {
+      int gang;
+      Slot length;
+      Slot start;
+    };
+    std::vector<Bound> bounds_;
   };
 
   [[nodiscard]] Slot slot_at(SimTime when) const;     // that holds the instant
@@ -85,7 +95,9 @@ class FreeMap {
   }
   [[nodiscard]] int free_at(std::uint32_t node, Slot slot) const;
   [[nodiscard]] Slot nth_node(const FreeTimes::Need& need, Stretch wanted) const;
-  [[nodiscard]] Slot not_before(int gang, Slot length) const;
+  [[nodiscard]] Shares find_now(const Request& request, Stretch wanted) const;
+  [[nodiscard]] const Profile* reserved(std::uint32_t node) const;
+  Profile& reserve_on(std::uint32_t node);
   [[nodiscard]] Slot earliest(int gang, Stretch wanted) const;
   [[nodiscard]] Shares one_node_now(int gang, Stretch wanted) const;
   [[nodiscard]] Shares nodes_now(int gang, Stretch wanted) const;
@@ -96,10 +108,15 @@ class FreeMap {
   const FreeTimes& running_;
   const Cluster& cluster_;
   Grid grid_;
-  Slot first_;                                           // holds now
-  Slot last_;                                            // the last one in which a job may start
-  std::unordered_map<std::uint32_t, Profile> profiles_;  // of nodes with reservations
-  std::vector<Found> found_;                             // by the requests so far
+  Slot first_;  // holds now
+  Slot last_;   // the last one in which a job may start
+  // Of nodes with reservations; by node, one more than its index here or 0.
+  std::vector<Profile> profiles_;
+  std::vector<std::uint32_t> profile_of_node_;
+  // By the requests so far. A job that starts now takes the whole of the present slot, so what it
+  // asks for is not what it would reserve.
+  Bounds refused_now_;
+  Bounds reserved_;
 };
 
 }  // namespace schedmate::policy

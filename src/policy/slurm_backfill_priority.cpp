@@ -9,16 +9,6 @@
 namespace schedmate::policy {
 namespace {
 
-/// How much of the VC the job asks for.
-double size_of(const Cluster& cluster, int gpus) {
-  const int nodes = (gpus + cluster.gpus_per_node() - 1) / cluster.gpus_per_node();
-  const double of_nodes = static_cast<double>(nodes) / cluster.node_count();
-  return (of_nodes + static_cast<double>(gpus) / cluster.total_gpus()) / 2;
-}
-
-}  // namespace
-
-namespace {
 double shortness_of(const JobInfo& job) {
   constexpr double nobody_knows = 0.5;
   constexpr double minute_s = 60;
@@ -27,35 +17,53 @@ double shortness_of(const JobInfo& job) {
   const double expected_s = std::clamp(job.expected.count(), minute_s, week_s);
   return 1 - std::log(expected_s / minute_s) / std::log(week_s / minute_s);
 }
+
 }  // namespace
 
-std::uint32_t MultifactorQueue::priority(const View& view, JobId id, SimTime when) const {
-  const JobInfo& job = view.job(id);
-  const FractionalSeconds waited = std::max(when - job.submit, Seconds(0));
+/// How much of the VC the gang asks for.
+double MultifactorQueue::Moment::size_of(int gang) const {
+  const int of_gang = (gang + gpus_per_node - 1) / gpus_per_node;
+  const double of_nodes = static_cast<double>(of_gang) / nodes;
+  return std::min((of_nodes + static_cast<double>(gang) / gpus) / 2, 1.0);
+}
+
+void MultifactorQueue::weigh(Line& line, const Kind& kind, const Moment& moment) const {
+  const double size = moment.size_of(kind.gpus);
+  line.size = static_cast<double>(weights_.job_size) * (weights_.favor_small ? 1 - size : size);
+  line.fairshare = static_cast<double>(weights_.fairshare) * fairshare(users_.at(kind.user));
+  line.shortness = static_cast<double>(weights_.shortness) * kind.shortness;
+}
+
+/// In a line none has more than one that was submitted before it.
+std::uint32_t MultifactorQueue::priority(const Line& line, SimTime submit, SimTime when) const {
+  const FractionalSeconds waited = std::max(when - submit, Seconds(0));
   const double age = std::min(waited / FractionalSeconds(weights_.max_age), 1.0);
-  const double size = std::min(size_of(view.cluster, job.gpus), 1.0);
   const double sum =
-      static_cast<double>(weights_.age) * age +
-      static_cast<double>(weights_.job_size) * (weights_.favor_small ? 1 - size : size) +
-      static_cast<double>(weights_.fairshare) * users_.at(job.user).fairshare +
-      static_cast<double>(weights_.shortness) * shortness_of(job);
+      static_cast<double>(weights_.age) * age + line.size + line.fairshare + line.shortness;
   constexpr double most = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::clamp(sum, 1.0, most));
 }
 
+double MultifactorQueue::fairshare(const User& user) const {
+  return all_gpu_s_ > 0 ? std::exp2(-(user.counted_gpu_s / all_gpu_s_) * users_then_) : 1;
+}
+
 /// Usage grows by the GPUs in use and is forgotten at the same time: u' = gpus - u ln 2 /
 /// half_life.
-void MultifactorQueue::settle(User& user, SimTime when) const {
-  const FractionalSeconds passed = when - user.known;
+void MultifactorQueue::settle(User& user, SimTime when) {
+  const Seconds passed = when - user.known;
   user.known = when;
   if (weights_.half_life == Seconds(0)) {
-    user.used_gpu_s += user.gpus * passed.count();
+    user.used_gpu_s += user.gpus * FractionalSeconds(passed).count();
     return;
   }
   const FractionalSeconds half_life = weights_.half_life;
-  const double kept = std::exp2(-(passed / half_life));
+  if (passed != passed_) {
+    passed_ = passed;
+    kept_ = std::exp2(-(FractionalSeconds(passed) / half_life));
+  }
   const double most = user.gpus * half_life.count() / std::numbers::ln2;
-  user.used_gpu_s = user.used_gpu_s * kept + most * (1 - kept);
+  user.used_gpu_s = user.used_gpu_s * kept_ + most * (1 - kept_);
 }
 
 void MultifactorQueue::use(const View& view, JobId id, int gpus) {
@@ -76,14 +84,12 @@ void MultifactorQueue::adopt(const View& view, JobId id) {
 }
 
 void MultifactorQueue::share_out(SimTime when) {
-  double all_gpu_s = 0;
+  all_gpu_s_ = 0;
+  users_then_ = static_cast<double>(users_.size());
   for (auto& [index, user] : users_) {
     settle(user, when);
-    all_gpu_s += user.used_gpu_s;
-  }
-  const auto users = static_cast<double>(users_.size());
-  for (auto& [index, user] : users_) {
-    user.fairshare = all_gpu_s > 0 ? std::exp2(-(user.used_gpu_s / all_gpu_s) * users) : 1;
+    user.counted_gpu_s = user.used_gpu_s;
+    all_gpu_s_ += user.used_gpu_s;
   }
 }
 
@@ -98,25 +104,91 @@ bool MultifactorQueue::calculate(const View& view) {
   next_ = next_calculation(view.now);
   if (next_ == never) return false;
   share_out(when);
-  std::vector<Entry> reordered(order_.begin(), order_.end());
-  for (Entry& entry : reordered) entry.priority = priority(view, entry.job, when);
-  std::ranges::sort(reordered);
-  for (const Entry& entry : reordered) entries_.at(entry.job) = entry;
-  order_ = std::set<Entry>(reordered.begin(), reordered.end());
+  calculated_ = moment(view, when);
+  for (const Entry& entry : leaders_) {
+    Place& place = places_.at(entry.job);
+    if (!place.is_new) continue;
+    place.is_new = false;
+    auto& line = lines_[place.kind].jobs;
+    const Waiting job{entry.submit, entry.job};
+    line.insert(std::ranges::upper_bound(line, job), job);
+  }
+  leaders_.clear();
+  lined_up_ = false;
   return true;
+}
+
+MultifactorQueue::Moment MultifactorQueue::moment(const View& view, SimTime when) {
+  return {when, view.cluster.node_count(), view.cluster.total_gpus(), view.cluster.gpus_per_node()};
 }
 
 void MultifactorQueue::push(const View& view, JobId id) {
   const JobInfo& job = view.job(id);
   users_.try_emplace(job.user, User{.known = view.now});
-  Entry& entry = entries_[id];
-  entry = {priority(view, id, view.now), job.submit, id};
-  order_.insert(entry);
+  const Kind kind{job.user, job.gpus, weights_.shortness > 0 ? shortness_of(job) : 0};
+  Line alone;
+  weigh(alone, kind, moment(view, view.now));
+  const Entry entry{priority(alone, job.submit, view.now), job.submit, id};
+  places_[id] = {kind, entry};
+  leaders_.insert(entry);
+  ++gangs_[job.gpus];
 }
 
 void MultifactorQueue::remove(JobId id) {
-  order_.erase(entries_.at(id));
-  entries_.erase(id);
+  const Place& place = places_.at(id);
+  if (const auto gang = gangs_.find(place.kind.gpus); --gang->second == 0) gangs_.erase(gang);
+  if (place.is_new) {
+    leaders_.erase(place.entry);
+  } else {
+    const auto found = lines_.find(place.kind);
+    Line& line = found->second;
+    const Waiting job{place.entry.submit, id};
+    const bool leads = lined_up_ && line.jobs.front() == job;
+    if (leads) leaders_.erase(entry_of(line, job));
+    line.jobs.erase(std::ranges::lower_bound(line.jobs, job));
+    if (leads && !line.jobs.empty()) leaders_.insert(entry_of(line, line.jobs.front()));
+    if (line.jobs.empty()) lines_.erase(found);
+  }
+  places_.erase(id);
+}
+
+void MultifactorQueue::line_up() {
+  if (lined_up_) return;
+  for (auto& [kind, line] : lines_) {
+    weigh(line, kind, calculated_);
+    leaders_.insert(entry_of(line, line.jobs.front()));
+  }
+  lined_up_ = true;
+}
+
+JobId MultifactorQueue::first() {
+  line_up();
+  return leaders_.begin()->job;
+}
+
+MultifactorQueue::InOrder MultifactorQueue::in_order() {
+  line_up();
+  return InOrder(*this);
+}
+
+std::optional<MultifactorQueue::Entry> MultifactorQueue::InOrder::next() {
+  const bool leads = leader_ != queue_.leaders_.end();
+  if (!leads && followers_.empty()) return std::nullopt;
+  if (!leads || (!followers_.empty() && followers_.top().entry < *leader_)) {
+    const Follower next = followers_.top();
+    followers_.pop();
+    follow(*next.line, next.place + 1);
+    return next.entry;
+  }
+  const Entry next = *leader_++;
+  const Place& place = queue_.places_.at(next.job);
+  if (!place.is_new) follow(queue_.lines_.at(place.kind), 1);
+  return next;
+}
+
+void MultifactorQueue::InOrder::follow(const Line& line, std::size_t place) {
+  if (place < line.jobs.size())
+    followers_.push({queue_.entry_of(line, line.jobs[place]), &line, place});
 }
 
 }  // namespace schedmate::policy

@@ -3,7 +3,8 @@
 
 /// The waiting jobs in the order of Slurm's priority/multifactor plugin: a weighted sum of factors
 /// between 0 and 1, cut to a whole number; then submission, then entry. As there, priorities are
-/// kept and made again only every calculation period. Factors:
+/// kept and made again only every calculation period. Jobs of one user that are alike keep their
+/// order, so a calculation costs the users, and the order what is asked of it. Factors:
 /// - age: time since submission / max_age, at most 1;
 /// - job size: the mean of the job's share of the nodes and of the GPUs of the VC, or with
 ///   favor_small one minus that;
@@ -11,11 +12,12 @@
 ///   of which half is forgotten every half_life; due is one over the users seen so far. 1 for a
 ///   user who has used nothing;
 /// - shortness (ours, for slurm_backfill+sm): 1 for a job that is expected to last a minute or
-/// less,
-///   falling with the logarithm to 0 at a week; 1/2 without advice.
+///   less, falling with the logarithm to 0 at a week; 1/2 without advice.
 
 #include <compare>
 #include <map>
+#include <optional>
+#include <queue>
 #include <schedmate/policy.hpp>
 #include <set>
 #include <vector>
@@ -50,6 +52,10 @@ class MultifactorQueue {
   void started(const View& view, JobId id) { use(view, id, view.job(id).gpus); }
   void ended(const View& view, JobId id) { use(view, id, -view.job(id).gpus); }
 
+  [[nodiscard]] bool empty() const { return gangs_.empty(); }
+  /// Of those that wait; there must be one.
+  [[nodiscard]] int smallest_gang() const { return gangs_.begin()->first; }
+
   struct Entry {
     std::uint32_t priority = 0;
     SimTime submit;
@@ -61,26 +67,98 @@ class MultifactorQueue {
     }
     bool operator==(const Entry&) const = default;
   };
-  /// The first is to start first.
-  [[nodiscard]] const std::set<Entry>& order() const { return order_; }
+  /// The first is to start first; there must be one.
+  [[nodiscard]] JobId first();
+
+ private:
+  /// What makes priorities differ besides submission.
+  struct Kind {
+    std::uint32_t user = 0;
+    int gpus = 0;
+    double shortness = 0;
+    auto operator<=>(const Kind&) const = default;
+  };
+  struct Waiting {
+    SimTime submit;
+    JobId job{};
+    auto operator<=>(const Waiting&) const = default;
+  };
+  struct Line {
+    std::vector<Waiting> jobs;  // in order
+    // Of the factors by kind, weighted; since the order was first asked for.
+    double size = 0, fairshare = 0, shortness = 0;
+  };
+
+ public:
+  /// One by one from the first on, until the queue changes.
+  class InOrder {
+   public:
+    [[nodiscard]] std::optional<Entry> next();
+
+   private:
+    friend MultifactorQueue;
+    explicit InOrder(const MultifactorQueue& queue)
+        : queue_(queue), leader_(queue.leaders_.begin()) {}
+    struct Follower {
+      Entry entry;
+      const Line* line;
+      std::size_t place;
+      bool operator<(const Follower& other) const { return entry > other.entry; }
+    };
+    void follow(const Line& line, std::size_t place);
+
+    const MultifactorQueue& queue_;
+    std::set<Entry>::const_iterator leader_;
+    std::priority_queue<Follower> followers_;
+  };
+  [[nodiscard]] InOrder in_order();
 
  private:
   struct User {
     double used_gpu_s = 0;  // as of `known`, what is forgotten left out
     SimTime known;
-    int gpus = 0;  // in use since
-    double fairshare = 1;
+    int gpus = 0;              // in use since
+    double counted_gpu_s = 0;  // used_gpu_s at the last calculation
   };
-  [[nodiscard]] std::uint32_t priority(const View& view, JobId id, SimTime when) const;
+  /// When priorities are made, and the size of the VC then.
+  struct Moment {
+    SimTime when;
+    int nodes = 0;
+    int gpus = 0;
+    int gpus_per_node = 1;
+    [[nodiscard]] double size_of(int gang) const;
+  };
+  [[nodiscard]] static Moment moment(const View& view, SimTime when);
+  struct Place {
+    Kind kind;
+    Entry entry;         // its priority: of a newcomer alone
+    bool is_new = true;  // since the last calculation
+  };
+  void weigh(Line& line, const Kind& kind, const Moment& moment) const;
+  [[nodiscard]] std::uint32_t priority(const Line& line, SimTime submit, SimTime when) const;
+  [[nodiscard]] Entry entry_of(const Line& line, const Waiting& job) const {
+    return {priority(line, job.submit, calculated_.when), job.submit, job.job};
+  }
+  [[nodiscard]] double fairshare(const User& user) const;
+  void line_up();
   void use(const View& view, JobId id, int gpus);
-  void settle(User& user, SimTime when) const;
+  void settle(User& user, SimTime when);
   void share_out(SimTime when);
 
   MultifactorWeights weights_;
-  std::set<Entry> order_;
-  JobMap<Entry> entries_;  // what order_ holds
+  JobMap<Place> places_;
+  std::map<int, int> gangs_;    // how many wait, by gang
+  std::map<Kind, Line> lines_;  // of all but the newcomers; none is empty
+  // The newcomers and, once the order is asked for, the first of each line.
+  std::set<Entry> leaders_;
+  bool lined_up_ = true;
   std::map<std::uint32_t, User> users_;
+  Moment calculated_;
+  double all_gpu_s_ = 0;  // used by all then
+  double users_then_ = 0;
   SimTime next_ = SimTime::min();
+  Seconds passed_{0};  // of what was used so long ago,
+  double kept_ = 1;    // so much counts
 };
 
 }  // namespace schedmate::policy

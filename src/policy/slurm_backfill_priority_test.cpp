@@ -28,14 +28,16 @@ class PriorityWorld {
     queue_.ended(view(to), id);
   }
   bool calculate(SimTime when) { return queue_.calculate(view(when)); }
-  [[nodiscard]] std::vector<std::uint32_t> priorities() const {
+  [[nodiscard]] std::vector<std::uint32_t> priorities() {
     std::vector<std::uint32_t> result;
-    for (const auto& entry : queue_.order()) result.push_back(entry.priority);
+    auto in_order = queue_.in_order();
+    while (const auto entry = in_order.next()) result.push_back(entry->priority);
     return result;
   }
-  [[nodiscard]] std::vector<JobId> order() const {
+  [[nodiscard]] std::vector<JobId> order() {
     std::vector<JobId> result;
-    for (const auto& entry : queue_.order()) result.push_back(entry.job);
+    auto in_order = queue_.in_order();
+    while (const auto entry = in_order.next()) result.push_back(entry->job);
     return result;
   }
   [[nodiscard]] const MultifactorQueue& queue() const { return queue_; }

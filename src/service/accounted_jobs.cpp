@@ -10,6 +10,8 @@
 #include "advisor/command_flags.hpp"
 #include "service/redaction.hpp"
 #include "service/run_tool.hpp"
+#include "slurm/shown.hpp"
+#include "trace/jobstats_summary.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {
@@ -80,6 +82,102 @@ Outcome outcome_of(std::span<const AccountedJob* const> of_job, std::vector<Atte
   return outcome;
 }
 
+/// A job as `scontrol show job` prints it.
+class ShownJob {
+ public:
+  explicit ShownJob(const slurm::Shown& shown) : shown_(shown) {}
+
+  [[nodiscard]] ScheduledJob read() const {
+    ScheduledJob job;
+    job.word = text("JobState");
+    job.reason = text("Reason") == "None" ? "" : text("Reason");
+    job.record = request();
+    Attempt attempt{.start = shown_.when("StartTime"),
+                    .end = std::nullopt,
+                    .state = trace::parse_state(job.word),
+                    .word = job.word,
+                    .exit_code = text("ExitCode"),
+                    .nodes = text("NodeList")};
+    const trace::RunState life = trace::run_state(job.word);
+    if (life == trace::RunState::waiting) job.planned_start = attempt.start;
+    if (life == trace::RunState::waiting || !attempt.start) return job;
+    if (life == trace::RunState::ended) {
+      attempt.end = shown_.when("EndTime");
+      if (attempt.end && *attempt.end >= *attempt.start) {
+        AccountedUse use;
+        job.unread = trace::read_summary(text("AdminComment"), use);
+        job.record.outcome = outcome(attempt, std::move(use));
+      }
+    }
+    job.attempts.push_back(std::move(attempt));
+    return job;
+  }
+
+ private:
+  [[nodiscard]] std::string text(std::string_view key) const {
+    return std::string(shown_.text(key));
+  }
+  /// "ann" of "ann(1000)".
+  [[nodiscard]] std::string name(std::string_view key) const {
+    const std::string value = text(key);
+    return value.substr(0, value.find('('));
+  }
+  /// "12_3" of an array.
+  [[nodiscard]] std::string id() const {
+    const std::string array = text("ArrayJobId");
+    const std::string task = text("ArrayTaskId");
+    return is_slurm_id(array + "_" + task) ? array + "_" + task : text("JobId");
+  }
+
+  [[nodiscard]] JobRecord request() const {
+    JobRecord record;
+    record.id = id();
+    record.user = name("UserId");
+    record.group = name("GroupId");
+    record.vc = text("Partition");
+    record.submit = shown_.when("SubmitTime").value_or(SimTime());
+    record.root = text("WorkDir");
+    record.workdir = ".";
+    const std::string line = text("SubmitLine");
+    record.command = redacted(line.empty() ? text("Command") : line);
+    record.entry =
+        advisor::read_command_flags(record.command, advisor::FlagRules::built_in(), record.root)
+            .entry;
+    std::string tres = text("AllocTRES");
+    if (tres.empty()) tres = text("TRES");
+    if (tres.empty()) tres = text("ReqTRES");
+    record.gpus = trace::gpus_of_tres(tres).value_or(0);
+    record.gpu_type = trace::gpu_types_of_tres(tres);
+    record.nodes = std::max<std::int64_t>(1, shown_.whole("NumNodes"));
+    record.cpus = shown_.whole("NumCPUs");
+    record.memory_mib = trace::parse_memory_mib(trace::tres_value(tres, "mem"), 1);
+    record.time_limit = shown_.duration("TimeLimit");
+    record.name = redacted(text("JobName"));
+    record.account = text("Account");
+    record.qos = text("QOS");
+    record.log = text("StdOut");
+    return record;
+  }
+
+  [[nodiscard]] Outcome outcome(const Attempt& attempt, AccountedUse use) const {
+    Outcome made;
+    made.state = attempt.state;
+    made.start = attempt.start;
+    made.end = attempt.end;
+    made.duration = shown_.duration("RunTime").value_or(*attempt.end - *attempt.start);
+    made.attempts = {attempt};
+    made.cpu_time = use.cpu_time;
+    made.memory_mib = use.memory_mib;
+    made.gpu_util_pct = use.gpu_util_pct;
+    made.gpu_memory_mib = use.gpu_memory_mib;
+    made.gpu_memory_total_mib = use.gpu_memory_total_mib;
+    made.node_use = std::move(use.nodes);
+    return made;
+  }
+
+  const slurm::Shown& shown_;
+};
+
 }  // namespace
 
 std::vector<ScheduledJob> accounted_jobs(const AccountingDump& dump) {
@@ -134,6 +232,24 @@ Result<std::vector<ScheduledJob>> ask_sacct(const settings::Session& session,
   const auto dump = read_accounting_text(*text, "sacct", {.strict = false, .lenient = true});
   if (!dump) return tl::unexpected(dump.error());
   return accounted_jobs(*dump);
+}
+
+Result<ScheduledJob> read_shown_job(std::string_view text) {
+  const std::vector<slurm::ShownRecord> records = slurm::read_shown(text);
+  // Those after it are other tasks of the same array.
+  const auto first = std::ranges::find(records, "JobId", &slurm::ShownRecord::kind);
+  if (first == records.end() || !first->values.has("JobState"))
+    return fail(ErrorCode::bad_reply, "scontrol: its answer has no JobId or no JobState");
+  return ShownJob(first->values).read();
+}
+
+Result<ScheduledJob> ask_scontrol(const settings::Session& session, const std::string& id) {
+  constexpr std::size_t most_bytes = std::size_t{4} << 20U;
+  const auto text = run_tool(session.environment, {.words = {"scontrol", "show", "job", id},
+                                                   .deadline = std::chrono::seconds(5),
+                                                   .most_bytes = most_bytes});
+  if (!text) return tl::unexpected(text.error());
+  return read_shown_job(*text);
 }
 
 }  // namespace schedmate::service

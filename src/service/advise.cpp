@@ -12,7 +12,6 @@
 #include "service/file_access.hpp"
 #include "service/model_facts.hpp"
 #include "service/redaction.hpp"
-#include "service/tree_access.hpp"
 #include "trace/values.hpp"
 
 namespace schedmate::service {

@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <schedmate/trace.hpp>
+#include <set>
 
-#include "base/input.hpp"
+#include "base/text.hpp"
 #include "base/words.hpp"
 #include "eta/run_time_model.hpp"
 #include "service/advisor_state.hpp"
-#include "service/file_access.hpp"
+#include "service/cluster_queue.hpp"
 #include "service/held_input.hpp"
+#include "service/job_use.hpp"
 #include "service/redaction.hpp"
 #include "slurm/snapshot.hpp"
 #include "study/trace_queue.hpp"
@@ -44,54 +47,102 @@ std::string block_in_words(QueueBlock block, const std::string& pool, std::int64
       return fmt::format("{} has fewer than {} GPUs: it never starts", pool, gpus);
     case QueueBlock::too_early:
       return "it may not start yet";
+    case QueueBlock::shared_limit:
+      return "those who share its limit have taken all of it";
     case QueueBlock::kept_out:
       break;
   }
   return "something other than the queue keeps it";
 }
 
-/// Without `user` and what only the source of the snapshot knows.
-EtaJob told(const QueueSnapshot& snapshot, const QueueForecast& forecast, std::size_t i) {
-  const SnapshotJob& job = snapshot.jobs[i];
-  const JobForecast& made = forecast.jobs[i];
-  const std::string& pool = snapshot.pools[job.pool].name;
-  EtaJob each{.id = job.id,
-              .user = "",
-              .partition = pool,
-              .gpus = job.gpus,
-              .submit = job.submit,
-              .started = job.started,
-              .start = made.start,
-              .end = made.end,
-              .reason = "",
-              .text = "",
-              .awaited = {},
-              .by = job.source};
-  if (job.started) return each;
-  each.reason = name_of(made.block);
-  each.text = block_in_words(made.block, pool, job.gpus);
-  for (const JobForecast::Awaited& awaited : made.awaited)
-    each.awaited.push_back({snapshot.jobs[awaited.job].id, awaited.share});
-  return each;
+/// Where the job that is asked for stands among those that wait and run.
+Result<std::optional<std::size_t>> place_of(const std::vector<EtaJob>& jobs,
+                                            const EtaRequest& request,
+                                            const std::function<std::string()>& elsewhere) {
+  if (request.job.empty()) return std::nullopt;
+  std::optional<std::size_t> found;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const EtaJob& job = jobs[i];
+    if (job.of_same_array) continue;
+    if (job.id == request.job) return i;
+    names.push_back(job.id);
+    // Of an array what waits comes first.
+    if (slurm::may_mean(request.job, job.id) && (!found || jobs[*found].started)) found = i;
+  }
+  if (found) return found;
+  std::string known = elsewhere();
+  if (known.empty()) known = "no job of this id waits or runs here";
+  if (const auto near = nearest(request.job, names); !near.empty())
+    known += fmt::format(" (nearest: {})", printable(near));
+  return fail(ErrorCode::not_found, fmt::format("job {}: {}", printable(request.job), known));
 }
 
-Eta begun(const QueueSnapshot& snapshot, const QueueForecast& forecast, std::string policy) {
-  Eta eta{.now = snapshot.now,
-          .policy = std::move(policy),
-          .samples = forecast.samples,
-          .gpus = 0,
-          .jobs = {},
-          .notes = {}};
+/// Without what only the source of the snapshot knows.
+std::vector<EtaJob> jobs_of(const QueueSnapshot& snapshot) {
+  std::vector<EtaJob> jobs;
+  for (const SnapshotJob& job : snapshot.jobs) {
+    EtaJob& each = jobs.emplace_back();
+    each.id = job.id;
+    each.partition = snapshot.pools[job.pool].name;
+    each.gpus = job.gpus;
+    each.submit = job.submit;
+    each.started = job.started;
+    each.by = job.source;
+  }
+  return jobs;
+}
+
+/// Goes on from the snapshot. `made` has all but that.
+Result<QueueWithForecast> with_forecast(QueueWithForecast made) {
+  const QueueSnapshot& snapshot = made.snapshot;
+  auto forecast = forecast_queue(snapshot, made.scheduler, made.options);
+  if (!forecast) return tl::unexpected(forecast.error());
+  made.forecast = *std::move(forecast);
+  made.eta.now = snapshot.now;
+  made.eta.samples = made.forecast.samples;
   for (const PartitionSpec& pool : snapshot.pools)
-    eta.gpus += std::int64_t{pool.nodes} * pool.gpus_per_node;
-  return eta;
+    made.eta.gpus += std::int64_t{pool.nodes} * pool.gpus_per_node;
+  for (std::size_t i = 0; i < snapshot.jobs.size(); ++i) {
+    EtaJob& each = made.eta.jobs[i];
+    const JobForecast& told = made.forecast.jobs[i];
+    each.start = told.start;
+    each.end = told.end;
+    if (each.started) continue;
+    if (each.reason.empty()) {
+      each.reason = name_of(told.block);
+      each.text = block_in_words(told.block, snapshot.pools[snapshot.jobs[i].pool].name, each.gpus);
+    }
+    if (!each.awaited.empty()) continue;  // the scheduler's own are known
+    for (const JobForecast::Awaited& awaited : told.awaited)
+      each.awaited.push_back({snapshot.jobs[awaited.job].id, awaited.share});
+  }
+  return made;
 }
 
-Result<Eta> eta_of_trace(const settings::Session& session, const EtaRequest& request,
-                         const study::PolicySpec& policy) {
+/// A user may use the pools that took a job of his before.
+std::vector<QueueWithForecast::Choice> choices_of(const QueueSnapshot& snapshot) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> pools;
+  for (const PastSubmission& past : snapshot.past) pools[past.user].insert(past.pool);
+  std::vector<QueueWithForecast::Choice> choices;
+  for (const SnapshotJob& job : snapshot.jobs) {
+    auto& choice = choices.emplace_back();
+    for (const std::uint32_t pool : pools[job.user]) {
+      if (pool == job.pool || pool >= snapshot.pools.size()) continue;
+      choice.change.pools.push_back(pool);
+      choice.partitions.push_back(snapshot.pools[pool].name);
+    }
+  }
+  return choices;
+}
+
+Result<QueueWithForecast> forecast_of_trace(const settings::Session& session,
+                                            const EtaRequest& request,
+                                            const study::PolicySpec& policy) {
   const std::string spec = request.from.substr(trace_mark.size());
   if (request.at.empty())
-    return fail(ErrorCode::unsupported, "eta: --at TIME is missing (schedmate eta --help)");
+    return fail(ErrorCode::unsupported,
+                fmt::format("--from {}: --at TIME is missing", redacted(request.from)));
   const ReadOptions options{.strict = session.settings.flag("strict"), .columns = {}};
   const auto trace =
       read_held(spec, [&](const std::string& held) { return read_trace(held, options); });
@@ -107,22 +158,32 @@ Result<Eta> eta_of_trace(const settings::Session& session, const EtaRequest& req
   const auto now = study::instant_of(request.at, *trace);
   if (!now) return tl::unexpected(now.error());
   const EtaOptions how = options_of(session, request);
-  const auto queue = study::queue_of_trace(*trace, *cluster, policy, *now, {how.seed, how.threads});
+  auto queue = study::queue_of_trace(*trace, *cluster, policy, *now, {how.seed, how.threads});
   if (!queue) return tl::unexpected(queue.error());
-  const auto forecast = forecast_queue(queue->snapshot, queue->scheduler, how);
-  if (!forecast) return tl::unexpected(forecast.error());
-  Eta made = begun(queue->snapshot, *forecast, policy.text);
-  for (std::size_t i = 0; i < queue->snapshot.jobs.size(); ++i) {
-    made.jobs.push_back(told(queue->snapshot, *forecast, i));
-    made.jobs.back().user = queue->users[i];
-  }
-  return made;
+  QueueWithForecast made;
+  made.eta.policy = policy.text;
+  made.eta.jobs = jobs_of(queue->snapshot);
+  for (std::size_t i = 0; i < queue->users.size(); ++i) made.eta.jobs[i].user = queue->users[i];
+  const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
+    const auto job = std::ranges::find(trace->jobs, request.job, &Job::id);
+    if (job == trace->jobs.end()) return "";
+    return job->submit > *now ? "it is submitted only after --at" : "it has ended before --at";
+  });
+  if (!asked) return tl::unexpected(asked.error());
+  made.asked = *asked;
+  for (const PastSubmission& past : queue->snapshot.past) made.past_runs += past.ended ? 1 : 0;
+  made.choices = choices_of(queue->snapshot);
+  made.snapshot = std::move(queue->snapshot);
+  made.scheduler = std::move(queue->scheduler);
+  made.options = how;
+  return with_forecast(std::move(made));
 }
 
 /// Who submitted what: the history, and the cluster as it is.
 class KnownSubmissions {
  public:
-  Result<void> read(const settings::Session& session) {
+  /// Remembers how the job `wanted` ended.
+  Result<void> read(const settings::Session& session, const std::string& wanted) {
     auto history = find_history(session);
     if (!history) return tl::unexpected(history.error());
     if (!*history) return {};
@@ -135,7 +196,9 @@ class KnownSubmissions {
     filter.finished = true;
     filter.limit = std::numeric_limits<std::size_t>::max();
     return (*history)->store->each(filter, [&](const JobRecord& record) {
-      if (!record.outcome || !record.outcome->start) return true;
+      if (!record.outcome) return true;
+      if (record.id == wanted) end_of_wanted_ = end_word(record);
+      if (!record.outcome->start) return true;
       ++runs_;
       add(record.user, record.vc, record.gpus, record.submit, record.outcome->start,
           record.outcome->duration, true);
@@ -157,7 +220,7 @@ class KnownSubmissions {
   }
 
   /// `place` says where in the order of submission each stands, by where it stood.
-  eta::RunTimeModel model(SimTime now, std::vector<std::size_t>& place) && {
+  eta::RunTimeModel model(SimTime now, std::vector<std::size_t>& place) const {
     std::vector<std::size_t> order(submitted_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return submitted_[i].submit; });
@@ -170,6 +233,8 @@ class KnownSubmissions {
     return {std::move(sorted), now};
   }
   [[nodiscard]] std::int64_t runs() const { return runs_; }
+  /// "" = no finished job of the history.
+  [[nodiscard]] const std::string& end_of_wanted() const { return end_of_wanted_; }
 
  private:
   using Numbers = std::map<std::string, std::uint32_t>;
@@ -179,98 +244,125 @@ class KnownSubmissions {
   std::vector<eta::Submitted> submitted_;
   Numbers users_, partitions_;
   std::int64_t runs_ = 0;
+  std::string end_of_wanted_;
 };
 
-Result<slurm::ClusterQueue> read_cluster_queue(const settings::Session& session,
-                                               const std::string& name) {
-  const auto files = request_files(session);
-  if (!files) return tl::unexpected(files.error());
-  return read_held(name, [&](const std::string& held) -> Result<slurm::ClusterQueue> {
-    constexpr std::uint64_t most = std::uint64_t{1} << 30U;
-    const auto text = read_file({held, files->access}, most);
-    if (!text) return tl::unexpected(text.error());
-    auto queue = slurm::read_queue(*text);
-    if (!queue) return fail(queue.error().code, fmt::format("{}: {}", held, queue.error().message));
-    return queue;
-  });
-}
-
-Result<Eta> eta_of_cluster(const settings::Session& session, const EtaRequest& request,
-                           const study::PolicySpec& policy) {
+Result<QueueWithForecast> forecast_of_cluster(const settings::Session& session,
+                                              const EtaRequest& request,
+                                              const study::PolicySpec& policy) {
+  if (!request.at.empty() || !request.cluster.empty())
+    return fail(ErrorCode::unsupported,
+                "eta: --at and --cluster are of a trace: --from trace:FORMAT:PATH");
   const auto queue = read_cluster_queue(session, request.from);
   if (!queue) return tl::unexpected(queue.error());
+  const std::string source = request.from.empty() ? "slurm" : request.from;
   KnownSubmissions known;
-  if (auto read = known.read(session); !read) return tl::unexpected(read.error());
-  const std::int64_t past_runs = known.runs();
+  if (auto read = known.read(session, request.job); !read) return tl::unexpected(read.error());
   std::vector<std::size_t> stands;
   for (const slurm::QueuedJob& job : queue->jobs)
     stands.push_back(known.add(job.user, job.partitions.empty() ? "" : job.partitions.front(),
                                job.gpus, job.submit, job.runs() ? job.start : std::nullopt,
                                job.runs() ? queue->now - *job.start : Seconds(0), false));
   std::vector<std::size_t> place;
-  const eta::RunTimeModel model = std::move(known).model(queue->now, place);
+  const eta::RunTimeModel model = known.model(queue->now, place);
   auto cluster = slurm::snapshot_of(*queue, [&](const slurm::QueuedJob& job) {
     const std::size_t i = place[stands[static_cast<std::size_t>(&job - queue->jobs.data())]];
     return slurm::JobBelief{model.belief(i), model.burst(i),
                             model.has_own(i) ? RunTimeSource::user : RunTimeSource::site};
   });
   if (!cluster)
-    return fail(cluster.error().code, fmt::format("{}: {}", request.from, cluster.error().message));
-  const auto scheduler =
+    return fail(cluster.error().code, fmt::format("{}: {}", source, cluster.error().message));
+  auto scheduler =
       study::plain_scheduler(policy, ClusterSpec{cluster->snapshot.pools},
                              static_cast<std::uint64_t>(session.settings.whole("seed")));
   if (!scheduler) return tl::unexpected(scheduler.error());
-  const auto forecast = forecast_queue(cluster->snapshot, *scheduler, options_of(session, request));
-  if (!forecast)
-    return fail(forecast.error().code,
-                fmt::format("{}: {}", request.from, forecast.error().message));
-  Eta made = begun(cluster->snapshot, *forecast, policy.text);
-  made.notes = queue->notes;
-  made.notes.insert(made.notes.end(), cluster->notes.begin(), cluster->notes.end());
-  if (past_runs == 0)
-    made.notes.emplace_back(
+  QueueWithForecast made;
+  made.eta.policy = policy.text;
+  made.eta.jobs = jobs_of(cluster->snapshot);
+  made.eta.notes = queue->notes;
+  made.eta.notes.insert(made.eta.notes.end(), cluster->notes.begin(), cluster->notes.end());
+  made.past_runs = known.runs();
+  if (made.past_runs == 0)
+    made.eta.notes.emplace_back(
         "no past run times: `history import sacct:FILE` gives them; until then every job is taken "
         "to run as those that run now");
-  std::size_t last = queue->jobs.size();
-  for (std::size_t i = 0; i < cluster->queued.size(); ++i) {
+  for (std::size_t i = 0; i < made.eta.jobs.size(); ++i) {
     const slurm::QueuedJob& job = queue->jobs[cluster->queued[i]];
-    EtaJob each = told(cluster->snapshot, *forecast, i);
-    if (cluster->queued[i] == last) {  // another task of the same array
-      made.jobs.back().end.p90 = std::max(made.jobs.back().end.p90, each.end.p90);
-      continue;
-    }
-    last = cluster->queued[i];
+    EtaJob& each = made.eta.jobs[i];
     each.user = job.user;
     each.submit = job.submit;
     each.partition = fmt::format("{}", fmt::join(job.partitions, ","));
-    if (job.waits()) {
-      const slurm::WaitReason reason = slurm::reason_in_words(job.reason, job.dependency);
-      if (reason.waits != slurm::Waits::for_its_turn) {
-        each.reason = reason.kind;
-        each.text = reason.text;
-      }
+    each.of_same_array = i > 0 && cluster->queued[i] == cluster->queued[i - 1];
+    auto& choice = made.choices.emplace_back();
+    if (!job.waits()) continue;
+    const slurm::Blocker& blocker = cluster->blockers[i];
+    each.scheduler_says = job.reason;
+    each.reason = blocker.kind;
+    each.text = blocker.text;
+    for (const std::string& id : blocker.jobs) each.awaited.push_back({id, 1});
+    choice.change.limit_to_start_now = blocker.limit_to_start_now;
+    choice.change.release = blocker.kind == "held" || blocker.kind == "begin_time";
+    for (const slurm::Partition& partition : queue->partitions) {
+      const auto pool = cluster->pool_of.find(partition.name);
+      if (pool == cluster->pool_of.end() || pool->second == cluster->snapshot.jobs[i].pool ||
+          !partition.takes(job))
+        continue;
+      choice.change.pools.push_back(pool->second);
+      choice.partitions.push_back(partition.name);
     }
-    made.jobs.push_back(std::move(each));
   }
-  return made;
+  const auto asked = place_of(made.eta.jobs, request, [&]() -> std::string {
+    const auto ended = queue->ended.find(request.job);
+    const std::string state = ended != queue->ended.end() ? ended->second : known.end_of_wanted();
+    if (state.empty()) return "";
+    return fmt::format("it has ended ({}): `schedmate job {}` shows it", printable(state),
+                       printable(request.job));
+  });
+  if (!asked) return tl::unexpected(asked.error());
+  made.asked = *asked;
+  made.snapshot = std::move(cluster->snapshot);
+  made.scheduler = *std::move(scheduler);
+  made.options = options_of(session, request);
+  auto with = with_forecast(std::move(made));
+  if (!with)
+    return fail(with.error().code, fmt::format("{}: {}", request.from, with.error().message));
+  return with;
 }
 
-Document quantiles_of(const InstantQuantiles& instants) {
+}  // namespace
+
+Document quantiles_document(const InstantQuantiles& instants) {
   const auto one = [](SimTime when) {
     return when == never ? Document(nullptr) : Document(seconds_of(when));
   };
   return {{"p10", one(instants.p10)}, {"p50", one(instants.p50)}, {"p90", one(instants.p90)}};
 }
 
-}  // namespace
-
-Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
+Result<QueueWithForecast> forecast_of(const settings::Session& session, const EtaRequest& request) {
   const auto policy = study::parse_policy(redacted(request.policy));
   if (!policy) return tl::unexpected(policy.error());
   if (auto plain = study::check_not_elastic({&*policy, 1}); !plain)
     return tl::unexpected(plain.error());
-  return request.from.starts_with(trace_mark) ? eta_of_trace(session, request, *policy)
-                                              : eta_of_cluster(session, request, *policy);
+  return request.from.starts_with(trace_mark) ? forecast_of_trace(session, request, *policy)
+                                              : forecast_of_cluster(session, request, *policy);
+}
+
+Result<Eta> eta(const settings::Session& session, const EtaRequest& request) {
+  auto made = forecast_of(session, request);
+  if (!made) return tl::unexpected(made.error());
+  Eta list = std::move(made->eta);
+  std::vector<EtaJob> jobs;
+  for (std::size_t i = made->asked.value_or(0); i < list.jobs.size(); ++i) {
+    EtaJob& each = list.jobs[i];
+    if (each.of_same_array)
+      jobs.back().end.p90 = std::max(jobs.back().end.p90, each.end.p90);
+    else if (made->asked && i > *made->asked)
+      break;
+    else
+      jobs.push_back(std::move(each));
+  }
+  list.jobs = std::move(jobs);
+  return list;
 }
 
 Document eta_document(const Eta& eta) {
@@ -291,8 +383,8 @@ Document eta_document(const Eta& eta) {
          {"gpus", job.gpus},
          {"partition", job.partition},
          {"submit_s", seconds_of(job.submit)},
-         {"start_s", job.start ? quantiles_of(*job.start) : Document(nullptr)},
-         {"end_s", quantiles_of(job.end)},
+         {"start_s", job.start ? quantiles_document(*job.start) : Document(nullptr)},
+         {"end_s", quantiles_document(job.end)},
          {"blocked_by", std::move(blocked)},
          {"by", name_of(job.by)}});
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <schedmate/eta.hpp>
+#include <schedmate/earlier.hpp>
 #include <string>
 #include <vector>
 
@@ -12,11 +12,12 @@
 namespace schedmate::service {
 
 struct EtaRequest {
-  std::string from;  ///< "trace:FORMAT:PATH", or a file with what scontrol shows
+  std::string from;  ///< "trace:FORMAT:PATH", or as read_cluster_queue() takes it
   std::string at;    ///< of a trace: seconds of its clock, a date, or "+5d" after its begin
   std::string policy = "slurm_backfill";  ///< "NAME[:key=value,...]", as in simulate
   std::string cluster;                    ///< TOML file, "" = the trace's own
   std::int64_t samples = 200;
+  std::string job;  ///< the one that is asked for, "" = all
 };
 
 /// A waiting or running job, and what is to be expected of it.
@@ -29,6 +30,7 @@ struct EtaJob {
   InstantQuantiles end;
   /// Why it waits: a name for programs, a sentence for people; "" while it runs.
   std::string reason, text;
+  std::string scheduler_says;  ///< in its own word; "" = nothing
   /// Running jobs that it waits for, those that most samples name first.
   struct Awaited {
     std::string id;
@@ -36,6 +38,7 @@ struct EtaJob {
   };
   std::vector<Awaited> awaited;
   RunTimeSource by = RunTimeSource::site;
+  bool of_same_array = false;  ///< one more task of the array that waits as the job before it
 };
 
 struct Eta {
@@ -48,11 +51,36 @@ struct Eta {
   std::vector<std::string> notes;
 };
 
+/// A queue with its forecast, from which the list and `why` (why.hpp) are told.
+struct QueueWithForecast {
+  Eta eta;  ///< its jobs are those of the snapshot, each task of an array by itself
+  QueueSnapshot snapshot;
+  Scheduler scheduler;
+  EtaOptions options;
+  QueueForecast forecast;
+  /// What the owner of a job may change.
+  struct Choice {
+    MayChange change;
+    std::vector<std::string> partitions;  ///< that stand for MayChange::pools, parallel to them
+  };
+  std::vector<Choice> choices;  ///< parallel to the jobs
+  /// Where the job that is asked for stands.
+  std::optional<std::size_t> asked;
+  std::int64_t past_runs = 0;  ///< of the history or the trace, from which run times are drawn
+};
+
 /// Of a trace the queue of a replay at one instant: of what ended or came after that instant
 /// nothing is known to the forecast. Of a file the cluster that it shows, with run times from the
 /// history. Errors: of the trace, the cluster, the policy, the file, the history; unsupported for a
-/// policy that stops running jobs or lets them share GPUs, and for an instant outside the trace.
+/// policy that stops running jobs or lets them share GPUs, and for an instant outside the trace;
+/// not_found where the job that is asked for neither waits nor runs, with what is known of it.
+[[nodiscard]] Result<QueueWithForecast> forecast_of(const settings::Session& session,
+                                                    const EtaRequest& request);
+/// The same as a list.
 [[nodiscard]] Result<Eta> eta(const settings::Session& session, const EtaRequest& request);
+
+/// {"p10": seconds, "p50": ..., "p90": ...}, null for `never`.
+[[nodiscard]] Document quantiles_document(const InstantQuantiles& instants);
 
 /// `schedmate.eta.v1` (docs/formats/eta.md).
 [[nodiscard]] Document eta_document(const Eta& eta);

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What track and diagnose found in a job's log, as the history keeps it.
+/// What track and diagnose found in a job's log, as the history keeps it, and what the history says
+/// of a failure: where it was seen, and whether a restart is within the caps.
 
 #include <optional>
+#include <schedmate/recovery.hpp>
+#include <schedmate/store.hpp>
 #include <string>
 
-#include "service/past_failures.hpp"
+#include "settings/session.hpp"
 
 namespace schedmate::service {
+
+/// A store, and the role of its reader.
+struct HistoryView {
+  Store& store;
+  Role role = Role::owner;
+};
+
+struct HistoryQuery {
+  const JobContext& job;
+  std::optional<double> step;  ///< that it had reached
+};
+
+/// Adds `seen` and applies the caps of the settings. Errors: those of the store.
+[[nodiscard]] Result<void> consult_history(const settings::Session& session,
+                                           const HistoryView& history, const HistoryQuery& what,
+                                           Diagnosis& made);
 
 struct LogSummary {
   /// {"log": absolute path, "job": where it ran or null, "progress": ..., "diagnosis": ...}.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -58,10 +59,10 @@ class Pools {
       for (const std::string& name : partition.nodes) add_partition(partition.name, name);
   }
 
-  /// Of the pools that its partitions reach the one with most of their nodes.
-  [[nodiscard]] std::optional<std::uint32_t> of(const QueuedJob& job) const {
+  /// Of the pools that these partitions reach the one with most of their nodes.
+  [[nodiscard]] std::optional<std::uint32_t> of(std::span<const std::string> partitions) const {
     std::map<std::uint32_t, std::size_t> counts;
-    for (const std::string& name : job.partitions) {
+    for (const std::string& name : partitions) {
       const auto found = reached.find(name);
       if (found == reached.end()) continue;
       for (const auto& [pool, count] : found->second) counts[pool] += count;
@@ -156,6 +157,8 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
   SnapshotOfQueue made;
   made.snapshot.now = queue.now;
   made.snapshot.pools = pools.specs;
+  for (const Partition& partition : queue.partitions)
+    if (const auto pool = pools.of({&partition.name, 1})) made.pool_of[partition.name] = *pool;
   add_node_states(queue, pools, made);
 
   std::vector<std::size_t> order(queue.jobs.size());
@@ -172,6 +175,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
     return std::pair(tier_of(queue.jobs[i]), queue.jobs[i].priority);
   });
 
+  const Blockers blockers(queue);
   std::map<std::string, std::uint32_t> users;
   std::int64_t without_gpus = 0, without_nodes = 0;
   for (const std::size_t i : order) {
@@ -180,7 +184,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       ++without_gpus;
       continue;
     }
-    auto pool = pools.of(job);
+    auto pool = pools.of(job.partitions);
     if (job.runs())
       for (const HeldNode& held : job.held)
         if (const auto place = pools.places.find(held.name); place != pools.places.end())
@@ -190,6 +194,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       continue;
     }
     SnapshotJob each;
+    Blocker blocker;
     each.user = number_of(users, job.user);
     each.pool = *pool;
     each.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(job.gpus, 1'000'000));
@@ -203,9 +208,9 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
       each.started = std::min(*job.start, queue.now);
       each.where = placement_of(job, pools, *pool);
     } else {
-      const Waits waits = reason_in_words(job.reason, job.dependency).waits;
-      each.kept_out = waits == Waits::kept_out;
-      if (waits == Waits::for_a_time) each.eligible = job.eligible;
+      blocker = blockers.of(job);
+      each.kept_out = blocker.waits == Waits::kept_out;
+      if (blocker.waits == Waits::for_a_time) each.eligible = blocker.until;
     }
     const std::int64_t tasks = job.waits() ? tasks_at_a_time(job) : 1;
     for (std::int64_t task = 0; task < tasks; ++task) {
@@ -215,6 +220,7 @@ Result<SnapshotOfQueue> snapshot_of(const ClusterQueue& queue, const BeliefOf& b
                     Seconds(static_cast<std::int64_t>(made.snapshot.jobs.size()));
       made.snapshot.jobs.push_back(each);
       made.queued.push_back(i);
+      made.blockers.push_back(blocker);
     }
   }
   if (without_gpus > 0)

@@ -6,10 +6,11 @@
 /// their priorities as they are now.
 
 #include <functional>
+#include <map>
 #include <schedmate/eta.hpp>
 
+#include "slurm/blocker.hpp"
 #include "slurm/queue.hpp"
-#include "slurm/reasons.hpp"
 
 namespace schedmate::slurm {
 
@@ -18,6 +19,10 @@ struct SnapshotOfQueue {
   /// Of each job of the snapshot, by index into ClusterQueue::jobs. Several are tasks of one
   /// array.
   std::vector<std::size_t> queued;
+  /// The pool of each partition with GPUs.
+  std::map<std::string, std::uint32_t, std::less<>> pool_of;
+  /// Parallel to `queued`; of running jobs empty.
+  std::vector<Blocker> blockers;
   /// What is left out, or taken to be simpler than it is; one sentence each.
   std::vector<std::string> notes;
 };

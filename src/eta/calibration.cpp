@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <schedmate/eta_calibration.hpp>
+
+namespace schedmate {
+namespace {
+
+constexpr std::size_t most = 3000, least = 30;
+constexpr double beyond_s = 60 * 86'400;  // of what never happens, as far as anybody can tell
+
+double log_span(double seconds) {
+  constexpr double minute = 60;
+  return std::log(minute + std::clamp(seconds, 0.0, beyond_s));
+}
+
+/// How much alike two forecasts are, in logs: what they told, how sure they were, and how long the
+/// jobs had waited or run. Pool, size and length of the queue add nothing (docs/decisions/0025).
+constexpr double median_scale = 0.5, width_scale = 1, so_far_scale = 1;
+/// Of one that is not alike at all, so that the tails never rest on nothing.
+constexpr double unlike = 1e-3;
+
+/// Instants of forecasts that are as good as the same share what is looked up.
+double rounded(double log_seconds) {
+  constexpr double step = 0.1;
+  return step * std::round(log_seconds / step);
+}
+
+}  // namespace
+
+EtaCalibration::EtaCalibration(std::span<const PastForecast> past) {
+  std::array<std::size_t, forecast_kinds> counts{};
+  for (auto each = past.rbegin(); each != past.rend(); ++each) {
+    const auto of = static_cast<std::size_t>(each->kind);
+    if (++counts[of] > most) continue;
+    const Spans& told = each->told;
+    for (std::size_t i = 0; i < told.size(); ++i)
+      of_kind_[of].at[i].push_back({.median = log_span(told[told.size() / 2]),
+                                    .width = log_span(told.back()) - log_span(told.front()),
+                                    .so_far = log_span(each->so_far_s),
+                                    .off = log_span(each->then_s) - log_span(told[i]),
+                                    .happened = each->happened});
+  }
+  for (Kind& kind : of_kind_)
+    for (Misses& misses : kind.at) std::ranges::stable_sort(misses, {}, &Known::off);
+}
+
+Spans EtaCalibration::calibrated(ForecastKind kind, double so_far_s, const Spans& told) const {
+  const Kind& known = of_kind_[static_cast<std::size_t>(kind)];
+  if (known.size() < least) return told;
+  const double median = rounded(log_span(told[told.size() / 2]));
+  const double width = rounded(log_span(told.back()) - log_span(told.front()));
+  const double so_far = rounded(log_span(so_far_s));
+  Spans made{};
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const Misses& misses = known.at[i];
+    std::vector<double> weights;
+    double at_risk = 0;
+    for (const Known& each : misses) {
+      const double unlikeness = std::abs(each.median - median) / median_scale +
+                                std::abs(each.width - width) / width_scale +
+                                std::abs(each.so_far - so_far) / so_far_scale;
+      at_risk += weights.emplace_back(std::exp(-unlikeness) + unlike);
+    }
+    // Kaplan-Meier: what has not happened yet is off by at least that much.
+    double left = 1;
+    std::size_t j = 0;
+    for (; j + 1 < misses.size(); ++j) {
+      if (misses[j].happened) left *= 1 - std::min(1.0, weights[j] / at_risk);
+      if (left <= 1 - quantile_shares[i]) break;
+      at_risk -= weights[j];
+    }
+    constexpr double minute = 60;
+    made[i] = std::clamp(std::exp(log_span(told[i]) + misses[j].off) - minute, 0.0, beyond_s);
+  }
+  std::ranges::sort(made);
+  return made;
+}
+
+Spans spans_of(const InstantQuantiles& instants, SimTime now) {
+  const auto one = [&](SimTime when) {
+    return when == never ? beyond_s : std::max(0.0, FractionalSeconds(when - now).count());
+  };
+  return {one(instants.p10), one(instants.p25), one(instants.p50), one(instants.p75),
+          one(instants.p90)};
+}
+
+void calibrate(QueueForecast& forecast, const QueueSnapshot& snapshot,
+               const EtaCalibration& calibration) {
+  using Like = std::tuple<ForecastKind, double, Spans>;
+  std::map<Like, Spans> known;
+  const auto move = [&](ForecastKind kind, double so_far_s, InstantQuantiles& instants) {
+    const Spans told = spans_of(instants, snapshot.now);
+    const auto [found, fresh] = known.try_emplace({kind, rounded(log_span(so_far_s)), told});
+    if (fresh) found->second = calibration.calibrated(kind, so_far_s, told);
+    std::size_t i = 0;
+    for (SimTime* when :
+         {&instants.p10, &instants.p25, &instants.p50, &instants.p75, &instants.p90}) {
+      const double span = std::round(found->second[i++]);
+      if (*when != never) *when = snapshot.now + Seconds(static_cast<std::int64_t>(span));
+    }
+  };
+  for (std::size_t i = 0; i < forecast.jobs.size(); ++i) {
+    const SnapshotJob& job = snapshot.jobs[i];
+    JobForecast& made = forecast.jobs[i];
+    const double so_far_s =
+        FractionalSeconds(snapshot.now - job.started.value_or(job.submit)).count();
+    if (made.start) move(ForecastKind::start, so_far_s, *made.start);
+    move(job.started ? ForecastKind::end_of_running : ForecastKind::end_of_waiting, so_far_s,
+         made.end);
+  }
+}
+
+}  // namespace schedmate

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Forecasts of the past, made with what was known then, beside what came of them.
+
+#include <cstdint>
+#include <functional>
+#include <schedmate/eta_calibration.hpp>
+#include <schedmate/scheduler.hpp>
+#include <vector>
+
+#include "eta/replayed_queue.hpp"
+
+namespace schedmate::eta {
+
+/// An instant, and jobs that waited or ran then, as rows of the trace.
+struct AskedInstant {
+  SimTime when;
+  std::vector<std::uint32_t> rows;  ///< rising
+};
+
+/// Random instants from `from` to `until`, in order of time. Each job is asked about once a day, at
+/// one of those that it waited or ran at; instants with nobody to ask about are left out.
+[[nodiscard]] std::vector<AskedInstant> draw_instants(const ReplayedQueue& queue, SimTime from,
+                                                      SimTime until, std::int64_t instants,
+                                                      std::uint64_t seed);
+
+/// The snapshot of an instant, without the pools that nobody is asked about in.
+struct AskedQueue {
+  QueueSnapshot snapshot;
+  std::vector<std::uint32_t> rows;  ///< parallel to snapshot.jobs
+};
+[[nodiscard]] AskedQueue asked_queue(const ReplayedQueue& queue, const AskedInstant& asked);
+
+struct LookBack {
+  SimTime from;
+  SimTime until;  ///< what comes later is not known
+  std::int64_t instants = 200;
+  EtaOptions how;
+};
+
+/// In order of the instants. `progress` is told how many of how many are done. Errors: those of a
+/// forecast.
+[[nodiscard]] Result<std::vector<PastForecast>> look_back(
+    const ReplayedTrace& replay, const Scheduler& scheduler, const LookBack& asked,
+    const std::function<void(std::size_t, std::size_t)>& progress = {});
+
+}  // namespace schedmate::eta
